@@ -16,7 +16,7 @@ export function readStageSums(path: string): StageSums {
 /** Parts that work on one batch after another. */
 const parts: readonly StagePart[] = ['main thread', 'writer connection', 'sealer thread'];
 
-/** Sockets, streams, garbage and the start: work of no other thread. */
+/** Sockets, streams, garbage and the start: no other thread does this work. */
 const mainsOther = 'main thread, other';
 
 /**

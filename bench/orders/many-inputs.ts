@@ -7,7 +7,7 @@ import { percentile } from '../statistics.ts';
 
 /** The payments of one order, all of which its reveal spends. */
 export const inputs = 1000;
-/** With this number each payment holds more than its input costs, and no fewer payments suffice. */
+/** Files of the order: each payment then holds more than its input costs, and no fewer payments suffice. */
 export const filesOfMany = 300;
 const askEveryMs = 10;
 

@@ -54,7 +54,7 @@ describe('a bucket of several processes', () => {
     const step = fc.record({
       process: fc.nat(2),
       requests: fc.integer({ min: 0, max: 40 }),
-      // some come while a statement is under way
+      // some arrive while a statement is running
       isSpread: fc.boolean(),
       thenMs: fc.constantFrom(0, 1, 100, 700, leaseMs, 5000, 60_000),
     });
@@ -94,7 +94,7 @@ describe('a bucket of several processes', () => {
     await fc.assert(runs, propertyBounds(15));
   });
 
-  test('gives all of its tokens, wherever they are asked for, once leases have ended', async () => {
+  test('gives all of its tokens, wherever they are requested, once leases have ended', async () => {
     const processes = new Processes(3);
     const subject = newSubject();
     const [first, second] = processes.limiters as [RateLimiter, RateLimiter];
@@ -105,12 +105,12 @@ describe('a bucket of several processes', () => {
     await first.take('another', aMinute(600));
     let allowed = 0;
     while ((await second.take(subject, aMinute(600))).isAllowed) allowed++;
-    // and what flowed in meanwhile did not fit
+    // and the tokens that flowed in meanwhile did not fit
     expect(allowed).toBe(600);
     await processes.close();
   });
 
-  test('gives all of its tokens, and no more, to those who come while a statement is under way', async () => {
+  test('gives all of its tokens, and no more, to callers that arrive while a statement is running', async () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const subject = newSubject();
@@ -125,7 +125,7 @@ describe('a bucket of several processes', () => {
     await processes.close();
   });
 
-  test('says how long to wait, and that is true to the millisecond', async () => {
+  test('says how long to wait, exact to the millisecond', async () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const subject = newSubject();
@@ -171,7 +171,7 @@ describe('a bucket of 2 in 10 seconds', () => {
 });
 
 describe('the database', () => {
-  test('is asked once in the time of a lease by a client that asks steadily, and not at all for what is refused', async () => {
+  test('is asked once in the time of a lease by a client with a steady rate, and not at all for refused requests', async () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const subject = newSubject();
@@ -232,7 +232,7 @@ describe('the database', () => {
     await limiter.close();
   });
 
-  test('forgets buckets that are full again, and those alone', async () => {
+  test('forgets only buckets that are full again', async () => {
     await database.pool.query('TRUNCATE service.rate_limits');
     const ask = { perSecond: 1, burst: 10, wanted: 5, givenBack: 0 };
     await lease(database.pool, [{ ...ask, subject: 'full again' }], new Date(Date.now() - 60_000));

@@ -38,7 +38,7 @@ const ask = (scope: Scope, apiKey: string | undefined, origin?: string): Promise
   });
 
 test.each(scopes.filter((scope) => scope !== 'search'))(
-  'the scope %s needs a key that has it, also where searches are open and for pages that may search',
+  'the scope %s needs a key that has it, even if searches are open and for pages that may search',
   async (scope) => {
     expect((await ask(scope, keys.get(scope))).refusal).toBeNull();
     for (const other of scopes.filter((one) => one !== scope)) {

@@ -15,7 +15,7 @@ afterAll(() => database.drop());
 
 const migration = (name: string): Promise<string> => readFile(`migrations/service/${name}.sql`, 'utf8');
 
-test('keys of before keep their scope and their rate', async () => {
+test('keys of an earlier version keep their scope and their rate', async () => {
   const { pool } = database;
   await pool.query('DROP FUNCTION service.keys_by_hash, service.list_withdrawal_address');
   await pool.query(
@@ -70,7 +70,7 @@ test.each([
   await expect(insert).rejects.toMatchObject({ code: '23514' });
 });
 
-test('a key keeps its prices and limits, and everyone learns of them who knows it', async () => {
+test('a key keeps its prices and limits, and everyone who knows the key can read them', async () => {
   const { pool } = database;
   const terms: KeyTerms = {
     baseFee: 0,

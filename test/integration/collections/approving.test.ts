@@ -57,7 +57,7 @@ const market = {
 
 const strict: ApprovalOptions = { allowsDoubles: false, bytesMax: fileBytesMax, nonStandard: false };
 
-/** Approves a collection, and counts what was stored on the way. */
+/** Approves a collection, and counts the contents stored meanwhile. */
 function approve(
   id: string,
   given: Partial<ApprovalOptions> & { signal?: AbortSignal; onStored?: (files: number) => void } = {},
@@ -113,7 +113,7 @@ const asksFor = (id: string): number =>
   [...server.asked].filter(([path]) => path.startsWith(`/${id}/`)).reduce((sum, [, asked]) => sum + asked, 0);
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-test('what was approved is sold, whatever the URLs have later', async () => {
+test('approved contents are sold, whatever the URLs have later', async () => {
   await pending('frogs', 200);
   const seen: number[] = [];
   const approved = await approve('frogs', { onStored: (stored) => seen.push(stored) });
@@ -155,7 +155,7 @@ test('one file with a larger supply is an edition', async () => {
   ).toEqual([{ items: 50, file: 0 }]);
 });
 
-describe('all faults are told together, and nothing is approved', () => {
+describe('all faults are shown together, and nothing is approved', () => {
   test('those of terms and names before a file is fetched', async () => {
     await pending('terms', 3, { totalCount: 5, phasePrice: 100 });
     await database.pool.query(
@@ -175,7 +175,7 @@ describe('all faults are told together, and nothing is approved', () => {
     expect((await previewApproval(database.pool, market, 'terms', strict)).faults).toEqual(faults);
   });
 
-  test('those of contents once all are fetched, and what is there is not fetched again', async () => {
+  test('those of contents once all are fetched, and stored ones are not fetched again', async () => {
     await pending('contents', 7);
     server.contents.set('/contents/1.txt', '');
     server.contents.set('/contents/3.txt', 'contents 2');
@@ -249,7 +249,7 @@ test('an import and an approval at once never take one slug', async () => {
       ),
     ]);
     const [{ state }] = (await stateOf(slug)) as [{ state: string }];
-    // who came first has the slug, and the other one has not
+    // the first one has the slug, and the other one does not
     return [imported.slug, approved, state].join();
   });
   for (const [nth, outcome] of (await Promise.all(raced)).entries()) {
@@ -258,7 +258,7 @@ test('an import and an approval at once never take one slug', async () => {
   }
 });
 
-test('another size than told is a warning', async () => {
+test('a size that differs from the named one is a warning', async () => {
   await insertPending(database.pool, {
     id: 'sizes',
     totalCount: 2,
@@ -272,7 +272,7 @@ test('another size than told is a warning', async () => {
   expect((await approve('sizes')).differences).toEqual([{ name: 'a.txt', toldBytes: 5, bytes: 4 }]);
 });
 
-test('an approval that was interrupted fetches what is missing', async () => {
+test('an interrupted approval fetches the missing files', async () => {
   await pending('resumed', 120);
   const controller = new AbortController();
   const reason = new Error('interrupted');
@@ -286,7 +286,7 @@ test('an approval that was interrupted fetches what is missing', async () => {
   const before = asksFor('resumed');
   const { fetched } = await approve('resumed');
   expect(fetched).toBeLessThanOrEqual(60);
-  // some were on their way
+  // some were already being fetched
   expect(asksFor('resumed') - before).toBe(fetched);
 });
 
@@ -343,7 +343,7 @@ test('a pending collection is refused, an approved one is closed', async () => {
   ]);
 });
 
-test('a sweep leaves what collections name, and takes what a refused one named', async () => {
+test('a sweep leaves contents that collections name, and deletes those that a refused one named', async () => {
   await pending('kept', 2);
   await approve('kept');
   for (const id of ['dropped', 'waiting']) {
@@ -358,7 +358,7 @@ test('a sweep leaves what collections name, and takes what a refused one named',
   expect(await Promise.all(all.map(isThere))).toEqual([true, true, true, true]);
   const client = await database.pool.connect();
   try {
-    // long after: what nothing names goes after a week
+    // much later: unnamed contents are deleted after a week
     const later = new Date(Date.now() + 30 * 86_400_000);
     for (const folder of fileFolders) await sweepFolder(client, files, folder, later);
   } finally {

@@ -59,7 +59,7 @@ describe('items', () => {
     await requireExactCounts(database.pool, 'crowd');
   });
 
-  test('are all sold in the end, and no one more', async () => {
+  test('are all sold in the end, and not one more', async () => {
     await insertCollection(database.pool, { id: 'last-ten', items: 10 });
     let sold = 0;
     for (let round = 0; round < 10 && sold < 10; round++) {
@@ -105,7 +105,7 @@ describe('items', () => {
     await requireExactCounts(database.pool, 'abandoned');
   });
 
-  test('of an order that is not made after all are free at once', async () => {
+  test('of an order that is not created after all are free at once', async () => {
     await insertCollection(database.pool, { id: 'given-up', items: 2 });
     const orderId = randomUUID();
     await hold('given-up', { orderId });
@@ -136,7 +136,7 @@ describe('items', () => {
 });
 
 describe('held together', () => {
-  /** A request of each kind, of few clients, addresses and items, so that they meet. */
+  /** A request of each kind, from few clients, addresses and items, so that they compete. */
   const request = fc.record({
     items: fc.oneof(
       fc.record({ kind: fc.constant('drawn' as const), count: fc.integer({ min: 1, max: 4 }) }),
@@ -161,7 +161,7 @@ describe('held together', () => {
         const [together, apart] = [`together-${++collections}`, `apart-${collections}`];
         for (const id of [together, apart])
           await insertCollection(database.pool, { id, items: 12, price: 9, creatorAddress: 'ada', phases });
-        // the bounds of a client are over all collections: each of these has clients of its own
+        // the bounds of a client cover all collections: each of these has clients of its own
         const requestsOf = (id: string, first: number) =>
           given.map(({ items, client, buyer }) =>
             holdRequest(id, {
@@ -202,7 +202,7 @@ describe('held together', () => {
 
   test('a collection that fails takes nothing from the others', async () => {
     for (const id of ['sound', 'broken']) await insertCollection(database.pool, { id, items: 4 });
-    // its counts say that items are free which an order has
+    // its counts say that items are free although an order has them
     await database.pool.query(
       `UPDATE service.mint_items SET order_id = gen_random_uuid(), order_place = item WHERE collection = 'broken'`,
     );
@@ -216,7 +216,7 @@ describe('of addresses that never pay', () => {
   test.each([
     [200, 10, 500, 11],
     [1_000, 1_000, 300, 12],
-  ])('%i in %i networks hold half of what is left at most', async (addresses, networks, items, octet) => {
+  ])('%i in %i networks hold at most half of what is left', async (addresses, networks, items, octet) => {
     const id = `hostile-${networks}`;
     await insertCollection(database.pool, { id, items });
     const half = Math.floor(items / 2);
@@ -249,7 +249,7 @@ describe('of addresses that never pay', () => {
     { maxLength: 30 },
   );
 
-  test('items are half of what is left at most after each hold, whatever ends, returns and is paid for between', async () => {
+  test('items are at most half of what is left after each hold, whatever ends, returns and is paid for between', async () => {
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 24 }), steps, async (items, taken) => {
@@ -298,8 +298,8 @@ describe('of addresses that never pay', () => {
   });
 });
 
-describe('an order that is over', () => {
-  test('gives its items back, and gets them again where they are still free', async () => {
+describe('an order that has ended', () => {
+  test('gives its items back, and gets them again if they are still free', async () => {
     await insertCollection(database.pool, { id: 'late', items: 4 });
     const orderId = randomUUID();
     await hold('late', { orderId, items: { kind: 'named', numbers: [2] } });
@@ -338,7 +338,7 @@ describe('an order that is over', () => {
 describe('an allowance', () => {
   const day = 86_400_000;
 
-  test('is of the addresses of a list, and counts what was paid for alone', async () => {
+  test('belongs to the addresses of a list, and counts only paid items', async () => {
     await insertCollection(database.pool, {
       id: 'listed',
       items: 50,
@@ -349,14 +349,14 @@ describe('an allowance', () => {
     expect(await by('stranger')).toSatisfy(refuses('closed', 'its list'));
     expect(await by('carl')).toMatchObject({ kind: 'closed' });
     expect(await by('anna', 3)).toSatisfy(refuses('closed', '2 items'));
-    // somebody else names her address and does not pay
+    // someone else names her address and does not pay
     for (let times = 0; times < 3; times++) expect((await by('anna', 2)).kind).toBe('held');
     await sell('listed', { script: scriptOf('anna') });
     expect((await by('anna', 2)).kind).toBe('closed');
     expect((await by('ben', 5)).kind).toBe('held');
   });
 
-  test('is known to those that want it, in a locked collection', async () => {
+  test('is known to orders that want it, in a locked collection', async () => {
     await insertCollection(database.pool, {
       id: 'contended',
       items: 20,
@@ -382,7 +382,7 @@ describe('an allowance', () => {
     await requireExactCounts(database.pool, 'contended');
   });
 
-  test('is back once a paid order is over, or its payment is undone', async () => {
+  test('is back once a paid order has ended, or its payment is undone', async () => {
     await insertCollection(database.pool, {
       id: 'back',
       items: 20,

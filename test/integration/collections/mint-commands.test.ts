@@ -115,7 +115,7 @@ test.each([
   [['approve', 'x', 'y'], /unexpected word y/u],
   [['list', '--allow-doubles'], /--allow-doubles is not a flag/u],
   [['earnings', '--json', '--csv'], /two forms/u],
-])('wrong usage %j is said', async (words: string[], message) => {
+])('wrong usage %j is reported', async (words: string[], message) => {
   const error = await mint(...words).then(
     () => null,
     (thrown: unknown) => thrown,
@@ -124,7 +124,7 @@ test.each([
   expect((error as UsageError).message).toMatch(message);
 });
 
-test('unknown collections are said', async () => {
+test('unknown collections are reported', async () => {
   for (const words of [
     ['show', 'x'],
     ['approve', 'x'],
@@ -134,7 +134,7 @@ test('unknown collections are said', async () => {
     await expect(mint(...words)).rejects.toMatchObject({ code: 'mint_unknown' });
 });
 
-test('earnings are those of delivered orders, without what was taken back', async () => {
+test('earnings come from delivered orders, except those that were taken back', async () => {
   await insertCollection(database.pool, {
     id: 'earning',
     items: 10,
@@ -248,7 +248,7 @@ test('uploads to this service are read from disk', async () => {
   server.contents.set('/b.txt', 'fetched');
   expect(await approve()).toBe('approved uploads: 2 items, 15 bytes, 1 files fetched now\n');
   expect([...server.asked.keys()].filter((path) => path.startsWith('/files/'))).toEqual([]);
-  // without PUBLIC_URL uploads have the address by which this machine reached the service
+  // without PUBLIC_URL uploads have the address that this machine was reached by
   await insertPending(database.pool, {
     id: 'local-uploads',
     totalCount: 2,

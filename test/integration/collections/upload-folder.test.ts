@@ -22,7 +22,7 @@ afterAll(async () => {
   await data.remove();
 });
 
-/** The disk of one upload, which counts what that writes: one that was interrupted may still be writing. */
+/** The disk of one upload, which counts its writes: an interrupted upload may still be writing. */
 class CountedDisk implements ContentsDisk {
   puts = 0;
 
@@ -93,7 +93,7 @@ test('the order of names is that of the items, with numbers as numbers', async (
   ]);
 });
 
-test('a run that was interrupted changes nothing, and the next one writes what is missing', async () => {
+test('an interrupted run changes nothing, and the next one writes the missing files', async () => {
   await insertPending(database.pool, { id: 'resumed', totalCount: 60, files: [] });
   const path = await folder(
     'resumed',
@@ -115,7 +115,7 @@ test('a run that was interrupted changes nothing, and the next one writes what i
   expect(await listed('resumed')).toHaveLength(60);
 });
 
-test('all faults of a folder are told together, and nothing is changed', async () => {
+test('all faults of a folder are shown together, and nothing is changed', async () => {
   await insertPending(database.pool, { id: 'faulty', totalCount: 9, files: [] });
   const path = await folder('faulty', {
     'empty.txt': '',

@@ -30,7 +30,7 @@ async function end({ child, ended }: CliProcess): Promise<void> {
   await ended;
 }
 
-/** Processes that answer questions from the database, and where. */
+/** Processes that answer questions from the database, and their addresses. */
 async function startServices(count: number, env: Record<string, string> = {}): Promise<string[]> {
   const started = Array.from({ length: count }, () =>
     startCli(['serve', '--role', 'api', '--port', '0'], {
@@ -52,8 +52,8 @@ interface Tally {
 }
 
 /**
- * Clients that ask one after the other, as fast as they can, for some time, and on until it is enough: a loaded machine
- * answers less in the same time.
+ * Clients that send requests one after another, as fast as they can, for some time, and longer until there are enough:
+ * a loaded machine answers fewer in the same time.
  */
 async function hammer(
   addresses: readonly string[],
@@ -70,7 +70,7 @@ async function hammer(
       if (answer.status === 200) tally.allowed++;
       else if (answer.status === 429) {
         tally.refused++;
-        // three clients of each process still ask many times as often as they may
+        // three clients of each process still send many times as many requests as allowed
         await sleep(5);
       } else throw new Error(`status ${answer.status}`);
     }
@@ -99,7 +99,7 @@ describe('two processes of one database', () => {
     const seconds = (performance.now() - began) / 1000;
     const fair = perMinute + (perMinute / 60) * seconds;
     expect(allowed).toBeLessThanOrEqual(fair + (leaseCap({ burst: perMinute, perSeconds: 60 }) - 1) * 2);
-    // nor are they stingy: what leases hold back comes back
+    // they give enough, too: tokens of leases return
     expect(allowed).toBeGreaterThan(fair - leaseCap({ burst: perMinute, perSeconds: 60 }) * 2 - 2);
     expect(refused).toBeGreaterThan(allowed);
 
@@ -109,7 +109,7 @@ describe('two processes of one database', () => {
       "SELECT n_tup_ins + n_tup_upd AS statements FROM pg_stat_user_tables WHERE relname = 'rate_limits'",
     );
     expect(rows[0]?.statements).toBeGreaterThan(0);
-    // one for each lease, and one for each token that flowed in and was asked for by both
+    // one for each lease, and one for each token that flowed in and that both asked for
     expect(rows[0]?.statements).toBeLessThan(allowed);
   });
 
@@ -128,7 +128,7 @@ describe('two processes of one database', () => {
     for (let request = 0; request < 5; request++) await search(first, key);
     processes[0]?.child.kill('SIGKILL');
     await processes[0]?.ended;
-    // the time itself that is stated
+    // the stated time itself
     await sleep(leaseMs);
     const after = await hammer([second], key, 1000);
     expect(after.allowed).toBeGreaterThan(0);
@@ -138,7 +138,7 @@ describe('two processes of one database', () => {
     expect(requests).toBeLessThanOrEqual(before.allowed + after.allowed + 5);
   });
 
-  test('refuse a key within the stated time after it was revoked', { tags: ['proof'] }, async () => {
+  test('refuse a revoked key within the stated time', { tags: ['proof'] }, async () => {
     const { key, account } = await giveKey(database.pool);
     const addresses = await startServices(2);
     for (const at of addresses) expect((await search(at, key)).status).toBe(200);
@@ -171,7 +171,9 @@ test('a process whose searches all need a key starts, and its pages need one', {
   expect((await page({ 'x-api-key': key })).status).toBe(200);
 });
 
-test('a process starts again when the rate of its own address is used up', { tags: ['proof'] }, async () => {
+test('a process starts again even if the rate of its own address is used up', {
+  tags: ['proof'],
+}, async () => {
   const env = { SEARCH_ACCESS: 'open', SEARCH_ADDRESS_RATE: '1/600' };
   await startServices(1, env);
   const [at = ''] = await startServices(1, env);
@@ -198,7 +200,7 @@ describe('accounts and keys on the command line', () => {
       '--rate',
       '42/10',
     );
-    // nothing but the key on stdout
+    // nothing except the key on stdout
     expect(made.stdout).toMatch(/^satscribe_[0-9a-f]{48}\n$/u);
     expect(made.stderr).toContain('orders, tokenpay; requests: 42 in 10 s');
     const json = JSON.parse((await cli('keys', 'create', '--account', 'alice', '--json')).stdout) as Record<
@@ -266,7 +268,7 @@ describe('accounts and keys on the command line', () => {
     ]);
   });
 
-  test('make no database where there is none: the folder may be a slip', async () => {
+  test('make no database if there is none: the folder may be a mistake', async () => {
     const folder = await makeDataDir();
     try {
       const { exitCode, stderr } = await runCli(['accounts', 'create', 'alice'], { DATA_DIR: folder.path });
@@ -278,7 +280,7 @@ describe('accounts and keys on the command line', () => {
     }
   });
 
-  test('are refused with what to do', async () => {
+  test('are refused with the next step', async () => {
     const cases: readonly [string[], number, string][] = [
       [['accounts'], 2, 'satscribe accounts create NAME'],
       [['accounts', 'create'], 2, 'one name is needed'],

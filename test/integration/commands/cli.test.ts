@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 describe('help', () => {
-  test('shows every command, and is what --help, -h and help give', async () => {
+  test('shows every command, with --help, -h and help', async () => {
     const [long, short, word] = await Promise.all([runCli(['--help']), runCli(['-h']), runCli(['help'])]);
     expect(long.exitCode).toBe(0);
     expect(long.stderr).toBe('');
@@ -60,7 +60,7 @@ describe('wrong usage', () => {
 });
 
 describe('failures', () => {
-  test('end with 1, the code, what it means and what to do', async () => {
+  test('end with 1, the code, the meaning and the next step', async () => {
     const { exitCode, stdout, stderr } = await runCli(['migrate'], {
       DATABASE_URL: 'postgres://user:hidden-word@127.0.0.1:1/database',
     });
@@ -81,7 +81,7 @@ describe('failures', () => {
     );
   });
 
-  test.runIf(existsSync('/dev/full'))('tell that the output could not be written', () => {
+  test.runIf(existsSync('/dev/full'))('report that the output could not be written', () => {
     const full = openSync('/dev/full', 'w');
     const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', '--help'], {
       stdio: ['ignore', full, 'pipe'],
@@ -92,7 +92,7 @@ describe('failures', () => {
     expect(status).toBe(1);
   });
 
-  test('tell that packages are missing', async () => {
+  test('report that packages are missing', async () => {
     const folder = join(dataDir, 'program');
     for (const part of ['src', 'indexer', 'search', 'package.json'])
       await cp(part, join(folder, part), { recursive: true });
@@ -103,7 +103,7 @@ describe('failures', () => {
     expect(stderr).toContain('npm ci');
   });
 
-  test('tell that .env cannot be read, whose settings would be left out', async () => {
+  test('report that .env cannot be read, whose settings would be left out', async () => {
     const folder = join(dataDir, 'settings');
     await mkdir(join(folder, '.env'), { recursive: true });
     const words = [resolve('src/main.ts'), 'accounts', 'list'];
@@ -129,7 +129,7 @@ describe('failures', () => {
       { DATABASE_URL: 'postgres://user:pass#word@db/x' },
       /^satscribe: DATABASE_URL: it is not a URL/u,
     ],
-  ])('tell of %s', { tags: ['proof'] }, async (_what, env, words) => {
+  ])('report %s', { tags: ['proof'] }, async (_what, env, words) => {
     const database = await createTestDatabase();
     const start = ['serve', '--blocks', 'samples/regtest', '--port', '0'];
     const { stderr } = await runCli(start, { DATABASE_URL: database.url, LOG_LEVEL: 'error', ...env });
@@ -138,7 +138,7 @@ describe('failures', () => {
     await database.drop();
   });
 
-  test('tell that there is nothing to export, and make nothing', async () => {
+  test('report that there is nothing to export, and create nothing', async () => {
     const empty = join(dataDir, 'new');
     const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', empty]);
     expect(stderr).toContain('database_missing');
@@ -146,7 +146,7 @@ describe('failures', () => {
     expect(existsSync(empty)).toBe(false);
   });
 
-  test('tell what a folder of blocks lacks', async () => {
+  test('report what a folder of blocks lacks', async () => {
     const used = await makeUsedDataDir();
     const missing = join(dataDir, 'nope');
     const nowhere = await runCli(['serve', '--blocks', missing, '--data', used.path, '--port', '0']);
@@ -160,7 +160,7 @@ describe('failures', () => {
     await used.remove();
   });
 
-  test('tell that the port is in use, before anything is started', async () => {
+  test('report that the port is in use, before anything is started', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
@@ -184,7 +184,7 @@ describe('a data folder with some blocks of a folder', () => {
   });
   afterAll(() => around.remove());
 
-  test('is verified against that folder, whose name is told, and no node is looked for', async () => {
+  test('is verified against that folder, whose name is shown, and no node is looked for', async () => {
     const unnamed = await runCli(['verify', '--data', data]);
     expect(unnamed.exitCode).toBe(2);
     expect(unnamed.stderr).toContain('--blocks');
@@ -195,13 +195,13 @@ describe('a data folder with some blocks of a folder', () => {
     expect(existsSync(join(dataDir, 'none'))).toBe(false);
   });
 
-  test('is not verified while the named node is away: a command is not there to wait for it', async () => {
+  test('is not verified while the named node is away: a command does not wait for it', async () => {
     const { exitCode, stderr } = await runCli(['verify', '--node', 'http://127.0.0.1:1', '--data', data]);
     expect(stderr).toContain('node_unreachable');
     expect(exitCode).toBe(1);
   });
 
-  test('is named where the folder around it was meant, which has none, and nothing is made', async () => {
+  test('is named if the folder around it was given, which has no blocks, and nothing is created', async () => {
     const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', around.path]);
     expect(stderr).toContain(
       `There is no database in the data folder ${around.path}. There is one in ${data}`,
@@ -212,7 +212,7 @@ describe('a data folder with some blocks of a folder', () => {
 });
 
 describe('migrate', () => {
-  test('says what it ran, and at the second time that there is nothing', async () => {
+  test('says what it ran, and the second time that there is nothing to do', async () => {
     const first = await runCli(['migrate', '--data', dataDir]);
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
     expect(first.stdout).toMatch(/^migrated chain\/0001_foundation\n/u);

@@ -32,7 +32,7 @@ function shownRequests(document: string): Shown[] {
   });
 }
 
-/** Quoted texts of a shown answer that an answer of another time has too. */
+/** Quoted texts of a shown answer that a later answer has too. */
 const lastingTexts = (answer: string): string[] =>
   (answer.match(/"(?:[^"\\]|\\.)+"/gu) ?? []).filter(
     (text) => !text.includes('…') && !/\d{4}-\d\d-\d\dT.*Z"$/u.test(text),
@@ -95,7 +95,7 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     expect(await order.text()).toContain(' data-demo-pay');
   });
 
-  test.concurrent('is the shop of docs/tokenpay.md, whose commands work as they are', async () => {
+  test.concurrent('is the shop of docs/tokenpay.md, whose commands work unchanged', async () => {
     const [, section = ''] =
       /\n## Try it\n([\s\S]*?)\n## /u.exec(readFileSync('docs/tokenpay.md', 'utf8')) ?? [];
     const blocks = [...section.matchAll(/```\n([\s\S]*?)```/gu)].map(([, block = '']) =>
@@ -121,7 +121,7 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     const dry = withdrawing.split('\n', 2).join('\n');
     const priced = await run('bash', ['-c', `key=${key}\n${functions}\n${dry}`]);
     expect(priced.stdout).toContain('"dryRun":true');
-    // other commands ask its node by these
+    // other commands use these to ask its node
     const settings = `${functions}\n. $data/node.env\necho "$BITCOIN_RPC_URL"; head -c 11 "$BITCOIN_COOKIE_FILE"`;
     expect((await run('bash', ['-c', settings])).stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n__cookie__:$/u);
   });
@@ -170,7 +170,7 @@ test('the demo says what it lacks for orders, and serves the same chain without 
     expect(paid.status).toBe(404);
     const holders = await fetch(new URL('/rune/SATSCRIBE•DEMO•COIN/holders', address));
     expect(await holders.json()).toMatchObject({ count: 7 });
-    // where the operator sends what test payments of shops take
+    // the address to which the operator sends coins for test payments of shops
     await waitUntil(async () => /test payments are on.*to this address/u.test(demo.stderr()));
     expect(demo.stderr()).toMatch(/"address":"bcrt1p\w{58}"/u);
   } finally {

@@ -41,7 +41,7 @@ afterAll(async () => {
 const doctor = (url: string, kind = 'runes'): Promise<CliResult> =>
   runCli(['doctor', kind, '--other', url], { DATABASE_URL: database.url });
 
-/** Makes the stored hashes of rune events those of other blocks, from a height on. */
+/** Replaces the stored hashes of rune events by those of other blocks, from a height on. */
 async function spoilFrom(height: number): Promise<void> {
   await database.pool.query(
     `UPDATE chain.event_hashes SET cumulative_sha256 = sha256(cumulative_sha256),
@@ -51,7 +51,7 @@ async function spoilFrom(height: number): Promise<void> {
   );
 }
 
-test('equal instances are told equal, for either kind of events', async () => {
+test('equal instances are reported as equal, for either kind of events', async () => {
   for (const kind of ['runes', 'inscriptions']) {
     const { exitCode, stdout } = await doctor(other, kind);
     expect({ exitCode, said: JSON.parse(stdout) as unknown }).toEqual({
@@ -61,7 +61,7 @@ test('equal instances are told equal, for either kind of events', async () => {
   }
 });
 
-test('an index with gaps, which has neither hashes nor balances, is said to have none', async () => {
+test('an index with gaps has neither hashes nor balances, and that is reported', async () => {
   await database.pool.query(
     'DELETE FROM chain.event_hashes WHERE kind = 1; UPDATE chain.rune_blocks SET anchored = false',
   );

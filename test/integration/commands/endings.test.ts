@@ -74,7 +74,7 @@ interface ReadersLock {
   end(): Promise<void>;
 }
 
-/** Holds a lock that readers wait for, so that a search takes as long as we like. */
+/** Holds a lock that readers wait for, so that a search takes any time. */
 async function blockReaders(): Promise<ReadersLock> {
   const client = await connectClient(database.url);
   await client.query('BEGIN; LOCK TABLE chain.contents IN ACCESS EXCLUSIVE MODE');
@@ -94,7 +94,7 @@ async function blockReaders(): Promise<ReadersLock> {
 }
 
 describe('SIGTERM', () => {
-  test('while a search takes long ends it, and everything else in order, with 0', async () => {
+  test('during a long search ends it, and everything else in order, with 0', async () => {
     const service = start(sample);
     const at = await addressOf(service);
     const lock = await blockReaders();
@@ -106,12 +106,12 @@ describe('SIGTERM', () => {
     const { exitCode, seconds, stderr } = await terminated(service);
     expect({ exitCode, late: stderr.includes('did not end in time') }).toEqual({ exitCode: 0, late: false });
     expect(seconds).toBeLessThan(25);
-    // it got an answer, or nothing; never a wrong one
+    // it got an answer or nothing; never a wrong answer
     expect([0, 500, 503, 504]).toContain((await search).status);
     await lock.end();
   });
 
-  test('while a search is about to be done lets it be answered', async () => {
+  test('while a search is nearly done lets it be answered', async () => {
     const service = start(sample);
     const at = await addressOf(service);
     const lock = await blockReaders();
@@ -143,7 +143,7 @@ describe('SIGTERM', () => {
     expect(seconds).toBeLessThan(20);
   });
 
-  test('while blocks come in finishes what is being written, with what was written before the end', async () => {
+  test('while blocks arrive finishes the present write, with everything written before the end', async () => {
     await database.drop();
     database = await createTestDatabase();
     const service = start(sample);
@@ -153,7 +153,7 @@ describe('SIGTERM', () => {
     );
     expect(at).not.toBeNull();
     const { exitCode, signal } = await terminated(service);
-    // it had not been ready
+    // it was not ready yet
     expect({ exitCode, signal }).toEqual({ exitCode: 143, signal: null });
     const again = start(sample);
     expect((await fetch(new URL('/health/ready', await addressOf(again)))).status).toBe(200);
@@ -167,7 +167,7 @@ describe('an embedded Postgres that is killed', () => {
   });
   afterEach(() => folder.remove());
 
-  test('is started again, while the service says that it is gone', async () => {
+  test('is started again, while the service reports that it is gone', async () => {
     const service = startCli([...sample, '--data', folder.path]);
     processes.push(service);
     const at = await addressOf(service);

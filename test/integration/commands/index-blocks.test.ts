@@ -41,7 +41,7 @@ describe('index', () => {
     expect(summary(await run(['index', '--blocks', sample])).blocks).toBe(0);
   });
 
-  test('refuses a folder of another network, and keeps what is there', async () => {
+  test('refuses a folder of another network, and keeps the stored data', async () => {
     await run(['index', '--blocks', sample, '--until', '20']);
     const other = await run(['index', '--blocks', 'samples/mainnet']);
     expect(other.exitCode).toBe(1);
@@ -53,8 +53,8 @@ describe('index', () => {
   });
 });
 
-describe('an end in the middle', () => {
-  test('leaves whole blocks, by a signal or a kill, and the next run comes to the same result', async () => {
+describe('an interruption', () => {
+  test('leaves whole blocks, by a signal or a kill, and the next run has the same result', async () => {
     const words = ['index', '--blocks', 'samples/mainnet'];
     const killed = start(words);
     await once(killed.child.stderr!, 'data');
@@ -77,7 +77,7 @@ describe('an end in the middle', () => {
   });
 });
 
-describe('a folder without blocks to begin with', () => {
+describe('a folder that has no blocks at the start', () => {
   test.each([{ command: ['index'] }, { command: ['serve', '--port', '0'] }])(
     'is refused by $command.0 before a database is made',
     async ({ command }) => {
@@ -122,7 +122,7 @@ describe('a block that is damaged', () => {
     return copy;
   }
 
-  test('ends index with its code, after what was before it', async () => {
+  test('ends index with its code, after the blocks before it', async () => {
     const { exitCode, stdout, stderr } = await run(['index', '--blocks', await damagedSample(50)]);
     expect(exitCode).toBe(1);
     expect(stdout).toBe('');
@@ -132,7 +132,7 @@ describe('a block that is damaged', () => {
     expect(rows).toEqual([{ tip_height: 49 }]);
   });
 
-  test('does not take what was indexed before out of service', async () => {
+  test('does not take the blocks before it out of service', async () => {
     const service = start(['serve', '--blocks', await damagedSample(50), '--port', '0']);
     const [, address = ''] = await service.seen(ready);
     const status = await fetch(new URL('/status', address));
@@ -141,7 +141,7 @@ describe('a block that is damaged', () => {
     expect(health.status).toBe(503);
     const { reasons } = (await health.json()) as { reasons: { code: string }[] };
     expect(reasons.map(({ code }) => code)).toContain('block_truncated');
-    // a crash of the server empties the table of it: other processes of the database must know it all the same
+    // a crash of the server empties its table: other processes of the database must know it all the same
     await database.pool.query('DELETE FROM chain.follower_status');
     const problems = async (): Promise<unknown[]> =>
       (await database.pool.query<object>('SELECT problem_code FROM chain.follower_status')).rows;
@@ -152,7 +152,7 @@ describe('a block that is damaged', () => {
     expect(stderr).toContain('block_truncated');
   });
 
-  test('leaves nothing to serve when it is the first', async () => {
+  test('leaves nothing to serve if it is the first', async () => {
     const { exitCode, stderr } = await run(['serve', '--blocks', await damagedSample(0), '--port', '0']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('block_truncated');
@@ -160,7 +160,7 @@ describe('a block that is damaged', () => {
 });
 
 describe('export', () => {
-  test('ends quietly when its output is no longer read', async () => {
+  test('ends quietly if its output is no longer read', async () => {
     await run(['index', '--blocks', 'samples/mainnet', '--until', '781735']);
     const { child, ended } = start(['export', 'inscriptions']);
     await once(child.stdout!, 'readable');

@@ -6,7 +6,7 @@ import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 
 const pgbouncer = pgbouncerForTests();
 
-/** Settings that databases of others have. */
+/** Settings that databases of other operators have. */
 const awkward = {
   datestyle: 'German, DMY',
   standard_conforming_strings: 'off',
@@ -52,7 +52,7 @@ async function through(mode: 'session' | 'transaction'): Promise<string> {
   return pooler.through(database.url);
 }
 
-describe('a service whose database has other settings, through a pooler where there is one', () => {
+describe('a service whose database has other settings, through a pooler if there is one', () => {
   test('is ready, and answers as with the usual ones', async () => {
     const [, at = ''] = await serve(await through('session')).seen(/^ready (http:\S+)\n/u);
     const get = (path: string): Promise<Response> => fetch(new URL(path, at));
@@ -61,7 +61,7 @@ describe('a service whose database has other settings, through a pooler where th
     expect(search.status).toBe(200);
     const { results } = (await search.json()) as { results: { inscriptionid: string }[] };
     expect(results.length).toBeGreaterThan(0);
-    // searches at once, more than the pool of readers has connections
+    // searches at once: more than the pool of readers has connections
     const many = Array.from({ length: 30 }, (_, place) =>
       get(`/search?text=${String.fromCharCode(97 + (place % 26))}`),
     );
@@ -71,7 +71,7 @@ describe('a service whose database has other settings, through a pooler where th
       contents.push((await get(`/content/${inscriptionid}`)).status);
       expect((await get(`/indexer/inscription?id=${inscriptionid}`)).status).toBe(200);
     }
-    // 406: one that is stored in an encoding which the client does not name
+    // 406: stored in an encoding that the client does not accept
     expect(contents.filter((status) => status !== 200 && status !== 406)).toEqual([]);
     expect(contents).toContain(200);
   });

@@ -43,7 +43,7 @@ test('reclassifies all sales, in words and for programs, and again by the same r
   await chain.expectClean(database);
 });
 
-test('explain says where no sale of a transaction is indexed, and what to do', {
+test('explain says that no sale of a transaction is indexed, and what to do', {
   tags: ['proof'],
 }, async () => {
   const { url } = await chain.indexed();
@@ -92,7 +92,7 @@ test('explain says which rule refused each move of a transaction that sold nothi
     for (const move of moves) {
       expect(move).toMatchObject({ txid: words[2], height, why: refusals[move.refusedBy] });
     }
-    // where the operator names the block
+    // with the block named by the operator
     const named = await runCli([...words, '--blocks', chain.dirs.best, '--height', String(height)], {
       DATABASE_URL: url,
     });
@@ -138,7 +138,7 @@ test('resumes after an interruption, and works beside a service that indexes', {
   await chain.expectClean(database);
 });
 
-test('says what keeps it from finding sales', async () => {
+test('says what prevents it from finding sales', async () => {
   const empty = await createTestDatabase();
   const none = await reclassify(empty);
   expect(none).toMatchObject({ exitCode: 1, stdout: '' });

@@ -11,7 +11,7 @@ import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
-/** BIP 173 has them as an example. */
+/** An example address of BIP 173. */
 const addressScript = Buffer.from('0014751e76e8199196d454941c45d1b3a323f1433bd6', 'hex');
 const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
 
@@ -32,7 +32,7 @@ async function onServer(statement: string): Promise<void> {
 
 function start(role: string): CliProcess {
   const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
-  // what answers strangers has no address of the writer
+  // a process that answers strangers has no address of the writer
   const writer = role === 'api' ? {} : { DATABASE_URL: databaseUrl };
   const started = startCli(['serve', '--role', role, ...node, '--port', '0'], {
     ...writer,
@@ -100,8 +100,8 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     await onServer(`DROP DATABASE ${new URL(databaseUrl).pathname.slice(1)} WITH (FORCE)`);
   });
 
-  test('answer from any number, index in one, and a second indexer takes over when the first one dies', async () => {
-    // it is there before the database is migrated, and waits
+  test('answer from any number, index in one, and a second indexer takes over if the first one dies', async () => {
+    // it runs before the database is migrated, and waits
     const api = start('api');
     const first = start('indexer');
     const at = await addressOf(api);
@@ -122,7 +122,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     await first.ended;
     await bitcoind.rpc.call('generatetoaddress', [1, address]);
     await until(() => height(at), 6);
-    // payments are followed by the second one too
+    // the second one follows payments too
     await until(paidAt, 6);
     await until(() => state(atSecond), 'following');
     expect(await height(await addressOf(other))).toBe(6);
@@ -148,8 +148,8 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     }
   });
 
-  test('that answer wait for the rights of their role, and say by which statements they are given', async () => {
-    // a process that indexes and knows nothing of the role
+  test('that answer wait for the rights of their role, and show the statements that grant them', async () => {
+    // a process that indexes and does not know the role
     const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
     const indexer = startCli(['serve', '--role', 'indexer', ...node, '--port', '0'], {
       DATABASE_URL: databaseUrl,
@@ -170,7 +170,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     await until(() => height(at), await bitcoind.rpc.call('getblockcount', []));
   });
 
-  test('warn of a role that may do more than answers need', async () => {
+  test('warn about a role that may do more than answers need', async () => {
     const name = new URL(databaseUrl).pathname.slice(1);
     await onServer(`GRANT CREATE ON DATABASE ${name} TO ${new URL(readerUrl).username}`);
     const indexer = start('indexer');
@@ -181,7 +181,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     await onServer(`REVOKE CREATE ON DATABASE ${name} FROM ${new URL(readerUrl).username}`);
   });
 
-  test('tell those that answer why nothing comes while the node is not there', async () => {
+  test('report, if they answer, why nothing arrives while the node is missing', async () => {
     const first = start('indexer');
     await addressOf(first);
     first.child.kill('SIGTERM');

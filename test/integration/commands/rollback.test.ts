@@ -43,7 +43,7 @@ async function serve(): Promise<void> {
   await service.seen(/^ready \S+\n$/u);
 }
 
-test('takes back blocks where it is told --yes, and asks nothing where there is nothing to take', async () => {
+test('takes back blocks with --yes, and asks nothing if there is nothing to take back', async () => {
   const before = (await tip()) ?? 0;
   const refused = await rollback('--to', '5');
   expect({ exitCode: refused.exitCode, tip: await tip() }).toEqual({ exitCode: 2, tip: before });
@@ -56,7 +56,7 @@ test('takes back blocks where it is told --yes, and asks nothing where there is 
   expect(await tip()).toBe(5);
 });
 
-test('is refused beside a service whose folder is indexed, also after that service lost its connections', async () => {
+test('is refused beside a service whose folder is indexed, even after that service lost its connections', async () => {
   const before = await tip();
   await serve();
   const refuses = async (): Promise<void> => {

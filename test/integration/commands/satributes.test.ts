@@ -109,7 +109,7 @@ describe.skipIf(bitcoindForTests() === null)('a file of satributes', () => {
     expect(stderr).toContain(words);
   });
 
-  test('that is not there ends the start', async () => {
+  test('that is missing ends the start', async () => {
     const { exitCode, stderr } = await runCli(flags('all'), {
       DATA_DIR: join(folder.path, 'none'),
       SATRIBUTES_FILE: join(folder.path, 'absent.json'),

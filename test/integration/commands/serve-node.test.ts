@@ -46,13 +46,13 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Serves a database of its own, in the server that all tests share. */
+/** Serves a database of its own, on the server that all tests share. */
 function serve(words: readonly string[] = [], env: Record<string, string> = {}): CliProcess {
   const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
   return start([...node, ...words], { ...database.settings, ...env });
 }
 
-/** Without one: with the embedded server, in a folder that is not there yet. */
+/** Serves without one: with the embedded server, in a folder that does not exist yet. */
 function serveAlone(words: readonly string[], env: Record<string, string> = {}): CliProcess {
   return start(['--node', bitcoind.rpcUrl, '--data', dataDir, ...words], env);
 }
@@ -140,7 +140,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
       ({ height }) => height === before + 1,
     );
     await bitcoind.rpc.call('invalidateblock', [hash]);
-    // another address, so that they are not the same blocks
+    // another address, so that the blocks differ
     const other = 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry';
     const [, newest] = await bitcoind.rpc.call<string[]>('generatetoaddress', [2, other]);
     await until(
@@ -194,7 +194,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     }
   });
 
-  test('serves what is indexed while there is no node, and says so', async () => {
+  test('serves indexed data while there is no node, and says so', async () => {
     await beginIndexed();
     await bitcoind.stop();
     try {
@@ -216,7 +216,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     }
   });
 
-  test('waits for a node where nothing is indexed, says so, and makes nothing before', {
+  test('waits for a node if nothing is indexed, says so, and creates nothing before', {
     tags: ['proof'],
   }, async () => {
     await bitcoind.stop();
@@ -234,7 +234,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect((await fetch(new URL('/health/live', at))).status).toBe(200);
     expect((await fetch(new URL('/search?text=a', at))).status).toBe(503);
     expect(existsSync(dataDir)).toBe(false);
-    // from here on, while a database is made and the API takes the port, there is always an answer
+    // from here on, while a database is created and the API takes the port, there is always an answer
     let isWatched = true;
     let silences = 0;
     const watching = (async () => {
@@ -251,7 +251,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await addressOf(service)).toBe(at);
     isWatched = false;
     await watching;
-    // the moment between two that listen
+    // the moment between two listening sockets
     expect(silences).toBeLessThanOrEqual(2);
     expect(await ready(at)).toMatchObject({ status: 200 });
   });
@@ -276,7 +276,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await waiting.ended).toMatchObject({ exitCode: 0, signal: null, stdout: '' });
   });
 
-  test('serves what is indexed when the node refuses it, and says so', { tags: ['proof'] }, async () => {
+  test('serves indexed data if the node refuses it, and says so', { tags: ['proof'] }, async () => {
     await beginIndexed();
     const wrong = start(['--node', bitcoind.rpcUrl], {
       ...database.settings,
@@ -294,9 +294,9 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(stderr).not.toContain('hidden-word');
   });
 
-  test('serves on when the node refuses it in the midst, and says so', { tags: ['proof'] }, async () => {
+  test('continues to serve if the node begins to refuse it, and says so', { tags: ['proof'] }, async () => {
     await beginIndexed();
-    // a copy does not change when the node makes itself a new cookie
+    // a copy does not change when the node makes a new cookie
     const cookieFile = join(folder.path, 'cookie');
     await copyFile(bitcoind.cookieFile, cookieFile);
     const service = start(['--node', bitcoind.rpcUrl, '--cookie-file', cookieFile], {
@@ -323,7 +323,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await service.ended).toMatchObject({ exitCode: 0 });
   });
 
-  test('ends at once with what waiting cannot help, and leaves nothing behind', {
+  test('ends at once if waiting cannot help, and leaves nothing', {
     tags: ['proof'],
   }, async () => {
     const wrongPassword = serveAlone([], {

@@ -42,7 +42,7 @@ describe('serve with an embedded Postgres', () => {
     dataDir = folder.path;
   });
 
-  test('says when it is ready, lets other commands in and no second service, and closes everything at its end', async () => {
+  test('says when it is ready, allows other commands but no second service, and closes everything at its end', async () => {
     const service = start(['serve', '--blocks', sample, '--port', '0']);
     const [, address = ''] = await service.seen(ready);
     const status = (await get(address, '/status')) as { inscriptions: number };
@@ -69,7 +69,7 @@ describe('serve with an embedded Postgres', () => {
     await expect(fetch(address)).rejects.toThrow(/fetch failed/u);
   });
 
-  test('takes over what a killed service left, and indexes nothing again', async () => {
+  test('takes over the server of a killed service, and indexes nothing again', async () => {
     const killed = start(['serve', '--blocks', sample, '--port', '0']);
     await killed.seen(ready);
     killed.child.kill('SIGKILL');
@@ -99,11 +99,11 @@ describe('demo', () => {
     expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'service-secret']);
   });
 
-  test('ends at once when it is told to a second time, and the next start copes with what is left', async () => {
+  test('ends at once after a second signal, and the next start recovers', async () => {
     const first = start(['demo', '--sample', 'regtest', '--port', '0', '--log-level', 'info']);
     await once(first.child.stderr!, 'data');
     first.child.kill('SIGINT');
-    // later than the same signal handed on by npm would come; it may have ended by itself before
+    // later than the same signal passed on by npm would arrive; it may have ended by itself before
     setTimeout(() => first.child.kill('SIGINT'), 600);
     expect(await first.ended).toMatchObject({ exitCode: 130 });
     const second = start(['demo', '--sample', 'regtest', '--port', '0']);

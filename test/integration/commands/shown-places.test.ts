@@ -52,7 +52,7 @@ async function serve(words: readonly string[]): Promise<{ at: string; process: C
   return { at: (await process.seen(/^ready (\S+)\n$/u))[1] ?? '', process };
 }
 
-/** Everything that tells of the machine, for any client. */
+/** All texts about the machine that any client can read. */
 async function told(at: string): Promise<string> {
   const asked = ['/status', '/health/ready', '/health/live', '/metrics'].map(async (path) => {
     const response = await fetch(new URL(path, at), { headers: { accept: 'application/json' } });
@@ -90,7 +90,7 @@ test.each<[string, typeof answer]>([
         JSON.stringify({ id: 0, result: null, error: { code: -32_601, message: `no method at ${path}` } }),
       ),
   ],
-])('nor by a failure of a node that %s', async (_, given) => {
+])('nor is it by a failure of a node that %s', async (_, given) => {
   answer = given;
   const url = new URL(hosted());
   url.username = `user-${token}`;
@@ -104,7 +104,7 @@ test.each<[string, typeof answer]>([
   expect(shown).not.toContain(token);
 });
 
-test('of a folder of blocks nothing but its own name is answered, and its failures neither', async () => {
+test('of a folder of blocks only its own name is answered, and its failures show no more', async () => {
   const dir = join(folder.path, 'blocks-of-a-chain');
   golden.writeFolder(dir);
   const { at } = await serve(['--blocks', dir]);

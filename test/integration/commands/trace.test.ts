@@ -52,14 +52,14 @@ describe('index --trace', () => {
     expect(stderr).not.toContain('Warning');
   });
 
-  test('shows the ends of what earlier runs wrote', async () => {
+  test('shows the ends of the files of earlier runs', async () => {
     const path = join(dataDir.path, 'ends.json');
     await start(['index', '--blocks', 'samples/regtest', '--until', '100']).ended;
     await start(['index', '--blocks', 'samples/regtest', '--trace', path]).ended;
     expect(completeEvents(readTrace(path)).map(({ name }) => name)).toContain('ends of locations');
   });
 
-  test('leaves valid JSON when it is stopped', async () => {
+  test('leaves valid JSON if it is stopped', async () => {
     const path = join(dataDir.path, 'stopped.json');
     const { child, ended } = start(['index', '--blocks', 'samples/mainnet', '--trace', path]);
     while (!existsSync(path)) await once(child.stderr!, 'data');
@@ -79,7 +79,7 @@ describe('--trace is refused', () => {
   test.each([
     { command: ['index', '--blocks', 'samples/regtest'] },
     { command: ['serve', '--port', '0', '--blocks', 'samples/regtest'] },
-  ])('by $command.0 where the file cannot be made, before anything is indexed', async ({ command }) => {
+  ])('by $command.0 if the file cannot be made, before anything is indexed', async ({ command }) => {
     const folder = join(dataDir.path, 'none');
     const inNone = await refusal(...command, '--trace', join(folder, 'trace.json'));
     expect(inNone).toContain(`there is no folder ${folder}`);

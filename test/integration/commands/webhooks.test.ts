@@ -101,7 +101,7 @@ test('messages are listed with their tries, and sent again', async () => {
   expect(receiver.received).toHaveLength(before + 1);
 });
 
-test('where the secret is lost, another one is taken by command', async () => {
+test('if the secret is lost, a command takes another one', async () => {
   status = 200;
   await serve();
   await waitUntil(async () =>
@@ -138,7 +138,7 @@ test.each([
   expect({ exitCode, isSaid: stderr.includes(message) }).toEqual({ exitCode: 2, isSaid: true });
 });
 
-test('a replay of what is unknown is an error', async () => {
+test('a replay of an unknown subject is an error', async () => {
   const { exitCode, stderr } = await cli('replay', '--subject', 'order 9');
   expect(exitCode).toBe(1);
   expect(stderr).toContain('webhooks_unknown');

@@ -37,7 +37,7 @@ async function ask<Row extends pg.QueryResultRow>(url: string, sql: string): Pro
   }
 }
 
-/** Its own rights in the database of the service, and in the others of the server. */
+/** Refused statements about its own rights, in the database of the service and in others of the server. */
 async function refusals(url: string): Promise<string[]> {
   const inDatabase = async (name: string, sql: string): Promise<string> => {
     const address = new URL(url);
@@ -65,7 +65,7 @@ const refused = [
 ];
 
 describe('the roles of an embedded server', () => {
-  test('are no superusers; one owns the database, the other answers', async () => {
+  test('are not superusers; one owns the database, the other answers', async () => {
     const roles = await ask(
       server.superuserUrl,
       `SELECT rolname, rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls FROM pg_roles
@@ -89,7 +89,7 @@ describe('the roles of an embedded server', () => {
     expect(names.flat()).toEqual([{ name: 'satscribe_writer' }, { name: 'satscribe_reader' }]);
   });
 
-  test('are made in a cluster of an older version, where the superuser owns everything', {
+  test('are made in a cluster of an older version, in which the superuser owns everything', {
     tags: ['proof'],
   }, async () => {
     await migrate(server.superuserUrl);

@@ -10,11 +10,11 @@ import { type CliResult, runCli } from '#test/support/run-cli.ts';
 import { runCommand } from '#test/support/run-command.ts';
 
 const confirmations = 3;
-/** Never shown by the wallet: only a node that derives it knows whose it is. */
+/** Never shown by the wallet: only a node that derives it knows its owner. */
 const unshownIndex = 40;
 const tooShallow = 'PAYOUT_CONFIRMATIONS: 5 is not valid on mainnet';
 
-// the first test says what a database without payouts answers
+// the first test shows the answers of a database without payouts
 describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffle: false }, () => {
   let world: OrderWorld;
   let partners: Partners;
@@ -46,7 +46,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
   const cli = (...words: string[]): Promise<CliResult> => runCli(['payouts', ...words], settings());
   /** The output of a command that succeeds. */
   const shown = (...words: string[]): Promise<string> => runCommand(['payouts', ...words], settings());
-  /** Payouts that a command has asked for, and waited until they were sent. */
+  /** Payouts that a command has asked for, and waited for until they were sent. */
   async function asked(...words: string[]): Promise<unknown> {
     const { exitCode, stdout, stderr } = await cli(...words, '--json');
     expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^(0 of 1 payouts are sent\n)?$/u)]);
@@ -59,7 +59,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
   const line = (code: string, ...sats: (number | string)[]): RegExp =>
     new RegExp(`^${code} +${sats.join(' +')}$`, 'mu');
 
-  test('show what is owed, pay it once, and say why nothing more is paid', async () => {
+  test('show the debt, pay it once, and say why nothing more is paid', async () => {
     const owed = [commission + 1_000, commission + 2_000];
     const [none, table, json, csv, one, unknown, dry] = await Promise.all([
       shown('list'),
@@ -94,7 +94,9 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       '',
     ]);
     expect(one).toMatch(line('all', owed[0]!, owed[0]!, 0, 0, 0, 0));
-    expect(unknown).toBe('the code stranger has earned nothing: deliveries of orders that name a code earn\n');
+    expect(unknown).toBe(
+      'the code stranger has earned nothing: deliveries of orders that name a code earn\n',
+    );
     expect(dry).toContain(`${owed[1]} sats  ${second.code}  ${addressOf(second.owner)}\n`);
     expect(dry).toContain(
       '3600 sats in 2 outputs would be paid: nothing is stored until it is asked for without --dry-run\n',
@@ -152,7 +154,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect(await world.chain.unspentOf(second.owner)).toBe(owed[1]);
   });
 
-  test('take revenue out, and to no address of the wallet or of another network', {
+  test('take revenue out, but not to an address of the wallet or of another network', {
     tags: ['proof'],
   }, async () => {
     const mainnet = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
@@ -200,7 +202,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect(await world.chain.unspentOf(990)).toBe(5_000);
   });
 
-  test('store what is asked for where no process has the seed, and cancel it', {
+  test('store a request if no process has the seed, and cancel it', {
     tags: ['proof'],
   }, async () => {
     const partner = await partners.register();
@@ -215,7 +217,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     ]);
     const [{ id } = { id: '' }] = JSON.parse(stdout) as { id: string }[];
     expect(await shown('cancel', id)).toMatch(/^\S+ referral cancelled +1000 sats fee - +1 share\n/u);
-    // what was cancelled is owed again, and twice changes nothing
+    // cancelled shares are owed again, and a second cancel changes nothing
     const [again, referrals] = await Promise.all([
       shown('cancel', id, '--json'),
       shown('referrals', '--code', partner.code),
@@ -226,7 +228,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect(await asked('send', '--code', partner.code)).toMatchObject([{ state: 'sent', sats: 1_000 }]);
   });
 
-  test('show what creators are owed, and pay them with or without codes', { tags: ['proof'] }, async () => {
+  test('show the debt to creators, and pay them with or without codes', { tags: ['proof'] }, async () => {
     const [first, second] = [addressOf(980), addressOf(981)];
     expect(await shown('creators')).toBe(
       'no creator has earned anything: deliveries of items of collections earn\n',
@@ -260,7 +262,9 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       '',
     ]);
     expect(one).toMatch(line('all', 1_500, 1_500, 0, 0, 0, 0));
-    expect(unknown).toBe('the creator stranger has earned nothing: deliveries of items of collections earn\n');
+    expect(unknown).toBe(
+      'the creator stranger has earned nothing: deliveries of items of collections earn\n',
+    );
     expect(JSON.parse(dry)).toEqual({
       isDryRun: true,
       shares: [{ kind: 'creator', code: null, address: second, sats: 2_600 }],
@@ -289,7 +293,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect([await world.chain.unspentOf(980), await world.chain.unspentOf(981)]).toEqual([1_500, 2_600]);
   });
 
-  test('end where there is no wallet, and where deliveries are not deep enough', {
+  test('end if there is no wallet, or if deliveries are not deep enough', {
     tags: ['proof'],
   }, async () => {
     const database = await createTestDatabase();

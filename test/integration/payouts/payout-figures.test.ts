@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** Lines of /metrics about payouts, as a process reads them that only answers. */
+/** Lines of /metrics about payouts, from a process that only answers. */
 async function figures(): Promise<Record<string, number>> {
   const failed: string[] = [];
   const metrics = createMetrics((name) => failed.push(name));
@@ -25,7 +25,7 @@ async function figures(): Promise<Record<string, number>> {
   );
 }
 
-test('metrics have how many payouts wait, how many are stuck, and how old the oldest is', async () => {
+test('metrics have the number of waiting payouts, the number of stuck ones, and the age of the oldest', async () => {
   const none = { '{state="asked"}': 0, '{state="signed"}': 0, '{state="sent"}': 0, _stuck: 0 };
   expect(await figures()).toEqual(none);
   await database.pool.query(
@@ -37,6 +37,6 @@ test('metrics have how many payouts wait, how many are stuck, and how old the ol
   );
   const { _oldest_seconds: oldest, ...counts } = await figures();
   expect(counts).toEqual({ ...none, '{state="asked"}': 2, '{state="sent"}': 1, _stuck: 1 });
-  // those that a block has wait for nothing
+  // payouts in blocks do not wait
   expect(Math.floor((oldest ?? 0) / 60)).toBe(120);
 });

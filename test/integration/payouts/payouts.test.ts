@@ -128,7 +128,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await world.indexed();
     expect(await standing(creator, 'creator')).toMatchObject({ payable: 5_000, shallow: 0 });
     expect(await standing(creator)).toMatchObject({ earned: 1_000, payable: 1_000 });
-    // no revenue, and nothing that bumps and returns may spend
+    // neither revenue nor free for bumps and returns
     const { owed } = await readRevenue(pool, { proveFree: proveFree(pool), confirmations });
     expect(owed - owedBefore).toBe(6_000n);
     expect((await reservedSats(pool)) - reservedBefore).toBe(6_000n);
@@ -219,7 +219,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     }
     expect(await world.chain.unspentOf(owner)).toBe(1200);
     expect((await world.audit()).payouts).toEqual([]);
-    // an entry of the ledger that nothing made: it stays until payouts are followed
+    // a made-up entry of the ledger: it stays until payouts are followed
     await world.stop();
     const forged = await world.database.pool.query<{ id: string }>(
       `INSERT INTO service.ledger_entries (subject_kind, subject_id, from_account, to_account, asset, amount, txid)
@@ -240,7 +240,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     expect((await world.audit()).payouts).toEqual([]);
   }, 240_000);
 
-  test('of revenue are exactly what the operator asks for, and never what is owed', async () => {
+  test('of revenue are exactly the requested sats, and never sats that are owed', async () => {
     const one = await partners.register();
     const { code } = one;
     await partners.deliver(one, 5000, confirmations);
@@ -282,7 +282,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await world.chain.mineMempool();
     await until(id, 'mined');
     expect(await world.chain.unspentOf(990)).toBe(Number(sum.takeable));
-    // the partner gets its share all the same
+    // the partner still gets its share
     const share = (await ask(code)).ids[0]!;
     await world.chain.mineMempool();
     await world.indexed();

@@ -25,7 +25,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
   });
   afterAll(() => world?.close());
 
-  /** A code that has earned 300 sats and what is added, by a deep delivery. */
+  /** A code that has earned 300 sats and the addition, by a deep delivery. */
   async function owed(additional: number): Promise<string> {
     const partner = await partners.register();
     await partners.deliver(partner, additional, confirmations + 1);
@@ -67,7 +67,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     await until(id, ({ stuck }) => stuck !== 'not looked at');
   }
 
-  test('use one key of the wallet, however often they are planned', async () => {
+  test('use one key of the wallet, no matter how often they are planned', async () => {
     const { pool } = world.database;
     const code = await owed(700);
     await pool.query(`UPDATE service.wallet_coins SET aside = 'runic' WHERE held = 'free'`);
@@ -112,7 +112,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     await pool.query('UPDATE service.wallet_coins SET aside = NULL');
   });
 
-  test('of revenue wait for the ledger where it has less for a while', async () => {
+  test('of revenue wait for the ledger if it has less for a while', async () => {
     const { pool } = world.database;
     await owed(0);
     const parts = { proveFree: proveFree(pool), confirmations };
@@ -124,7 +124,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     });
     const id = ids[0]!;
     await until(id, ({ state }) => state === 'sent');
-    // as a reorganisation takes revenue of an order back
+    // like a reorganisation takes back revenue of an order
     const book = (from: string, to: string): Promise<unknown> =>
       pool.query(
         `INSERT INTO service.ledger_entries (subject_kind, subject_id, from_account, to_account, asset, amount, txid)
@@ -150,7 +150,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
       'SELECT txid, plan FROM service.wallet_transactions WHERE payout_id = $1',
       [id],
     );
-    // what a block has of another plan takes its coin, and it gives way
+    // a transaction of another plan in a block takes its coin, and it gives way
     const spent = rows[0]!.plan.inputs.map(({ outpoint }) => outpoint);
     await pool.query(`UPDATE service.wallet_coins SET aside = 'runic' WHERE encode(txid, 'hex') = ANY($1)`, [
       spent.map((outpoint) => Buffer.from(outpoint.split(':')[0]!, 'hex').reverse().toString('hex')),
@@ -165,13 +165,13 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
       txid: null,
       stuck: expect.stringMatching(/^An output that its transaction spends is missing/u) as string,
     });
-    // a block has it all the same: nothing else pays the share
+    // a block has it after all: no other transaction pays the share
     await mined(id);
     expect((await payout(id)).txid).toBe(txid);
     await pool.query('UPDATE service.wallet_coins SET aside = NULL');
   });
 
-  test('are replaced where fees rise: the same sats to the same partner, and one of both is mined', async () => {
+  test('are replaced if fees rise: the same sats to the same partner, and only one of them is mined', async () => {
     await world.stop();
     world.bumps = { ...world.bumps, afterMs: 0 };
     await world.follow();

@@ -109,7 +109,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       'change 2000',
     ]);
     expect(made.fee).toBe(9_000 - 546 - 330 - 2_000);
-    // it was moved before, and the fee is all that is left
+    // it was moved before, and the fee is everything that is left
     expect(made.warnings).toEqual([
       expect.stringMatching(/^The inscription has left the output that it was made in\./u) as string,
       expect.stringMatching(
@@ -288,7 +288,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     expect((await world.placeOf(made.reveal.id())).charms).toContain('burned');
   });
 
-  test('name all that is wrong with a request at once', async () => {
+  test('name all faults of a request at once', async () => {
     const empty = await world.ask('/create-burn-psbt', {});
     expect(empty.body.message?.split('\n')).toEqual([
       'utxo is required.',
@@ -345,7 +345,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     expect(body.message).toMatch(message);
   });
 
-  test('with metadata that the node does not relay are refused with the longest that it does', async () => {
+  test('with metadata that the node does not relay are refused with the longest that it relays', async () => {
     const { rpc } = world.indexed.bitcoind;
     const older: NodeRpc = {
       ...rpc,

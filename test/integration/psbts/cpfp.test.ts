@@ -39,7 +39,7 @@ const to = ({ owner, type }: CustomerAddress, value: number): NewOutput => ({ va
 describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', () => {
   let world: OrderWorld;
   let app: App;
-  /** Confirmed coins without anything, of owners of their own. */
+  /** Confirmed coins without contents, each of another owner. */
   let coins: Coin[];
   let owners = 500;
 
@@ -111,7 +111,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     return body;
   }
 
-  /** Expects that a child and all before it pay a rate together, within a hundredth. */
+  /** Expects that a child and everything before it pay a rate together, within a hundredth. */
   async function expectRate(txid: string, feeRate: number): Promise<void> {
     const { fees, ancestorsize } = await entryOf(txid);
     const rate = satsOfBitcoins(fees.ancestor) / ancestorsize;
@@ -142,7 +142,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     expect(await isMined(txid)).toBe(true);
   });
 
-  test('pay for a chain, and not for what a part of it paid already', async () => {
+  test('pay for a chain, but not for parts that are already paid', async () => {
     const customer = newCustomer();
     const first = transaction([coin()], [{ value: 900_000 }, { value: 50_000, to: stranger }]);
     await world.chain.broadcast(first);
@@ -161,7 +161,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     await world.chain.mineMempool();
   });
 
-  test('add confirmed coins where the output is too small, and never other unconfirmed ones', async () => {
+  test('add confirmed coins if the output is too small, and never other unconfirmed ones', async () => {
     const customer = newCustomer();
     const funding = transaction([coin()], [to(customer, 30_000), to(customer, 40_000), { value: 900_000 }]);
     await world.chain.mine([funding]);
@@ -212,7 +212,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     await world.chain.mineMempool();
   });
 
-  test('of an order do not spend what it inscribes for the same address', async () => {
+  test('of an order do not spend outputs that it inscribes for the same address', async () => {
     const receiver = customerAddress(700);
     const { order } = await world.customerOrders.create(wantedOrder(['mine']));
     await stuck(receiver, 50_000, { value: Number(order.amount), outputScript: order.script });
@@ -289,7 +289,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     await world.indexed();
   });
 
-  test('are refused for outputs that are confirmed, spent, foreign or unknown, each in its words', async () => {
+  test('are refused for outputs that are confirmed, spent, foreign or unknown, each in its own words', async () => {
     const customer = newCustomer();
     const parent = await stuck(customer, 50_000);
     const name = outpoint(parent.coin(0));
@@ -319,7 +319,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
       expect(await refusal(wanted(customer, name, feeRate))).toContain('must be from 0.1 to 10000');
   });
 
-  test('are refused where they would pay more than nodes send', async () => {
+  test('are refused if they would pay more than nodes send', async () => {
     const customer = newCustomer();
     await stuck(customer, 990_000);
     await world.chain.mineMempool();
@@ -331,7 +331,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     expect((await ask(wanted(customer, parent.coin(0), 3_000))).status).toBe(200);
   });
 
-  test('of version 3 have its version, and there is one for each parent', async () => {
+  test('of version 3 have its version, and each parent has only one', async () => {
     const customer = newCustomer();
     const spent = coin();
     const parent = transaction(
@@ -349,7 +349,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     await world.chain.mineMempool();
   });
 
-  test('are refused where as many transactions depend on each other as the node takes', async () => {
+  test('are refused if the maximum number of transactions depend on each other', async () => {
     const customer = newCustomer();
     let last = transaction([coin()], [{ value: 990_000 }]);
     await world.chain.broadcast(last);

@@ -70,14 +70,14 @@ describe.skipIf(bitcoindForTests() === null)('coins of a payment address', () =>
   });
   afterAll(() => indexed?.close());
 
-  test('are spent where they hold nothing, the largest first', async () => {
+  test('are spent if they hold nothing, the largest first', async () => {
     const { supply, unproven } = await freeCoins(parts, payer, testAsker());
     const chosen = await supply.choose(frame(25_000));
     if (chosen.kind !== 'chosen') throw new Error(chosen.kind);
     expect(chosen.coins.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`)).toEqual(
       [coins['plain']!, coins['small']!].map(({ txid, vout }) => `${txid}:${vout}`),
     );
-    // all is proven with an index of sats
+    // everything is proven with an index of sats
     expect([...unproven]).toEqual([]);
   });
 
@@ -129,7 +129,7 @@ describe.skipIf(bitcoindForTests() === null)('coins of a payment address', () =>
     ['inscribed', 1, 0],
     ['runic', 0, 1],
     ['plain', 0, 0],
-  ])('an output that is named tells what it holds: %s', async (name, inscriptions, runes) => {
+  ])('an output that is named shows its contents: %s', async (name, inscriptions, runes) => {
     const found = await namedOutput(parts, outpoint(coins[name]!), 'utxo', testAsker());
     if (found.kind !== 'found') throw new Error(found.reason);
     expect([found.inscriptions.length, found.runes.length]).toEqual([inscriptions, runes]);
@@ -137,7 +137,7 @@ describe.skipIf(bitcoindForTests() === null)('coins of a payment address', () =>
     expect(found.runes.map(({ amount }) => BigInt(amount))).toEqual(runes === 1 ? [5n] : []);
   });
 
-  test('an output that is named is refused where it cannot be spent', async () => {
+  test('an output that is named is refused if it cannot be spent', async () => {
     const named = async (at: { txid: string; vout: number }) => {
       const found = await namedOutput(
         parts,

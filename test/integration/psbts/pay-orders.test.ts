@@ -21,7 +21,7 @@ import { type SigningLibrary, signingLibraries } from '#test/support/psbts/sign-
 
 const url = '/create-special-sats-psbt';
 
-/** A special output, and the outputs of the payment that has it inscribed. */
+/** A special output, and the outputs of the payment that get it inscribed. */
 interface Layout {
   readonly name: string;
   readonly value: number;
@@ -148,7 +148,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
   }, 240_000);
   afterAll(() => world?.close());
 
-  /** The sat of the inscription of an order, and where the index has it. */
+  /** The sat of the inscription of an order, and its place in the index. */
   async function inscribedOn(id: string) {
     const found = await world.world.customerOrders.read(id);
     const { rows } = await world.world.database.pool.query<{ sat: number }>(
@@ -158,7 +158,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
     return rows.map(({ sat }) => Number(sat));
   }
 
-  test('each is inscribed on its special sat, and nothing that holds something is spent', async () => {
+  test('each is inscribed on its special sat, and no output with contents is spent', async () => {
     expect(paying).toHaveLength(8);
     for (const { name, id, special, kept, layout, answer, customer } of paying) {
       expect(await inscribedOn(id), name).toEqual([special.sat]);
@@ -210,7 +210,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       ['change', 0],
     ]);
     expect(answer.chargeAmount).toBe(Number(order.amount));
-    // more than it needs is refunded
+    // the excess is refunded
     const more = await world.built(url, customer, {
       ...body(order),
       chargeAmount: Number(order.amount) + 5_000,
@@ -321,7 +321,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
     );
   });
 
-  test('an order whose inputs cost more than its postage says so before anybody signs', async () => {
+  test('an order whose inputs cost more than its postage says so before anyone signs', async () => {
     const special = await world.special(customer.ordinals, 5_000);
     await world.mine();
     const { order } = await made('dear', { feeRate: 20_000n });
@@ -377,7 +377,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
     expect(await inscribedOn(order.id)).toContain(special.sat);
   });
 
-  test('payments that came before count, and may take the inscription', async () => {
+  test('earlier payments count, and may take the inscription', async () => {
     const payer = customerAddress(62_020);
     const special = await world.special(customer.ordinals, 3_000);
     const [common, other] = await world.fund(payer, [10_000, 10_000]);
@@ -403,7 +403,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       ...body({ address, amount: Number(amount) - 1_500 }),
       specialSatsOutput: special.name,
     });
-    // without a rule for sats the first payment is inscribed, and with one any that has such a sat
+    // without a rule for sats the first payment is inscribed, and with a rule any payment with such a sat
     const elsewhere =
       /^400 specialSatsOutput: with the payments that the order has already, its inscription would/u;
     expect(await refusal(rest(any))).toMatch(elsewhere);

@@ -16,7 +16,7 @@ import {
 import { type SigningLibrary, signingLibraries } from '#test/support/psbts/sign-psbt.ts';
 
 const url = '/create-parent-child-psbt';
-/** Parents return there. */
+/** The script to which parents return. */
 const home = scriptOf(63_900);
 const [scure, bitcoinjs] = signingLibraries as readonly [SigningLibrary, SigningLibrary];
 
@@ -120,7 +120,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
   }, 240_000);
   afterAll(() => world?.close());
 
-  test('each has its children, and its parents return with all that came with them', async () => {
+  test('each has its children, and its parents return with everything that arrived with them', async () => {
     for (const { name, id, parents: lent, answer, special } of children) {
       await parents.expectChildren(id, [name], lent);
       for (const { id: parent, coin } of lent) await parents.expectAt({ id: parent, coin }, home, coin.value);
@@ -153,7 +153,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
     return `${status} ${answer.message.replaceAll(/[0-9a-f]{64}/gu, 'X').replaceAll(/bcrt1[0-9a-z]+/gu, 'A')}`;
   };
 
-  test('what came already is left out', async () => {
+  test('payments that arrived already are left out', async () => {
     await world.fund(customer.payment, [30_000]);
     const lent = await parentsOf(customer, 2, 'apart');
     await world.mine();

@@ -10,21 +10,21 @@ import { type Customer, type PsbtAnswer, PsbtWorld } from '#test/support/psbts/p
 import { argumentsOf, signedPsbtIn, type WalletCall, walletCalls } from '#test/support/psbts/wallet-calls.ts';
 import { callWallet } from '#test/support/psbts/wallets.ts';
 
-/** Parents return there. */
+/** The script to which parents return. */
 const home = scriptOf(66_900);
 const feeRate = 3;
 
 interface Case {
   readonly name: string;
   readonly customer: Customer;
-  /** PSBTs that the page has afterwards, and the txid if the wallet sent it. */
+  /** Returns the PSBTs of the page afterwards, and the txid if the wallet sent it. */
   readonly sign: (
     answer: PsbtAnswer,
     customer: Customer,
   ) => Promise<{ readonly psbt: string | readonly string[]; readonly sent?: string }>;
 }
 
-/** An order that is paid: with a parent, or with a special sat. */
+/** A paid order: with a parent, or with a special sat. */
 interface Paid {
   readonly name: string;
   readonly id: string;

@@ -83,7 +83,7 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
     service.eventually(async () => expect((await service.order(id)).state).toBe(state));
 
   test(
-    'sends a payment of an open order, which sees it; the same one again has the same answer, mined too',
+    'sends a payment of an open order, which sees it; sending it again has the same answer, even after it is mined',
     async () => {
       const { id, charge } = await order();
       const paid = await payment(charge.address, charge.amount);
@@ -100,13 +100,13 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
         expect((await service.order(id)).state).toBe('completed');
       });
       expect(await submit(paid.hex)).toEqual({ status: 200, answer: { txid: paid.txid } });
-      // nothing of it is in the log
+      // no part of it is in the log
       expect(service.stderr()).not.toContain(paid.hex.slice(0, 100));
     },
     runMs,
   );
 
-  test('takes what pays too little, or lacks parents, and says what is missing', async () => {
+  test('takes a payment of too little, or without parents, and says what is missing', async () => {
     const { id, charge } = await order();
     const half = await payment(charge.address, 1000);
     const { answer } = await submit(half.hex);
@@ -160,7 +160,7 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
           { value: fees.value - 1000, to: owner },
         ],
       );
-      // the charge is paid by now, or still to be seen
+      // the charge is paid, or the payment still unseen
       expect(await submit(sent.hex)).toMatchObject({ status: 200, answer: { txid: sent.txid } });
       await until(id, 'waiting-confirmation');
     },
@@ -204,7 +204,7 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
     runMs,
   );
 
-  test('refuses what pays no open order, and what is no transaction that nodes relay', async () => {
+  test('refuses payments without an open order, and transactions that nodes do not relay', async () => {
     const { id, charge } = await order();
     const mine = await payment(addressOf(owner + 5), 10_000);
     expect(await refused(mine.hex)).toBe(

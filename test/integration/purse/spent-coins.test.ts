@@ -62,7 +62,7 @@ test('a coin is spent while a transaction that may be mined spends it', async ()
   expect(await isSpent(1)).toBe(true);
 });
 
-test('a coin that comes back knows what spends it', async () => {
+test('a coin that returns knows the transaction that spends it', async () => {
   await keep(3);
   await spend(3, 'third');
   await drop(3);
@@ -74,7 +74,7 @@ test('a coin that comes back knows what spends it', async () => {
   expect(await isSpent(3)).toBe(false);
 });
 
-test('a spend that ends while its coin comes back frees it', async () => {
+test('a spend that ends while its coin returns frees it', async () => {
   await spend(4, 'fourth');
   await coins!.query('BEGIN');
   await keep(4);
@@ -93,7 +93,7 @@ test('a spend that ends while its coin comes back frees it', async () => {
   expect(await isSpent(4)).toBe(false);
 });
 
-test('the audit names a coin that is noted wrongly', async () => {
+test('the audit names a coin with a wrong note', async () => {
   expect(await spentFaults(coins!)).toEqual([]);
   await keep(5);
   await coins!.query('UPDATE service.wallet_coins SET is_spent = true WHERE vout = 5');

@@ -75,7 +75,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** An account of its own, with what its key asks. */
+/** An account of its own, with the requests of its key. */
 async function newAccount() {
   const { key, account } = await giveKey(database.pool, {
     scopes: ['tokenpay', 'tokenpay-withdraw'],
@@ -118,7 +118,7 @@ test('the first address of an account counts at once, and the next a day later',
   expect(await destination(addressOf(1))).toBeInstanceOf(Uint8Array);
   expect(JSON.stringify(await destination(addressOf(2)))).toContain('the address counts from');
   expect(JSON.stringify(await destination(addressOf(3)))).toContain('is not one of those');
-  // again, also in capitals: its time does not begin again
+  // again, also in capitals: its time does not restart
   for (const address of [addressOf(2), addressOf(2).toUpperCase()]) expect(await add(address)).toEqual(next);
   await database.pool.query(
     'UPDATE service.withdrawal_addresses SET counts_at = now() WHERE counts_at > now()',
@@ -155,13 +155,13 @@ test('a key deletes an address as long as another one counts, and the operator a
     [addressOf(1), true],
     [addressOf(2), true],
   ]);
-  // of two at once, one is left
+  // of two concurrent deletions, one address is left
   const both = await Promise.all([remove(addressOf(1)), remove(addressOf(2))]);
   expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 409]));
   expect((await listed()).length).toBe(1);
 });
 
-test('a key lists a hundred addresses, and the database bounds what its role does', async () => {
+test('a key lists a hundred addresses, and the database limits its role', async () => {
   const { account, add } = await newAccount();
   await database.pool.query(
     `INSERT INTO service.withdrawal_addresses (account, script, address)
@@ -183,7 +183,7 @@ test('a key lists a hundred addresses, and the database bounds what its role doe
     await expect(database.accessPool.query(statement)).rejects.toMatchObject({ code: '42501' });
 });
 
-test('an address that cannot be paid is not listed, and what is not listed not deleted', async () => {
+test('an address that cannot be paid is not listed, and an unlisted one is not deleted', async () => {
   const { ask, add, remove, listed } = await newAccount();
   await database.pool.query(
     'INSERT INTO service.watched_scripts (script, watcher, since_height) VALUES ($1, $2, 0)',
@@ -257,7 +257,7 @@ async function newWithdrawal() {
   return { ...its, id, payout, reserved };
 }
 
-test('an account cancels a withdrawal of which nothing is signed, and nothing of it is signed from then on', async () => {
+test('an account cancels an unsigned withdrawal, and nothing of it is signed from then on', async () => {
   const { id, payout, withdrawal, reserved } = await newWithdrawal();
   expect(await reserved()).toBe('3000');
   const client = await database.pool.connect();
@@ -265,7 +265,7 @@ test('an account cancels a withdrawal of which nothing is signed, and nothing of
     const withdrawals = await withdrawalsOf(client, payout);
     const cancelled = withdrawal('DELETE', id);
     await waitUntil(async () => (await withdrawal('GET', id)).body.reason !== null);
-    // a transaction that was planned before is not stored: it would be looked at further
+    // a transaction that was planned before is not stored: the withdrawal would be checked again
     const ready = { payout: { id: payout, state: 'asked' }, replaced: null, withdrawals };
     await storeBatch({ client } as never, ready as never, null as never, null as never);
     expect((await withdrawal('GET', id)).body).toMatchObject({
@@ -283,7 +283,7 @@ test('an account cancels a withdrawal of which nothing is signed, and nothing of
   expect([(await withdrawal('DELETE', id)).body.state, await reserved()]).toEqual(['error', '0']);
 });
 
-test('a withdrawal that is signed, or of another account, is not cancelled', async () => {
+test('a signed withdrawal, or one of another account, is not cancelled', async () => {
   const { id, withdrawal, reserved } = await newWithdrawal();
   const { withdrawal: ofStranger } = await newAccount();
   expect(await ofStranger('DELETE', id)).toEqual({
@@ -314,13 +314,13 @@ test('a withdrawal that is signed, or of another account, is not cancelled', asy
   expect(await reserved()).toBe('3000');
 });
 
-test('what a withdrawal reserves is shown beside the balance', async () => {
+test('reserved units of a withdrawal are shown beside the balance', async () => {
   const { account } = await newWithdrawal();
   const shown = await runCommand(['tokenpay', 'balances', '--account', account, '--json'], database.settings);
   expect(JSON.parse(shown)).toMatchObject([
     { token: 'BTC', amountBase: '5000', reserved: { amountBase: '3000' }, available: { amountBase: '2000' } },
   ]);
-  // a debt for a fee, of an account that has no sats
+  // a debt for a fee, of an account without sats
   await database.pool.query('UPDATE service.token_balances SET amount = 0 WHERE account = $1', [account]);
   expect(await readTokenBalances(database.accessPool, account)).toEqual([
     { account, asset: 0, amount: 0n, reserved: 3_000n },

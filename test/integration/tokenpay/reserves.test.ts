@@ -58,7 +58,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
       signal: new AbortController().signal,
     };
   };
-  /** Does what the process with the seed does; false: there was no document to make. */
+  /** Does the work of the process with the seed; false: there was no document to make. */
   async function makeOnce(): Promise<boolean> {
     const client = await shop.world.database.pool.connect();
     try {
@@ -67,7 +67,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
       client.release();
     }
   }
-  /** Once there is a new block. */
+  /** Makes a document once there is a new block. */
   async function made(): Promise<void> {
     await shop.world.indexed();
     await shop.world.eventually(async () => {
@@ -88,7 +88,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     return pages;
   }
 
-  /** All that docs/tokenpay.md says how to check, of the last document. */
+  /** All checks of docs/tokenpay.md, on the last document. */
   async function verified(): Promise<{
     reserves: ShownReserves;
     document: string;
@@ -147,7 +147,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     return { reserves, document, listed };
   }
 
-  /** Whether an account finds all that it holds. */
+  /** Whether an account finds all of its balances. */
   async function included({ assets }: ShownReserves, key: string): Promise<ShownAccount> {
     const isIncluded = await includedByExample();
     const mine = await read<ShownAccount>('/tokenpay/reserves/mine', key);
@@ -177,7 +177,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     };
   }
 
-  /** Both orders of the first account and of another; returns the key of that. */
+  /** Pays an order of the first account and one of another; returns the key of the latter. */
   async function payTwoAccounts(): Promise<string> {
     const { key } = await giveKey(shop.world.database.pool, { scopes: ['tokenpay'], rate: '0' });
     const [ofFirst, ofSecond] = [await ordered(), await ordered(key)];
@@ -209,7 +209,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     expect(withoutOrders).toEqual({ status: 503, retryAfter: '60', isMade: false });
   });
 
-  test('shows what two accounts hold, what is set aside, and each output with a proof', async () => {
+  test('shows balances of two accounts, outputs set aside, and each output with a proof', async () => {
     const { reserves, document, listed } = await verified();
     const short = reserves.assets.map(({ token, liabilities, fees, aside, held }) => [
       token,
@@ -249,10 +249,10 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     );
   };
 
-  test('shows a balance below 0 as a debt of its account, beside what all others are owed', async () => {
+  test('shows a balance below 0 as a debt of its account, beside the liabilities to all others', async () => {
     const { pool } = shop.world.database;
     const asset = `asset = (SELECT asset FROM service.token_runes WHERE name = '${rune.name}')`;
-    // as after a withdrawal of what a reorganisation takes back: 9 less than nothing
+    // like a withdrawal of units that a reorganisation takes back: 9 below zero
     const move = async (units: number): Promise<void> => {
       await pool.query(
         `UPDATE service.token_balances SET amount = amount + CASE WHEN account = $1 THEN -$2::integer ELSE $2::integer END
@@ -282,7 +282,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     await move(-260);
   });
 
-  test('shows what is in a block and not credited yet as waiting', async () => {
+  test('shows units in a block that are not credited yet as waiting', async () => {
     shop.confirmations.set(parseSpacedRune(rune.name)!.rune, 3);
     const order = await ordered();
     await shop.send([{ value: 600, outputScript: order.tokenScript, units: [[rune, 5n]] }]);
@@ -300,7 +300,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     expect(shown(after, rune.name)).toMatchObject({ liabilities: 263n, waiting: 0n, held: 263n });
   });
 
-  test('counts an output whose return is sent until a block has that', async () => {
+  test('counts an output whose return is sent until a block has the return', async () => {
     const { chain, database } = shop.world;
     const { rows } = await database.pool.query<{ txid: Txid; vout: number }>(
       'SELECT txid, vout FROM service.token_credits WHERE aside IS NOT NULL',
@@ -323,7 +323,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     expect(shown(after, 'BTC')).toMatchObject({ aside: 0n, held: held - 5_000n });
   });
 
-  test('stays readable by its hash while the next one comes, and is refused beside it', async () => {
+  test('stays readable by its hash while the next one is made, and is refused beside it', async () => {
     const before = (await get('/tokenpay/reserves')).body;
     await shop.world.chain.mineEmpty(1);
     await made();

@@ -66,7 +66,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     return paying.txid;
   }
 
-  /** Base units of what the account holds, by token. */
+  /** Base units of the account's balances, by token. */
   async function held(): Promise<Record<string, bigint>> {
     const rows = JSON.parse(await tokenpay('balances', '--account', shop.account, '--json')) as {
       token: string;
@@ -135,7 +135,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     ]);
     await audited();
 
-    // what was decided holds for another block, too
+    // the decision holds for another block, too
     await shop.world.chain.takeBack(1);
     await shop.world.chain.mineEmpty(2);
     await shop.until(order.id, ({ received: of }) => of.length === 0);
@@ -170,7 +170,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     await audited();
   });
 
-  test('is listed for accounts that are there', async () => {
+  test('is listed for accounts that exist', async () => {
     for (const action of ['orders', 'balances'])
       await expect(tokenpay(action, '--account', 'unknown')).rejects.toMatchObject({
         code: 'account_unknown',
@@ -194,7 +194,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     await audited();
   });
 
-  test('is returned as a whole with all that it holds, once, also after a reorganisation', async () => {
+  test('is returned as a whole with all of its contents, once, even after a reorganisation', async () => {
     const { chain } = shop.world;
     await new Partners(shop.world, 800).fund(50_000);
     const order = await ordered();
@@ -241,7 +241,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     expect(await inscriptions()).toBe(1);
     await audited();
 
-    // the payment and what sends it away are in one block then: it stays aside
+    // the payment and its return are in one block then: the output stays aside
     await chain.takeBack(2);
     await chain.mineEmpty(3);
     await shop.until(order.id, ({ received }) => received.length === 0);
@@ -252,7 +252,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     await audited();
     expect(await inscriptions()).toBe(1);
     expect(await tokenpay('orders', '--aside')).toContain(`return by bob, `);
-    // an account that holds nothing is not listed
+    // an account without balances is not listed
     expect((await held())['BTC aside'] ?? 0n).toBe(0n);
   });
 

@@ -60,7 +60,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
   const held = () => heldBy(shop);
   const changes = (work: () => Promise<void>) => changesOf(shop, work);
 
-  test('is completed by its token and its fee, and its shop hears of each step', async () => {
+  test('is completed by its token and its fee, and its shop is notified of each step', async () => {
     const order = await ordered(2.5, {
       webhookUrl: 'https://shop.example/hook?token=1',
       description: 'socks',
@@ -148,7 +148,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     expect(gained).toEqual({ BTC: 1_000n + 1_000n * BigInt(parts.length), [rune.name]: sent });
   });
 
-  test('is not completed by what does not fit, which its account gets', async () => {
+  test('is not completed by payments that do not fit; its account gets them', async () => {
     const order = await ordered();
     const { fee, token } = await outputs(order);
     const gained = await changes(async () => {
@@ -172,7 +172,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     });
     const { state, feeCharge, tokenCharge } = await shop.read(order.id);
     expect([state, feeCharge.state, tokenCharge.state]).toEqual(['pending', 'payment_seen', 'payment_seen']);
-    // 600 sats of the fee are not decided about yet
+    // 600 sats of the fee are not decided yet
     expect(gained).toEqual({ BTC: 20_700n, [rune.name]: base(5) - 1n, [other.name]: 5n });
     expect(JSON.parse(await shop.balance())).toMatchObject({ rune: { [other.name]: 5 } });
     // the last unit and the rest of the fee
@@ -185,7 +185,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
       await shop.until(order.id, isCompleted);
     });
     expect(last).toEqual({ BTC: 546n + 1_000n, [rune.name]: 1n });
-    // whatever comes later is the account's too
+    // later payments also belong to the account
     const late = await changes(async () => {
       await shop.send([
         { value: 3_000, outputScript: fee },
@@ -197,7 +197,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     expect(late).toEqual({ BTC: 3_546n, [rune.name]: 7n });
   });
 
-  test('ends in error when its time is over, and what comes late is credited', async () => {
+  test('ends in error once its time is over, and late payments are credited', async () => {
     const order = await ordered();
     const { fee, token } = await outputs(order);
     const gained = await changes(async () => {
@@ -249,7 +249,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     expect(await auditTokens({ database: shop.world.database.pool })).toEqual([]);
   });
 
-  test('gets nothing of runes that a cenotaph burned, and the sats of its output', async () => {
+  test('gets none of the runes that a cenotaph burned, but the sats of its output', async () => {
     const order = await ordered();
     const { token } = await outputs(order);
     const gained = await changes(async () => {
@@ -288,13 +288,13 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
       await shop.world.chain.mineMempool();
       await shop.until(order.id, ({ received }) => received.length === 1);
     });
-    // the second one pays the base fee alone, which is held until the order ends
+    // the second one pays only the base fee, which is held until the order ends
     expect(gained).toEqual({});
     expect((await shop.read(order.id)).feeCharge.state).toBe('payment_seen');
   });
 
   test.each(signingLibraries.map((library, place) => ({ ...library, place })))(
-    'is paid from a wallet with $name, and all else returns',
+    'is paid from a wallet with $name, and everything else returns',
     async ({ sign, finalize, place }) => {
       const type = place === 0 ? 'p2wpkh' : 'p2tr';
       const owner = type === 'p2tr' ? 71_000 : 72_000;
@@ -347,7 +347,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
         });
         expect([sent.statusCode, sent.json()]).toEqual([200, { txid: expect.any(String) as string }]);
         await shop.until(order.id, ({ tokenCharge }) => tokenCharge.state === 'payment_seen');
-        // what is seen is not asked for again
+        // seen payments are not asked for again
         expect((await build({})).body).toMatchObject({
           message: expect.stringContaining('already seen') as string,
         });
@@ -362,12 +362,12 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
         `SELECT rune_key, amount::text FROM chain.rune_balances WHERE script = $1 AND spent_height IS NULL ORDER BY rune_key`,
         [Buffer.from(ordinals.script)],
       );
-      // all in the one output at the ordinals address, with its 1,500 sats
+      // everything in the one output at the ordinals address, with its 1,500 sats
       expect(rows.map(({ amount }) => amount)).toEqual([String(base(0.5)), '9']);
     },
   );
 
-  test('is proven by an audit, which names what is wrong', async () => {
+  test('is proven by an audit, which names the faults', async () => {
     const { pool } = shop.world.database;
     const order = await ordered();
     const { token } = await outputs(order);
@@ -385,7 +385,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     };
     const asset = `(SELECT asset FROM service.token_runes WHERE name = '${rune.name}')`;
     const add = 'UPDATE service.token_balances SET amount = amount + $1 WHERE asset = ' + asset;
-    // the balance is not the sum of the entries, and the ledger has more than the chain
+    // the balance differs from the sum of the entries, and the ledger has more than the chain
     expect(await found(add, [3])).toEqual([
       ['balance', 3n],
       ['supply', 3n],
@@ -426,6 +426,6 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
   });
 
   testShopReorganisations(() => shop);
-  // the last one: it deletes the index
+  // the last one, because it deletes the index
   testRebuiltIndex(() => shop);
 });

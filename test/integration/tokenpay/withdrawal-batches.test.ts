@@ -66,7 +66,7 @@ async function asked(account: string, amount: bigint, feeRate: bigint, fee = 1n)
   return made as Withdrawal;
 }
 
-/** The batch with this rate that is open. */
+/** The open batch with this rate. */
 async function batchOf(feeRate: bigint) {
   const found = (await openPayouts(client)).filter((each) => each.feeRate === feeRate);
   expect(found.length).toBe(1);
@@ -84,7 +84,7 @@ test('a batch that waits is tried again once a withdrawal joins it', async () =>
   expect([(await withdrawalsOf(client, id)).length, (await batchOf(1_000n)).stuck]).toEqual([2, null]);
 });
 
-test('a batch that cannot be made is parted into one for each of its withdrawals', async () => {
+test('a batch that cannot be made is split into one for each of its withdrawals', async () => {
   await earned('parted', 1_000n);
   for (const amount of [500n, 300n, 200n]) await asked('parted', amount, 2_000n);
   await formBatches(client);
@@ -97,11 +97,11 @@ test('a batch that cannot be made is parted into one for each of its withdrawals
   expect(alone.map(({ id }) => id === payout.id)).toEqual([false, false, false]);
   const [first] = alone;
   const [only] = await withdrawalsOf(client, first!.id);
-  // it is parted no further
+  // it is not split further
   expect(await partBatch(client, { ...made, payout: first! }, [only!], 'Why.')).toBe('Why.');
 });
 
-test('of a batch that costs too much, withdrawals that were priced at a lower rate wait together', async () => {
+test('in a batch that costs too much, withdrawals that were priced at a lower rate wait together', async () => {
   await earned('costly', 10_000n);
   for (const fee of [10n, 10n, 500n]) await asked('costly', 1_000n, 6_000n, fee);
   await formBatches(client);
@@ -125,14 +125,14 @@ test('of a batch that costs too much, withdrawals that were priced at a lower ra
       [false, [10n, 10n]],
     ]),
   );
-  // where the prices say nothing, each is tried alone
+  // if the prices show no cause, each is tried alone
   const rest = { ...ready, withdrawals: await withdrawalsOf(client, payout.id) };
   expect(await partCostly(client, rest, 1n, { bumpMax: 0n })).toBeNull();
   await formBatches(client);
   expect((await openPayouts(client)).filter((each) => each.feeRate === 6_000n).length).toBe(3);
 });
 
-test('the newest withdrawals are left out of what a balance does not cover any more', async () => {
+test('the newest withdrawals that a balance no longer covers are left out', async () => {
   await earned('short', 1_000n);
   await earned('other', 1_000n);
   const older = await asked('short', 600n, 3_000n);
@@ -186,7 +186,7 @@ test('small coins are joined in turns, without accounts that would have less tha
       );
     }
   };
-  // nothing is left beside what this one has
+  // nothing is left besides the coins of this one
   await earned('poor short', 1_200n);
   await coins('poor short', [600, 600]);
   await earned('poor many', 1_000n);
@@ -232,7 +232,7 @@ test('a day counts the largest fee of each consolidation that may be mined', asy
   expect([await isConsolidating(client), await consolidationFees(client)]).toEqual([false, 930n]);
 });
 
-test('balances of a batch are taken in the order of their accounts', async () => {
+test('balances of a batch are locked in the order of their accounts', async () => {
   const accounts = Array.from({ length: 12 }, (_, place) => `ordered ${String.fromCharCode(108 - place)}`);
   for (const account of accounts) {
     await earned(account, 10n);
@@ -267,7 +267,7 @@ test('balances of a batch are taken in the order of their accounts', async () =>
   expect(rows).toEqual([{ units: '0' }]);
 });
 
-test('change with a rune is found beside larger change of sats than a withdrawal spends', async () => {
+test('change with a rune is found, even beside more change of sats than a withdrawal spends', async () => {
   // others of this file count all coins
   await client.query('BEGIN');
   await client.query(
@@ -305,7 +305,7 @@ test('change with a rune is found beside larger change of sats than a withdrawal
   expect(first).toEqual([[9_000], [330]]);
 });
 
-test('what a given-up transaction was to pay is owed again', async () => {
+test('payments of a given-up transaction are owed again', async () => {
   const before = await owedToAccounts(client);
   await earned('given up', 1_000n);
   await asked('given up', 700n, 5_000n);

@@ -34,7 +34,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     const { error, message } = body as unknown as { error?: { msg: string }[]; message?: string };
     return [status, error?.map(({ msg }) => msg).join(' ') ?? message ?? ''];
   };
-  /** All that a withdrawal may change. */
+  /** Everything that a withdrawal may change. */
   async function stored(): Promise<unknown> {
     const { rows } = await shop.world.database.pool.query(
       `SELECT (SELECT jsonb_agg(b ORDER BY account, asset) FROM service.token_balances AS b) AS balances,
@@ -60,7 +60,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     return { stone: (stone?.scriptPubKey.hex.length ?? 0) / 2, inputs: made.vin.length };
   }
 
-  test('to each type of address leaves its dust limit at least, of sats and beneath runes', async () => {
+  test('to each type of address leaves at least its dust limit, of sats and beneath runes', async () => {
     const { world } = shop;
     const all = dustOfTypes.map(([type, dust], place) => {
       const [coins, runes] = [scriptOf(930 + place, type), scriptOf(940 + place, type)];
@@ -99,7 +99,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('of many runes is split where the node relays runestones of 83 bytes', async () => {
+  test('of many runes is split if the node relays runestones of 83 bytes', async () => {
     const many = await its.ofOther();
     await many.earn(10n ** 33n, 60_000);
     await shop.world.stop();
@@ -119,7 +119,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('costs its account nothing where the operator pays', async () => {
+  test('costs its account nothing if the operator pays', async () => {
     const before = await its.held();
     shop.withdrawing.feePayer = 'operator';
     await refuses(its, its.units(7, addressOf(960), { feeRate: 2 }), /feeRate must be at most 1 sats/u);
@@ -149,7 +149,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
         WHERE o.account = ANY($1) AND NOT c.is_spent`,
       [accounts.map(({ of }) => of.account)],
     );
-    // all that is theirs is in coins without an owner
+    // all of their units are in coins without an owner
     expect(rows).toEqual([]);
     await shop.world.stop();
     const asked = await Promise.all(
@@ -166,7 +166,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('in debt may take runes up to the largest debt, and says what lacks beyond it', async () => {
+  test('in debt may take runes up to the largest debt, and names the missing sats beyond it', async () => {
     const poor = await its.ofOther();
     const order = await poor.ordered(50n);
     await shop.send([{ value: 546, outputScript: order.tokenScript, units: [[its.rune, 50n]] }]);
@@ -215,7 +215,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('of just what an output has is seen in its block, and watched until that is deep', {
+  test("of exactly an output's amount is seen in its block, and watched until that is deep", {
     tags: ['proof'],
   }, async () => {
     const { world } = shop;
@@ -249,7 +249,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('that is bad changes no row', async () => {
+  test('that is invalid changes no row', async () => {
     const { wallet, database } = shop.world;
     const to = addressOf(985);
     const order = await its.ordered(1n);

@@ -7,13 +7,13 @@ import { ShopWithdrawals, type ShownWithdrawal } from '#test/support/tokenpay/sh
 import { ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 
-/** Seconds after which nodes forget what no block has (-mempoolexpiry), and a day. */
+/** Seconds after which nodes forget unconfirmed transactions (-mempoolexpiry), and a day. */
 const expiredS = 15 * 24 * 60 * 60;
 const notThere: unknown = expect.stringMatching(
   /^What its transaction spends is not there: it is planned again 3 blocks after/u,
 );
 const txidOf = (shown: string): Buffer => Buffer.from(shown, 'hex').reverse();
-/** Sats by which the node takes the fee of a transaction for less than it is. */
+/** Sats by which the node counts the fee of a transaction too low. */
 const feeDelta = 1_000_000;
 
 // balances add up from test to test
@@ -30,7 +30,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
   afterAll(() => shop?.close());
 
   const mempool = () => shop.world.chain.rpc.call<string[]>('getrawmempool');
-  /** Settles when the node has a withdrawal's transaction, which is not the one before. */
+  /** Settles once the node has a withdrawal's transaction other than the earlier one. */
   const sent = (id: string, before: string | null = null, whose = its): Promise<ShownWithdrawal> =>
     shop.world.eventually(async () => {
       const found = await whose.read(id);
@@ -44,7 +44,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
       return found.reason !== null && found;
     });
 
-  /** Has the node forget its mempool, except for what comes then. */
+  /** Makes the node forget its mempool, except for later transactions. */
   async function evict(txid: string): Promise<void> {
     const { rpc } = shop.world.chain;
     const best = await rpc.call<string>('getbestblockhash');
@@ -55,7 +55,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     expect(await mempool()).not.toContain(txid);
   }
 
-  test('and evicted is sent again, and says why where the node refuses it', async () => {
+  test('and evicted is sent again, and says why if the node refuses it', async () => {
     const { world } = shop;
     const before = await its.held();
     const { id } = await its.asked(its.units(10, addressOf(921)));
@@ -90,7 +90,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     await its.audit();
   });
 
-  /** A batch with a withdrawal whose account has a payment of the last block alone, and another one. */
+  /** A batch with a withdrawal whose account has only a payment of the last block, and another one. */
   async function batchOfBoth([bad, good]: readonly [number, number]) {
     const { chain } = shop.world;
     const hostile = await its.ofOther();
@@ -113,7 +113,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     return { hostile, badId, goodId, first: first.txid!, feeScript, coin, payment };
   }
 
-  /** Takes the last block back; another one has a transaction that spends the same as its payment. */
+  /** Takes back the last block; another block has a transaction that double-spends its payment. */
   async function doubleSpend({ coin, goodId }: { readonly coin: Coin; readonly goodId: string }) {
     const { chain } = shop.world;
     await shop.world.stop();
@@ -148,7 +148,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     expect((await its.held()).units).toBe(before.units - 10n);
     await its.audit();
 
-    // once its account has it again, it is sent by itself
+    // once its account has it again, it is sent alone
     await chain.pay(feeScript, 50_000);
     await chain.mineMempool();
     const paid = await hostile.mined(badId);
@@ -157,7 +157,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     await its.audit();
   });
 
-  test('by a transaction that was given up, and that a block has after all, is completed by it', {
+  test('by a transaction that was given up and then mined after all is completed by it', {
     tags: ['proof'],
   }, async () => {
     const { world } = shop;
@@ -193,8 +193,8 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     await its.audit();
   });
 
-  // what was stolen is no longer in coins: the sums differ from then on
-  test('whose input a block of a stranger has is planned again, and arrives once', async () => {
+  // stolen sats are no longer in coins: the sums differ from then on
+  test("whose input is in a stranger's block is planned again, and arrives once", async () => {
     const { world } = shop;
     const { chain } = world;
     const robbed = await its.ofOther();

@@ -33,7 +33,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       shop.world.database.settings,
     );
 
-  test('of BTC and of a rune arrives, costs what was told before, and leaves the rest', async () => {
+  test('of BTC and of a rune arrives, costs the price that was shown, and leaves the rest', async () => {
     const before = await held();
     // coins of accounts cover it: bumps, returns and revenue need not leave it
     expect([before.sats > 60_000n, await heldByOwners(shop.world.database.pool)]).toEqual([true, 0n]);
@@ -80,7 +80,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('spends what earlier ones left', async () => {
+  test('spends change of earlier ones', async () => {
     const all = await held();
     const rune = await its.asked(its.units(Number(all.units), address));
     const sent = await its.until(rune.id, 'processing');
@@ -90,14 +90,14 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('is not priced by a coin that an earlier one takes', async () => {
+  test('is not priced with a coin that an earlier one takes', async () => {
     for (const units of [90n, 20n, 20n, 20n, 20n]) await its.earn(units, 30_000);
     await shop.world.stop();
     const wanted = its.units(75, addressOf(906), { feeRate: 1 });
     const { price } = (await its.ask({ ...wanted, dryRun: true })).body;
     const first = await its.asked(its.units(90, address, { feeRate: 1 }));
     const second = await its.asked(wanted);
-    // four outputs of the account, of 57.5 virtual bytes each, in place of one and the coin of 68 that paid for it
+    // four outputs of the account, of 57.5 virtual bytes each, instead of one and the coin of 68 that paid for it
     expect(second.price.chainFee - price.chainFee).toBe(105);
     for (const { id } of [first, second]) await cancel(id);
     // also of two at the same moment
@@ -147,7 +147,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('of the whole balance is made once of two, and of fifty halves twice', async () => {
+  test('of the whole balance is made once of two requests, and of fifty halves twice', async () => {
     await its.earn(100n, 50_000);
     await shop.world.stop();
     const { sats, units } = await held();
@@ -204,7 +204,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.earn(50n, 50_000);
   });
 
-  test('that is bad moves nothing, and says what is wrong with it', async () => {
+  test('that is invalid moves nothing, and says what is wrong with it', async () => {
     const before = await held();
     const sats = Number(before.sats);
     const own = (await orderedAt(shop, its.rune.name, 1)).tokenCharge.address;
@@ -258,7 +258,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     expect(before.units - (await held()).units).toBe(1n);
   });
 
-  test('goes to listed addresses alone, where its account lists some', async () => {
+  test('goes only to listed addresses, if its account lists some', async () => {
     const addresses = (...words: string[]): Promise<string> =>
       runCommand(
         ['tokenpay', 'addresses', '--account', shop.account, ...words],
@@ -277,7 +277,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await addresses('--forbid', addressOf(903));
     const other = await its.asked(its.units(3, addressOf(909)));
     await shop.world.follow();
-    // it waits by itself, and stops no others
+    // it waits alone, and stops no others
     await its.mined(other.id);
     const waiting = await shop.world.eventually(async () => {
       const found = await its.read(kept.id);
@@ -335,7 +335,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       BigInt(60 + 330 + rune.price.chainFee),
     ]);
     await its.audit();
-    // what it reserves is not there: nothing else is taken out
+    // its reserved units are missing: nothing else is taken out
     expect((await its.ask(its.units(1, address))).status).toBe(400);
     await chain.mineMempool();
     expect((await its.mined(rune.id)).reason).toBeNull();
@@ -344,13 +344,13 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('that its account does not cover any more waits, and an older one that it covers is sent', async () => {
+  test('that its account no longer covers waits, and an older one that it covers is sent', async () => {
     const { chain, database } = shop.world;
     await its.earn(100n, 30_000);
     await shop.world.stop();
     const older = await its.asked(its.units(30, addressOf(910)));
     const newer = await its.asked(its.units(70, addressOf(911)));
-    // a reorganisation took back a part of what had come in
+    // a reorganisation took back a part of the earlier payments
     const take = (units: number) =>
       database.pool.query(
         'UPDATE service.token_balances SET amount = amount - $2 WHERE account = $1 AND asset <> 0',
@@ -395,7 +395,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     const asked = await its.asked(wanted);
     await its.until(asked.id, 'processing');
     await world.raiseFees(20);
-    // a rate that is low by now would keep coins of others for days
+    // a rate that is low now would block coins of others for days
     const low = await its.ask({ ...wanted, dryRun: true });
     expect([low.status, JSON.stringify(low.body)]).toEqual([
       400,
@@ -423,7 +423,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await follow(bumps.afterMs, withdrawals.bumpMax);
   });
 
-  // its payment would raise the node's estimate for those before
+  // its payment would raise the node's estimate for the tests before
   test('of BTC spends sats beneath runes of its account', async () => {
     const order = await orderedAt(shop, its.rune.name, 5);
     await shop.send([
@@ -443,7 +443,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  test('that was priced before fees rose waits by itself', async () => {
+  test('that was priced before fees rose waits alone', async () => {
     const { world } = shop;
     // a coin for each
     await its.earn(10n, 200_000);
@@ -451,7 +451,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     const { withdrawals } = world;
     await world.stop();
     const before = await its.asked(its.bitcoin(60_000, addressOf(913), { feeRate: 180 }));
-    // the fee is a part of what is withdrawn: what is reserved stays
+    // the fee is a part of the withdrawn sats: the reserved ones stay the same
     expect(before.price.payer).toBe('withdrawal');
     await world.database.pool.query('UPDATE service.withdrawals SET fee = 50 WHERE id = $1', [before.id]);
     const later = await its.asked(its.bitcoin(60_000, addressOf(914), { feeRate: 180 }));
@@ -478,6 +478,6 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  // its blocks would have the node estimate for those before
+  // its blocks would change the node's estimate for the tests before
   testConsolidation(() => its);
 });

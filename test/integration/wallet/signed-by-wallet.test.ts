@@ -24,7 +24,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
   });
   afterAll(() => bitcoind.remove());
 
-  /** Pays these addresses in one block, and returns what spends the payments. */
+  /** Pays these addresses in one block, and returns outputs to spend. */
   async function paid(
     payments: readonly Pick<PlannedInput, 'key' | 'leafScript' | 'path' | 'value'>[],
   ): Promise<PlannedInput[]> {
@@ -102,7 +102,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
     expect(parities.size).toBe(2);
   });
 
-  test('takes fee charges (P2WPKH) alone and beside payments, at the weight that was planned', async () => {
+  test('takes fee charges (P2WPKH) alone and beside payments, at the planned weight', async () => {
     const own = { key: { branch: 1, index: 60 } as const, leafScript: null };
     const leafScript = orderLeaf(wallet, 61);
     const beside = [
@@ -146,7 +146,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
     await expectAccepted(planOf([refunded!], [{ ...refund, value: 399_000n }]));
   });
 
-  test('takes a commit of the wallet and its reveals, and burns what lies on anchors', async () => {
+  test('takes a commit of the wallet and its reveals, and burns the sats of anchors', async () => {
     const parts = [31, 32].map((index) => {
       const own = { key: { branch: 0, index } as const, leafScript: orderLeaf(wallet, index) };
       return { own, script: wallet.addressOf(own).script };

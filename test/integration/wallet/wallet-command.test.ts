@@ -44,7 +44,7 @@ async function wallet(words: readonly string[], env: Record<string, string> = {}
   return result;
 }
 
-/** No two words of a seed in a row, and no private key. */
+/** Expects no two words of a seed in a row, and no private key. */
 async function expectNoSecret(printed: string): Promise<void> {
   const words = (await readFile(seedFile, 'utf8').catch(() => '')).trim().split(' ');
   for (const [place, word] of words.slice(1).entries())
@@ -71,7 +71,7 @@ async function withRelease<Result>(work: (client: pg.Client) => Promise<Result>)
 const takeOne = (): Promise<number> =>
   withRelease(async (client) => (await takeIndices(client, { orders: 1 })).orders);
 
-/** In the order in which an operator does these things. */
+/** In the order in which an operator works. */
 describe('satscribe wallet', { shuffle: false }, () => {
   test('says what is missing', async () => {
     expect((await onDatabase(['show'])).stderr).toContain('wallet_missing');
@@ -81,7 +81,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     expect([noFile.exitCode, noFile.stderr]).toEqual([2, expect.stringContaining('WALLET_SEED_FILE')]);
   });
 
-  test('init makes the seed file and stores what is public of it', async () => {
+  test('init makes the seed file and stores its public part', async () => {
     const made = await onDatabase(['init', '--network', 'regtest']);
     expect([made.exitCode, made.stderr]).toEqual([0, '']);
     expect(made.stdout).toContain('on regtest');
@@ -90,16 +90,18 @@ describe('satscribe wallet', { shuffle: false }, () => {
     expect((await readFile(seedFile, 'utf8')).trim().split(' ')).toHaveLength(24);
   });
 
-  test('init changes nothing where a wallet is there', async () => {
+  test('init changes nothing if there is a wallet', async () => {
     const before = await readFile(seedFile, 'utf8');
     const again = await onDatabase(['init', '--network', 'regtest']);
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('wallet_exists')]);
-    expect(again.stderr).toContain(`It is the wallet of the seed file ${seedFile}: nothing needs to be done.`);
+    expect(again.stderr).toContain(
+      `It is the wallet of the seed file ${seedFile}: nothing needs to be done.`,
+    );
     expect(again.stderr).not.toContain('another seed');
     expect(await readFile(seedFile, 'utf8')).toBe(before);
   });
 
-  test('init moves the indices up after a restore, for the seed of the wallet alone', async () => {
+  test('init moves the indices up after a restore, only for the seed of the wallet', async () => {
     const moved = await onDatabase(['init', '--first-index', '50', '--json']);
     expect(JSON.parse(moved.stdout)).toMatchObject({ nextOrderIndex: 50, nextOwnIndex: 50 });
     expect(await readFile(`${seedFile}.mark`, 'utf8')).toContain('"orders": 50');
@@ -115,7 +117,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     );
   });
 
-  test('init takes a seed that is there only with the first index it did not use', async () => {
+  test('init takes an existing seed only with the first index that it did not use', async () => {
     const empty = await createTestDatabase();
     try {
       const restored = join(folder, 'without-mark.seed');
@@ -134,7 +136,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     }
   });
 
-  test('init takes a seed that is there with its mark, and continues there', async () => {
+  test('init takes an existing seed with its mark, and continues there', async () => {
     const empty = await createTestDatabase();
     try {
       const taken = await wallet(['init', '--network', 'regtest', '--json'], {
@@ -153,7 +155,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     }
   });
 
-  test('show and descriptors tell what is public', async () => {
+  test('show and descriptors show public data', async () => {
     const known = await openPublicWallet(database.pool);
     const shown = await onDatabase(['show', '--json']);
     expect(JSON.parse(shown.stdout)).toMatchObject({
@@ -189,7 +191,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     ]);
   });
 
-  test('fund shows one address of the wallet until something comes there', async () => {
+  test('fund shows one address of the wallet until coins arrive there', async () => {
     const known = await openPublicWallet(database.pool);
     await withRelease(async () => {
       const { address } = JSON.parse((await onDatabase(['fund', '--json'])).stdout) as { address: string };
@@ -200,7 +202,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     });
   });
 
-  test('skip moves on beyond all that is known, whatever became of the mark', proof, async () => {
+  test('skip moves on beyond all known indices, whatever the state of the mark', proof, async () => {
     const skipped = await onDatabase(['skip', '--json']);
     expect(JSON.parse(skipped.stdout)).toMatchObject({
       nextOrderIndex: 1_000_061,
@@ -279,7 +281,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
   const recover = (file: string, ...words: readonly string[]): Promise<CliResult> =>
     wallet(['recover', file, '--to', addressOf(customer), '--fee-rate', '2.5', ...words], env);
 
-  test('takes back what a customer paid, with the seed and the kit alone', async () => {
+  test("takes back a customer's payment, with only the seed and the kit", async () => {
     const kit = kitOf(4, 'an order that was never inscribed');
     const file = await writeKit(kit);
     expect((await recover(file)).stderr).toContain('its address has no confirmed output');
@@ -312,7 +314,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     expect(parseTxid(String(txid))).not.toBeNull();
   });
 
-  test('takes back what was paid to the wallet, and not what the mempool spends', async () => {
+  test('takes back payments to the wallet, except those that the mempool spends', async () => {
     const kit = kitOf(6, null);
     const file = await writeKit(kit);
     await pay(Buffer.from(kit.script, 'hex'), [20_000]);
@@ -423,68 +425,76 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       .map(({ branch, index, sats }) => `${branch}/${index} ${sats}`)
       .toSorted();
 
-  test('restore finds all of the seed, across gaps, and sends it to one address', proof, async () => {
-    const at = (branch: 0 | 1 | 2 | 3, index: number) =>
-      known.addressOf({ key: { branch, index }, leafScript: null }).script;
-    const paid: [Uint8Array, number][] = [
-      [at(0, 30), 20_001],
-      [at(0, 1500), 20_002],
-      [at(1, 7), 20_003],
-      [at(2, 5), 20_004],
-      [at(0, 5000), 20_005],
-      [at(1, 20), 20_006],
-      [at(3, 9), 20_008],
-      [at(3, 1100), 20_009],
-      [known.orderAddress(31, orderLeaf(known, 31, 'needs its kit')).script, 20_007],
-    ];
-    for (const [script, value] of paid) await pay(script, [value]);
-    const values = paid.map(([, value]) => value);
-    // beyond the last one that is found, as far as the gap
-    const near = await restored([...seedAlone, '--gap', '600']);
-    expect(keysOf(near, values)).toEqual([
-      'fee/9 20008',
-      'inventory/5 20004',
-      'order/30 20001',
-      'service/20 20006',
-      'service/7 20003',
-    ]);
-    const far = await restored([...seedAlone, '--gap', '2000']);
-    expect(keysOf(far, values)).toEqual(
-      [...keysOf(near, values), 'order/1500 20002', 'fee/1100 20009'].toSorted(),
-    );
-    expect(far.searched).toEqual({ orders: 3501, own: 2021, fees: 3101 });
-    await writeMark(`${env['WALLET_SEED_FILE']}.mark`, known.identity, { orders: 5001, own: 40, fees: 1200 });
-    const marked = await restored(seedAlone);
-    expect(keysOf(marked, values)).toEqual([...keysOf(far, values), 'order/5000 20005'].toSorted());
-    expect([marked.searched, marked.hasDatabase]).toEqual([{ orders: 6001, own: 1040, fees: 2200 }, false]);
+  test(
+    'restore finds all outputs of the seed, across gaps, and sends them to one address',
+    proof,
+    async () => {
+      const at = (branch: 0 | 1 | 2 | 3, index: number) =>
+        known.addressOf({ key: { branch, index }, leafScript: null }).script;
+      const paid: [Uint8Array, number][] = [
+        [at(0, 30), 20_001],
+        [at(0, 1500), 20_002],
+        [at(1, 7), 20_003],
+        [at(2, 5), 20_004],
+        [at(0, 5000), 20_005],
+        [at(1, 20), 20_006],
+        [at(3, 9), 20_008],
+        [at(3, 1100), 20_009],
+        [known.orderAddress(31, orderLeaf(known, 31, 'needs its kit')).script, 20_007],
+      ];
+      for (const [script, value] of paid) await pay(script, [value]);
+      const values = paid.map(([, value]) => value);
+      // beyond the last one that is found, as far as the gap
+      const near = await restored([...seedAlone, '--gap', '600']);
+      expect(keysOf(near, values)).toEqual([
+        'fee/9 20008',
+        'inventory/5 20004',
+        'order/30 20001',
+        'service/20 20006',
+        'service/7 20003',
+      ]);
+      const far = await restored([...seedAlone, '--gap', '2000']);
+      expect(keysOf(far, values)).toEqual(
+        [...keysOf(near, values), 'order/1500 20002', 'fee/1100 20009'].toSorted(),
+      );
+      expect(far.searched).toEqual({ orders: 3501, own: 2021, fees: 3101 });
+      await writeMark(`${env['WALLET_SEED_FILE']}.mark`, known.identity, {
+        orders: 5001,
+        own: 40,
+        fees: 1200,
+      });
+      const marked = await restored(seedAlone);
+      expect(keysOf(marked, values)).toEqual([...keysOf(far, values), 'order/5000 20005'].toSorted());
+      expect([marked.searched, marked.hasDatabase]).toEqual([{ orders: 6001, own: 1040, fees: 2200 }, false]);
 
-    const shown = await wallet(seedAlone.slice(0, -1), env);
-    expect(shown.stdout).toContain("m/86'/1'/0'/0/5000");
-    expect(shown.stdout).toContain('need the kits of their orders');
-    // how far the search goes is unknown until the node answers
-    expect(shown.stderr).toContain('addresses are derived');
+      const shown = await wallet(seedAlone.slice(0, -1), env);
+      expect(shown.stdout).toContain("m/86'/1'/0'/0/5000");
+      expect(shown.stdout).toContain('need the kits of their orders');
+      // how far the search goes is unknown until the node answers
+      expect(shown.stderr).toContain('addresses are derived');
 
-    const capitals = known.ownAddress(1030).address.toUpperCase();
-    const ours = await wallet([...seedAlone, '--to', capitals, '--fee-rate', '2'], env);
-    expect(ours.stderr).toContain('destination_own');
-    // before it scans
-    expect(ours.stderr).toContain('--to is compared with address 0 of');
-    expect(ours.stderr).not.toContain('outputs found');
-    const swept = await restored([
-      ...seedAlone,
-      '--to',
-      addressOf(customer),
-      '--fee-rate',
-      '2',
-      '--broadcast',
-    ]);
-    expect(await bitcoind.rpc.call('getrawmempool')).toContain(swept.transactions[0]!.txid);
-    expect(swept.left.map(({ why }) => why)).toContainEqual(expect.stringContaining('of the inventory'));
-    await chain.mineMempool();
-    expect(keysOf(await restored(seedAlone), values)).toEqual(['inventory/5 20004']);
-  });
+      const capitals = known.ownAddress(1030).address.toUpperCase();
+      const ours = await wallet([...seedAlone, '--to', capitals, '--fee-rate', '2'], env);
+      expect(ours.stderr).toContain('destination_own');
+      // before it scans
+      expect(ours.stderr).toContain('--to is compared with address 0 of');
+      expect(ours.stderr).not.toContain('outputs found');
+      const swept = await restored([
+        ...seedAlone,
+        '--to',
+        addressOf(customer),
+        '--fee-rate',
+        '2',
+        '--broadcast',
+      ]);
+      expect(await bitcoind.rpc.call('getrawmempool')).toContain(swept.transactions[0]!.txid);
+      expect(swept.left.map(({ why }) => why)).toContainEqual(expect.stringContaining('of the inventory'));
+      await chain.mineMempool();
+      expect(keysOf(await restored(seedAlone), values)).toEqual(['inventory/5 20004']);
+    },
+  );
 
-  test('restore finds addresses with a leaf by the database, and takes what the index proves to be free', async () => {
+  test('restore finds addresses with a leaf by the database, and takes outputs that the index proves to be free', async () => {
     const other = await createTestDatabase();
     try {
       await putWallet(other.pool, known.identity, endsAt(0));
@@ -527,9 +537,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       // nothing is indexed there
       const careful = await restored([...words, ...to], settings);
       expect([hasDatabase, careful.transactions]).toEqual([true, []]);
-      expect(careful.left.find(({ output }) => output === orders[0]!.output)?.why).toContain(
-        'cannot prove',
-      );
+      expect(careful.left.find(({ output }) => output === orders[0]!.output)?.why).toContain('cannot prove');
       await expect(
         wallet(['restore', ...to], { ...env, DATA_DIR: join(folder, 'none') }),
       ).resolves.toMatchObject({

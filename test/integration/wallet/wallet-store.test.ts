@@ -27,7 +27,7 @@ let releaser: pg.Client;
 const put = (wallet: WalletIdentity, firstIndex: number) =>
   putWallet(database.pool, wallet, endsAt(firstIndex));
 
-/** Releases `count` indices of each branch, as the process with the seed does once its mark is raised. */
+/** Releases `count` indices of each branch, like the process with the seed once its mark is raised. */
 async function release(count = 100): Promise<number> {
   const session = await beginReleases(releaser);
   const row = await readRelease(releaser);
@@ -68,14 +68,14 @@ describe('the wallet of the database', () => {
     await expect(change).rejects.toThrow(/do not change/u);
   });
 
-  test('is of the network that the database serves, and lets it serve no other one', async () => {
+  test('belongs to the network that the database serves, and lets it serve no other one', async () => {
     await put(identity, 0);
     const mainnet = put(testWallet('mainnet').wallet.identity, 0);
     await expect(mainnet).rejects.toMatchObject({ code: 'network_mismatch' });
     expect(await servedNetwork(database.pool)).toBe('regtest');
   });
 
-  test('hands out each index once, also to transactions that run at the same time', async () => {
+  test('hands out each index once, even to transactions that run at the same time', async () => {
     await put(identity, 0);
     await release();
     const taken = await Promise.all(
@@ -90,7 +90,7 @@ describe('the wallet of the database', () => {
     expect(of(1)).toEqual(all);
   });
 
-  test('gives an index to the next one where its transaction was rolled back', async () => {
+  test('gives an index to the next one if its transaction was rolled back', async () => {
     await put(identity, 0);
     await release();
     const failed = withTransaction(database.pool, async (tx) => {
@@ -101,7 +101,7 @@ describe('the wallet of the database', () => {
     expect(await withTransaction(database.pool, nextOrderIndex)).toBe(0);
   });
 
-  test('has indices that go up alone, by whatever statement', async () => {
+  test('has indices that only go up, with any statement', async () => {
     await put(identity, 100);
     await release();
     expect(await withTransaction(database.pool, nextOrderIndex)).toBe(100);
@@ -129,7 +129,7 @@ describe('the wallet of the database', () => {
 
   const unreleased = { code: 'wallet_indices_unreleased' };
 
-  test('hands out released indices alone, and says what is missing', async () => {
+  test('hands out only released indices, and says what is missing', async () => {
     await put(identity, 7);
     await expect(nextOrderIndex(releaser)).rejects.toMatchObject({
       ...unreleased,
@@ -166,7 +166,7 @@ describe('the wallet of the database', () => {
       Array.from({ length: place % 40 === 0 ? 101 : 1 }, (_, index) => first.orders + index),
     );
     expect(new Set(orders).size).toBe(orders.length);
-    // each process: one statement for all who asked at once, and one in the background for those who ask next
+    // each process: one statement for all that asked at once, and one in the background for the next ones
     expect([200, 300, 400]).toContain((await readRelease(releaser))?.next.own);
     for (const { first, releases } of taken) {
       expect(first.fees).toBe(0);
@@ -174,7 +174,7 @@ describe('the wallet of the database', () => {
     }
   });
 
-  test('has gaps where transactions are rolled back, which hold up no other one', async () => {
+  test('has gaps after rolled back transactions, which delay no other one', async () => {
     await put(identity, 0);
     await release();
     const leases = new IndexLeases(database.accessPool);
@@ -182,7 +182,7 @@ describe('the wallet of the database', () => {
       const taken = await leases.take({ orders: 1, own: 1 });
       expect(await leases.confirm(tx, taken)).toBe(true);
       const other = await leases.take({ orders: 2 });
-      // its row is locked by nothing
+      // nothing locks its row
       await withTransaction(database.accessPool, async (second) => {
         expect(await leases.confirm(second, other)).toBe(true);
         await leaseIndices(second, 'fees', { least: 1, most: 1 });
@@ -201,7 +201,7 @@ describe('the wallet of the database', () => {
     const next = async (count = 1): Promise<number> => (await leases.take({ orders: count })).first.orders;
     await expect(next(4)).rejects.toMatchObject(unreleased);
     expect([await next(), await next()]).toEqual([0, 1]);
-    // a failure for more is not that of who asks for one
+    // a failure for more is not one for a single index
     const [more, one] = await Promise.allSettled([next(4), next()]);
     expect(more).toMatchObject({ reason: unreleased });
     expect(one).toMatchObject({ value: 2 });
@@ -214,7 +214,7 @@ describe('the wallet of the database', () => {
     await expect(next()).rejects.toMatchObject(unreleased);
   });
 
-  test('gives up what a process has in memory of a release that has ended, or that a restore ended', async () => {
+  test('gives up indices in memory of a release that has ended, or that a restore ended', async () => {
     await put(identity, 0);
     await release();
     const leases = new IndexLeases(database.accessPool);
@@ -231,7 +231,7 @@ describe('the wallet of the database', () => {
     }
     expect(await withTransaction(database.accessPool, (tx) => leases.confirm(tx, taken))).toBe(false);
     await expect(leases.take({ orders: 1 })).rejects.toMatchObject(unreleased);
-    // as with a mark that was restored with the database: the same indices again, for one order
+    // like with a mark that was restored with the database: the same indices again, for one order
     await release();
     const again = await leases.take({ orders: 1, own: 1 });
     expect(again.first).toEqual(taken.first);
@@ -239,7 +239,7 @@ describe('the wallet of the database', () => {
     expect(await withTransaction(database.accessPool, (tx) => leases.confirm(tx, again))).toBe(true);
   });
 
-  test('cannot be emptied beneath a transaction that uses indices', async () => {
+  test('cannot be emptied while a transaction uses indices', async () => {
     await put(identity, 0);
     await release();
     const leases = new IndexLeases(database.accessPool);

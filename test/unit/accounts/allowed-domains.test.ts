@@ -21,7 +21,7 @@ describe('a list of domains', () => {
     'example.co',
     '.shop.example',
     '',
-  ])('has not %j', (host) => {
+  ])('lacks %j', (host) => {
     expect(domains.allows(host)).toBe(false);
   });
 
@@ -38,7 +38,7 @@ describe('a list of domains', () => {
   });
 });
 
-describe('where a request comes from', () => {
+describe('the origin of a request', () => {
   test.each([
     ['https://example.com', undefined, 'example.com', 'example.com'],
     ['https://EXAMPLE.com:8443', undefined, 'example.com', 'example.com:8443'],
@@ -58,7 +58,7 @@ describe('where a request comes from', () => {
     ['example.com', undefined],
     ['file:///etc/passwd', undefined],
     ['https://a.example https://b.example', undefined],
-  ])('is nowhere by %j and %j', (origin, referer) => {
+  ])('is unknown with %j and %j', (origin, referer) => {
     expect(callingSite(origin, referer)).toBeNull();
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { apiKeyHash, newApiKey } from '#accounts/api-key.ts';
 
 describe('a new key', () => {
-  test('has its mark, 160 random bits, and what is shown and kept of it', () => {
+  test('has its mark, 160 random bits, and its shown and stored parts', () => {
     const { key, prefix, hash } = newApiKey(() => Buffer.alloc(20, 0xab));
     expect(key).toMatch(/^satscribe_(?:ab){20}[0-9a-f]{8}$/u);
     expect(prefix).toBe('satscribe_abababab');
@@ -12,7 +12,7 @@ describe('a new key', () => {
     expect(apiKeyHash(key)).toEqual(hash);
   });
 
-  test('is another each time', () => {
+  test('is different each time', () => {
     const keys = new Set(Array.from({ length: 1000 }, () => newApiKey().key));
     expect(keys.size).toBe(1000);
   });

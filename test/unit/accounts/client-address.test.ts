@@ -25,7 +25,7 @@ describe('a client', () => {
     expect(clientOf(address)).toBe(client);
   });
 
-  test('is every IPv4 address by itself', () => {
+  test('is every IPv4 address separately', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect(clientOf(address)).toBe(address);

@@ -45,7 +45,7 @@ describe('the address in a node', () => {
     expect(addressOfNode(node)).toBeNull();
   });
 
-  test('is read whatever is written around it', () => {
+  test('is read with any text around it', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.ipV4(), fc.ipV6()),
@@ -60,7 +60,7 @@ describe('the address in a node', () => {
     );
   });
 
-  test('is read of any text', () => {
+  test('is read from any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(() => addressOfNode(text)).not.toThrow();
@@ -85,7 +85,7 @@ describe('the client of a request', () => {
     [{ forwardedFor: ' , ' }, proxy('127.0.0.1', ' , ')],
     [{ forwardedFor: '' }, proxy('127.0.0.1', '')],
     [{ forwardedFor: '192.0.2.1' }, client('192.0.2.1')],
-    // what a client wrote itself comes first
+    // text of the client itself comes first
     [{ forwardedFor: '203.0.113.1, 192.0.2.1:80' }, client('192.0.2.1')],
     [{ forwardedFor: '203.0.113.1,192.0.2.1:80,10.1.2.3:90,[::1]' }, client('192.0.2.1')],
     [{ forwardedFor: 'unknown, 192.0.2.1' }, client('192.0.2.1')],
@@ -113,7 +113,7 @@ describe('the client of a request', () => {
     expect(of(request)).toEqual(found);
   });
 
-  test('is what the trusted proxy wrote, whatever the client wrote before', () => {
+  test('is the address that the trusted proxy wrote, whatever the client wrote before', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('"', '\\', ',', ';', '=', 'for', ' ', '[', ']', '1.2.3.4', 'x') }),

@@ -19,7 +19,7 @@ describe('a rate', () => {
     },
   );
 
-  test('is said in words', () => {
+  test('is shown in words', () => {
     expect(rateInWords({ burst: 600, perSeconds: 60 })).toBe('600 a minute');
     expect(rateInWords({ burst: 2, perSeconds: 10 })).toBe('2 in 10 s');
   });

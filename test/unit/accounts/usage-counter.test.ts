@@ -32,7 +32,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('that could not be written comes with the next batch, with what came meanwhile', async () => {
+  test('that could not be written comes with the next batch, with later usage', async () => {
     const errors: unknown[] = [];
     const totals: number[] = [];
     let fails = true;

@@ -30,7 +30,7 @@ describe('the replay of events', () => {
     expect(seen.undone).toBe(1);
   });
 
-  test('refuses an undo of another block than the last one, a gap, and events of no block', () => {
+  test('refuses an undo of another block than the last one, a gap, and events without a block', () => {
     expect(() => replayed([block(0, 7, 'a'), block(1, 8, 'b'), undo(2, 0)])).toThrow(/takes back/u);
     expect(() => replayed([block(0, 7, 'a'), block(1, 9, 'b')])).toThrow(/after block 7/u);
     expect(() => replayed([created(4, 1)])).toThrow(/belongs to none of the blocks/u);

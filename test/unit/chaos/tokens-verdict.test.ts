@@ -86,11 +86,7 @@ describe('the verdict of a look at the money of shops', () => {
       { ...sound, balances: new Map([...sound.balances, [`shop ${dog}`, 41n]]) },
       'is 41',
     ],
-    [
-      'a balance without a row',
-      { ...sound, balances: new Map([['shop BTC', 1_546n]]) },
-      'have no balance',
-    ],
+    ['a balance without a row', { ...sound, balances: new Map([['shop BTC', 1_546n]]) }, 'have no balance'],
     [
       'a balance without a credit',
       { ...sound, balances: new Map([...sound.balances, [`shop ${cat}`, 1n]]) },

@@ -13,7 +13,7 @@ describe('a height on the command line', () => {
     );
   });
 
-  test('is undefined where it was left out', () => {
+  test('is undefined if it was left out', () => {
     expect(heightFlag({}, 'to')).toBeUndefined();
   });
 

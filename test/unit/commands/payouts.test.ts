@@ -3,7 +3,7 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import { parseCommandLine } from '#src/cli.ts';
 import { payoutLines } from '#src/commands/ordering/payouts-shown.ts';
 
-/** Why a command line is wrong: before any database is opened. */
+/** Why a command line is wrong, before any database is opened. */
 async function refusal(line: string): Promise<unknown> {
   const parsed = parseCommandLine(line.split(' '));
   if (parsed.kind === 'help') throw new Error('it is help');
@@ -48,13 +48,13 @@ describe('satscribe payouts', () => {
       'payouts cancel 5',
       'which payout? satscribe payouts cancel <id of a payout>; satscribe payouts list shows',
     ],
-  ])('refuses %s, and names what is right', async (line, why) => {
+  ])('refuses %s, and names the right form', async (line, why) => {
     const error = await refusal(line);
     expect(error).toMatchObject({ name: 'UsageError' });
     expect((error as Error).message).toContain(why);
   });
 
-  test('shows a payout in two lines or more, with its transaction and what keeps it', () => {
+  test('shows a payout in two lines or more, with its transaction and the reason why it waits', () => {
     const listed = {
       id: '6b0d4b1c-0000-4000-8000-000000000001',
       kind: 'referral',

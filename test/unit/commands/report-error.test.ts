@@ -38,7 +38,7 @@ test.each<[string, unknown, RegExp]>([
     /system_limit/u,
   ],
   ['a failure with a code', new AppError('data_dir_busy', 'Process 7 works there.'), /data_dir_busy/u],
-])('%s is told with what to do', (_what, error, words) => {
+])('%s is reported with the next step', (_what, error, words) => {
   const { exitCode, text } = reported(error);
   expect(exitCode).toBe(1);
   expect(text).toMatch(words);
@@ -61,7 +61,7 @@ test('a mistake of ours is shown with its place', () => {
   );
 });
 
-test('nothing that a node, a server or a file says acts on the terminal', () => {
+test('no text of a node, a server or a file controls the terminal', () => {
   const texts = '\u001b[2J\u202ereversed\u009b1m\r\nnext';
   for (const error of [
     new AppError('collection_unreadable', `The server says ${texts}.`),

@@ -16,14 +16,14 @@ function failure(act: () => unknown): AppError {
 }
 
 describe('loadConfig', () => {
-  test('has the defaults where nothing is set, and cannot be changed', () => {
+  test('has the defaults if nothing is set, and cannot be changed', () => {
     const config = loadConfig({ env: {} });
     expect(config).toMatchObject({ port: 7700, host: '127.0.0.1', dataDir: './data', logLevel: 'info' });
     expect(config.databaseUrl).toBeUndefined();
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  test('takes a flag before the environment, and that before the defaults of a command and the general ones', () => {
+  test('prefers a flag to the environment, and that to the defaults of a command and the general ones', () => {
     const port = (input: Partial<Parameters<typeof loadConfig>[0]>): number =>
       loadConfig({ env: {}, ...input }).port;
     fc.assert(
@@ -81,7 +81,7 @@ describe('loadConfig', () => {
     },
   );
 
-  test('names everything that is wrong and where it came from', () => {
+  test('names everything that is wrong, with its origin', () => {
     const error = failure(() => loadConfig({ env: { LOG_LEVEL: 'loud' }, flags: { port: 'x' } }));
     expect(error.message).toContain('flag --port');
     expect(error.message).toContain('environment variable LOG_LEVEL');
@@ -107,7 +107,7 @@ describe('loadConfig', () => {
     { env: { FAILPOINT: 'nowhere:1' }, says: 'unknown point nowhere; points are fetch, parse' },
     // a batch cannot wait there
     { env: { FAILPOINT: 'fetch:1:held' }, says: 'unknown point fetch; points are deflated, prepared' },
-  ])('refuses $env, which cannot be together', ({ env, says }) => {
+  ])('refuses $env, which exclude each other', ({ env, says }) => {
     const error = failure(() => loadConfig({ env }));
     expect(error.code).toBe('config_invalid');
     expect(error.message).toContain(says);
@@ -125,7 +125,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ env: { ORDER_CONFIRMATIONS: '0:1,100:3' } }).orderConfirmations).toBe('0:1,100:3');
   });
 
-  test('refuses payouts of deliveries that are not deep enough, on all networks but regtest', () => {
+  test('refuses payouts of deliveries that are not deep enough, on all networks except regtest', () => {
     const load = (network: string, confirmations: number): Config =>
       loadConfig({ env: { NETWORK: network, PAYOUT_CONFIRMATIONS: String(confirmations) } });
     for (const network of ['mainnet', 'testnet3', 'testnet4', 'signet']) {
@@ -158,7 +158,7 @@ describe('loadConfig', () => {
     expect(wrongTestPay(loadConfig({ env: {} }), 'mainnet')).toEqual([]);
   });
 
-  test('refuses a text that is no output descriptor, and does not show it', () => {
+  test('refuses a text that is not an output descriptor, and does not show it', () => {
     const load = (descriptor: string): Config => loadConfig({ env: { INVENTORY_DESCRIPTOR: descriptor } });
     for (const wrong of ['garbage', 'tr', 'tr(', 'tr()', 'TR(a)', 'tr(a)#short', ' tr(a)', 'tr(a) ']) {
       const error = failure(() => load(wrong));
@@ -190,7 +190,7 @@ describe('loadConfig', () => {
 });
 
 describe('settings', () => {
-  test('have a variable, a description and values in words each', () => {
+  test('each have a variable, a description and values in words', () => {
     for (const setting of settings) {
       expect(setting.variable).toMatch(/^[A-Z]+(_[A-Z]+)*$/u);
       expect(setting.description.length).toBeGreaterThan(10);

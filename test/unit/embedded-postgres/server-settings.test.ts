@@ -22,14 +22,14 @@ describe('settings of the embedded server', () => {
     );
   });
 
-  test('have an eighth of the memory for pages, and less where what is stored is thrown away', () => {
+  test('have an eighth of the memory for pages, and less if the data is thrown away', () => {
     const buffersOf = (gigabytes: number, durable: boolean): number =>
       megabytes(serverSettings({ ...usual, memoryBytes: gigabytes * gigabyte, durable })['shared_buffers']);
     expect([0.5, 8, 24, 64].map((gigabytes) => buffersOf(gigabytes, true))).toEqual([128, 1024, 3072, 4096]);
     expect([0.5, 8, 24, 64].map((gigabytes) => buffersOf(gigabytes, false))).toEqual([128, 512, 512, 512]);
   });
 
-  test('keep every commit, unless what is stored is thrown away', () => {
+  test('keep every commit, unless the data is thrown away', () => {
     const durable = serverSettings(usual);
     expect([durable['fsync'], durable['synchronous_commit'], durable['full_page_writes']]).toEqual([
       'on',
@@ -40,7 +40,7 @@ describe('settings of the embedded server', () => {
     expect(thrownAway['fsync']).toBe('off');
   });
 
-  test('keep shared memory in files where /dev/shm is small, as in a container', () => {
+  test('keep shared memory in files if /dev/shm is small, as in a container', () => {
     const type = (sharedMemoryBytes: number): string | undefined =>
       serverSettings({ ...usual, sharedMemoryBytes })['dynamic_shared_memory_type'];
     expect(type(0)).toBe('mmap');

@@ -54,7 +54,7 @@ test('a missing, broken or long file has no rates, which is said once', async ()
   ]);
 });
 
-test('rates of more than an hour ago count as none, by what the file says or by when it was written', async () => {
+test("rates of more than an hour ago count as none, by their time in the file or by the file's own", async () => {
   await write(5, { updatedAt: now - 3_500_000 });
   expect(await bitcoin()).toBe(5n);
   now += 200_000;
@@ -76,7 +76,7 @@ test('rates of more than ten minutes in the future count as none, which is said 
   // a clock may be wrong by minutes
   now = ahead - 600_000;
   expect(await bitcoin()).toBe(5n);
-  // and they get old as others do
+  // and they get old like others
   now = ahead + 3_600_001;
   expect(await bitcoin()).toBeUndefined();
   expect(told).toEqual([

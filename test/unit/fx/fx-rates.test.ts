@@ -6,7 +6,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const writtenAt = new Date('2026-01-01T00:00:00Z');
 
 describe('rates', () => {
-  test('are read as they are written, as numbers or texts', () => {
+  test('are read as written, from numbers or texts', () => {
     const text =
       '{"bitcoin":{"usd":91234.500000000000000001},"dog":{"usd":"1.2E-3"},"note":"x","gone":null,"updatedAt":1764000000000}';
     expect(readFxRates(text, writtenAt)).toEqual({

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const socket of opened.splice(0)) socket.close();
 });
 
-/** A name server with these addresses of every name, by type; of others it says that there are none. */
+/** A name server with these addresses for every name, by type; for other types it has none. */
 async function serverWith(addresses: Readonly<Record<number, Uint8Array>>): Promise<string> {
   const socket = createSocket('udp4');
   opened.push(socket);

@@ -38,7 +38,7 @@ function client(options: OutgoingOptions = {}): OutgoingHttp {
   return http;
 }
 
-/** A resolver that gives each question the next answer, and the last one from then on. */
+/** A resolver that gives each question the next answer, and later the last one. */
 function resolver(answers: readonly (readonly string[])[]): { lookup: typeof lookUp; asked: () => number } {
   let asked = 0;
   const lookup = ((_name: string, _options: object, callback: (...given: unknown[]) => void) => {
@@ -75,7 +75,7 @@ test.each([
   await expect(client().get(url, bounds)).rejects.toMatchObject({ code: 'url_refused' });
 });
 
-test('a name is refused where one of its addresses is not public', async () => {
+test('a name is refused if one of its addresses is not public', async () => {
   const { lookup } = resolver([['93.184.215.14', '10.0.0.1']]);
   await expect(client({ lookup }).get('http://example.com/', bounds)).rejects.toMatchObject({
     code: 'url_refused',
@@ -135,7 +135,7 @@ test('a request ends with its signal', async () => {
   await expect(asked).rejects.toThrow('gone');
 });
 
-test('a server that is not there is unreachable', async () => {
+test('a missing server is unreachable', async () => {
   const own = 'http://127.0.0.1:1';
   await expect(client({ own: [own] }).get(`${own}/`, bounds)).rejects.toMatchObject({
     code: 'url_unreachable',
@@ -165,11 +165,11 @@ test.each(['::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', '64:ff9b::7f00:1'
   },
 );
 
-/** Made once: packing it takes the time in which an answer must be there. */
+/** Made once: packing it takes as long as the answer may take. */
 const bomb = gzipSync(Buffer.alloc(50_000_000));
 const post = { ...bounds, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}') };
 
-test('a body is sent with path and query as the URL has them', async () => {
+test('a body is sent with path and query exactly as in the URL', async () => {
   const bodies: string[] = [];
   const { url, port, asked } = await serverFor((request, response) => {
     request.on('data', (piece: Buffer) => bodies.push(piece.toString()));
@@ -246,7 +246,7 @@ const countdown: RequestListener = (request, response) => {
   else response.writeHead(302, { location: `/${left - 1}` }).end('elsewhere');
 };
 
-test('redirects are followed as often as is asked for', async () => {
+test('redirects are followed as often as requested', async () => {
   const { url, asked } = await serverFor(countdown);
   const http = client({ allowPrivate: true });
   const { status, bytes } = await http.get(`${url}/3`, { ...bounds, redirectsMax: 3 });

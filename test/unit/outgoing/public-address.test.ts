@@ -68,7 +68,7 @@ test.each([
   expect(isPublicAddress(address)).toBe(false);
 });
 
-test('an address of IPv6 that carries one of IPv4 is judged by it', () => {
+test('an address of IPv6 that contains one of IPv4 is judged by it', () => {
   const byte = fc.integer({ min: 0, max: 255 });
   fc.assert(
     fc.property(byte, byte, byte, byte, (a, b, c, d) => {

@@ -19,7 +19,7 @@ const stone = (fields: Partial<Runestone>): { script: Uint8Array } => ({
 });
 const edict = (amount: number, output: number) => ({ id: own, amount: asU128(amount), output });
 
-describe('what a transaction burns of a rune', () => {
+describe('the burn of a rune by a transaction', () => {
   test.each<[string, Partial<Runestone>, number, string[]]>([
     ['by an edict', { edicts: [edict(30, 1)] }, 30, []],
     ['by an edict of all', { edicts: [edict(0, 1)] }, 100, []],
@@ -44,12 +44,12 @@ describe('what a transaction burns of a rune', () => {
     });
   });
 
-  test('without a runestone and without an output that can be spent, it burns all', () => {
+  test('without a runestone and without a spendable output, it burns everything', () => {
     const outputs = [{ script: Uint8Array.of(0x6a) }];
     expect(readRuneBurn(outputs, runes, own)).toMatchObject({ burned: 100n });
   });
 
-  test('is not known where it mints the rune, and is where it mints another one', () => {
+  test('is unknown if it mints the rune, and known if it mints another one', () => {
     const minting = (mint: RuneId) => [spendable, stone({ edicts: [edict(30, 1)], mint })];
     expect(readRuneBurn(minting(own), runes, own).kind).toBe('unknown');
     expect(readRuneBurn(minting(other), runes, own)).toMatchObject({ burned: 30n });

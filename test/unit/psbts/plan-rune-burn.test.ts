@@ -41,7 +41,7 @@ function integersOf(script: Uint8Array): bigint[] {
   return integers;
 }
 
-/** Outputs to which a runestone with a pointer and one edict leads the units of each rune, by their index. */
+/** Outputs to which a runestone with a pointer and one edict moves the units of each rune, by their index. */
 function modelOf(script: Uint8Array, sums: ReadonlyMap<number, bigint>): Map<string, bigint> {
   const [pointerTag, pointer, body, ofBlock, tx, amount, output, ...more] = integersOf(script);
   expect([pointerTag, body, ofBlock, more]).toEqual([22n, 0n, BigInt(block), []]);
@@ -55,7 +55,7 @@ function modelOf(script: Uint8Array, sums: ReadonlyMap<number, bigint>): Map<str
 }
 
 describe('a burn of a rune', () => {
-  test('burns the units that were asked for, and no unit or sat goes elsewhere', () => {
+  test('burns the requested units, and no other unit or sat is lost', () => {
     fc.assert(
       fc.property(
         held,
@@ -110,7 +110,7 @@ describe('a burn of a rune', () => {
     );
   });
 
-  test('of nothing is not planned: an edict of 0 would burn all', () => {
+  test('of nothing is not planned: an edict of 0 would burn everything', () => {
     const burn = {
       signers: { ordinals, payment: payer },
       inputs: [],

@@ -26,7 +26,7 @@ const held = fc.array(
 );
 
 describe('a payment of an order of a shop', () => {
-  test('gives the shop the units that it asks for, and its sats, and returns all other units', () => {
+  test('gives the shop its requested units and sats, and returns all other units', () => {
     fc.assert(
       fc.property(
         held,

@@ -73,7 +73,7 @@ const cases = walletCalls.flatMap((call) =>
 );
 
 describe('common wallets', () => {
-  test.each(cases)('sign what they are given: $name', async ({ call, type }) => {
+  test.each(cases)('sign the PSBTs that they get: $name', async ({ call, type }) => {
     const { account, values } = asked(type, call.addresses);
     const returned = await callWallet(call, account, argumentsOf(call, values));
     const signed = signedPsbtIn(call, returned);
@@ -85,7 +85,7 @@ describe('common wallets', () => {
     expect([fee, warnings]).toEqual([1000n, []]);
   });
 
-  test('send it themselves where they are told to', async () => {
+  test('send it themselves if told to', async () => {
     for (const call of walletCalls.filter(({ arguments: [first] }) =>
       JSON.stringify(first).includes('broadcast'),
     )) {
@@ -104,7 +104,7 @@ describe('common wallets', () => {
     }
   });
 
-  test('refuse what is not for them', async () => {
+  test('refuse requests that are not for them', async () => {
     const { account, values } = asked('p2wpkh', 'two');
     const refusal = async (wallet: WalletCall['wallet'], ...given: readonly unknown[]): Promise<string> => {
       const outcome = await callWallet({ wallet, call: 'signPsbt' }, account, given).then(
@@ -171,7 +171,7 @@ describe('common wallets', () => {
       }
   });
 
-  test('leave out what they cannot sign, and finalizing names it', async () => {
+  test('leave out inputs that they cannot sign, and finalizing names these', async () => {
     const { account, values } = asked('p2sh-p2wpkh', 'two');
     // it has no such address: its own one is another
     const leather = { ...account, payment: customerAddress(70_009, 'p2wpkh') };

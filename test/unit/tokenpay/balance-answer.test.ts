@@ -15,7 +15,7 @@ const runes = new Map(
   [etched(1, 'GOODS', 2), etched(2, 'OTHER', 0), etched(3, 'GOODS', 2)].map((rune) => [rune.asset, rune]),
 );
 
-/** The answer as a client reads it. */
+/** The answer in the form that a client reads. */
 const answered = (
   ...balances: readonly (readonly [asset: number, amount: bigint, reserved?: bigint])[]
 ): unknown =>
@@ -28,14 +28,14 @@ const answered = (
     ),
   );
 
-test('two runes of one name are two balances, in whichever order they come', () => {
+test('two runes of one name are two balances, in any order of arrival', () => {
   const both = { rune: { GOODS: 1.5, OTHER: 7, [`GOODS (etching ${'03'.repeat(32)})`]: 0.25 } };
   expect(answered([1, 150n], [2, 7n], [3, 25n])).toMatchObject(both);
   expect(answered([3, 25n], [2, 7n], [1, 150n])).toMatchObject(both);
   expect(answered([3, 25n])).toMatchObject({ rune: { GOODS: 0.25 } });
 });
 
-test('what came for an order has the name of its rune, and a rune that was etched again its etching', () => {
+test('payments of an order have the name of its rune, and a rune that was etched again has its etching', () => {
   const named = (own: number, ...assets: number[]): unknown =>
     Object.fromEntries(tokenNames(assets, runes, runes.get(own) ?? null));
   const again = (asset: number): string => `GOODS (etching 0${asset}${`0${asset}`.repeat(31)})`;

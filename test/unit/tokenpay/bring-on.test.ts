@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { bringOn } from '#tokenpay/following/bring-on.ts';
 
-/** Without rows, and with the statements that it was sent. */
+/** A database without rows, with the statements that it received. */
 class EmptyDatabase {
   readonly statements: string[] = [];
 
@@ -12,7 +12,7 @@ class EmptyDatabase {
   }
 }
 
-test('what is known is read before the payments: one that comes in between is not missed by an order that ends', async () => {
+test('known data is read before the payments: an order that ends does not miss a payment that arrives in between', async () => {
   const database = new EmptyDatabase();
   const policy = { confirmations: 1, byRune: new Map(), special: () => [] };
   await bringOn(database as unknown as pg.ClientBase, ['id'], policy, new Date(0));

@@ -19,7 +19,7 @@ describe('a charge', () => {
     [{ amount: 5n, credited: 0n, isWaiting: true }, false, 'payment_seen'],
     [{ amount: 5n, credited: 4n, isWaiting: false }, false, 'payment_seen'],
     [{ amount: 5n, credited: 5n, isWaiting: false }, true, 'completed'],
-    // what came in time is waited for
+    // payments in time are waited for
     [{ amount: 5n, credited: 4n, isWaiting: true }, true, 'payment_seen'],
     [{ amount: 5n, credited: 4n, isWaiting: false }, true, 'expired'],
     [{ amount: 0n, credited: 0n, isWaiting: false }, false, 'completed'],
@@ -27,7 +27,7 @@ describe('a charge', () => {
     expect(chargeState(given, isTimeOver)).toBe(state);
   });
 
-  test('is completed by its amount alone, whatever the time is', () => {
+  test('is completed only by its amount, at any time', () => {
     fc.assert(
       fc.property(facts, fc.boolean(), (given, isTimeOver) => {
         expect(chargeState(given, isTimeOver) === 'completed').toBe(given.credited >= given.amount);
@@ -38,7 +38,7 @@ describe('a charge', () => {
 
 describe('an order', () => {
   const state = fc.constantFrom(...chargeStates);
-  test('is completed by both charges, an error by one that is expired, and an error for good', () => {
+  test('is completed by both charges, an error by an expired one, and an error for good', () => {
     fc.assert(
       fc.property(fc.constantFrom('pending', 'completed'), state, state, (before, fee, token) => {
         const after = tokenOrderState(before, [fee, token]);

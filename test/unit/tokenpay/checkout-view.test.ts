@@ -12,7 +12,7 @@ const expiresAt = new Date(1_764_000_000_000);
 const [before, after] = [-1, 1].map((ms) => new Date(expiresAt.getTime() + ms)) as [Date, Date];
 const place = { site: null, network: 'regtest' };
 
-/** A charge: what is missing of 250, and the payment that waits. */
+/** A charge: the missing part of 250, and the payment that waits. */
 interface Part {
   readonly missing?: bigint;
   readonly seen?: MissingPart['seen'];
@@ -130,7 +130,7 @@ describe('an order in each state', () => {
     expect([view.state, view.token.state, view.fee.state]).toEqual([state, token, fee]);
     const page = checkoutPage(view).text;
     expect(page).toContain(words);
-    // a code and a link where money is asked for, and nowhere else
+    // a code and a link if money is asked for, and only then
     const isAsked = [token, fee].map((each) => each === 'open' || each === 'partly');
     expect([
       page.includes('data-qr="address-of-token"'),
@@ -140,7 +140,7 @@ describe('an order in each state', () => {
       page.includes('href="bitcoin:address-of-token?message='),
       page.includes('href="bitcoin:address-of-fee?amount='),
     ]).toEqual(isAsked);
-    // what was seen or paid keeps its address; an address that is no longer paid is not shown
+    // seen or paid charges keep their address; an address that is no longer paid is not shown
     for (const [name, shown] of [
       ['token', token],
       ['fee', fee],
@@ -166,7 +166,7 @@ test('confirmations are those that each charge needs, and never more', () => {
   expect(one).toContain(`/tx/${'ab'.repeat(32)}`);
 });
 
-test('a PSBT is made for what is missing, and not while a payment waits or the time is over', () => {
+test('a PSBT is made for the missing part, but not while a payment waits or the time is over', () => {
   const payOf = (given: Given, now = before): unknown => {
     const found = /data-pay="([^"]*)"/u.exec(pageOf(given, now))?.[1] ?? null;
     return found === null ? null : JSON.parse(found.replaceAll('&quot;', '"'));
@@ -208,7 +208,7 @@ test.each([
   [293n, 294, '293 sats are missing, and wallets send at least 294 sats'],
   [294n, 294, null],
   [295n, 295, null],
-])('where %s sats of the fee are missing, %s are asked for', (missing, sent, words) => {
+])('if %s sats of the fee are missing, %s are asked for', (missing, sent, words) => {
   const page = pageOf({ fee: { missing } });
   const link = `bitcoin:address-of-fee?amount=0.00000${sent}`;
   for (const asked of [

@@ -97,7 +97,7 @@ test('a payment without a block keeps it open for 72 hours, and counts again onc
   expect([over.order.state, over.order.charges.token.state]).toEqual(['error', 'expired']);
 });
 
-test('it waits an hour for a payment that is gone, as a node that is started again loses sight of it', () => {
+test('it waits an hour for a payment that is gone, because a restarted node loses sight of it', () => {
   // seen in time, and in the mempool for three hours
   const gone = payment({ goneAt: at(180) });
   const { order: standing, lookAt } = judged([gone], at(181));
@@ -108,7 +108,7 @@ test('it waits an hour for a payment that is gone, as a node that is started aga
   expect(judged([payment({})], at(239), at(239), standing).order.charges.token.state).toBe('payment_seen');
 });
 
-test('a payment that came late, and is gone, moves no end', () => {
+test('a payment that came late, and is gone, changes no end', () => {
   expect(judged([payment({ firstSeen: at(1), goneAt: at(180) })], at(181)).order.state).toBe('error');
 });
 

@@ -52,7 +52,7 @@ const messagesOf = (body: object): string[] => {
   return read.kind === 'faulty' ? read.faults.map(({ message }) => message) : [];
 };
 
-test('all faults of the form are told at once', () => {
+test('all faults of the form are reported at once', () => {
   const body = { token: 'goods', amount: '1,5', additionalFee: '-1', webhookUrl: 'x', successUrl: 'x' };
   expect(messagesOf(body)).toEqual([
     'token is not the name of a rune: invalid character `g`. Send it in capitals: GOODS.',
@@ -68,6 +68,6 @@ test.each([
   ['5', 'A name is capital letters'],
   ['uncommon•goods', 'Send it in capitals: UNCOMMON•GOODS'],
   ['GOODS ', 'A name is capital letters'],
-])('the token %j is refused with what is expected', (token, words) => {
+])('the token %j is refused with the expected form', (token, words) => {
   expect(messagesOf({ token, amount: '1' })).toEqual([expect.stringContaining(words)]);
 });

@@ -31,7 +31,7 @@ test.each([
   ['no mint without an amount', 1_000n, 0n, terms(null, 10n), 1_000n],
   ['no mint without a cap', 1_000n, 0n, terms(5n, null), 1_000n],
   ['all that there can be of any rune', 0n, 0n, terms(1n, all), all],
-] as const)('a rune is asked for up to %s', (_name, premine, burned, of, most) => {
+] as const)('a rune can be requested up to %s', (_name, premine, burned, of, most) => {
   const rune = runeOf(premine, burned, of);
   expect(beyondSupply({ rune, amount: most })).toBeNull();
   expect(beyondSupply({ rune, amount: most + 1n })).toMatchObject({

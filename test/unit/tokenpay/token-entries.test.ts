@@ -37,7 +37,7 @@ const credits = fc
   );
 
 describe('the entries of an order', () => {
-  test('are all that came and is money, and the base fee is revenue once it is completed', () => {
+  test('are all incoming money, and the base fee is revenue once it is completed', () => {
     fc.assert(
       fc.property(
         credits,

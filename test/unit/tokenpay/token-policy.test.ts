@@ -3,7 +3,7 @@ import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { confirmationsOf, parseTokenPolicy } from '#tokenpay/order/token-policy.ts';
 
 describe('confirmations of token payments', () => {
-  test('are the most that any rune of an output asks for', () => {
+  test('are the maximum over the runes of an output', () => {
     const policy = parseTokenPolicy('2,DOG•GO•TO•THE•MOON:6,AB:1')!;
     const rune = (name: string) => parseSpacedRune(name)!.rune;
     expect(confirmationsOf(policy, [])).toBe(2);

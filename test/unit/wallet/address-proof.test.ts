@@ -24,7 +24,7 @@ describe('a proof of an address', () => {
     ]);
   });
 
-  test('is of its script and message alone, by another library', () => {
+  test('belongs only to its script and message, by another library', () => {
     fc.assert(
       fc.property(keys, fc.string(), fc.string(), (key, message, other) => {
         const proof = signer.proveAddress(key, message);

@@ -47,12 +47,12 @@ test('keys of a seed and of its xpub are those that HDKey derives, on every bran
   );
 });
 
-test.each([-1, 0x8000_0000, 1.5])('an index that is hardened or none is refused: %d', (index) => {
+test.each([-1, 0x8000_0000, 1.5])('an index that is hardened or not an index is refused: %d', (index) => {
   const keys = new AccountKeys(accountOf(new Uint8Array(32).fill(1), 'regtest').key);
   expect(() => keys.publicKey({ branch: 0, index })).toThrow(RangeError);
 });
 
-test('a parent that is no point of the curve is refused', () => {
+test('a parent that is not a point of the curve is refused', () => {
   expect(() => publicParent(new Uint8Array(32), Uint8Array.of(2, ...new Uint8Array(31), 5))).toThrow(
     TypeError,
   );

@@ -29,7 +29,7 @@ describe('keys and addresses of the wallet', () => {
     );
   });
 
-  test('are the same however often they are asked for, and whatever is done to an answer', () => {
+  test('are the same, no matter how often they are asked for, and whatever a caller does to an answer', () => {
     const { wallet } = testWallet('regtest');
     const keys = new AccountKeys(publicAccount(wallet.identity.accountXpub, 'regtest'));
     // more than are remembered
@@ -59,7 +59,7 @@ describe('keys and addresses of the wallet', () => {
     );
   });
 
-  test('of test networks are of coin 1, and of no other network', () => {
+  test('of test networks are under coin 1, and belong to no other network', () => {
     const { wallet } = testWallet('regtest');
     expect(wallet.identity.accountXpub).toMatch(/^tpub/u);
     expect(wallet.orderAddress(0, null).address).toMatch(/^bcrt1p/u);
@@ -73,7 +73,7 @@ describe('keys and addresses of the wallet', () => {
   });
 });
 
-/** A byte of it differs. */
+/** A copy in which one byte differs. */
 const changed = (bytes: Uint8Array, place: number): Uint8Array =>
   bytes.map((byte, at) => (at === place % bytes.length ? byte ^ 1 : byte));
 

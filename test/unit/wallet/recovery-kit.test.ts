@@ -7,7 +7,7 @@ import { leafHashOf } from '#wallet/taproot.ts';
 
 const { wallet } = testWallet('regtest');
 
-test('a kit names what its address is made of, and survives as JSON', () => {
+test('a kit names the parts of its address, and survives as JSON', () => {
   fc.assert(
     fc.property(
       fc.constantFrom<0 | 1 | 3>(0, 1, 3),
@@ -20,7 +20,7 @@ test('a kit names what its address is made of, and survives as JSON', () => {
         const whole = recoveryKit(wallet, { key, leafScript });
         const leafHash = leafScript === null || !isDeleted ? null : leafHashOf(leafScript);
         const kit = leafHash === null ? whole : recoveryKit(wallet, { key, leafScript: null, leafHash });
-        // the same address, with a leaf that is there or was deleted
+        // the same address, with a leaf that exists or was deleted
         expect([kit.address, kit.descriptor]).toEqual([whole.address, whole.descriptor]);
         const read = parseRecoveryKit(JSON.stringify(kit));
         expect(read).toEqual(kit);
@@ -44,7 +44,7 @@ test('a kit has the descriptor that Bitcoin Core can watch, and no private key',
   expect(JSON.stringify([withLeaf, alone, fees])).not.toContain('prv');
 });
 
-test('what is no kit is none', () => {
+test('a text that is not a kit gives null', () => {
   const kit = recoveryKit(wallet, { key: { branch: 0, index: 4 }, leafScript: null });
   for (const wrong of [
     { version: 2 },

@@ -38,7 +38,7 @@ describe('a seed file', () => {
     expect(Buffer.from(await readSeedFile(path))).toEqual(Buffer.from(knownSeed));
   });
 
-  test('is never written over, nor is a link in its place followed', async () => {
+  test('is never overwritten, nor is a link in its place followed', async () => {
     await writeWords('precious');
     await expect(writeSeedFile(path, knownWords)).rejects.toMatchObject({ code: 'wallet_seed_exists' });
     expect(await readFile(path, 'utf8')).toBe('precious');

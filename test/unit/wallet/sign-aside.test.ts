@@ -41,7 +41,7 @@ const refusalOf = (made: TransactionPlan, held: readonly Holdings[] = plainInput
 };
 
 describe('a plan that returns an output that was set aside', () => {
-  test.each([0, 3] as const)('is signed for a charge of branch %i, and gives its sats on', (branch) => {
+  test.each([0, 3] as const)('is signed for a charge of branch %i, and passes on its sats', (branch) => {
     const made = { ...plan, inputs: [charge(branch), coin] };
     const { bytes, fee } = signer.signPlan(made, plainInputs(made));
     const { outs } = Transaction.fromBuffer(Uint8Array.from(bytes));
@@ -75,7 +75,7 @@ describe('a plan that returns an output that was set aside', () => {
     ['pays a stranger', { outputs: [sent, { ...sent, kind: 'refund' }] }, /its change is not one output/u],
     ['sends two', { outputs: [sent, sent, change] }, /its change is not one output/u],
     ['is a payout too', { outputs: [sent, { ...sent, kind: 'payout' }] }, /is a payout/u],
-  ])('is refused where it %s', (_name, changed, rule) => {
+  ])('is refused if it %s', (_name, changed, rule) => {
     expect(refusalOf({ ...plan, ...changed })).toMatch(rule);
   });
 
@@ -89,7 +89,7 @@ describe('a plan that returns an output that was set aside', () => {
     const { holdings } = signer.signPlan(withContents(plan, held), [held, nothingHeld]);
     expect(holdings).toEqual([held, nothingHeld]);
     expect(refusalOf(plan, [held, nothingHeld])).toMatch(/inscription|rune/u);
-    // a coin of the service holds nothing but sats
+    // a coin of the service holds only sats
     expect(refusalOf(withContents(plan, held), [held, { ...nothingHeld, runes: [rune] }])).toMatch(/rune/u);
   });
 });

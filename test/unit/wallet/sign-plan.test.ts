@@ -25,8 +25,8 @@ const opReturn = Uint8Array.of(0x6a, 0x01, 0x07);
 const leafVersion = 0xc0;
 
 /**
- * What a node checks of the witnesses, with the signature hash and the leaf hash of bitcoinjs-lib: each signature is of
- * the output key, or of the key in the leaf that the output key commits to (public-wallet.test.ts proves that part).
+ * Checks the witnesses like a node, with the signature hash and the leaf hash of bitcoinjs-lib: each signature belongs
+ * to the output key, or to the key in the leaf that the output key commits to (public-wallet.test.ts proves that part).
  */
 function expectSigned(plan: TransactionPlan, { bytes, txid, weight, fee }: SignedTransaction): void {
   const signed = Transaction.fromBuffer(Uint8Array.from(bytes));
@@ -65,7 +65,10 @@ function expectSigned(plan: TransactionPlan, { bytes, txid, weight, fee }: Signe
   }
 }
 
-/** The key is that of the script, and its signature is as nodes relay it, of the size that weights count with. */
+/**
+ * Checks that the key is that of the script, and that its signature has the form that nodes relay, and the size that
+ * weights count with.
+ */
 function expectEcdsa(signed: Transaction, place: number, { script, value }: PlannedInput): void {
   const [signed71, publicKey, ...others] = signed.ins[place]!.witness;
   expect(others).toEqual([]);
@@ -154,7 +157,7 @@ describe('a plan that breaks no rule', () => {
     expectSigned(mixed, signer.signPlan(mixed, plainInputs(mixed)));
   });
 
-  test('may spend by key what commits to a leaf that was deleted, with its hash alone', () => {
+  test('may spend by key an output that commits to a deleted leaf, with only its hash', () => {
     const plan = directPlan(made);
     const [, byKey] = plan.inputs;
     const leafHash = leafHashOf(byKey!.leafScript!);
@@ -178,7 +181,7 @@ describe('a plan that breaks no rule', () => {
     );
   });
 
-  test('may burn what lies on anchors, which nobody signs for', () => {
+  test('may burn sats of anchors, which no one signs for', () => {
     const { inputs } = directPlan(made);
     const anchor = { ...inputs[1]!, script: p2a, value: 25_000n, leafScript: null };
     const burn = { kind: 'burn' as const, script: opReturn, value: 25_000n };
@@ -218,7 +221,7 @@ test('a signer shows no key to logs', () => {
   expect(shown).not.toMatch(/prv|[Kk]ey/u);
 });
 
-/** P2TR, and its key is no point of the curve. */
+/** P2TR with a key that is not a point of the curve. */
 const offCurve = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 
 /** Changes of one input or output, and the rule that each breaks. */
@@ -306,7 +309,7 @@ describe('a plan is refused that', () => {
     expect(refusalOf({ ...plan, outputs: [plan.outputs[0]!, output] })).toMatch(rule);
   });
 
-  test('sends a customer what it keeps', () => {
+  test('sends a customer an output that it keeps', () => {
     const refund = { kind: 'refund' as const, script: service.script, value: 5_000n };
     const withOutput = (...more: readonly PlannedOutput[]) => ({
       ...plan,

@@ -11,7 +11,7 @@ const own = { key: { branch: 1, index: 8 } as const, leafScript: null };
 const change: PlannedOutput = { kind: 'change', script: wallet.addressOf(own).script, value: 4_000n, own };
 const paid: PlannedOutput = { kind: 'withdrawal', script: foreign, value: 5_000n };
 
-/** A batch that spends a token charge, a fee charge, and what an earlier one left. */
+/** A batch that spends a token charge, a fee charge, and change of an earlier one. */
 const plan: TransactionPlan = {
   version: 2,
   lockTime: 0,
@@ -53,7 +53,7 @@ describe('a plan that joins coins', () => {
     ['keeps three changes', { outputs: [third, third, third] }, /not in two outputs/u],
     ['keeps one at a key of orders', { outputs: [{ ...away, value: 14_000n }] }, /not in two outputs/u],
     ['pays a higher fee', { outputs: [change] }, /above the 1000/u],
-  ])('is refused where it %s', (_, changed, words) => {
+  ])('is refused if it %s', (_, changed, words) => {
     expect(refusalOf({ ...joins, ...changed })).toMatch(words);
   });
 });
@@ -84,7 +84,7 @@ describe('a plan of withdrawals', () => {
       /the script of a withdrawal/u,
     ],
     ['pays a higher fee', { outputs: [change, paid] }, /above the 1000/u],
-  ])('is refused where it %s', (_, changed, words) => {
+  ])('is refused if it %s', (_, changed, words) => {
     expect(refusalOf({ ...plan, ...changed })).toMatch(words);
   });
 });

@@ -19,8 +19,8 @@ const destination = Uint8Array.of(0, 20, ...new Uint8Array(20));
 const outputsOf = (values: readonly bigint[]) =>
   values.map((value, vout) => ({ txid: asTxid(createHash('sha256').update('paid').digest()), vout, value }));
 
-describe('what lies at an address', () => {
-  test('is taken to the last sat, except for the fee and what costs more than it holds', () => {
+describe('outputs at an address', () => {
+  test('are taken to the last sat, except for the fee and outputs that cost more than they hold', () => {
     const values = fc.array(fc.bigInt({ min: 1n, max: 10n ** 9n }), { minLength: 1, maxLength: 6 });
     fc.assert(
       fc.property(values, fc.bigInt({ min: 1n, max: 500_000n }), (all, feeRate) => {
@@ -47,7 +47,7 @@ describe('what lies at an address', () => {
     );
   });
 
-  test('is left where nothing is there, or too little', () => {
+  test('are left if there are none, or too few sats', () => {
     const order = { own, script, destination, feeRate: 1000n };
     expect(() => takeBackPlan({ ...order, outputs: [] })).toThrow(/no confirmed output/u);
     // 99 virtual bytes
@@ -56,7 +56,7 @@ describe('what lies at an address', () => {
     expect(takeBackPlan({ ...order, outputs: outputsOf([least]) }).plan.outputs[0]!.value).toBe(294n);
   });
 
-  test('is taken 200 outputs at a time, the largest first', () => {
+  test('are taken 200 outputs at a time, the largest first', () => {
     const outputs = outputsOf(Array.from({ length: 300 }, (_, place) => 1000n + BigInt(place)));
     const { plan, left } = takeBackPlan({ own, script, outputs, destination, feeRate: 1000n });
     expect([plan.inputs.length, left]).toEqual([200, 100]);

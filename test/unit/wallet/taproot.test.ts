@@ -66,13 +66,13 @@ test('the output key and its parity are those of another library, for any key an
   );
 });
 
-test('a key that is no point of the curve has no output', () => {
-  // x = 5 is on no point: 5³ + 7 is not a square
+test('a key that is not a point of the curve has no output', () => {
+  // x = 5 is not on a point: 5³ + 7 is not a square
   const key = Uint8Array.of(...new Uint8Array(31), 5);
   expect(() => taprootOutput(key, { leafScript: null })).toThrow();
 });
 
-test('what an input signs by key is what BIP 341 says', () => {
+test('an input that is spent by key signs the message of BIP 341', () => {
   const { unsignedTransaction, spent, input, sigHash } = vectors.keyPathSpend;
   const { version, locktime, ins, outs } = Transaction.fromHex(unsignedTransaction);
   expect(version).toBe(2);

@@ -8,7 +8,7 @@ import { isWithinPrices } from '#withdrawals/make-batch.ts';
 import { spendableCoins } from '#withdrawals/plan-batch.ts';
 import { underpriced } from '#withdrawals/underpriced.ts';
 
-test('nothing is priced below what the node takes now', () => {
+test("no price is below the node's present minimum", () => {
   const [leastFeeRate, mempoolMinFeeRate] = [100n, 7000n];
   expect(feeRatesOf({ leastFeeRate, mempoolMinFeeRate, estimate: null })).toEqual({
     least: 7000n,
@@ -21,7 +21,7 @@ test('nothing is priced below what the node takes now', () => {
   expect(feeRatesOf({ leastFeeRate, mempoolMinFeeRate: 100n, estimate: null }).usual).toBe(1000n);
 });
 
-test('a batch at a low rate spends coins of its own accounts alone', () => {
+test('a batch at a low rate spends only coins of its own accounts', () => {
   const coins = [{ owner: 'a' }, { owner: null }] as WithdrawalCoin[];
   const standing = {
     minRelayFeeRate: 100n,
@@ -37,7 +37,7 @@ test('a batch at a low rate spends coins of its own accounts alone', () => {
   expect(spendableAt(null)).toEqual(coins);
 });
 
-test('a first transaction costs the prices of what it pays, and the bound beyond them', () => {
+test('a first transaction costs the prices of its withdrawals, and the bound beyond them', () => {
   const withdrawals = [
     { id: 'v', fee: 1000n, payer: 'operator' },
     { id: 'w', fee: 500n, payer: 'balance' },
@@ -53,7 +53,7 @@ test('a first transaction costs the prices of what it pays, and the bound beyond
   expect([isWithin(1700n), isWithin(1701n), isWithin(1900n, 200n)]).toEqual([true, false, true]);
 });
 
-test('a withdrawal is underpriced where its price and the bound do not pay its smallest transaction', () => {
+test('a withdrawal is underpriced if its price and the bound do not pay its smallest transaction', () => {
   const script = Uint8Array.from([0x51, 0x20, ...Buffer.alloc(32)]);
   const priced = [109n, 110n, 111n].map((fee) => ({
     id: String(fee),

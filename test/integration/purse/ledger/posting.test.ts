@@ -39,7 +39,7 @@ const moved = (
 });
 
 let orders = 0;
-/** An order with no more than its row has to have. */
+/** An order with only the required columns of its row. */
 async function anOrder(pool: pg.Pool, referral: string | null = null): Promise<Subject & { id: string }> {
   const id = randomUUID();
   const key = orders++;
@@ -85,14 +85,14 @@ describe('posting to the ledger', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
-    // balances are of accounts that exist
+    // balances belong to accounts that exist
     for (const name of ['one', 'shop', 'other']) await insertAccount(database.pool, name);
   });
   afterAll(() => database?.drop());
 
   const post = (subject: Subject, wanted: readonly LedgerEntry[]) =>
     withTransaction(database.pool, (tx) => postEntries(tx, subject, wanted));
-  /** Entries that no rule of ours has judged, as a fault in our code would add them. */
+  /** Entries that no rule of ours has checked, like a fault in our code would add. */
   const add = (
     { id }: { id: string | null },
     entries: readonly LedgerEntry[],
@@ -116,7 +116,7 @@ describe('posting to the ledger', () => {
       ],
     );
 
-  test('never fails, whatever facts follow each other, and comes to what the last ones ask for', async () => {
+  test('never fails, whatever facts follow each other, and ends with the entries of the last ones', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(wantedLists, { minLength: 1, maxLength: 6 }), async (history) => {
         const subject = await anOrder(database.pool);
@@ -136,19 +136,19 @@ describe('posting to the ledger', () => {
     expect(holdings.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n);
   });
 
-  test('is done once by transactions at once, which wait for each other', async () => {
+  test('is done once by concurrent transactions, which wait for each other', async () => {
     const subject = await anOrder(database.pool);
     const wanted = [moved('outside', 'owed', 900n), moved('owed', 'service', 900n, { txid: txidOf(2) })];
     await Promise.all(Array.from({ length: 4 }, () => post(subject, wanted)));
     expect(await readEntries(database.pool, subject)).toEqual(wanted);
-    // one of both is refused, although neither overdraws what it found
+    // one of them is refused, although neither alone overdraws
     const taken = await Promise.allSettled(
       [3, 4].map((byte) => add(subject, [moved('service', 'outside', 600n, { txid: txidOf(byte) })])),
     );
     expect(taken.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
-  test('refuses what no posting may be, also in SQL of its own', async () => {
+  test('refuses invalid postings, even in SQL of its own', async () => {
     const subject = await anOrder(database.pool);
     await post(subject, [moved('outside', 'owed', 900n)]);
     const refused: readonly (readonly [string, () => Promise<unknown>])[] = [
@@ -189,7 +189,7 @@ describe('posting to the ledger', () => {
     const first: Subject = { kind: 'payout', id: randomUUID() };
     const second: Subject = { kind: 'payout', id: randomUUID() };
     await expect(post(first, [paid(301n)])).rejects.toMatchObject({ constraint: 'ledger_entries_overdrawn' });
-    // two at once: each is judged beside the other
+    // two at once: each is judged together with the other
     const both = await Promise.allSettled([post(first, [paid(200n)]), post(second, [paid(200n)])]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     // a reorganisation takes the delivery: a fact, which leaves a debt
@@ -198,12 +198,12 @@ describe('posting to the ledger', () => {
     await expect(post(second === posted ? first : second, [paid(1n)])).rejects.toMatchObject({
       constraint: 'ledger_entries_overdrawn',
     });
-    // what is taken back is never refused
+    // reversals are never refused
     await post(posted, []);
     expect(held(await readEntries(database.pool, posted))).toEqual([]);
   });
 
-  test('is for ever: no row is changed or deleted, by the owner of the table either', async () => {
+  test('is final: no row is changed or deleted, not even by the owner of the table', async () => {
     const client = await database.pool.connect();
     try {
       for (const [table, column] of [
@@ -221,7 +221,7 @@ describe('posting to the ledger', () => {
     }
   });
 
-  test('counts each asset by itself: sats do not pay for a rune', async () => {
+  test('counts each asset separately: sats do not pay for a rune', async () => {
     const { pool } = database;
     const runes = await pool.query<{ id: number }>(
       `INSERT INTO service.assets (etching, rune) VALUES (sha256('one'), $1), (sha256('one'), 0), (sha256('two'), 0) RETURNING id`,
@@ -268,7 +268,7 @@ describe('posting to the ledger', () => {
   });
 });
 
-test('entries of a database of an earlier version get subjects, owners and exact amounts, and are posted on', async () => {
+test('entries of a database of an earlier version get subjects, owners and exact amounts, and posting continues', async () => {
   const database = await createTestDatabase();
   const { pool } = database;
   try {

@@ -74,7 +74,7 @@ test('of two plans of an older database that spend one output, the one in a bloc
       [coin],
     );
     expect(spends.rows).toEqual([{ family: 1, vout: 1 }]);
-    // what only the other bump spends is free
+    // outputs that only the other bump spends are free
     const ofBumps = await pool.query<{ id: number }>(
       'SELECT get_byte(txid, 0) AS id FROM service.wallet_spends WHERE ended_at IS NULL AND family = $1',
       [txidOf(6)],

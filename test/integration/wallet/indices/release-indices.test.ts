@@ -45,7 +45,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Releases as the process with the seed does; `problems` are codes, null for "it works again". */
+/** Releases like the process with the seed; `problems` are codes, null for "it works again". */
 async function release(
   file = markFile,
 ): Promise<{ problems: (string | null)[]; logged: string[]; end: () => Promise<void> }> {
@@ -69,7 +69,7 @@ async function release(
   return { problems, logged, end };
 }
 
-/** The same in a process of its own, which may kill itself between two steps. */
+/** Releases in a process of its own, which may kill itself between two steps. */
 function releaseElsewhere(killedAt: [Failpoint, number] | null): ChildProcess {
   const options: ReleaseProcessOptions = { url: database.url, markFile, owner, killedAt };
   const script = new URL('../../../support/wallet/release-process.ts', import.meta.url).pathname;
@@ -79,7 +79,7 @@ function releaseElsewhere(killedAt: [Failpoint, number] | null): ChildProcess {
 const isUnreleased = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'wallet_indices_unreleased';
 
-/** Takes indices as creations of an `api` process do, `count` times or until it is over; notes each index. */
+/** Takes indices like creations of an `api` process, `count` times or until it is over; notes each index. */
 async function take(
   count: number,
   taken: number[],
@@ -111,7 +111,7 @@ const takeOne = (): Promise<unknown> =>
 const confirmed = (leases: IndexLeases, taken: TakenIndices): Promise<boolean> =>
   withTransaction(database.accessPool, (tx) => leases.confirm(tx, taken));
 
-/** Takes an index as the creation of an order does: until it is released, and its release counts. */
+/** Takes an index like the creation of an order: until it is released, and its release counts. */
 async function takenAgain(leases: IndexLeases): Promise<TakenIndices> {
   for (;;) {
     try {
@@ -132,7 +132,7 @@ async function expectFresh(taken: readonly number[]): Promise<void> {
 
 const walletTables = ['service.wallet', 'service.wallet_branches'];
 
-/** Copies the rows of the wallet; the result brings them back while everything else runs. */
+/** Copies the rows of the wallet; the result restores them while everything else runs. */
 async function dump(): Promise<() => Promise<void>> {
   const dumped = await Promise.all(
     walletTables.map(async (table) => {
@@ -145,7 +145,7 @@ async function dump(): Promise<() => Promise<void>> {
   return async () => {
     const client = await connectClient(database.superuserUrl);
     try {
-      // as pg_dump --data-only --disable-triggers does
+      // like pg_dump --data-only --disable-triggers
       await client.query(`SET session_replication_role = 'replica'`);
       await client.query('BEGIN');
       await client.query('TRUNCATE service.wallet, service.wallet_branches');
@@ -161,7 +161,7 @@ async function dump(): Promise<() => Promise<void>> {
 }
 
 describe('indices of the wallet', () => {
-  test('are released by the process with the seed alone, with a mark first', async () => {
+  test('are released only by the process with the seed, with a mark first', async () => {
     const taken: number[] = [];
     await expect(takeOne()).rejects.toMatchObject({
       code: 'wallet_indices_unreleased',
@@ -177,7 +177,7 @@ describe('indices of the wallet', () => {
     });
   });
 
-  test('are released ahead of those who take many', async () => {
+  test('are released ahead of processes that take many', async () => {
     const taken: number[] = [];
     await release();
     await take(20, taken, { lanes: 8, orders: 101 });
@@ -199,7 +199,7 @@ describe('indices of the wallet', () => {
     await expectFresh(taken);
   });
 
-  test('nor where it is restored while the process with the seed runs', async () => {
+  test('nor if it is restored while the process with the seed runs', async () => {
     const taken: number[] = [];
     await release();
     await take(3, taken);
@@ -287,7 +287,7 @@ describe('indices of the wallet', () => {
     await expectFresh(taken);
   });
 
-  test('are moved on beneath the process with the seed', async () => {
+  test('are moved on while the process with the seed runs', async () => {
     const taken: number[] = [];
     await release();
     await take(2, taken);
@@ -311,14 +311,14 @@ describe('indices of the wallet', () => {
     await expect(confirmed(leases, early)).resolves.toBe(false);
     const later = await takenAgain(leases);
     expect(later.first.orders).toBeGreaterThanOrEqual(50_000);
-    // the same where `wallet init` takes the newest mark into a database that is there
+    // the same if `wallet init` takes the newest mark into an existing database
     const beforeInit = await leases.take({ orders: 1 });
     await putWallet(database.pool, owner, endsAt(200_000));
     await expect(confirmed(leases, beforeInit)).resolves.toBe(false);
     expect((await takenAgain(leases)).first.orders).toBeGreaterThanOrEqual(200_000);
   });
 
-  test('have a mark where a process stands by, which takes over', async () => {
+  test('have a mark at a standby process, which takes over', async () => {
     const taken: number[] = [];
     const first = await release();
     await take(3, taken);
@@ -334,13 +334,15 @@ describe('indices of the wallet', () => {
     expect(taken.at(-1)).toBe(1000);
   });
 
-  test('are shown once, however many processes take and release them', { tags: ['proof'] }, async () => {
+  test('are shown once, whatever the number of processes that take and release them', {
+    tags: ['proof'],
+  }, async () => {
     const taken: number[] = [];
     let isTaking = true;
     const taking = take(1500, taken, { lanes: 8 }).finally(() => {
       isTaking = false;
     });
-    // processes with the seed come and go, and two are there for a moment
+    // processes with the seed come and go, and for a moment there are two
     while (isTaking) {
       const one = await release();
       await sleep(150);
@@ -358,7 +360,7 @@ describe('indices of the wallet', () => {
   }, async () => {
     const taken: number[] = [];
     let isTaking = true;
-    // three processes at a time; each ends after some orders, and what it has in memory is lost
+    // three processes at a time; each ends after some orders, and its indices in memory are lost
     const lane = async (): Promise<void> => {
       while (isTaking) {
         const leases = new IndexLeases(database.accessPool);
@@ -401,7 +403,7 @@ describe('indices of the wallet', () => {
     ['mark-raised', 2],
     ['indices-released', 2],
   ])(
-    'are shown once where the process is killed at %s, the %s. time',
+    'are shown once if the process is killed at %s, the %s. time',
     { tags: ['proof'] },
     async (name, passes) => {
       const taken: number[] = [];

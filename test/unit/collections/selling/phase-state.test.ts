@@ -53,7 +53,7 @@ test.each([
   expect(saleStateAt(of, phases, now)).toBe(state);
 });
 
-test('the next change is the first moment to come', () => {
+test('the next change is the first future moment', () => {
   const phases = [phase({ startsAt: at(-5), endsAt: at(30) }), phase({ startsAt: at(9) })];
   expect(nextChange(phases, now)).toEqual(at(9));
   expect(nextChange([phase({ endsAt: now })], now)).toBeNull();
@@ -79,7 +79,7 @@ test('a sale of public phases is open exactly where an order of one item gets a 
         { price: 1n, free: 10 - taken, phases: all },
         { count: 1, allowances: [], now },
       );
-      // what is not paid for may come back, so nothing is sold out here
+      // unpaid items may become free, so nothing is sold out here
       const state = saleStateAt(supply({ taken, unpaid: 1 }), all, now);
       expect(state === 'open').toBe(chosen.kind === 'phase');
       for (const one of all) expect(leftInPhase(one, 10 - taken)).toBeLessThanOrEqual(10 - taken);

@@ -8,7 +8,7 @@ interface Asked {
   readonly shown: string;
 }
 
-/** The outcome of a question on a terminal where this is typed; null: the terminal is closed. */
+/** The outcome of a question on a terminal after this input; null: the terminal is closed. */
 async function answered(typed: string | null, isTTY = true): Promise<Asked> {
   const input = Object.assign(new PassThrough(), { isTTY });
   const output = new PassThrough();
@@ -33,7 +33,7 @@ test.each(['', 'y', 'no', 'yes please', null])('%j does not', async (typed) => {
   expect((await answered(typed)).outcome).toMatchObject({ code: 'not_confirmed' });
 });
 
-test('where no terminal is there, --yes is asked for, whatever is read', async () => {
+test('without a terminal, --yes is asked for, whatever the input has', async () => {
   const { outcome, shown } = await answered('yes', false);
   expect(outcome).toBeInstanceOf(UsageError);
   expect((outcome as UsageError).message).toContain('--yes');

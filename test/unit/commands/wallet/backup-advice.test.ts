@@ -10,6 +10,6 @@ test('a terminal shows all words, numbered, in lines that fit it', () => {
   expect(Math.max(...shown.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110);
 });
 
-test('what is no terminal shows none', () => {
+test('an output that is not a terminal shows none', () => {
   expect(backupAdvice(null)).toContain('are not printed');
 });

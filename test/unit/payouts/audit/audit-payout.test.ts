@@ -43,7 +43,7 @@ const found = (payout: AuditedPayout, there = unspent) =>
     Number(chain),
   ]);
 
-test('what joins coins of accounts leaves coins that are not free', () => {
+test('a batch that joins coins of accounts leaves coins that are not free', () => {
   const plan = {
     inputs: [{ outpoint: `${'99'.repeat(32)}:0`, value: 9_000, script: own, keyIndex: 1 }],
     outputs: [{ kind: 'change' as const, value: 8_800, script: own }],
@@ -61,7 +61,7 @@ test('what joins coins of accounts leaves coins that are not free', () => {
   expect(found({ ...joined, entries: [] })).toEqual([['not-counted', txid, 0, 9_000]]);
 });
 
-test('a payout differs in nothing before it is made, once it is made, and once a block has it', () => {
+test('a payout has no difference before it is made, once it is made, and once a block has it', () => {
   expect(found({ ...paid, transactions: [], entries: [], listed: [] })).toEqual([]);
   const coming = { ...paid, transactions: [made(txid, null)], entries: [] };
   expect(found({ ...coming, listed: [{ ...listed[0]!, isInBlock: false }] }, new Map())).toEqual([]);
@@ -72,9 +72,9 @@ test('a payout differs in nothing before it is made, once it is made, and once a
   expect(found({ ...paid, listed: null })).toEqual([]);
 });
 
-test('the node is asked about change, and about all outputs of what a block may have', () => {
+test('the node is asked about change, and about all outputs of transactions that a block may have', () => {
   expect(questionsOfPayout(paid)).toEqual([`${txid}:0`]);
-  // they share an input: a block has one of them at most
+  // they share an input: a block has at most one of them
   expect(questionsOfPayout({ ...paid, transactions: [made(txid, 100), made(other, null)] })).toEqual([
     `${txid}:0`,
   ]);
@@ -86,9 +86,9 @@ test('the node is asked about change, and about all outputs of what a block may 
   ]);
 });
 
-test('what the ledger does not count, and counts with no block, differs', () => {
+test('transactions that the ledger does not count, or counts without a block, differ', () => {
   expect(found({ ...paid, entries: [] })).toEqual([['not-counted', txid, 0, 10_000]]);
-  // the node knows of a block before the payments do
+  // the node knows a block before the payments do
   expect(found({ ...paid, transactions: [made(txid, null)], entries: [] })).toEqual([
     ['not-counted', txid, 0, 10_000],
   ]);

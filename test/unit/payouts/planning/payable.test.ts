@@ -25,22 +25,22 @@ const standing = (more: Partial<PartnerBalance>, refused: ReadonlySet<string> = 
   return [owed, payable, shallow, dust, homeless, debt].map(Number);
 };
 
-describe('what a partner can be paid', () => {
-  test('is the deep part that neither was paid nor is in a payout', () => {
+describe('the payable part of a partner', () => {
+  test('is the deep part that was neither paid nor is in a payout', () => {
     expect(standing({})).toEqual([1000, 1000, 0, 0, 0, 0]);
     expect(standing({ deep: 400n })).toEqual([1000, 400, 600, 0, 0, 0]);
     expect(standing({ paid: 300n, open: 200n })).toEqual([500, 500, 0, 0, 0, 0]);
-    // what was paid counts against the deep part first
+    // paid sats count against the deep part first
     expect(standing({ deep: 400n, paid: 300n })).toEqual([700, 0, 600, 100, 0, 0]);
   });
 
-  test('is nothing below dust, without an address, where none may go, and in debt', () => {
+  test('is zero below dust, without an address, with a forbidden one, and in debt', () => {
     expect(standing({ earned: 329n, deep: 329n })).toEqual([329, 0, 0, 329, 0, 0]);
     expect(standing({ earned: 330n, deep: 330n })).toEqual([330, 330, 0, 0, 0, 0]);
     expect(standing({ address: null, script: null })).toEqual([1000, 0, 0, 0, 1000, 0]);
     const refused = new Set([Buffer.from(scriptOf(1)).toString('hex')]);
     expect(standing({}, refused)).toEqual([1000, 0, 0, 0, 1000, 0]);
-    // a reorganisation took a delivery back that was paid for
+    // a reorganisation took back a delivery that was paid for
     expect(standing({ earned: 100n, deep: 100n, paid: 400n })).toEqual([0, 0, 0, 0, 0, 300]);
   });
 
@@ -75,7 +75,7 @@ const balances = fc.array(
   { maxLength: 8 },
 );
 
-test('payouts of any standing pay each partner its payable sats once, never dust, and never more than is owed', () => {
+test('payouts of any standing pay each partner its payable sats once, never dust, and never more than the debt', () => {
   fc.assert(
     fc.property(balances, fc.integer({ min: 1, max: 3 }), (all, most) => {
       const standings = partnerStandings(

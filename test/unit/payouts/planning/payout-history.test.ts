@@ -13,7 +13,7 @@ const scriptOf = (place: number): Uint8Array =>
 const rest = { script: scriptOf(999), own: { key: { branch: 1, index: 7 } as const, leafScript: null } };
 const rules = { mempoolMinFeeRate: 100n, incrementalFeeRate: 100n };
 
-/** A ledger and coins beside it, as deliveries, bumps, payouts and revenue leave them. */
+/** A ledger and coins, in the state that deliveries, bumps, payouts and revenue leave. */
 class Purse {
   coins: PayoutCoin[] = [];
   service = 0n;
@@ -42,7 +42,7 @@ class Purse {
     this.earned.set(code, (this.earned.get(code) ?? 0n) + share);
   }
 
-  /** The operator pays for stuck orders, of what is the service's. */
+  /** Pays for stuck orders, from the service's sats. */
   bump(most: bigint): void {
     const [coin, ...others] = this.coins;
     const fee = smallest(most, this.held - this.owed, (coin?.value ?? 0n) - 330n);
@@ -74,7 +74,7 @@ class Purse {
     }
   }
 
-  /** All that can be taken, for a fee that has doubled at most. */
+  /** Takes everything that can be taken, for a fee that has at most doubled. */
   take(feeRate: bigint, laterRate: bigint): boolean {
     const facts = {
       service: this.service,
@@ -96,7 +96,7 @@ class Purse {
     return true;
   }
 
-  /** Stores a plan as the process with the seed does: not where what is left of coins would not cover what is owed. */
+  /** Stores a plan like the process with the seed: not if the remaining coins would not cover the debt. */
   #spend(shares: readonly PayoutShare[], feeRate: bigint): boolean {
     const coins = this.coins.toSorted((a, b) => Number(b.value - a.value));
     const planned = planPayout(
@@ -128,7 +128,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('take' as const), rate, percent: fc.bigInt(50n, 200n) }),
 );
 
-test('coins cover what partners are owed after any history, each is paid once, and revenue can always be sent', () => {
+test('coins cover the debt to partners after any history, each is paid once, and revenue can always be sent', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const purse = new Purse();
@@ -138,7 +138,7 @@ test('coins cover what partners are owed after any history, each is paid once, a
         else if (each.kind === 'pay') purse.pay(each.rate);
         else expect(purse.take(each.rate, (each.rate * each.percent) / 100n)).toBe(true);
         expect(purse.held).toBeGreaterThanOrEqual(purse.owed);
-        // the ledger and the coins are one sum
+        // the ledger and the coins have one sum
         expect(purse.held).toBe(purse.owed + purse.service + purse.operator);
         for (const [code, sats] of purse.paid) expect(sats).toBeLessThanOrEqual(purse.earned.get(code) ?? 0n);
       }

@@ -43,7 +43,7 @@ function made(of: WantedPayout, coins: readonly PayoutCoin[]) {
 }
 
 describe('the transaction of a payout', () => {
-  test('pays recipients, and keeps what is left as its first output', () => {
+  test('pays recipients, and keeps the rest as its first output', () => {
     const planned = made(wanted(), [coin(1, 5000n), coin(2, 5000n)]);
     expect(planned.spent).toEqual([coin(1, 5000n)]);
     // 142 virtual bytes at 2 sat/vB
@@ -73,7 +73,7 @@ describe('the transaction of a payout', () => {
     expect(planPayout(much, small, rest, rules)).toMatchObject({ limit: 'size' });
   });
 
-  test('has room for as many recipients as one may have', () => {
+  test('has room for the maximum number of recipients', () => {
     const recipients = Array.from({ length: recipientsMax }, (_, place) => ({
       script: Buffer.from(`5120${place.toString(16).padStart(64, '0')}`, 'hex'),
       sats: 1000n,
@@ -87,7 +87,7 @@ const values = fc.array(fc.bigInt(330n, 20_000n), { maxLength: 12 });
 const payments = fc.array(fc.bigInt(330n, 8000n), { minLength: 1, maxLength: 6 });
 const rates = fc.bigInt(100n, 40_000n);
 
-test('a payout and what replaces it lose no sat but the fee, and pay the same to the same', () => {
+test('a payout and its replacement lose no sat except the fee, and pay the same recipients the same', () => {
   fc.assert(
     fc.property(values, payments, rates, rates, (coinValues, sats, feeRate, laterRate) => {
       const coins = coinValues.map((value, place) => coin(place, value));

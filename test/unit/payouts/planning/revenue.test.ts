@@ -17,7 +17,7 @@ const facts = (more: Partial<RevenueFacts> = {}): RevenueFacts => ({
 /** Two inputs and two outputs, 212 virtual bytes at twice the rate; and change of 330 sats. */
 const reserve = 212n * 2n + 330n;
 
-test('revenue is the smaller of what coins and ledger leave, less a reserve', () => {
+test('revenue is the smaller of the rests of coins and ledger, less a reserve', () => {
   expect(revenueSum(facts())).toEqual({
     earned: 60_000n,
     free: 70_000n,
@@ -36,7 +36,7 @@ test('revenue is the smaller of what coins and ledger leave, less a reserve', ()
   expect(revenueSum(facts({ coins: [100n] })).free).toBe(0n);
 });
 
-test('revenue comes from the service, and what it lacks from the operator', () => {
+test('revenue comes from the service, and the rest from the operator', () => {
   const open = { service: 0n, operator: 0n };
   const shares = (sats: bigint, service: bigint) =>
     revenueShares(sats, { service, open }, to).map((share) => [share.account, Number(share.sats)]);
@@ -50,7 +50,7 @@ test('revenue comes from the service, and what it lacks from the operator', () =
 
 const sats = (most: bigint) => fc.bigInt(0n, most);
 
-test('revenue that is taken with any fee up to twice that of now leaves what is owed covered', () => {
+test('revenue taken with any fee up to twice the present one leaves the debt covered', () => {
   fc.assert(
     fc.property(
       fc.array(sats(50_000n), { maxLength: 10 }),
@@ -64,7 +64,7 @@ test('revenue that is taken with any fee up to twice that of now leaves what is 
         const sum = revenueSum(given);
         expect(sum.takeable).toBeGreaterThanOrEqual(0n);
         if (sum.takeable === 0n) return;
-        // the reserve has the fee, at most, and change
+        // the reserve has the largest fee, and change
         expect(sum.free - sum.takeable - (sum.reserve - 330n)).toBeGreaterThanOrEqual(owed + unsigned + 330n);
         expect(service + operator).toBeGreaterThanOrEqual(sum.takeable + sum.reserve);
         const shares = revenueShares(sum.takeable, given, to);

@@ -39,7 +39,7 @@ const follow = (
 describe('inscriptions', () => {
   const inscribed = { ...free(10_000), inscriptions: [500] };
 
-  test('go where their sats go, first in, first out, over several transactions', () => {
+  test('follow their sats, first in, first out, over several transactions', () => {
     const of = follow(
       { 'a:0': free(1_000), 'b:0': inscribed },
       transaction(1, ['a:0', 'b:0'], [1_400, 5_000, 4_000]),
@@ -66,13 +66,13 @@ describe('inscriptions', () => {
     new Uint8Array(33),
   ];
 
-  test('are made on the first sat of their input, or where their pointer says', () => {
+  test('are made on the first sat of their input, or at their pointer', () => {
     const spent = { 'a:0': free(1_000) };
     expect(follow(spent, transaction(1, ['a:0'], [400, 500], reveal()))(1, 0)?.inscriptions).toEqual([0]);
     const pointed = follow(spent, transaction(1, ['a:0'], [400, 500], reveal(450)));
     expect(pointed(1, 0)?.inscriptions).toEqual([]);
     expect(pointed(1, 1)?.inscriptions).toEqual([50]);
-    // beyond the outputs it counts for nothing
+    // beyond the outputs it is ignored
     expect(follow(spent, transaction(1, ['a:0'], [400, 500], reveal(900)))(1, 0)?.inscriptions).toEqual([0]);
   });
 });
@@ -80,7 +80,7 @@ describe('inscriptions', () => {
 describe('runes', () => {
   const runic = { ...free(1_000), runes: [rune] };
 
-  test('go to the first output that is no OP_RETURN, or where the runestone says', () => {
+  test('go to the first output that is not an OP_RETURN, or to the pointer of the runestone', () => {
     const burn = Uint8Array.of(0x6a);
     const of = follow({ 'a:0': runic }, transaction(1, ['a:0'], [[0, burn], 400, 500]));
     expect(of(1, 1)?.runes).toMatchObject([rune]);
@@ -90,7 +90,7 @@ describe('runes', () => {
     expect([led(1, 0)?.runes, led(1, 1)?.runes]).toMatchObject([[], [rune]]);
   });
 
-  test('cannot be told where a transaction etches or mints, nor after it', () => {
+  test('are unknown if a transaction etches or mints, and after it', () => {
     const etching = { ...plainEtching, premine: asU128(100n) };
     for (const made of [
       { ...routeRunestone({ edicts: [], pointer: null }), mint: rune.id },
@@ -106,7 +106,7 @@ describe('runes', () => {
   });
 });
 
-test('sats are followed first in, first out, where an index has those of all inputs', () => {
+test('sats are followed first in, first out, if an index has those of all inputs', () => {
   const ranges = [
     { start: 100, end: 700 },
     { start: 5_000, end: 5_400 },

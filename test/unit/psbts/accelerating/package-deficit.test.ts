@@ -15,12 +15,12 @@ const transaction = (index: number, rate: number, parents: readonly number[] = [
 const deficit = (...all: readonly MempoolTransaction[]): number =>
   Number(packageDeficit(all, 10_000n)) / 1000;
 
-describe('what a child must pay for its ancestors', () => {
-  test('all that they lack', () => {
+describe('the deficit that a child must pay for its ancestors', () => {
+  test('everything that they lack', () => {
     expect(deficit(transaction(0, 1), transaction(1, 5, [0]))).toBe(900 + 500);
   });
 
-  test('nothing for what pays enough by itself, or is paid for by its own child', () => {
+  test('nothing for one that pays enough itself, or is paid for by its own child', () => {
     expect(deficit(transaction(0, 10), transaction(1, 11, [0]))).toBe(0);
     expect(deficit(transaction(0, 1), transaction(1, 19, [0]), transaction(2, 2, [1]))).toBe(800);
   });
@@ -30,14 +30,14 @@ describe('what a child must pay for its ancestors', () => {
   });
 
   test('a surplus goes to the ancestor that no other one can pay for', () => {
-    // 3 can pay for both, 4 for the first alone
+    // 3 can pay for both, 4 only for the first
     const all = [transaction(0, 1), transaction(1, 1), transaction(3, 19, [0, 1]), transaction(4, 19, [0])];
     expect(deficit(...all)).toBe(0);
     expect(deficit(...all.toReversed())).toBe(0);
   });
 });
 
-/** Up to eight transactions, each of which may spend any before it. */
+/** Up to eight transactions, each of which may spend any earlier ones. */
 const packages = fc
   .array(
     fc.record({
@@ -60,7 +60,7 @@ const packages = fc
 const beyond = (all: readonly MempoolTransaction[], rate: bigint): bigint =>
   all.reduce((sum, { fee, virtualBytes }) => sum + fee * 1000n - rate * BigInt(virtualBytes), 0n);
 
-test('the deficit is what is left of all if a miner first takes the part that pays most beyond the rate', () => {
+test('the deficit is the rest of all if a miner first takes the part that pays most beyond the rate', () => {
   fc.assert(
     fc.property(packages, fc.integer({ min: 1, max: 20_000 }), (all, drawn) => {
       const rate = BigInt(drawn);

@@ -29,7 +29,7 @@ const node = (cluster: object | null): NodeRpc => ({
 const limits = { count: 64, virtualBytes: 101_000 };
 
 describe('the room for a child', () => {
-  test('is that of its cluster, where the node has clusters', async () => {
+  test('is that of its cluster, if the node has clusters', async () => {
     const room = await packageRoom(node({ clusterweight: 4_001, txcount: 63 }), found, limits);
     expect(room).toEqual({ taken: { count: 63, virtualBytes: 1_001 }, limits });
     expect(whyNoRoom(room, 100)).toBeNull();
@@ -49,7 +49,7 @@ describe('the room for a child', () => {
     expect(whyNoRoom(await packageRoom(node(null), full, limits), 100)).toMatch(/^25 unconfirmed/u);
   });
 
-  test('is not known where the node does not answer', async () => {
+  test('is unknown if the node does not answer', async () => {
     const silent: NodeRpc = {
       ...node(null),
       call: () => Promise.reject(new AppError('node_unreachable', 'gone')),

@@ -5,7 +5,7 @@ const core = (version: number) => ({ version, subversion: `/Satoshi:${version / 
 const output = (...bytes: readonly number[]) => ({ script: Uint8Array.of(...bytes) });
 const data = (length: number) => ({ script: Uint8Array.of(0x6a, ...new Uint8Array(length - 1)) });
 
-test('nodes tell how many bytes they relay from Bitcoin Core 30 on, and then relay several outputs', () => {
+test('nodes report their limit of relayed bytes from Bitcoin Core 30 on, and then relay several outputs', () => {
   expect(dataCarrierOf({ maxdatacarriersize: 100_000 }, core(300_000))).toEqual({
     bytesMax: 100_000,
     relaysSeveral: true,
@@ -19,7 +19,7 @@ test('Knots relays one output, whatever its version', () => {
   expect(dataCarrierOf({ maxdatacarriersize: 83 }, knots).relaysSeveral).toBe(false);
 });
 
-test('an answer that is no object is an error of the node', () => {
+test('an answer that is not an object is an error of the node', () => {
   expect(() => dataCarrierOf(null, core(300_000))).toThrow(
     expect.objectContaining({ code: 'node_answer_invalid' }),
   );

@@ -9,15 +9,15 @@ const content = (fields: object | string): Uint8Array =>
 const transfer = content({ p: 'brc-20', op: 'transfer', tick: 'ordi', amt: '1' });
 const deploy = content({ p: 'brc20-prog', op: 'd', d: '0x60' });
 
-describe('what a burn does for indexers of BRC-20', () => {
-  test('is as its type says, for an inscription that was not moved', () => {
+describe('the effect of a burn for indexers of BRC-20', () => {
+  test('is that of its type, for an inscription that was not moved', () => {
     expect(warningsOf('BRC20', { content: transfer, isUnmoved: true })).toEqual([]);
     expect(warningsOf('BRC20PROG', { content: deploy, isUnmoved: true })).toEqual([]);
     // a deposit
     expect(warningsOf('BRC20PROG', { content: transfer, isUnmoved: true })).toEqual([]);
   });
 
-  test('is nothing for one that was moved, as the first move counts', () => {
+  test('is nothing for one that was moved, because only the first move counts', () => {
     expect(warningsOf('BRC20', { content: transfer, isUnmoved: false })).toEqual([
       expect.stringContaining('count only the first move') as string,
     ]);

@@ -73,7 +73,7 @@ describe('burns of BRC-20', () => {
     ...given,
   });
 
-  test('pay for themselves with all that the output has beyond burned sats and change', () => {
+  test('pay for themselves with everything that the output has beyond burned sats and change', () => {
     const burn = burnOf(10_000);
     const { rest, needed } = bareBurn(burn, 10_000n);
     expect([rest, needed]).toEqual([8_500n, 1_090n]);
@@ -91,7 +91,7 @@ describe('burns of BRC-20', () => {
     expect(shown(same)).toEqual(['burn 1000', 'change 500']);
   });
 
-  test('take coins where the output is too small, and then the change grows', async () => {
+  test('take coins if the output is too small, and then the change grows', async () => {
     const burn = burnOf(546);
     expect(bareBurn(burn, 10_000n).rest).toBe(546n - 1_500n);
     const coin = input(burn.signers.payment, 20_000);
@@ -102,7 +102,7 @@ describe('burns of BRC-20', () => {
     expectSound(plan, 10_000n, []);
   });
 
-  test('any burn with coins pays its rate, and its change is at least what was asked for', async () => {
+  test('any burn with coins pays its rate, and its change is at least the requested one', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -160,18 +160,18 @@ describe('burns of one inscribed sat', () => {
     return plan;
   };
 
-  test('send what is after the sat back, and take the fee from coins', async () => {
+  test('return the sats after the sat, and take the fee from coins', async () => {
     const plan = await of(burnOf(10_000, 0), 20_000);
     expect(shown(plan)).toEqual(['burn 1', 'ordinals 9999', `change ${20_000n - plan.fee}`]);
   });
 
-  test('send what is before it back, too', async () => {
+  test('return the sats before it, too', async () => {
     const plan = await of(burnOf(10_000, 4_000), 20_000);
     expect(shown(plan)).toEqual(['ordinals 4000', 'burn 1', 'ordinals 5999', `change ${20_000n - plan.fee}`]);
     expect(shown(await of(burnOf(4_001, 4_000), 20_000)).slice(0, -1)).toEqual(['ordinals 4000', 'burn 1']);
   });
 
-  test('pad what is after it to dust with sats of the next coin', async () => {
+  test('pad the sats after it to dust with sats of the next coin', async () => {
     const plan = await of(burnOf(11, 0), 20_000);
     expect(shown(plan).slice(0, 2)).toEqual(['burn 1', 'ordinals 330']);
     expect(plan.parts[1]).toEqual([
@@ -180,7 +180,7 @@ describe('burns of one inscribed sat', () => {
     ]);
   });
 
-  test('pad what is before it with a coin that goes first and gets its change first', async () => {
+  test('pad the sats before it with a coin that goes first and gets its change first', async () => {
     const plan = await of(burnOf(10_000, 100), 20_000, 30_000);
     expect(plan.inputs.map(({ value }) => value)).toEqual([20_000n, 10_000n, 30_000n]);
     expect(shown(plan)).toEqual([
@@ -195,7 +195,7 @@ describe('burns of one inscribed sat', () => {
     expect(await planned(burnOf(10_000, 100), [30_000])).toBeNull();
   });
 
-  test('lead runes to the ordinals address with a runestone where another output is first', async () => {
+  test('move runes to the ordinals address with a runestone if another output is first', async () => {
     const runes = [rune];
     const plan = await of(burnOf(10_000, 100, { runes }), 20_000, 30_000);
     expect(shown(plan).slice(0, 4)).toEqual(['change 19770', 'ordinals 330', 'burn 1', 'burn 0']);
@@ -208,7 +208,7 @@ describe('burns of one inscribed sat', () => {
     expect(shown(await of(burnOf(1, 0, { runes }), 20_000)).slice(0, 2)).toEqual(['burn 1', 'ordinals 330']);
   });
 
-  test('burn one sat alone in every case: all others of the output return, and none is fee', async () => {
+  test('burn only one sat in every case: all others of the output return, and none becomes fee', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -241,7 +241,7 @@ describe('burns of one inscribed sat', () => {
               expect(isOrdinals(plan.outputs[vout]!.script)).toBe(true);
           const data = plan.outputs.filter(({ purpose }) => purpose === 'burn');
           expect(data.length).toBe(metadata !== '' && formOf(burn).needsRunestone ? 2 : 1);
-          // what is overpaid is less than an output of change and its own fee
+          // the overpaid sats are fewer than an output of change and its own fee
           const most = BigInt(dustOf(payment.script)) + feeOf(4 * 43, feeRate);
           expect(plan.fee - feeOf(plan.weight, feeRate)).toBeLessThanOrEqual(most);
         },

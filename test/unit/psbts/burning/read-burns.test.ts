@@ -29,7 +29,7 @@ test('amounts and rates are numbers or texts', () => {
   expect(readBurn({ ...body, feeRate: 0 }, regtest)).toMatchObject({ feeRate: null });
 });
 
-test('a rate below 0.1 is in bitcoins for burns of token payments alone', () => {
+test('a rate below 0.1 is in bitcoins, only for burns of token payments', () => {
   const rate = (feeRate: unknown) => {
     const read = readInscriptionBurn({ utxo, feeRate, ...signers }, regtest);
     return read.kind === 'faulty' ? read.faults.map(({ message }) => message) : read.feeRate;

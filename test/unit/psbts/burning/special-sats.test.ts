@@ -31,6 +31,6 @@ test('special sats are lost as fee or burned, beside the inscribed one', () => {
   expect(lost(range(9, 1))).toMatchObject({ burned: range(9, 1), paid: null });
   expect(lost(range(10, 1_000))).toEqual({ paid: null, burned: null, isInscribed: false });
   expect(lost(range(1_000, 20))).toMatchObject({ paid: range(1_000, 20), burned: null });
-  // of another input they say nothing
+  // of another input they have no effect
   expect(lostSpecials(plan, 1, 0, [range(0, 2_000)])).toMatchObject({ paid: null, burned: null });
 });

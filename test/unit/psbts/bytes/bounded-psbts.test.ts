@@ -33,7 +33,7 @@ function psbtOf(script: Uint8Array, fields: readonly Field[]): Uint8Array {
   ]);
 }
 
-/** Why a PSBT is refused, one sentence a fault. */
+/** The reasons why a PSBT is refused, one sentence each. */
 function faultsOf(bytes: Uint8Array): readonly string[] {
   expect(bytes.length).toBeLessThanOrEqual(psbtBytesMax);
   try {

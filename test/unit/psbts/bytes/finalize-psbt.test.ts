@@ -76,7 +76,7 @@ const payments: fc.Arbitrary<PsbtPayment> = coins.chain((spent) =>
 );
 
 describe('signed PSBTs', () => {
-  test('of any types, signed in any way, are the transactions that the library of the signer makes of them', () => {
+  test("of any types, signed in any way, are the transactions that the signer's library makes of them", () => {
     fc.assert(
       fc.property(payments, (drawn) => {
         const psbt = unsignedPsbt(drawn);
@@ -159,7 +159,7 @@ describe('signed PSBTs', () => {
     }
   });
 
-  test('are what bitcoinjs-lib makes of them', () => {
+  test('equal the transactions of bitcoinjs-lib', () => {
     const types = ['p2pkh', 'p2wpkh', 'p2sh-p2wpkh', 'p2wsh-2of2', 'p2sh-2of2'] as const;
     const drawn = payment(types.map((type, owner) => coin(type, owner)));
     const psbt = unsignedPsbt(drawn);
@@ -169,7 +169,7 @@ describe('signed PSBTs', () => {
     expect(hexOf(finalize(signed).bytes)).toBe(theirs.toHex());
   });
 
-  test('whose wallet left out what it had signed for are kept, and not called checked', () => {
+  test('whose wallet left out the data that it signed are kept, and not reported as checked', () => {
     const drawn = payment([coin('p2tr', 1), coin('p2wpkh', 2)]);
     const psbt = unsignedPsbt(drawn);
     for (const [place, each] of drawn.coins.entries()) signInput(psbt, place, each);
@@ -182,7 +182,7 @@ describe('signed PSBTs', () => {
     expect(stripped.warnings).toEqual([
       expect.stringContaining('Signatures of inputs 0, 1 were not checked'),
     ]);
-    // beside the PSBT that was handed out, all is known
+    // together with the original PSBT, everything is known
     expect(finalize(psbt.toPSBT(), unsignedPsbt(drawn).toPSBT())).toMatchObject({ fee: 2000n, warnings: [] });
   });
 

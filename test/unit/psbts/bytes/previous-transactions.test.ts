@@ -9,14 +9,14 @@ import { customerAddress, type PaymentType, signerOf } from '#test/support/psbts
 
 const block = asBlockHashHex('0b'.repeat(32));
 
-/** A transaction of many outputs, as a node has it, with its witness. */
+/** A transaction of many outputs, in the form of a node, with its witness. */
 const made = (outputs: number, vout = 0): RegtestTransaction =>
   transaction(
     [{ txid: 'ab'.repeat(32), vout, value: 1_000_000_000, owner: 3 }],
     Array.from({ length: outputs }, () => ({ value: 1_000 })),
   );
 
-/** A node that has some transactions, and says for all others what a pruned one says. */
+/** A node that has some transactions, and answers for all others like a pruned one. */
 function nodeWith(...known: readonly RegtestTransaction[]): NodeRpc & { readonly asked: unknown[][] } {
   const asked: unknown[][] = [];
   return {
@@ -60,14 +60,14 @@ test('each input but taproot has the transaction that it spends, without its wit
   ]);
 });
 
-test('an unconfirmed one is asked for without a block', async () => {
+test('an unconfirmed one is requested without a block', async () => {
   const one = made(1);
   const node = nodeWith(one);
   await previousTransactions(node, [{ ...inputOf(one, 'p2wpkh'), blockHash: null }]);
   expect(node.asked).toEqual([[one.txid, false]]);
 });
 
-test('segwit inputs do without where the node has not all of them', async () => {
+test('segwit inputs do without if the node does not have all of them', async () => {
   const [one, other] = [made(1), made(2)];
   const { byInput, warnings } = await previousTransactions(nodeWith(one), [
     inputOf(one, 'p2wpkh'),
@@ -79,7 +79,7 @@ test('segwit inputs do without where the node has not all of them', async () => 
   ]);
 });
 
-test('segwit inputs do without where their copies would be too large', async () => {
+test('segwit inputs do without if their copies would be too large', async () => {
   const large = made(2_500);
   const inputs = Array.from({ length: 5 }, (_, vout) => inputOf(large, 'p2wpkh', vout));
   expect((await previousTransactions(nodeWith(large), inputs.slice(0, 2))).byInput.size).toBe(2);

@@ -10,7 +10,7 @@ import { type PsbtCoin, signInput, unsignedPsbt } from '#test/builders/psbts/sig
 import { addressTypes, typedAddress } from '#test/builders/regtest/regtest-address.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-/** The outcome of texts of PSBTs, and how much work that was. */
+/** The outcome of texts of PSBTs, and the work that it took. */
 function outcome(...texts: readonly (string | Uint8Array)[]): {
   readonly final: FinalTransaction | null;
   readonly faults: readonly string[];
@@ -47,7 +47,7 @@ function signedPsbt(): Transaction {
 const whole = Buffer.from(signedPsbt().toPSBT());
 const hexText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** A PSBT by its maps, each a list of [key, value] in hex. */
+/** A PSBT from its maps, each a list of [key, value] in hex. */
 function handMade(maps: readonly (readonly (readonly [string, string])[])[]): string {
   const sized = (hex: string): string => {
     const length = hex.length / 2;
@@ -59,7 +59,7 @@ function handMade(maps: readonly (readonly (readonly [string, string])[])[]): st
 }
 const littleEndian = (value: number): string => Buffer.from([value & 0xff, value >> 8, 0, 0]).toString('hex');
 
-/** A transaction of one input and one output, or as many as its counts say. */
+/** A transaction of one input and one output, or of as many as its counts say. */
 const raw = (inputs = '01', outputs = '01'): string =>
   `02000000${inputs}${inputs === '00' ? '' : `${'11'.repeat(32)}0000000000fdffffff`}${outputs}${outputs === '00' ? '' : 'e80300000000000001'}${outputs === '00' ? '' : '51'}00000000`;
 
@@ -131,7 +131,7 @@ describe('texts of PSBTs', () => {
     `);
   });
 
-  test('of a transaction that no node relays are refused before they are read', () => {
+  test('of a transaction that nodes do not relay are refused before they are read', () => {
     const outputs = `fd${Buffer.from([20_000 & 0xff, 20_000 >> 8]).toString('hex')}${'e8030000000000000151'.repeat(20_000)}`;
     const unsigned = `0200000001${'11'.repeat(32)}0000000000fdffffff${outputs}00000000`;
     const size = unsigned.length / 2;

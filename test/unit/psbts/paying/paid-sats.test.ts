@@ -10,7 +10,7 @@ import { oneFile, prices } from '#test/unit/orders/inscribing/made-orders.ts';
 import { payment, recordsOf, storedOrder, tip } from '#test/unit/orders/paying/open-orders.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
-test('a stranger who sends a thousand coins has twenty of them looked up', async () => {
+test('if a stranger sends a thousand coins, twenty of them are looked up', async () => {
   // dust costs more than it brings
   const terms = { ...oneFile, feeRate: 10_000n };
   const quote = quoteOrder(terms, prices);

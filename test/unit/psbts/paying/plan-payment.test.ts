@@ -51,7 +51,7 @@ const valuesOf = (layout: ReturnType<typeof layOutPayment>): string[] => {
 };
 
 describe('the outputs of a payment', () => {
-  test('without a special sat are the charge alone', () => {
+  test('without a special sat are only the charge', () => {
     expect(valuesOf(layOutPayment(order(), asked(null)))).toEqual(['charge 4000']);
     expect(valuesOf(layOutPayment(order(), asked(null, payments[0], 5_000n)))).toEqual(['charge 5000']);
     expect(valuesOf(layOutPayment(order({ missing: 0n }), asked(null)))).toEqual([]);
@@ -64,7 +64,7 @@ describe('the outputs of a payment', () => {
     expect(laid(10_000n, 0n, 4_000n)).toEqual(['postage 546', 'ordinals 9454', 'charge 3954']);
     expect(laid(10_000n, 0n, 6_000n)).toEqual(['postage 546', 'ordinals 9454', 'charge 5454']);
     expect(laid(10_000n, 5_000n)).toEqual(['ordinals 5000', 'postage 546', 'ordinals 4454', 'charge 3954']);
-    // what would be dust is filled up
+    // outputs that would be dust are filled up
     expect(laid(600n)).toEqual(['postage 546', 'ordinals 330', 'charge 3954']);
     expect(laid(10_000n, 100n)[0]).toBe('ordinals 330');
     // nothing is left of the special output, so one coin is enough
@@ -84,7 +84,7 @@ describe('the outputs of a payment', () => {
     );
   });
 
-  test('are refused where the order would not inscribe the sat', () => {
+  test('are refused if the order would not inscribe the sat', () => {
     const refused = (more: Partial<LaidOrder>) =>
       valuesOf(layOutPayment(order(more), asked({ value: 10_000n, place: 0n })))[0];
     expect(refused({ takesInventory: true })).toMatch(/sats of this service's inventory/u);

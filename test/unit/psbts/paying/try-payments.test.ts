@@ -58,7 +58,7 @@ const lentTo = ({ parents }: OpenOrder, runic: readonly boolean[]): LentInput[] 
     runes: runic[index] === true ? [runeOf(index)] : [],
   }));
 
-/** An order that nothing was paid for; null: it cannot be made. */
+/** An order without payments; null: it cannot be made. */
 function orderOf(terms: OrderTerms, given: OrderPrices, wantsSats: boolean): OpenOrder | null {
   const quote = quoteOrder(terms, given);
   if (quote.kind === 'refused') return null;
@@ -81,7 +81,7 @@ function trialOf(order: OpenOrder, coins: readonly bigint[], feeRate: bigint): T
 
 const beyond = /^chargeAmount is \d+ sats more than the order needs/u;
 
-/** A sat less does not pay for the order. */
+/** Expects that one sat less does not pay for the order. */
 function expectLeast(order: OpenOrder, { outputs }: PsbtPlan, parents: readonly LentInput[]): void {
   const coins = outputs.flatMap(({ script, value }, vout) =>
     Buffer.compare(script, order.script) === 0 ? [{ vout, value, ranges: null }] : [],
@@ -95,7 +95,7 @@ function expectLeast(order: OpenOrder, { outputs }: PsbtPlan, parents: readonly 
 }
 
 describe('a payment that is tried', () => {
-  test('pays the least that the order needs, and only what it does not need is said to be too much', async () => {
+  test('pays the least that the order needs, and only an excess is reported as too much', async () => {
     const ends = { built: 0, special: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(orders, somePrices, fc.gen(), async (terms, given, pick) => {
@@ -135,7 +135,7 @@ describe('a payment that is tried', () => {
         const { planned, layout, warnings } = tried;
         const isTooMuch = charge !== null && charge >= layout.needed + 330n;
         expect(warnings.some((each) => beyond.test(each))).toBe(isTooMuch);
-        // the sats decide what is spent where they must be certain ones
+        // the sats decide what is spent if they must be certain ones
         const isLeast = !wants && charge === null && layout.charge !== value - place;
         if (isLeast) expectLeast(order, planned.plan, parents);
       }),
@@ -146,7 +146,7 @@ describe('a payment that is tried', () => {
     expect(ends.refused).toBeGreaterThan(10);
   });
 
-  test('pays what it costs to lead runes of parents home, and no sat more', async () => {
+  test('pays the cost of moving runes of parents to their owners, and no sat more', async () => {
     const parents = [1, 2].map((fill) => ({
       id: inscriptionId(fill),
       value: 546n,

@@ -54,7 +54,7 @@ test('one coin pays, with change', () => {
   });
 });
 
-test('a rest below dust costs another coin, or is given away where there is none', () => {
+test('a rest below dust costs another coin, or is given away if there is none', () => {
   const given = frame('p2wpkh', 10_000n, 1000n);
   // 122 sats of fee without change
   const two = chooseCoins(coins(10_300, 10_000), given, true) as ChosenCoins<{ value: bigint }>;
@@ -76,7 +76,7 @@ test('coins that cost more than they bring are never spent, and end the search',
   expect(short).toMatchObject({ kind: 'short', there: 0n });
 });
 
-test('more coins are asked for until they pay', () => {
+test('more coins are listed until they pay', () => {
   const given = frame('p2tr', 100_000n, 2000n);
   expect(chooseCoins(coins(50_000), given, false)).toEqual({ kind: 'more' });
   expect(chooseCoins(coins(50_000), given, true)).toEqual({
@@ -86,12 +86,12 @@ test('more coins are asked for until they pay', () => {
   });
 });
 
-test('nodes relay no transaction with more coins', () => {
+test('nodes do not relay a transaction with more coins', () => {
   const many = coins(...Array.from({ length: 2_000 }, () => 1_000));
   expect(chooseCoins(many, frame('p2tr', 1_900_000n, 100n), true)).toMatchObject({ kind: 'too-many' });
 });
 
-/** Values around what decides: costs of inputs, dust, and amounts. */
+/** Values around the deciding bounds: costs of inputs, dust, and amounts. */
 const value = fc.oneof(
   fc.integer({ min: 1, max: 1_000 }),
   fc.integer({ min: 300, max: 20_000 }),
@@ -114,7 +114,10 @@ interface Scene {
   readonly special: number;
 }
 
-/** The fewest coins of any set that pays: with change, or with a rest that no one sees. Null: no set does. */
+/**
+ * The fewest coins of any set that pays: with change, or with a rest that is not visible in the rate. Null: no set
+ * does.
+ */
 function fewest(all: readonly { readonly value: bigint }[], given: CoinFrame): number | null {
   let least: number | null = null;
   for (let set = 0; set < 1 << all.length; set++) {
@@ -151,7 +154,7 @@ test('for random coins and rates: no dust, the asked rate, and at most one coin 
         ...choice.coins.map((coin, place) => input(payer, coin.value, place)),
       ];
       const change = choice.change === 0n ? [] : [{ value: choice.change, script: payer.script }];
-      // the plan asserts that no output is dust, and that no sat comes or goes
+      // the plan asserts that no output is dust, and that no sat appears or disappears
       const plan = psbtPlan({
         inputs,
         outputs: [...given.outputs, ...change].map((output) => ({ ...output, purpose: 'charge' as const })),
@@ -163,7 +166,7 @@ test('for random coins and rates: no dust, the asked rate, and at most one coin 
         expect(choice.coins.length).toBeLessThanOrEqual(least! + 1);
         return;
       }
-      // no set of one coin more makes change, and what is given away is less than change with its cost
+      // no set of one coin more makes change, and the rest is less than change with its cost
       const changed = feeOf(signedWeight(weighedParts(inputs, [...plan.outputs, payer])), given.feeRate);
       expect(choice.overpaid < BigInt(dustOf(payer.script)) + changed - asked).toBe(true);
       if (least !== null) expect(choice.coins.length).toBeLessThanOrEqual(least);

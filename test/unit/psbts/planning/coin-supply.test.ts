@@ -31,7 +31,7 @@ const verdicts: Readonly<Record<Kind, CoinVerdict>> = {
   unproven: { kind: 'unproven', reason: 'is not indexed yet' },
 };
 
-/** A supply, and how many coins were looked at in each step. */
+/** A supply, and the number of coins that each step looked at. */
 function supplyOf(coins: readonly TestCoin[]) {
   const looks: number[] = [];
   const supply = new CoinSupply(coins, async (looked: readonly TestCoin[]) => {
@@ -41,7 +41,7 @@ function supplyOf(coins: readonly TestCoin[]) {
   return { supply, looks };
 }
 
-test('no more coins are looked at than decide', async () => {
+test('no more coins are looked at than needed', async () => {
   const many = Array.from(
     { length: 5_000 },
     (_, place): TestCoin => ({
@@ -56,7 +56,7 @@ test('no more coins are looked at than decide', async () => {
   expect(looks).toEqual([12, 48]);
 });
 
-test('what was left out is told, with the words that clients show first', async () => {
+test('coins that were left out are named, after the words that clients show first', async () => {
   const { supply } = supplyOf([
     { value: 9_000n, kind: 'inscribed' },
     { value: 8_000n, kind: 'inscribed' },
@@ -76,7 +76,7 @@ test('coins that might pay are unproven, not too few', async () => {
     { value: 600n, kind: 'free' },
   ]);
   expect(await supply.choose(frame(10_000n))).toEqual({ kind: 'unproven', reason: 'is not indexed yet' });
-  // and are not needed for less
+  // and are not needed for a smaller amount
   expect(await supply.choose(frame(330n, 100n))).toMatchObject({ kind: 'chosen' });
 });
 
@@ -100,7 +100,7 @@ test('coins of which only the largest are listed first are chosen as if all were
   );
 });
 
-test('for random coins: never one that is kept, and those that would be chosen of the free ones alone', async () => {
+test('for random coins: never one that is kept, and the same as from only the free ones', async () => {
   const coin = fc.record({
     value: fc.oneof(fc.bigInt(1n, 1_000n), fc.bigInt(300n, 100_000n)),
     kind: fc.constantFrom<Kind>('free', 'free', ...kinds),

@@ -30,7 +30,7 @@ test.each<[string, FeeRateUnit, bigint]>([
   expect(read(given, unit)).toBe(rate);
 });
 
-test('without a rate, or with 0, that of the node counts', () => {
+test("without a rate, or with 0, the node's rate counts", () => {
   expect([undefined, null, '', 0, '0', '0.0'].map((given) => read(given))).toEqual(
     Array.from({ length: 6 }, () => null),
   );

@@ -23,7 +23,7 @@ const hex = (bytes: Uint8Array | null | undefined): string | null =>
   bytes == null ? null : Buffer.from(bytes).toString('hex');
 
 describe('the signers of a request', () => {
-  test.each(paymentTypes)('%s has what its inputs need', (type) => {
+  test.each(paymentTypes)('%s has everything that its inputs need', (type) => {
     const given = customerAddress(30, type);
     const { signers, faults } = read(signerBody(given, ordinals));
     expect(faults).toEqual([]);

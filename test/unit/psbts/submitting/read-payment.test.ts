@@ -20,7 +20,7 @@ describe('a signed payment in hex', () => {
     }
   });
 
-  test('is refused where nodes would not relay it', () => {
+  test('is refused if nodes would not relay it', () => {
     const paying = (value: number, outputScript?: Uint8Array): string =>
       transaction([coin], [{ value, ...(outputScript === undefined ? { to: 2 } : { outputScript }) }]).hex;
     const heavy = transaction(
@@ -100,7 +100,7 @@ describe('a signed payment in hex', () => {
   });
 });
 
-test('a refusal of the node has words for people, and its own', () => {
+test("a refusal of the node has words for people, and Core's own", () => {
   expect(refusalWords('min relay fee not met, 5 < 10')).toBe(
     'The node does not take it: its fee is below what the node relays: sign one with a higher fee (min relay fee not met, 5 < 10).',
   );

@@ -80,7 +80,7 @@ const overdrawnIn = (entries: readonly LedgerEntry[]): boolean =>
   );
 
 describe('the ledger', () => {
-  test('comes to what the facts ask for, whatever was posted before, by added entries alone', () => {
+  test('ends with the entries of the facts, whatever was posted before, only by added entries', () => {
     fc.assert(
       fc.property(fc.array(facts, { minLength: 1, maxLength: 6 }), (history) => {
         const posted: LedgerEntry[] = [];
@@ -96,7 +96,7 @@ describe('the ledger', () => {
     );
   });
 
-  test('has no sats from nowhere: all balances come to zero', () => {
+  test('has no sats from nowhere: the sum of all balances is zero', () => {
     fc.assert(
       fc.property(facts, ([received, settled]) => {
         const balances = [...balancesOf(entriesOf(received, settled)).values()];
@@ -106,13 +106,13 @@ describe('the ledger', () => {
     );
   });
 
-  test('takes back what a reorganisation took, with the entry the other way round', () => {
+  test('takes back what a reorganisation took, by the reversed entry', () => {
     const entry = inSats({ from: 'outside', to: 'owed', amount: 5000n, txid: 'aa', vout: 1 });
     expect(correctionsTo([], [entry])).toEqual([{ ...entry, from: 'owed', to: 'outside' }]);
     expect(correctionsTo([{ ...entry, amount: 7000n }], [entry])).toEqual([{ ...entry, amount: 2000n }]);
   });
 
-  test('is one whatever the order of what happened, for each asset and owner, and overdraws no account', () => {
+  test('is the same for any order of events, for each asset and owner, and overdraws no account', () => {
     fc.assert(
       fc.property(fc.array(wantedLists, { minLength: 1, maxLength: 8 }), (history) => {
         const posted: LedgerEntry[] = [];
@@ -121,7 +121,7 @@ describe('the ledger', () => {
           const isAllowed = !overdrawnIn(wanted);
           if (added === 'waits') expect(isAllowed).toBe(false);
           else posted.push(...added);
-          // what waits leaves all as it was
+          // while it waits, nothing changes
           if (isAllowed) {
             expect(held(posted)).toEqual(held(wanted));
             expect(postingOf(wanted, posted)).toEqual([]);
@@ -138,14 +138,14 @@ describe('the ledger', () => {
             expect(moved('from')).toBe(moved('to') + inside);
           }
         }
-        // all is taken back
+        // everything is taken back
         expect(held([...posted, ...correctionsTo([], posted)])).toEqual([]);
       }),
       { numRuns: propertyRuns(300) },
     );
   });
 
-  test('waits while money leaves an account that it never came to: the facts are of two moments', () => {
+  test('waits while money leaves an account that it never reached: the facts are from two moments', () => {
     const paid = inSats({ from: 'outside', to: 'owed', amount: 900n, txid: 'aa', vout: 0 });
     const delivered = inSats({ from: 'owed', to: 'service', amount: 900n, txid: 'bb', vout: null });
     // a reorganisation that the payments have seen, and the index has not
@@ -154,7 +154,7 @@ describe('the ledger', () => {
     // the index is a block ahead
     expect(postingOf([delivered], [])).toBe('waits');
     expect(postingOf([paid, delivered], [])).toEqual([paid, delivered]);
-    // what the operator gives came to no order
+    // money of the operator belongs to no order
     const bumped = inSats({ from: 'operator', to: 'fee', amount: 900n, txid: 'cc', vout: null });
     expect(postingOf([bumped], [])).toEqual([bumped]);
   });

@@ -19,7 +19,7 @@ const bumpOf = (
 });
 
 describe('bumps', () => {
-  test('end where another one of their family is mined, and come back where that is undone', () => {
+  test('end if another one of their family is mined, and come back if that is undone', () => {
     const [first, second] = [bumpOf(1, {}), bumpOf(2, { family: 1 })];
     const mined = { ...first, isMined: true };
     expect(settledBumps([second, mined])).toEqual({ ended: [second], next: null });
@@ -49,7 +49,7 @@ describe('bumps', () => {
     )
     .map((all) => {
       const mined = new Set<number>();
-      // blocks have one of a family at most
+      // blocks have at most one of a family
       return all.map((facts, place) => {
         const isMined = facts.isMined && !mined.has(facts.family);
         if (isMined) mined.add(facts.family);
@@ -57,7 +57,7 @@ describe('bumps', () => {
       });
     });
 
-  test('come to rest: the mined ones and those that can be mined are live, no other one is', () => {
+  test('end in a stable state: the mined ones and those that can be mined are live, no other one is', () => {
     fc.assert(
       fc.property(anyBumps, (given) => {
         let bumps = given;

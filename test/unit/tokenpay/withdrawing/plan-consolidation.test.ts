@@ -51,11 +51,11 @@ test.each<readonly [string, CoinParts[], Partial<ConsolidationRequest>, string]>
   ['the budget is small', dust(60), { budget: 600n }, 'budget'],
   ['there is no budget', dust(60), { budget: 0n }, 'budget'],
   ['the sats do not pay for the change', dust(joinedLeast, 60), {}, 'sats'],
-])('nothing is joined where %s', (_name, coins, more, reason) => {
+])('nothing is joined if %s', (_name, coins, more, reason) => {
   expect(planConsolidation(requestOf(coins, more))).toEqual({ kind: 'none', reason });
 });
 
-test('one that takes the place of another joins the same coins and pays more', () => {
+test('a replacement joins the same coins and pays more', () => {
   const { inputs, fee } = planOf(requestOf(dust(20)));
   const replaced = { fee, virtualBytes: 1_300, incrementalFeeRate: 1_000n };
   const more = joinCoins(inputs, { feeRate: 1_000n, change: changeScript, replaced });

@@ -28,7 +28,7 @@ const paidIn = ({ outputs }: WithdrawalPlan): string[] =>
 const sumOf = (parts: readonly { readonly value: bigint }[]): bigint =>
   parts.reduce((sum, { value }) => sum + value, 0n);
 
-/** Each unit and each sat goes where it should, by the model. */
+/** Expects that each unit and each sat reaches its place, by the model. */
 function expectRight(plan: WithdrawalPlan, batch: WithdrawalBatch): void {
   const { outputs, burned } = modelOf(plan);
   expect(burned).toBe(0n);
@@ -45,7 +45,7 @@ function expectRight(plan: WithdrawalPlan, batch: WithdrawalBatch): void {
     expect([script, value]).toEqual([receiver, sats]);
     expect(given).toEqual(new Map(rune === null ? [] : [[formatRuneId(rune), units]]));
   }
-  // all else is in the first output
+  // everything else is in the first output
   const elsewhere = plan.outputs.flatMap(({ kind }, vout) =>
     kind === 'change' && vout > 0 ? [outputs[vout]!.size] : [],
   );
@@ -53,11 +53,14 @@ function expectRight(plan: WithdrawalPlan, batch: WithdrawalBatch): void {
   expect(sumOf(plan.inputs)).toBe(sumOf(plan.outputs) + plan.fee);
   expect(plan.fee - plan.overpaid).toBe(feeFor(plan.weight, batch.feeRate, batch.replaced));
   const ofChange = feeFor(plan.weight + 4 * 43, batch.feeRate, batch.replaced) - (plan.fee - plan.overpaid);
-  // else it would have a change
+  // otherwise it would have a change
   expect(plan.overpaid).toBeLessThan(330n + ofChange + 1n);
 }
 
-/** Nothing of an account is spent that has no withdrawal in it, and none spends more coins than it may. */
+/**
+ * Expects that no coin of an account without a withdrawal is spent, and that no withdrawal spends more coins than
+ * allowed.
+ */
 function expectFair(
   plan: WithdrawalPlan,
   { withdrawals, kept, limits: { inputsMax } }: WithdrawalBatch,
@@ -90,11 +93,11 @@ describe('plans of withdrawals', () => {
       }),
       { numRuns: namedRuns(300, 10_000) },
     );
-    // random wallets reach the cases that matter
+    // random wallets reach the interesting cases
     expect(Math.min(counts.plans, counts.runes, counts.shared)).toBeGreaterThan(5);
   });
 
-  test('that replace one pay the same receivers from its inputs, and more fee', () => {
+  test('that replace one pay the same receivers from its inputs, with a higher fee', () => {
     let replaced = 0;
     fc.assert(
       fc.property(batches, fc.integer({ min: 1000, max: 20_000 }), (batch, more) => {
@@ -121,7 +124,7 @@ describe('plans of withdrawals', () => {
     expect(replaced).toBeGreaterThan(5);
   });
 
-  test('leave one withdrawal out only where coins are missing, or are too many', () => {
+  test('leave one withdrawal out only if coins are missing, or are too many', () => {
     fc.assert(
       fc.property(batches, (batch) => {
         const only = batch.withdrawals[0]!;
@@ -166,7 +169,7 @@ const planned = (
 ) => planWithdrawals(batchOf(withdrawals, coinsOf(coins), more));
 
 describe('a plan of withdrawals', () => {
-  test('has units that are left in one change, and sats in another', () => {
+  test('has the remaining units in one change, and sats in another', () => {
     const { plan, waiting } = planned(
       [wanted('r', 'a', 0, 40), wanted('s', 'b', null, 5000, 4000)],
       [
@@ -210,7 +213,7 @@ describe('a plan of withdrawals', () => {
     expect(plan?.outputs).toHaveLength(1);
   });
 
-  test('takes as many withdrawals of runes as the runestone of the node has room for', () => {
+  test("takes as many withdrawals of runes as the node's runestone has room for", () => {
     const accounts = Array.from({ length: 20 }, (_, nth) => `a${nth}`);
     const withdrawals = accounts.map((account) => wanted(account, account, 0, 1000));
     const coins = accounts.map((owner): CoinParts => ({ owner, value: 3000, runes: [[0, 1000]] }));
@@ -237,7 +240,7 @@ describe('a plan of withdrawals', () => {
     ];
     const few = planned([wanted('w', 'a', 0, 5)], coins).plan!;
     expect(few.inputs.filter(({ owner }) => owner === 'a')).toHaveLength(5);
-    // its own coins are all that it may take, though one without an owner has enough
+    // it may take only its own coins, though one without an owner would suffice
     expect(planned([wanted('w', 'a', 0, 25)], coins).refused).toEqual([
       { id: 'w', refusal: { code: 'inputs', most: 20n, inputsMax: 20 } },
     ]);
@@ -278,7 +281,7 @@ describe('a plan of withdrawals', () => {
     expect(paidIn(both.plan!)).toEqual(['w', 's']);
   });
 
-  test('wait where free coins without an owner are too small, and end where those of the account are too many', () => {
+  test('wait if free coins without an owner are too small, and end if those of the account are too many', () => {
     const wanted: PricedWithdrawal = {
       id: 'w',
       account: 'a',

@@ -48,7 +48,7 @@ const usual: readonly CoinParts[] = [
 ];
 
 describe('the price of a withdrawal', () => {
-  test('is what its own transaction takes, and each sat of it has a payer', () => {
+  test('is the cost of its own transaction, and each sat of it has a payer', () => {
     let prices = 0;
     fc.assert(
       fc.property(
@@ -78,11 +78,11 @@ describe('the price of a withdrawal', () => {
           if (!isRune) expect(payer === 'withdrawal' ? sats + fee : sats).toBe(asked!.units);
           expect(fromOperator > 0n).toBe(payer === 'operator');
           expect(inputs).toBeLessThanOrEqual(batch.limits.inputsMax);
-          // a debt is one of runes alone, and what is above it was refused
+          // only runes cause a debt, and more than the bound was refused
           expect(debt).toBeLessThanOrEqual(balance < 0n ? fromBalance : isRune ? debtMax : 0n);
           if (payer === 'balance' && isRune) expect(balance - fromBalance).toBeGreaterThanOrEqual(-debtMax);
           const { plan } = planWithdrawals({ ...batch, coins, withdrawals: [{ ...asked!, sats }] });
-          // where coins are missing now, the price has one that comes later
+          // if coins are missing now, the price includes one that comes later
           if (plan !== null) expect(plan.fee - plan.overpaid).toBe(fee);
         },
       ),
@@ -117,7 +117,7 @@ describe('the price of a withdrawal', () => {
     });
   });
 
-  test('of runes is a debt where the balance lacks it, up to the largest', () => {
+  test('of runes is a debt if the balance lacks it, up to the largest', () => {
     const asked = { rune: 0, units: 40, coins: usual };
     const quote = quoteWithdrawal(requestOf(asked, { balance: 500n, debtMax: 116n }));
     expect(quote).toMatchObject({ kind: 'price', fromBalance: 616n, debt: 116n });
@@ -126,7 +126,7 @@ describe('the price of a withdrawal', () => {
       code: 'sats',
       missing: 1n,
     });
-    // a debt that is there counts
+    // an existing debt counts
     expect(quoteWithdrawal(requestOf(asked, { balance: -100n, debtMax: 715n }))).toMatchObject({
       missing: 1n,
     });
@@ -164,18 +164,18 @@ describe('the price of a withdrawal', () => {
     });
   });
 
-  test('has the coins that dust takes: an account pays for its own', () => {
+  test('includes the coins that dust takes: an account pays for its own', () => {
     const dust = Array.from({ length: 10 }, (): CoinParts => ({ owner: 'a', value: 330, runes: [[0, 1]] }));
     const coins: CoinParts[] = [...dust, { value: 50_000, runes: [[0, 1000]] }];
     const price = quoteWithdrawal(requestOf({ rune: 0, units: 10, coins })) as WithdrawalPrice;
     expect(price.inputs).toBe(10);
-    // sats in dust pay for nothing else than what spends it: the debt is all of the price
+    // sats in dust pay only for the transaction that spends it: the debt is the whole price
     const high = { feeRate: 10_000n, balance: 3300n };
     expect(quoteWithdrawal(requestOf({ rune: 0, units: 1, coins }, high))).toMatchObject({ code: 'sats' });
     expect(quoteWithdrawal(requestOf({ units: 3300, coins }, high))).toMatchObject({ code: 'dust' });
   });
 
-  test('is paid by its account where its own dust costs more than it brings, also where the service pays', () => {
+  test('is paid by its account if its own dust costs more than it brings, even if the service pays', () => {
     const dust = Array.from({ length: 10 }, (): CoinParts => ({ owner: 'a', value: 330, runes: [[0, 1]] }));
     const coins: CoinParts[] = [...dust, { value: 500_000, runes: [[0, 1000]] }];
     const at = (feeRate: bigint) =>
@@ -184,7 +184,7 @@ describe('the price of a withdrawal', () => {
     const dear = quoteWithdrawal(at(10_000n)) as WithdrawalPrice;
     expect(dear).toMatchObject({ payer: 'balance', fromOperator: 0n, fromBalance: dear.fee + 330n });
     expect(quoteWithdrawal({ ...at(10_000n), balance: 0n })).toMatchObject({ kind: 'refused', code: 'sats' });
-    // a coin that brings more than it costs is the service's to spend
+    // a coin that brings more than it costs may be spent by the service
     const rich = { ...at(10_000n), coins: coinsOf([{ owner: 'a', value: 90_000, runes: [[0, 10]] }]) };
     expect(quoteWithdrawal(rich)).toMatchObject({ payer: 'operator' });
   });
@@ -203,7 +203,7 @@ describe('the price of a withdrawal', () => {
     expect(both.plan?.inputs).toHaveLength(11);
   });
 
-  test('counts one more coin where a change has no block yet', () => {
+  test('counts one more coin if a change has no block yet', () => {
     const coins: CoinParts[] = [{ owner: 'a', value: 546, runes: [[0, 100]] }];
     expect(quoteWithdrawal(requestOf({ rune: 0, units: 150, coins }))).toMatchObject({
       kind: 'price',
@@ -215,7 +215,7 @@ describe('the price of a withdrawal', () => {
     });
   });
 
-  test('at a low rate counts coins of the account alone', () => {
+  test('at a low rate counts only coins of the account', () => {
     const slow = { isOwnOnly: true, feeRate: 100n };
     const coins: CoinParts[] = [{ value: 90_000 }, { owner: 'a', value: 9000 }];
     expect(quoteWithdrawal(requestOf({ units: 8000, coins }, slow))).toMatchObject({ kind: 'price' });
@@ -240,7 +240,7 @@ describe('the price of a withdrawal', () => {
     });
   });
 
-  test('is part of a withdrawal of all that the most outputs hold which it may take', () => {
+  test('is part of a withdrawal of everything in the maximum number of outputs', () => {
     const { inputsMax } = limits;
     const coins = Array.from({ length: inputsMax + 1 }, () => ({ owner: 'a', value: 2_000 }));
     const units = 2_000 * inputsMax;

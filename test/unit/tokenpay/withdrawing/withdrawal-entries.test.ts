@@ -22,7 +22,7 @@ const withdrawal = fc
   }));
 const txid = 'ab'.repeat(32);
 
-test('entries of a batch take from each account what was reserved, and give receivers the rest', () => {
+test('entries of a batch take the reserved units from each account, and give receivers the rest', () => {
   fc.assert(
     fc.property(fc.array(withdrawal, { minLength: 1, maxLength: 8 }), sats, (batch, fee) => {
       const held = holdingsOf(withdrawalEntries([{ txid, fee, paid: batch }]));
@@ -45,7 +45,7 @@ test('entries of a batch take from each account what was reserved, and give rece
         expect(of('outside', null, asset)).toBe(sum(received));
       }
       expect(of('fee', null, satsAsset)).toBe(fee);
-      // what no block has moves nothing
+      // transactions in no block move nothing
       expect(withdrawalEntries([])).toEqual([]);
     }),
     { numRuns: propertyRuns(100) },

@@ -33,7 +33,7 @@ const rules = { change: changeScript, limits: { ...limits, inputsMax: 500 } };
 
 type Open = PricedWithdrawal & { readonly price: WithdrawalPrice };
 
-/** Shops with all that they were credited with, whose withdrawals are planned round by round. */
+/** Shops with all of their credits, whose withdrawals are planned round by round. */
 class Shops {
   coins: WithdrawalCoin[];
   open: Open[] = [];
@@ -82,7 +82,7 @@ class Shops {
     this.open.push({ ...asked, sats: price.sats, price });
   }
 
-  /** A batch, whose changes are in a block before the next one. */
+  /** Sends a batch, whose changes are in a block before the next one. */
   send(): void {
     const { plan, waiting, refused } = planWithdrawals(
       batchOf(this.open, this.coins, { ...rules, feeRate: this.#feeRate }),
@@ -129,7 +129,7 @@ class Shops {
   }
 }
 
-/** Coins hold what accounts and the operator have, for each asset. */
+/** Expects that coins hold the balances of accounts and the operator, for each asset. */
 function expectCovered({ coins, balances, open, operator }: Shops): void {
   for (const id of runeIds) {
     const owed = [...balances].reduce(
@@ -154,7 +154,7 @@ const steps = fc.array(
   { minLength: 4, maxLength: 14 },
 );
 
-test('withdrawals of many rounds take from coins what they take from balances, and units are always there', () => {
+test('withdrawals of many rounds take the same from coins as from balances, and units are always available', () => {
   let batches = 0;
   fc.assert(
     fc.property(

@@ -16,7 +16,7 @@ const bytes = (length: number, fill: number): number[] => Array.from({ length },
 /** The generator's X: a key on the curve. */
 const pointX = Buffer.from('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798', 'hex');
 
-/** Receivers of each type of script that somebody can own. */
+/** Receivers of each type of script that someone can own. */
 export const receivers = {
   p2tr: Uint8Array.of(0x51, 32, ...pointX),
   p2wpkh: Uint8Array.of(0x00, 20, ...bytes(20, 1)),
@@ -75,7 +75,7 @@ export const batchOf = (
   ...more,
 });
 
-/** Units that outputs of a plan get, and that it burns, by a second set of the rules and a second reader. */
+/** Units that outputs of a plan get, and that it burns, by a second implementation of the rules and a second reader. */
 export function modelOf({ inputs, outputs }: WithdrawalPlan): {
   readonly outputs: readonly ReadonlyMap<string, bigint>[];
   readonly burned: bigint;
@@ -132,7 +132,7 @@ export const coin = fc.record({
 const asked = fc.record({
   account,
   rune: fc.option(nthRune, { freq: 4 }),
-  /** Part of what the account's coins and those without an owner have, in 100 parts; 0 is no amount. */
+  /** Part of the account's coins and those without an owner, in percent; 0 is no amount. */
   part: fc.oneof(fc.constantFrom(0, 100, 101), fc.integer({ min: 1, max: 60 })),
   isUnit: fc.boolean(),
   receiver: fc.constantFrom(...Object.values(receivers), changeScript, Uint8Array.of(0x6a)),
@@ -161,7 +161,7 @@ export const batches: fc.Arbitrary<WithdrawalBatch> = fc
     );
   });
 
-/** A withdrawal of a part of what there is. */
+/** A withdrawal of a part of the available units. */
 function withdrawalOf(
   {
     account: owner,

@@ -50,7 +50,7 @@ const planOf = (
   more: Partial<TransactionPlan> = {},
 ): TransactionPlan => ({ version: 2, lockTime: 0, inputs, outputs, feeMax: 0n, ...more });
 
-/** A transaction of few sats and units, so that each can be followed by itself. */
+/** A transaction of few sats and units, so that each can be followed separately. */
 interface Case {
   readonly plan: TransactionPlan;
   readonly held: readonly Holdings[];
@@ -97,7 +97,7 @@ const input = fc.record({
   }),
 });
 
-/** A transaction, what it holds, and a plan that names all that happens to it. */
+/** A transaction, its contents, and a plan that names all effects. */
 const cases: fc.Arbitrary<Case> = fc
   .record({
     inputs: fc.array(input, { minLength: 1, maxLength: 4 }),
@@ -126,7 +126,7 @@ const cases: fc.Arbitrary<Case> = fc
     return { held, plan: named(planOf(planned, outputs), held, runestone) };
   });
 
-/** Names what happens, by the model. */
+/** Names the effects, by the model. */
 function named(
   plan: TransactionPlan,
   held: readonly Holdings[],
@@ -160,7 +160,7 @@ const withRunes = (
   change: (runes: NonNullable<TransactionPlan['runes']>) => object,
 ) => (plan.runes === undefined ? plan : { ...plan, runes: { ...plan.runes, ...change(plan.runes) } });
 
-/** Faults of a planner, or of what has taken its place. */
+/** Faults of a planner, or of a program in its place. */
 const faultsOf: readonly ((place: number) => Change)[] = [
   () => (plan) => plan,
   (place) => (plan) => ({ ...plan, inscriptions: others(plan.inscriptions ?? [], place, () => null) }),
@@ -196,7 +196,7 @@ const changes: fc.Arbitrary<Change> = fc
   .map(([place, which]) => faultsOf[which]!(place));
 
 describe('the contents of inputs', () => {
-  test('go where the plan says, or it is refused: as by following each sat and each unit', () => {
+  test('go where the plan says, or it is refused: like by following each sat and each unit', () => {
     const seen = { signed: 0, refused: 0 };
     fc.assert(
       fc.property(cases, changes, ({ plan: right, held }, change) => {
@@ -233,7 +233,7 @@ describe('the contents of inputs', () => {
     );
   });
 
-  test('are shared out like the ledger does it, for amounts of any size', () => {
+  test('are distributed like the ledger does it, for amounts of any size', () => {
     const amount = fc.bigInt({ min: 1n, max: 2n ** 120n });
     fc.assert(
       fc.property(fc.array(amount, { minLength: 1, maxLength: 3 }), smallRunestone, (amounts, runestone) => {

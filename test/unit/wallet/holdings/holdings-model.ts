@@ -6,8 +6,8 @@ import { Purse } from '#test/support/chain/runes/rune-model.ts';
 import { type ModelRunestone, modelOf } from '#test/support/chain/runes/runestone-model.ts';
 
 /*
- * The way of inscriptions and runes through a plan, followed sat by sat and rune by rune: with the second reader of
- * runestones and the second set of their rules that the indexer is tested with.
+ * The path of inscriptions and runes through a plan, followed sat by sat and rune by rune: with the second reader of
+ * runestones and the second implementation of their rules that the indexer is tested with.
  */
 
 export const anchorScript = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
@@ -43,7 +43,7 @@ export interface ModelFlow {
   readonly rest: number | null;
 }
 
-/** The way of units, and of all that no edict moves. */
+/** The path of units with and without an edict. */
 export function runesOf({ outputs }: Pick<TransactionPlan, 'outputs'>, held: readonly Holdings[]): ModelFlow {
   const scripts = outputs.map(({ script }) => script);
   const purse = new Purse(scripts);
@@ -67,7 +67,7 @@ export function runesOf({ outputs }: Pick<TransactionPlan, 'outputs'>, held: rea
   };
 }
 
-/** Carries edicts out. Returns the output of the rest. */
+/** Executes edicts. Returns the output of the rest. */
 function obeyed(stone: ModelRunestone | null, purse: Purse, outputs: number): bigint | number | undefined {
   for (const { id, amount, output } of stone?.edicts ?? []) {
     const all = purse.loose.get(id);
@@ -114,7 +114,7 @@ function areNamed(plan: TransactionPlan, held: readonly Holdings[]): boolean {
 const mayGet = ({ outputs }: TransactionPlan, place: number | null): boolean =>
   place !== null && ['postage', 'parent', 'refund', 'commit', 'burn'].includes(outputs[place]!.kind);
 
-/** Each inscription comes to the output that is named for it; only anchors bring what is burned. */
+/** Whether each inscription reaches its named output; only inscriptions from anchors are burned. */
 function doLand(plan: TransactionPlan): boolean {
   const sats = satsOf(plan);
   const owners = plan.inputs.flatMap(({ value, script }) => times(value, script));
@@ -125,7 +125,7 @@ function doLand(plan: TransactionPlan): boolean {
   });
 }
 
-/** Sats of inputs whose inscriptions are not known come to such outputs, or are the fee of the largest. */
+/** Whether sats of inputs with unknown inscriptions reach outputs for them, or are the fee of the largest. */
 function areUnknownKept(plan: TransactionPlan, held: readonly Holdings[]): boolean {
   const sats = satsOf(plan);
   let at = 0;

@@ -20,7 +20,7 @@ interface Stored {
   released: BranchEnds;
 }
 
-/** A thing that happens to a wallet: `kill` is between the mark and the database. */
+/** An event of a wallet: `kill` is between the mark and the database. */
 type Step =
   | { readonly kind: 'take'; readonly orders: number }
   | { readonly kind: 'lease' | 'use'; readonly process: number }
@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom('start', 'refill', 'kill', 'dump', 'restore', 'lose') }),
 );
 
-/** A wallet as its database, mark and releaser are; `taken` is what customers were shown. */
+/** A wallet with its database, mark and releaser; `taken` are the indices shown to customers. */
 class World {
   stored: Stored = { next: endsAt(0), released: endsAt(0) };
   mark: BranchEnds | null = null;
@@ -71,7 +71,7 @@ class World {
     }
   }
 
-  /** Its rows count for nothing until a start (release.store.ts). Without a dump the database is empty. */
+  /** Its rows are ignored until a start (release.store.ts). Without a dump the database is empty. */
   restore(dump: Stored | undefined): void {
     this.isReleasing = false;
     this.stored = dump ?? { next: endsAt(0), released: endsAt(0) };
@@ -93,7 +93,7 @@ class World {
     this.stored = { next: { ...next, orders: next.orders + leasedAtOnce }, released };
   }
 
-  /** Also after a restore, as if nothing ended a lease. */
+  /** Works even after a restore, as if nothing ended a lease. */
   use(process: number): void {
     const index = this.leased.get(process)?.shift();
     if (index !== undefined) this.taken.push(index);
@@ -115,7 +115,7 @@ class World {
   }
 }
 
-test('no index is shown twice, whatever is killed and restored, as long as the mark is there', () => {
+test('no index is shown twice, whatever is killed and restored, as long as the mark exists', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const world = new World();
@@ -130,7 +130,7 @@ test('no index is shown twice, whatever is killed and restored, as long as the m
 describe('ends of branches', () => {
   const ends = (orders: number, own: number): BranchEnds => ({ orders, own, fees: own });
 
-  test('are refilled where half of a range is used, each branch by itself', () => {
+  test('are refilled if half of a range is used, each branch separately', () => {
     expect(refilled(ends(499, 0), ends(1000, 1000))).toEqual(ends(1000, 1000));
     expect(refilled(ends(500, 499), ends(1000, 1000))).toEqual(ends(2000, 1000));
     expect(refilled(ends(1000, 1000), ends(1000, 1000))).toEqual(ends(2000, 2000));
@@ -141,7 +141,7 @@ describe('ends of branches', () => {
     expect(refilled(ends(indexEnd, 0), ends(indexEnd, 900))).toEqual(ends(indexEnd, 900));
   });
 
-  test('are covered by ends that are lower nowhere', () => {
+  test('are covered by ends that are lower for no branch', () => {
     expect(covers(ends(5, 5), ends(5, 4))).toBe(true);
     expect(covers(ends(5, 3), ends(5, 4))).toBe(false);
     expect(covers(ends(4, 9), ends(5, 4))).toBe(false);

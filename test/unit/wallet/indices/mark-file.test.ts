@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the mark of a wallet', () => {
-  test('is a readable file of the owner alone, with the wallet that it is of', async () => {
+  test('is a readable text in a file of the owner alone, and names its wallet', async () => {
     expect(await readMark(path, owner)).toBeNull();
     expect(await raiseMark(path, owner, ends(1000, 1000))).toEqual(ends(1000, 1000));
     expect(await readMark(path, owner)).toEqual(ends(1000, 1000));
@@ -38,7 +38,7 @@ describe('the mark of a wallet', () => {
     expect(await readdir(folder)).toEqual(['wallet.seed.mark']);
   });
 
-  test('goes up alone, each branch by itself', async () => {
+  test('only goes up, each branch separately', async () => {
     await raiseMark(path, owner, ends(1000, 2000));
     expect(await raiseMark(path, owner, ends(900, 500))).toEqual(ends(1000, 2000));
     expect(await raiseMark(path, owner, ends(3000, 500))).toEqual(ends(3000, 2000));
@@ -59,7 +59,7 @@ describe('the mark of a wallet', () => {
     await expect(readMark(path, owner)).rejects.toMatchObject({ code: 'wallet_mark_refused' });
   });
 
-  test('takes the place of an unfinished one that a crash left', async () => {
+  test('replaces an unfinished one that a crash left', async () => {
     await writeFile(`${path}.new`, '{"about');
     await raiseMark(path, owner, ends(7, 8));
     expect(await readMark(path, owner)).toEqual(ends(7, 8));
@@ -74,7 +74,7 @@ describe('the mark of a wallet', () => {
     ['lowered in its last branch', (text: string) => text.replace('"fees": 1000', '"fees": 10')],
     ['too long', (text: string) => text + ' '.repeat(5000)],
     ['no JSON', () => 'mark 1000'],
-  ])('is refused where its content is %s', async (_, changed) => {
+  ])('is refused if its content is %s', async (_, changed) => {
     await writeMark(path, owner, ends(1000, 1000));
     await writeFile(path, changed(await readFile(path, 'utf8')));
     const refused = { code: 'wallet_mark_refused' };
@@ -82,7 +82,7 @@ describe('the mark of a wallet', () => {
     await expect(raiseMark(path, owner, ends(2000, 2000))).rejects.toMatchObject(refused);
   });
 
-  test('is refused where others may change it, or lead it elsewhere', async () => {
+  test('is refused if others may change it, or replace it by a link', async () => {
     await writeMark(path, owner, ends(1, 1));
     await chmod(path, 0o620);
     await expect(readMark(path, owner)).rejects.toThrow(/chmod 600 fixes it/u);
@@ -96,7 +96,7 @@ describe('the mark of a wallet', () => {
     expect(await readMark(path, owner)).toEqual(ends(1, 1));
   });
 
-  test('of another wallet or network is never taken or written over', async () => {
+  test('of another wallet or network is never taken or overwritten', async () => {
     for (const other of [
       { ...owner, masterFingerprint: '00000000' },
       { ...owner, network: 'mainnet' as const },
@@ -110,7 +110,7 @@ describe('the mark of a wallet', () => {
     }
   });
 
-  test('says what is wrong where it cannot be written', async () => {
+  test('says what is wrong if it cannot be written', async () => {
     const nowhere = raiseMark(join(folder, 'absent', 'mark'), owner, ends(1, 1));
     await expect(nowhere).rejects.toMatchObject({ code: 'wallet_mark_unwritable' });
     await mkdir(`${path}.new`);

@@ -118,7 +118,7 @@ class History {
   }
 }
 
-/** Scans as Bitcoin Core does, for the descriptors of the wallet. */
+/** Scans like Bitcoin Core, for the descriptors of the wallet. */
 function nodeWith(coins: readonly WalletKey[]): NodeRpc {
   const descriptors = wallet.descriptors();
   const unspents = coins.map((key, vout) => {
@@ -154,7 +154,9 @@ function nodeWith(coins: readonly WalletKey[]): NodeRpc {
 const namesOf = (keys: readonly WalletKey[]): string[] =>
   keys.map(({ branch, index }) => `${branch}/${index}`).toSorted();
 
-/** Each coin moves by a transaction that the wallet signs, and alone by the kit of its address. */
+/**
+ * Expects that each coin can be moved by a transaction that the wallet signs, and separately by the kit of its address.
+ */
 function expectSpendable(found: readonly FoundOutput[]): void {
   const movable = found.filter(({ own }) => own.key.branch !== 2);
   const { plans, left } = sweep(movable, destination, 1000n);
@@ -197,10 +199,10 @@ test('the seed and its mark find every coin of every branch, across gaps of leas
   );
 });
 
-test('without the mark, coins are found as far as one skip moved on', async () => {
+test('without the mark, coins are found within the distance of one skip', async () => {
   const coins = indexedBranches.flatMap((name) => {
     const { number } = walletBranches.find((branch) => branch.name === name)!;
-    // a start gives up what was released before, and so does a skip
+    // a start gives up the earlier release, and so does a skip
     const idle = 100 * releasedAtOnce;
     return [4, 4 + idle + skippedUsually].map((index): WalletKey => ({ branch: number, index }));
   });

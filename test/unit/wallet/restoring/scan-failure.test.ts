@@ -9,7 +9,7 @@ import { outputsAt } from '#wallet/take-back.ts';
 const { wallet } = testWallet('regtest');
 const signal = new AbortController().signal;
 
-/** Answers scans as Bitcoin Core does; notes what was asked. */
+/** Answers scans like Bitcoin Core; notes the requests. */
 function nodeThat(reason: string, asked: unknown[] = []): NodeRpc {
   return {
     url: 'http://node',
@@ -25,7 +25,7 @@ const restore = (node: NodeRpc) => {
   return findOutputs({ node, wallet, known, gap: 1, leaves: [], signal, onProgress: () => undefined });
 };
 
-test('while the node makes another scan, a person is told to try again, and that scan is left alone', async () => {
+test('while the node runs another scan, the message says to try again, and that scan is left alone', async () => {
   const asked: unknown[] = [];
   const node = nodeThat('Scan already in progress, use action "abort" or "status"', asked);
   await expect(restore(node)).rejects.toMatchObject({ code: 'node_scan_busy' });
@@ -33,6 +33,6 @@ test('while the node makes another scan, a person is told to try again, and that
   expect(asked).not.toContain('abort');
 });
 
-test('other refusals of a scan stay what they are', async () => {
+test('other refusals of a scan stay unchanged', async () => {
   await expect(restore(nodeThat('Range is too large'))).rejects.toMatchObject({ code: 'node_call_failed' });
 });

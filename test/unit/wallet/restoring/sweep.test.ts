@@ -25,7 +25,7 @@ const foundOf = (values: readonly bigint[]): FoundOutput[] =>
     return { own, script, txid, vout, value, height: 1, orderId: null };
   });
 
-test('what is found goes to one address, each output once or not at all, and no fee takes more than the largest', () => {
+test('found outputs go to one address, each once or not at all, and no fee takes more than the largest', () => {
   const values = fc.array(fc.bigInt({ min: 1n, max: 10n ** 6n }), { maxLength: 450, size: 'max' });
   fc.assert(
     fc.property(values, fc.bigInt({ min: 1n, max: 500_000n }), (all, feeRate) => {
@@ -41,7 +41,7 @@ test('what is found goes to one address, each output once or not at all, and no 
         const fee = inputs.reduce((sum, { value }) => sum + value, 0n) - outputs[0]!.value;
         const vsize = BigInt(Math.ceil(plannedWeight(plan) / 4));
         expect(fee).toBe((vsize * feeRate + 999n) / 1000n);
-        // sats go from inputs to outputs in their order, and the fee is the end: of the last input alone
+        // sats move from inputs to outputs in their order, and the fee is the end: only of the last input
         const last = inputs.at(-1)!.value;
         expect(last).toBeGreaterThan(fee);
         expect(Math.max(...inputs.map(({ value }) => Number(value)))).toBe(Number(last));
