@@ -10,7 +10,7 @@ export const inventoryCommand: Command = {
   name: 'inventory',
   object: null,
   operands: 'add|list|scan|remove|address',
-  summary: 'outputs with special sats of your own, for orders, and the address to send them to',
+  summary: 'outputs with special sats of your own, for orders, and where to send them',
   details: `The special sats that orders may use, and that GET /inventory counts: outputs at addresses of the
 wallet. The action address shows one (address 3 is another one, from 0 to 99). INVENTORY_DESCRIPTOR says which
 other addresses are yours: outputs there are listed, and no order uses them. add notes an output, if it is

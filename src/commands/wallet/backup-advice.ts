@@ -27,7 +27,8 @@ The words of the seed, shown only now:
 
 ${lines.join('\n')}
 
-Write them on paper, in this order, and keep them where no one else can read them: anyone who has them can take the
-money of all orders. If both the words and the file are lost, that money is lost. Then clear this screen.
+Write them on paper, in this order, and keep them where no one else can read them: anyone who has them can
+take the money of all orders. If both the words and the file are lost, that money is lost. Then clear this
+screen.
 ${fiveThings}`;
 }

@@ -320,15 +320,15 @@ describe('the verdict at the end', () => {
   };
 
   test.each<readonly [string, Partial<ToldOrder>, string]>([
-    ['a lost message', { sequences: [1, 3] }, 'told 1,3 and not 1,2,3'],
-    ['messages in another order', { sequences: [1, 3, 2] }, 'told 1,3,2'],
-    ['an end that was not told', { end: 'completed' }, 'told pending last'],
+    ['a lost message', { sequences: [1, 3] }, 'sent 1,3 and not 1,2,3'],
+    ['messages in another order', { sequences: [1, 3, 2] }, 'sent 1,3,2'],
+    ['an end that was not sent', { end: 'completed' }, 'sent pending last'],
     [
-      'a state that was not told',
+      'a state that was not sent',
       { states: ['pending', 'pending', 'pending'] },
       'was pending, completed, pending',
     ],
-    ['states in another order', { seen: ['pending', 'completed', 'pending', 'completed'] }, 'and told'],
+    ['states in another order', { seen: ['pending', 'completed', 'pending', 'completed'] }, 'and sent'],
     ['a forged message', { forged: 1 }, 'wrong signature'],
   ])('finds %s', (_name, change, words) => {
     expect(toldFaults(told)).toEqual([]);

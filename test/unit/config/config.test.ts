@@ -132,7 +132,7 @@ describe('loadConfig', () => {
       const error = failure(() => load(network, 5));
       expect(error.code).toBe('config_invalid');
       expect(error.message).toMatch(
-        /^PAYOUT_CONFIRMATIONS: 5 is not valid on \w+: it must be at least 6, as /u,
+        /^PAYOUT_CONFIRMATIONS: 5 is not valid on \w+: it must be at least 6, because /u,
       );
       expect(load(network, 6).payoutConfirmations).toBe(6);
     }
