@@ -13,7 +13,7 @@ import type { FedBlock } from '#test/support/chain/runes/rune-store.ts';
 export class PastOfBlocks implements PastChain {
   /** Number of requests: transactions and lists of fees. */
   steps = 0;
-  /** If set, the transactions of lower blocks are gone. */
+  /** Height below which transactions are gone; 0: none are missing. */
   prunedBelow = 0;
   readonly #blocks = new Map<number, BlockWithSpends>();
   readonly #transactions = new Map<string, PastTransaction>();

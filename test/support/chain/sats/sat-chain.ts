@@ -60,7 +60,7 @@ export class SatChain implements TraceSource {
   readonly asked: string[] = [];
   /** Called before each answer. */
   onAsk: () => Promise<void> | void = () => undefined;
-  /** If set, the transactions of this height are gone. */
+  /** Height whose transactions are gone; null: none are missing. */
   missingAt: number | null = null;
   /** The number of the branch: another one after a reorganisation. */
   branch = 0;
