@@ -73,7 +73,7 @@ export const orderSettings = {
     maximum: 100,
     default: 15,
     description:
-      'percentage of its base fee that the referral of a delivered order gets, as set when the order was made (docs/orders.md, "Referrals")',
+      'percentage of its base fee that the referral of a delivered order gets, as set when the order was made (docs/orders-api.md, "Referrals")',
   }),
   allowPrivateUrls: Type.Boolean({
     default: false,
@@ -93,7 +93,7 @@ export const orderSettings = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'JSON file with prices of coins in US dollars that a program of the operator writes, `{"bitcoin": {"usd": 91234.5}}`; charges of managed orders show dollars from it (docs/orders.md, "Amounts in dollars"); read again when it changes; unset: no dollars are shown',
+        'JSON file with prices of coins in US dollars that a program of the operator writes, `{"bitcoin": {"usd": 91234.5}}`; charges of managed orders show dollars from it (docs/orders-api.md, "Amounts in dollars"); read again when it changes; unset: no dollars are shown',
     }),
   ),
   orderTimeoutMinutes: Type.Integer({
@@ -132,7 +132,7 @@ export const orderSettings = {
     maximum: 43_200,
     default: 60,
     description:
-      'how long the price of an order holds: a payment that is first seen later must add the difference if fees rose (docs/orders.md, "How long a price holds")',
+      'how long the price of an order holds: a payment that is first seen later must add the difference if fees rose (docs/orders-api.md, "How long a price holds")',
   }),
   orderBumpMaxSats: Type.Integer({
     minimum: 0,
@@ -140,7 +140,7 @@ export const orderSettings = {
     maximum: 1_000_000,
     default: 20_000,
     description:
-      'sats of the service by which the fees of one order may rise until it is mined, fewer if it earns little (docs/orders.md, "Stuck transactions"); 0: nothing is paid',
+      'sats of the service by which the fees of one order may rise until it is mined, fewer if it earns little (docs/orders-operator.md, "Stuck transactions"); 0: nothing is paid',
   }),
   orderBumpDayMaxSats: Type.Integer({
     minimum: 0,
@@ -162,7 +162,7 @@ export const orderSettings = {
     // 220 virtual bytes return one inscription: at 22 sat/vB, or several at usual rates
     default: 5_000,
     description:
-      'sats of the service that the return of outputs with inscriptions or runes may cost, for one order whose customer left no money for it; for outputs that are not parents, as many sats of the customer\'s (docs/orders.md, "What is returned"); 0: nothing is paid',
+      'sats of the service that the return of outputs with inscriptions or runes may cost, for one order whose customer left no money for it; for outputs that are not parents, as many sats of the customer\'s (docs/orders-api.md, "What is returned"); 0: nothing is paid',
   }),
   orderReturnDayMaxSats: Type.Integer({
     minimum: 0,
@@ -217,7 +217,7 @@ export const orderSettings = {
     maximum: 2_000,
     default: 3,
     description:
-      'sats of the inventory that unpaid orders of one address may reserve, one for each file (docs/orders.md, "Sats of the inventory")',
+      'sats of the inventory that unpaid orders of one address may reserve, one for each file (docs/orders-api.md, "Sats of the inventory")',
   }),
   tokenpayBaseFee: Type.Integer({
     minimum: 0,
@@ -337,7 +337,7 @@ export const orderSettings = {
     maximum: 1_000_000,
     default: 500,
     description:
-      'MB that orders of one address may store in a day, in each process: contents, leaves, shown data, and 4 kB for each order and file (docs/orders.md, "Contents"); 0: no limit',
+      'MB that orders of one address may store in a day, in each process: contents, leaves, shown data, and 4 kB for each order and file (docs/orders-api.md, "Contents"); 0: no limit',
   }),
   uploadMegabytesADay: Type.Integer({
     minimum: 0,
@@ -345,7 +345,7 @@ export const orderSettings = {
     // a collection of 10,000 pictures of 500 kB: the operator knows whose key it is
     default: 5_000,
     description:
-      'MB that one key may upload in a day (`PUT /files/<name>`), in each process: contents, and 4 kB for each (docs/orders.md, "Uploads"); 0: no limit',
+      'MB that one key may upload in a day (`PUT /files/<name>`), in each process: contents, and 4 kB for each (docs/orders-api.md, "Uploads"); 0: no limit',
   }),
 };
 

@@ -18,7 +18,7 @@ of the wallet, transactions, fees, refunds, and places of deliveries in the inde
 payments; and the counters of collections for sale with their items and orders, these with the states of
 orders, and earnings of creators with the ledger; and accounts of shops with their incoming payments. Needs
 the node, and an index at its tip. Changes nothing, and may run beside a service. On a difference the exit
-code is 1; each is named with its order and what to do (docs/orders.md, "Audit"). An order id is as good as a
+code is 1; each is named with its order and what to do (docs/orders-operator.md, "Audit"). An order id is as good as a
 key to the order.
 
   satscribe audit --cookie-file ~/.bitcoin/.cookie

@@ -16,7 +16,7 @@ show prints all that is known of one: state, payments, transactions, ledger, eve
 transactions of an order in the state error again. cancel ends an order that nothing was paid for. refund pays
 what is owed to the address of --to, less the fee; a running service with the seed makes the transaction, once
 the payments are deep enough. Earlier refunds, or that nothing is owed, are shown on stderr, and as refund in
-the JSON. An order id is as good as a key to the order: keep it out of chats and tickets (docs/orders.md).
+the JSON. An order id is as good as a key to the order: keep it out of chats and tickets (docs/orders-api.md).
 
   satscribe orders list --state waiting-refund
   satscribe orders list --owed

@@ -15,7 +15,7 @@ took back a delivery that was already paid for. send pays everything that can be
 the operator pays the fee. With --dry-run it shows what it would pay. revenue shows what the operator can take
 out, and why not more; with --to it takes that: all of it, or --sats. The fee is extra. A running service with
 the seed signs and sends; send and revenue wait for it for a minute, and ending them changes nothing. list
-shows payouts, the newest first. cancel ends one that is not signed (docs/orders.md, "Payouts").
+shows payouts, the newest first. cancel ends one that is not signed (docs/orders-operator.md, "Payouts").
 
   satscribe payouts referrals
   satscribe payouts creators --csv > creators.csv
