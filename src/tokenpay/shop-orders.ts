@@ -39,6 +39,8 @@ export interface ShopOrdersParts {
   readonly timeoutMinutes: number;
   /** The confirmations with which payments are credited. */
   readonly policy: TokenPolicy;
+  /** Confirmations that an inscription order with this amount of sats asks for. */
+  readonly orderConfirmations: (sats: bigint) => number;
   /** Why a URL must not be used; null: it may be. */
   readonly urlProblem: (url: string) => string | null;
 }
