@@ -441,5 +441,5 @@ const mintOrder = strictObject(
 
 /** An order as clients read it: its fields depend on its type and its state. */
 export const order = Type.Union([directOrder, managedOrder, etchingOrder, mintOrder], {
-  description: 'an order: fields without a value are absent (docs/orders-api.md, "Reading an order")',
+  description: 'an order: fields without a value are absent (docs/orders-api.md, "States")',
 });
