@@ -39,7 +39,7 @@ function line(...words) {
 }
 
 /**
- * Unix seconds of the block of an inscription. Null: not known now; the rest of the answer is as good.
+ * Unix seconds of the block of an inscription. Null: unknown now; the rest of the answer does not need it.
  *
  * @param {string} id
  * @returns {Promise<number | null>}
@@ -55,7 +55,7 @@ async function timeOf(id) {
 }
 
 /**
- * Who inscribed it first.
+ * Lines about the first inscription of a content.
  *
  * @param {First} first
  * @param {string} hash
@@ -77,7 +77,7 @@ async function inscribed({ inscriptionid, inscriptionnumber, blockheight }, hash
 }
 
 /**
- * No inscription has it, as far as blocks are known.
+ * Lines for a content that no inscription in the known blocks has.
  *
  * @param {Hashes['coverage']} coverage
  * @param {File} file
@@ -88,19 +88,19 @@ function isNew({ toHeight, blocks, complete }, file) {
       ? 'here, where no block is indexed yet'
       : complete
         ? `up to block ${grouped(toHeight)}`
-        : `among the ${grouped(blocks)} blocks that are indexed here, up to ${grouped(toHeight)}`;
+        : `in the ${grouped(blocks)} indexed blocks up to ${grouped(toHeight)}`;
   const inscribe = link('/inscribe', 'Inscribe this file', 'button primary');
   inscribe.addEventListener('click', (event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
-    // without it the page asks for the file again
+    // if the browser does not keep it, the page asks for the file again
     void handFile(file).then(() => location.assign(inscribe.href));
   });
   return [line(`New: no inscription has this content, ${known}.`), line(inscribe)];
 }
 
 /**
- * Says beside the button who inscribed a file first. The file stays in the browser: its hash is sent.
+ * Says next to the button who inscribed a file first. The file stays in the browser: only its hash is sent.
  *
  * @param {File} file
  * @param {HTMLElement} place
@@ -112,7 +112,7 @@ export async function checkFile(file, place) {
   try {
     hash = await sha256Of(file);
   } catch {
-    place.replaceChildren(line(`${file.name} cannot be read. Choose it again, or another one.`));
+    place.replaceChildren(line(`${file.name} cannot be read. Choose it again, or choose another file.`));
     return;
   }
   if (hash === null) {
@@ -126,13 +126,13 @@ export async function checkFile(file, place) {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ hashes: [hash] }),
-      // where searches need a key it says that a page of this server asks
+      // if searches need a key, this header shows that a page of this server asks
       referrerPolicy: 'same-origin',
     });
     const { status, coverage, results } = /** @type {Hashes} */ (await answer.json());
     const [result] = status === 'ok' ? results : [];
     if (result === undefined) {
-      // the page of the search says why, and asks for a key where one is needed
+      // the search page shows the reason, and asks for a key if one is needed
       location.assign(`/?hash=${hash}`);
       return;
     }
@@ -141,6 +141,6 @@ export async function checkFile(file, place) {
     name.textContent = file.name;
     place.replaceChildren(line(name), ...words);
   } catch {
-    place.replaceChildren(line('The server did not answer. Try it again in a moment.'));
+    place.replaceChildren(line('The server did not answer. Try again in a moment.'));
   }
 }

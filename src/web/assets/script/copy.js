@@ -1,8 +1,8 @@
 import { say } from './toast.js';
 
-/** Copies what a button of class `copy` names. The buttons are hidden until scripts run. */
+/** Makes buttons of class `copy` copy their text. The buttons are hidden until scripts run. */
 export function copyOnClick() {
-  // browsers offer it on https and localhost alone
+  // browsers offer it only on https and localhost
   if (!('clipboard' in navigator)) return;
   showCopyButtons();
   document.addEventListener('click', (event) => {
@@ -13,16 +13,16 @@ export function copyOnClick() {
         say('Copied.');
         setTimeout(() => say(''), copiedMs);
       },
-      () => say('The browser did not allow to copy.'),
+      () => say('The browser did not allow copying.'),
     );
   });
 }
 
-/** Shows the buttons of a page, or those of a part that came later. */
+/** Shows the buttons of a page, or of a part that was added later. */
 export function showCopyButtons() {
   if (!('clipboard' in navigator)) return;
   for (const button of document.querySelectorAll('button.copy')) button.removeAttribute('hidden');
 }
 
-/** Long enough to read one word. */
+/** Milliseconds that are enough to read one word. */
 const copiedMs = 1500;

@@ -2,7 +2,7 @@ import { sha256Of } from './file-hash.js';
 import { say } from './toast.js';
 
 /**
- * Says who inscribed a file, where the page has a place for it. Else leads to the contents with its hash.
+ * Says who inscribed a file, if the page has a place for it. Otherwise opens the search for its hash.
  *
  * @param {File} file
  */
@@ -26,7 +26,7 @@ async function lookUp(file) {
 /** @param {DragEvent} event */
 const hasFile = (event) => event.dataTransfer?.types.includes('Files') ?? false;
 
-/** Searches for files that are chosen, or dropped anywhere on the page. */
+/** Searches for files that people choose, or drop anywhere on the page. */
 export function searchFiles() {
   for (const pick of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll('input.pick')))
     pick.addEventListener('change', () => {
@@ -34,7 +34,7 @@ export function searchFiles() {
       if (file) void lookUp(file);
     });
   const drop = document.querySelector('.drop');
-  // a page that takes files itself has no such place
+  // a page that uses files itself has no such place
   if (!(drop instanceof HTMLElement)) return;
   addEventListener('dragenter', (event) => {
     if (!hasFile(event)) return;
@@ -45,7 +45,7 @@ export function searchFiles() {
     if (hasFile(event)) event.preventDefault();
   });
   addEventListener('dragleave', (event) => {
-    // it has left the window when there is nothing it went over to
+    // without a related target, the drag has left the window
     if (event.relatedTarget === null) drop.hidden = true;
   });
   addEventListener('drop', (event) => {

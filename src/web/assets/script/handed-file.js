@@ -1,4 +1,4 @@
-// A file on its way from one page to the next, in the browser alone: the first page checks it, /inscribe inscribes it.
+// A file that one page hands to the next, only within the browser: the first page checks it, /inscribe inscribes it.
 
 const database = 'satscribe-file';
 const store = 'files';
@@ -35,8 +35,8 @@ async function within(mode, act) {
 }
 
 /**
- * Keeps a file for the next page. False if the browser keeps nothing, as in some private windows: then the customer
- * chooses the file again.
+ * Keeps a file for the next page. False if the browser keeps nothing, as in some private windows: the customer must
+ * then choose the file again.
  *
  * @param {File} file
  * @returns {Promise<boolean>}
@@ -51,7 +51,7 @@ export async function handFile(file) {
 }
 
 /**
- * The file that an earlier page kept, once: it is deleted. Null: there is none.
+ * Takes the file that an earlier page kept, and deletes it. Null: there is none.
  *
  * @returns {Promise<File | null>}
  */

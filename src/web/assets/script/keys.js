@@ -9,7 +9,7 @@ export function listenToKeys() {
       box.focus();
       box.select();
     }
-    // they select text then; some keyboards have `/` with Shift
+    // with Shift, arrows select text; some keyboards need Shift for `/`
     if (event.shiftKey) return;
     const rel = { ArrowLeft: 'prev', ArrowRight: 'next' }[event.key];
     const link = rel && document.querySelector(`main a[rel=${rel}]`);

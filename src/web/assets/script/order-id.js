@@ -1,9 +1,10 @@
-// The id of an order is a secret that opens it. Typed or pasted into a search box it never leaves the browser: it goes
-// behind the `#` of the order's page, which browsers do not send. The server knows the same form (resolving/order-id.ts).
+// The id of an order is a secret that opens the order. If it is typed or pasted into a search box, it never leaves the
+// browser: it goes after the `#` of the order page's address, which browsers do not send. The server knows the same
+// form (resolving/order-id.ts).
 const form = /^(?:\S*\/order(?:[#/]|\?id=))?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /**
- * The page of the order whose id, or link, a text is. Null: it is something else.
+ * The page of an order whose id or link is the given text. Null: the text is something else.
  *
  * @param {string} text
  * @returns {string | null}
@@ -13,11 +14,11 @@ export function orderPageOf(text) {
   return id === undefined ? null : `/order#${id.toLowerCase()}`;
 }
 
-/** Two groups and more: hashes and words have no such hyphens. */
+/** The beginning of an id, from the first hyphen: hashes and words have no such hyphens. */
 const beginning = /^(?:\S*\/order[#/?]|[0-9a-f]{8}-[0-9a-f]{0,4}(?:-[0-9a-f-]*)?$)/i;
 
 /**
- * Whether a text may become the id of an order, or the link of one.
+ * Whether a text may become the id of an order, or a link with one.
  *
  * @param {string} text
  */
@@ -33,7 +34,7 @@ export function keepOrderIds(input) {
     const page = orderPageOf(input.value);
     if (page === null) return;
     event.preventDefault();
-    // not left in a box that browsers restore and people photograph
+    // removed from the box, which browsers restore and people photograph
     input.value = '';
     location.assign(page);
   });

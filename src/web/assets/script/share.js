@@ -1,7 +1,7 @@
 // @ts-check
 import { say } from './toast.js';
 
-/** Long enough to read a few words. */
+/** Milliseconds that are enough to read a few words. */
 const saidMs = 2000;
 
 /** @param {string} words */
@@ -11,18 +11,18 @@ function sayShortly(words) {
 }
 
 /**
- * Shares the page with the device's own sheet; where there is none, copies its address.
+ * Shares the page with the device's own dialog; without one, copies its address.
  *
  * @param {{ title: string, url: string }} page
  */
 async function share(page) {
   if ('share' in navigator) {
-    // a sheet that is closed without a choice is no error
+    // closing the dialog without a choice is not an error
     await navigator.share(page).catch(() => undefined);
     return;
   }
   await /** @type {Navigator} */ (navigator).clipboard.writeText(page.url);
-  sayShortly('Its address is copied.');
+  sayShortly('The address was copied.');
 }
 
 const canShare = 'share' in navigator || 'clipboard' in navigator;
@@ -33,7 +33,7 @@ for (const button of document.querySelectorAll('button.share')) {
   button.addEventListener('click', () => {
     const url = new URL(button.dataset['path'] ?? '/', location.href).href;
     share({ title: button.dataset['title'] ?? document.title, url }).catch(() =>
-      sayShortly('The browser did not allow to copy.'),
+      sayShortly('The browser did not allow copying.'),
     );
   });
 }

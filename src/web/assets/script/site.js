@@ -1,4 +1,4 @@
-// The script of every page. All that a page shows works without it.
+// The script of every page. Pages also work without it.
 import { copyOnClick } from './copy.js';
 import { searchFiles } from './file-search.js';
 import { listenToKeys } from './keys.js';
@@ -17,5 +17,5 @@ for (const [number, box] of boxes.entries()) {
   suggest(box, number);
 }
 
-// back from a result: nothing is being hashed any more
+// after a return from a result, no file is being hashed
 addEventListener('pageshow', () => say(''));

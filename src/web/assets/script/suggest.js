@@ -74,7 +74,7 @@ export function suggest(input, number) {
     Object.assign(option.dataset, data);
     const small = document.createElement('small');
     small.textContent = hint;
-    // a text of a stranger must not turn the hint beside it
+    // a stranger's text must not change the direction of the hint next to it
     const text = document.createElement('bdi');
     text.textContent = words;
     option.append(text, small);
@@ -90,12 +90,12 @@ export function suggest(input, number) {
       add({ path: order }, 'Open this order', 'order');
       return show(true);
     }
-    // typed digit by digit, all but the last would be told
+    // otherwise all digits except the last would be sent while an id is typed
     if (beginsOrderId(text)) return show(false);
     asked = new AbortController();
     try {
       const answer = await fetch(`/search/suggest?text=${encodeURIComponent(text)}`, {
-        // where searches need a key it says that a page of this server asks
+        // if searches need a key, this header shows that a page of this server asks
         referrerPolicy: 'same-origin',
         signal: asked.signal,
       });
@@ -107,7 +107,7 @@ export function suggest(input, number) {
       show(list.children.length > 0);
       choose(-1);
     } catch {
-      // without suggestions a search is as good
+      // the search works without suggestions
     }
   };
 
@@ -131,7 +131,7 @@ export function suggest(input, number) {
       take(/** @type {HTMLElement} */ (list.children[chosen]));
     }
   });
-  // before the box loses its focus, which would hide the list
+  // runs before the box loses its focus, which would hide the list
   list.addEventListener('pointerdown', (event) => {
     const option = event.target instanceof Element ? event.target.closest('li') : null;
     if (option !== null) {

@@ -2,12 +2,12 @@
 {
   const key = 'theme';
   const root = document.documentElement;
-  /** Null: that of the system. */
+  /** Null: the theme of the system. */
   const chosen = () => {
     try {
       return localStorage.getItem(key);
     } catch {
-      // a browser that keeps nothing
+      // the browser keeps nothing
       return null;
     }
   };
@@ -30,7 +30,7 @@
         if (value === 'system') localStorage.removeItem(key);
         else localStorage.setItem(key, value);
       } catch {
-        // it holds for this page
+        // the choice applies to this page only
       }
       show(value);
     });

@@ -1,7 +1,7 @@
 // Amounts of money as texts. Pure.
 
 /**
- * An amount in bitcoin, exact and without zeros at its end.
+ * An exact amount in bitcoin, without trailing zeros.
  *
  * @param {number} sats
  */
@@ -22,7 +22,7 @@ export const grouped = (value) => value.toLocaleString('en-US');
 export const satsWords = (sats) => `${grouped(sats)} ${sats === 1 ? 'sat' : 'sats'}`;
 
 /**
- * A payment as wallets read it (BIP 21). It names no order: its id is a secret, and wallets keep labels.
+ * A payment in the form that wallets read (BIP 21). It has no order id, which is a secret, because wallets keep labels.
  *
  * @param {string} address
  * @param {number} sats

@@ -1,4 +1,4 @@
-// Requests to this service, with what became of them in plain words.
+// Requests to this service, with their results in plain words.
 
 /**
  * @typedef {{ readonly kind: 'answered', readonly body: unknown }
@@ -6,10 +6,10 @@
  *   | { readonly kind: 'unreachable', readonly messages: readonly string[], readonly retryAfterMs: number | null }} Outcome
  */
 
-const unreachable = 'The service does not answer. Is the network there?';
+const unreachable = 'The service does not answer. Check your network connection.';
 
 /**
- * Messages in the body of an error, whatever the form of its path; null: it is no error.
+ * Messages in the body of an error, for the error forms of all paths; null: the body is not an error.
  *
  * @param {unknown} body
  * @returns {readonly string[] | null}
@@ -17,7 +17,7 @@ const unreachable = 'The service does not answer. Is the network there?';
 export function messagesIn(body) {
   if (typeof body !== 'object' || body === null) return null;
   const { error, reason, message, success, status } = /** @type {Readonly<Record<string, unknown>>} */ (body);
-  // an order that stopped or was refunded has its reason in a field of the same name
+  // a stopped or refunded order has its reason in a field of the same name
   if (status === 'ok') return null;
   if (typeof error === 'string') return [error];
   if (status === 'error' && typeof reason === 'string') return [reason];
@@ -43,14 +43,14 @@ function refusalWords(status, messages, retryAfterMs) {
   if (status === 429) {
     const seconds = Math.ceil((retryAfterMs ?? 10_000) / 1000);
     return [
-      `That was more requests than this service takes from one address. It takes the next in ${seconds} s.`,
+      `You sent more requests than this service accepts from one address. Try again in ${seconds} s.`,
       ...(messages ?? []),
     ];
   }
   return messages ?? [`The service answered with an error (${status}).`];
 }
 
-/** Characters of an error that is not JSON, as of a proxy on the way. */
+/** Most characters of an error that is not JSON, for example from a proxy. */
 const textMax = 300;
 
 /** @param {string} text @returns {unknown} */
@@ -58,7 +58,7 @@ function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
-    // a page of a proxy says nothing to people
+    // the HTML of a proxy's page is no message for people
     return text.trimStart().startsWith('<') ? '' : text.slice(0, textMax);
   }
 }
@@ -79,7 +79,7 @@ async function request(path, init) {
     const response = await fetch(path, {
       ...init,
       headers: { accept: 'application/json', ...init.headers },
-      // no address of a page of an order is told to anyone
+      // the address of an order's page must not reach anyone
       referrerPolicy: 'no-referrer',
       cache: 'no-store',
     });
@@ -100,7 +100,7 @@ async function request(path, init) {
 }
 
 /**
- * Whether a path of this service has something; its content is not loaded.
+ * Whether a path of this service exists; its content is not loaded.
  *
  * @param {string} path
  * @returns {Promise<boolean>}

@@ -1,7 +1,7 @@
-// The challenge before an order: Turnstile's, where the service asks for one.
+// The challenge before an order, by Turnstile, if the service requires one.
 
 const scriptUrl = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit';
-/** For services that take any token. */
+/** The token for services that accept any. */
 const anyToken = 'satscribe page';
 
 /**
@@ -42,14 +42,14 @@ export class Challenge {
     return this.#token;
   }
 
-  /** The advice while there is no token. */
+  /** The advice while the challenge is unsolved. */
   get words() {
     return this.#isFailed
-      ? 'The challenge of Cloudflare cannot be loaded: allow challenges.cloudflare.com, and reload the page.'
+      ? 'The challenge of Cloudflare could not be loaded: allow challenges.cloudflare.com, and reload the page.'
       : 'Solve the challenge above the button first.';
   }
 
-  /** A token is good for one order: the next one needs another. */
+  /** Starts a new challenge: a token is only valid for one order. */
   reset() {
     if (this.#widget === null) return;
     this.#token = null;

@@ -1,4 +1,4 @@
-// The page on which the customer of a shop pays: it asks for itself again, and shows what changed.
+// The page on which the customer of a shop pays: it requests itself repeatedly, and shows the changes.
 import { showCopyButtons } from '../copy.js';
 import { shopPaymentOf } from './checkout-payment.js';
 import { byId, fill } from './elements.js';
@@ -22,7 +22,7 @@ const wallet = new WalletView({
   onSent: () => void look(),
 });
 
-/** The parts as the server made them, by name: here they also have codes and countdowns. */
+/** The parts in the server's form, by name: on the page they also have codes and countdowns. */
 const made = /** @type {Map<string, string>} */ (new Map());
 let failures = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -58,7 +58,7 @@ async function look() {
   const { page, retryAfterMs } = await readPage();
   if (own !== begun) return;
   failures = page === null ? failures + 1 : 0;
-  // one lost answer is no news
+  // a single lost answer is not reported
   const isTold = failures > 1;
   const trouble = byId('trouble', HTMLElement);
   const words = isTold ? 'The service does not answer. Nothing is lost: this page asks again by itself.' : '';
@@ -87,7 +87,7 @@ function later(retryAfterMs) {
 }
 
 /**
- * Shows what changed of the order.
+ * Shows the changes of the order.
  *
  * @param {HTMLElement} next
  */
@@ -107,7 +107,7 @@ function take(next) {
 }
 
 /**
- * Replaces a part; who was at a button of it is at the same one afterwards.
+ * Replaces a part; a focused button in it keeps the focus.
  *
  * @param {HTMLElement} part
  * @param {HTMLElement} newer
@@ -125,7 +125,7 @@ function replace(part, newer) {
     if (button.dataset['copy'] === at) button.focus({ preventScroll: true });
 }
 
-/** Adds what scripts make: codes, countdowns, buttons that copy, and wallets. */
+/** Adds the parts that need scripts: codes, countdowns, copy buttons, and wallets. */
 function dress() {
   for (const frame of /** @type {NodeListOf<HTMLElement>} */ (shown.querySelectorAll('.qr-frame:empty'))) {
     const code = qrPicture(frame.dataset['qr'] ?? '', frame.dataset['label']);

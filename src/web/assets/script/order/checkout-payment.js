@@ -1,10 +1,10 @@
-// The payment that an order of a shop asks for, as wallets are handed it.
+// The payment of a shop's order, in the form for wallets.
 import { postJson } from './ask-service.js';
 
 /** @import { Payment } from './wallet-view.js' */
 
 /**
- * The page of the order says what is missing (checkout.page.ts).
+ * The missing amounts, which the page of the order contains (checkout.page.ts).
  *
  * @typedef {{
  *   readonly token: { readonly address: string, readonly units: string } | null,
@@ -14,14 +14,14 @@ import { postJson } from './ask-service.js';
  * @typedef {{ readonly runeInputs: { readonly indices: readonly number[] }, readonly paymentInputs: { readonly indices: readonly number[] } }} BuiltTokens
  */
 
-/** The output with the token has sats, at least one. */
+/** The least sats of the output with the token. */
 const tokenSatsMin = 1;
 
 /**
- * Null: no PSBT is made now.
+ * The payment. Null: no PSBT can be made now.
  *
  * @param {string} orderId
- * @param {string | undefined} text what is missing, as the page has it
+ * @param {string | undefined} text the missing amounts from the page
  * @returns {Payment | null}
  */
 export function shopPaymentOf(orderId, text) {
@@ -40,7 +40,7 @@ export function shopPaymentOf(orderId, text) {
       const built = /** @type {BuiltTokens} */ (outcome.body);
       return {
         kind: 'answered',
-        // as wallets are asked for signatures of other payments
+        // the form in which wallets sign other payments
         body: {
           ...built,
           ordinalInputIndices: built.runeInputs.indices,

@@ -1,4 +1,4 @@
-// Elements of pages, made of texts alone: nothing is ever read as HTML.
+// Elements of pages, made only from texts: no text is ever parsed as HTML.
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
@@ -34,7 +34,7 @@ export function svgElement(tag, attributes, ...children) {
   return made;
 }
 
-/** The sign of identifiers.ts: fonts of phones have no character for it. */
+/** The icon of identifiers.ts, drawn because fonts of phones have no character for it. */
 const copyIcon = () =>
   svgElement(
     'svg',
@@ -43,7 +43,7 @@ const copyIcon = () =>
   );
 
 /**
- * A button that copies a text, as those of other pages (copy.js).
+ * A button that copies a text, like those of other pages (copy.js).
  *
  * @param {string} text
  * @param {string} what
@@ -58,7 +58,7 @@ export const copyButton = (text, what) =>
     : null;
 
 /**
- * An identifier with its page and a button that copies it.
+ * An identifier with a link to its page, and a button that copies it.
  *
  * @param {string} path
  * @param {string} text
@@ -87,7 +87,7 @@ export function byId(id, kind) {
 }
 
 /**
- * Replaces the content of a part of a page, unless it was made of the same values.
+ * Replaces the content of a part of a page, unless it was made from the same values.
  *
  * @param {HTMLElement} part
  * @param {unknown} values that the content is made of
@@ -99,6 +99,6 @@ export function fill(part, values, make) {
     part.dataset['made'] = made;
     part.replaceChildren(...make().filter((child) => child !== null && child !== false));
   }
-  // shown again, too, where something else hid it
+  // also shows the part again if other code hid it
   part.hidden = part.childNodes.length === 0;
 }

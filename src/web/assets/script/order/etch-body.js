@@ -1,4 +1,4 @@
-// The body of an etching from what a customer filled in, and its terms in words. Pure.
+// The body of an etching from a customer's form, and its terms in words. Pure.
 import { grouped } from './amounts.js';
 import { feeProblem } from './order-body.js';
 import { networkProblem } from './wallets.js';
@@ -36,7 +36,7 @@ const lettersMax = 28;
 const trimmed = (text) => text.trim();
 
 /**
- * A name as it is asked for: people type dots and lower case.
+ * A typed name in the form of requests: people type dots and lower case.
  *
  * @param {string} text
  */
@@ -46,7 +46,7 @@ export const typedName = (text) => trimmed(text).toUpperCase().replace(/[.\s]/gu
 export const isName = (name) => /^[A-Z](?:•?[A-Z])*$/u.test(name);
 
 /**
- * Why fields are not right, by their names: what can be told without asking the service.
+ * Problems of fields by their names, as far as the page finds them without the service.
  *
  * @param {EtchFields} fields
  * @param {string} network
@@ -56,23 +56,30 @@ export function etchProblems(fields, network) {
   const name = typedName(fields.rune);
   const amounts = /** @type {const} */ (['premine', 'amount']).map(
     (field) =>
-      /** @type {const} */ ([field, numberProblem(fields[field], /^\d+(?:\.\d+)?$/u, 'A number of units.')]),
+      /** @type {const} */ ([
+        field,
+        numberProblem(fields[field], /^\d+(?:\.\d+)?$/u, 'Enter a number of units.'),
+      ]),
   );
   const counts = /** @type {const} */ (['cap', 'heightStart', 'heightEnd', 'offsetStart', 'offsetEnd']).map(
-    (field) => /** @type {const} */ ([field, numberProblem(fields[field], /^\d+$/u, 'A whole number.')]),
+    (field) =>
+      /** @type {const} */ ([field, numberProblem(fields[field], /^\d+$/u, 'Enter a whole number.')]),
   );
   const isMinted = trimmed(fields.amount) !== '' || trimmed(fields.cap) !== '';
   const found = [
     /** @type {const} */ (['rune', name === '' || isName(name) ? null : nameForm]),
-    /** @type {const} */ (['symbol', [...trimmed(fields.symbol)].length > 1 ? 'One character.' : null]),
+    /** @type {const} */ ([
+      'symbol',
+      [...trimmed(fields.symbol)].length > 1 ? 'Enter only one character.' : null,
+    ]),
     /** @type {const} */ (['divisibility', divisibilityProblem(trimmed(fields.divisibility))]),
     ...amounts,
     ...counts,
     ...(isMinted && trimmed(fields.amount) === ''
-      ? [/** @type {const} */ (['amount', 'How many units a mint gives.'])]
+      ? [/** @type {const} */ (['amount', 'Enter how many units a mint gives.'])]
       : []),
     ...(isMinted && trimmed(fields.cap) === ''
-      ? [/** @type {const} */ (['cap', 'How many mints there may be.'])]
+      ? [/** @type {const} */ (['cap', 'Enter the maximum number of mints.'])]
       : []),
     /** @type {const} */ (['heightEnd', endProblem(fields.heightStart, fields.heightEnd)]),
     /** @type {const} */ (['offsetEnd', endProblem(fields.offsetStart, fields.offsetEnd)]),
@@ -91,17 +98,17 @@ const numberProblem = (text, form, problem) =>
 function endProblem(start, end) {
   const [first, last] = [trimmed(start), trimmed(end)];
   if (!/^\d+$/u.test(first) || !/^\d+$/u.test(last) || BigInt(last) > BigInt(first)) return null;
-  return `Above ${first}: no block could mint.`;
+  return `Enter a number above ${first}: otherwise no block could mint.`;
 }
 
 /** @param {string} text */
 function divisibilityProblem(text) {
   const isRight = text === '' || (/^\d{1,2}$/u.test(text) && Number(text) <= divisibilityMax);
-  return isRight ? null : `A whole number from 0 to ${divisibilityMax}.`;
+  return isRight ? null : `Enter a whole number from 0 to ${divisibilityMax}.`;
 }
 
 /**
- * Whether something is etched: a rune needs units.
+ * Whether the rune would have any units.
  *
  * @param {EtchFields} fields
  */
@@ -109,7 +116,7 @@ export const hasUnits = ({ premine, amount, cap }) =>
   [premine, amount, cap].some((text) => /[1-9]/u.test(text));
 
 /**
- * The order of a request. Empty fields are absent; numbers stay texts, which are exact.
+ * The order in a request. Empty fields are left out; numbers stay texts, which are exact.
  *
  * @param {EtchFields} fields
  */
@@ -144,7 +151,7 @@ function windowOf(name, start, end) {
 }
 
 /**
- * The rune in words: who gets units, and how many there can be.
+ * The rune in words: who gets units, and the maximum number of them.
  *
  * @param {EtchFields} fields without problems
  * @returns {readonly string[]}
@@ -154,7 +161,7 @@ export function termsInWords(fields) {
   const words = /** @type {string[]} */ ([]);
   if (/[1-9]/u.test(premine)) words.push(`The receiver gets ${shown(premine)} at once.`);
   if (trimmed(amount) === '' || trimmed(cap) === '') return [...words, 'No one else can ever mint it.'];
-  words.push(`Everybody can mint ${shown(amount)} at a time, ${shown(cap)} times in all.`);
+  words.push(`Anyone can mint ${shown(amount)} at a time, ${shown(cap)} times in total.`);
   words.push(...whenWords(fields));
   return words;
 }
@@ -182,18 +189,19 @@ function shown(text) {
 }
 
 /**
- * The standing of a name, in words.
+ * The state of a name, in words.
  *
  * @param {string} name
  * @param {NameAnswer} answer
  */
 export function nameWords(name, { state, unlock, pending }) {
-  if (state === 'taken') return `${name} is taken: a rune has this name. Spacers make no other name.`;
+  if (state === 'taken')
+    return `${name} is taken: a rune has this name. Different spacers do not make a different name.`;
   if (state === 'reserved') return `${name} is reserved: no one can choose it.`;
   if (state === 'locked' && unlock !== null)
     return `${name} is locked until block ${grouped(unlock.height)}, ${grouped(unlock.blocksLeft)} blocks from now. Longer names are free.`;
   if (pending !== null && pending.length > 0)
-    return `${name} is free, and a transaction that waits for its block claims it.`;
+    return `${name} is free, but a pending transaction already claims it.`;
   return `${name} is free.`;
 }
 

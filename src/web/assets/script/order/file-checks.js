@@ -1,4 +1,4 @@
-// What can be said of files before they are sent: why one is not taken, and what to do. Pure.
+// Checks of files before they are sent: why a file is refused, and what to do. Pure.
 import { grouped, sizeWords } from './amounts.js';
 
 /**
@@ -13,7 +13,7 @@ import { grouped, sizeWords } from './amounts.js';
 /** @param {string} name */
 const extensionOf = (name) => (name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '');
 
-/** Characters of a name at its beginning and at its end; a message with all of it would hide what to do. */
+/** Shown characters of a name at its beginning and at its end; a message with a longer name would hide the advice. */
 const nameEnds = 24;
 
 /** @param {string} name */
@@ -25,7 +25,7 @@ function shortened(name) {
 }
 
 /**
- * A name within a sentence: characters that turn the direction of a text turn no more than the name.
+ * A name within a sentence, isolated so that characters of direction only affect the name.
  *
  * @param {string} name
  */
@@ -37,7 +37,7 @@ export const nameWords = (name) => {
 };
 
 /**
- * Why a file is not taken, and what to do; null: it is.
+ * The reason why a file is refused, and what to do; null: it is accepted.
  *
  * @param {{ readonly name: string, readonly size: number }} file
  * @param {FileLimits} limits
@@ -47,21 +47,21 @@ export function fileProblem({ name: given, size }, { extensions, fileBytesMax })
   const extension = extensionOf(given);
   const name = nameWords(given);
   if (extension === '')
-    return `${name} has no extension, so its type is not known. Rename it: photo.jpg, text.txt.`;
+    return `${name} has no extension, so its type is unknown. Rename it, for example to photo.jpg or text.txt.`;
   if (!extensions.includes(extension))
-    return `${name}: files of .${nameWords(extension)} are not inscribed here. These are: ${extensions.join(', ')}.`;
+    return `${name}: files of .${nameWords(extension)} cannot be inscribed here. Use one of these: ${extensions.join(', ')}.`;
   if (size === 0) return `${name} is empty: it has 0 bytes. Choose another file.`;
   if (size > fileBytesMax)
-    return `${name} has ${sizeWords(size)}, and one file has at most ${sizeWords(fileBytesMax)}: nodes send no larger transaction. Make it smaller.`;
+    return `${name} has ${sizeWords(size)}, and one file may have at most ${sizeWords(fileBytesMax)}: nodes do not relay larger transactions. Make it smaller.`;
   return null;
 }
 
 /**
- * Files that are taken beside others, and why the rest is not.
+ * The files that still fit into an order, and the reasons why the rest is refused.
  *
  * @template {{ readonly name: string, readonly size: number }} File
  * @param {readonly File[]} files
- * @param {{ readonly count: number, readonly bytes: number }} before of the order already
+ * @param {{ readonly count: number, readonly bytes: number }} before of earlier files in the order
  * @param {FileLimits} limits
  * @returns {{ readonly taken: readonly File[], readonly problems: readonly string[] }}
  */
@@ -84,11 +84,11 @@ export function takeFiles(files, before, limits) {
   }
   if (tooMany > 0)
     problems.push(
-      `${grouped(tooMany)} of the files are left out: an order has at most ${grouped(limits.filesMax)}. Make another order for them.`,
+      `${grouped(tooMany)} of the files are left out: an order has at most ${grouped(limits.filesMax)}. Order them separately.`,
     );
   if (tooLarge > 0)
     problems.push(
-      `${grouped(tooLarge)} of the files are left out: an order has at most ${sizeWords(limits.orderBytesMax)}. Make another order for them.`,
+      `${grouped(tooLarge)} of the files are left out: an order has at most ${sizeWords(limits.orderBytesMax)}. Order them separately.`,
     );
   return { taken, problems };
 }

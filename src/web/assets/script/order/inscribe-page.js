@@ -1,4 +1,4 @@
-// The page that makes orders: what is filled in, its price, and the order.
+// The page that creates orders: the form, the price, and the order.
 import { takeHandedFile } from '../handed-file.js';
 import { plural } from './amounts.js';
 import { getJson } from './ask-service.js';
@@ -69,12 +69,12 @@ function fieldsNow() {
 const list = new ItemList(limits, () => changed());
 const pricing = new Pricing((priced) => shown(priced));
 
-/** A creation that is sent again after a failure makes no second order. */
+/** Key of a creation: sending it again after a failure creates no second order. */
 let onceKey = newOnceKey();
 let isOrdering = false;
 const refuse = (/** @type {readonly string[]} */ messages) => showRefusals(priceParts.refusals, messages);
 
-/** Fields whose content is in the order only once it is added. */
+/** Fields whose content is only in the order after it was added. */
 const contentFields = ['text', 'delegates'];
 
 function changed() {
@@ -91,7 +91,7 @@ function changed() {
     return;
   }
   if (problems.size > 0) {
-    // a price of other values would stay beside the refusal
+    // otherwise a price of earlier values would stay next to the refusal
     priceParts.price.replaceChildren();
     refuse(['Correct the marked fields to see the price.']);
     return;
@@ -117,14 +117,14 @@ function shown(priced) {
 async function order() {
   const fields = fieldsNow();
   if (!fields.burn && fields.receiveAddress.trim() === '') {
-    refuse(['Name the address that receives the inscriptions.']);
+    refuse(['Enter the address that receives the inscriptions.']);
     document.getElementById('receiveAddress')?.focus();
     return;
   }
   const unadded = contentFields.find((id) => byId(id, HTMLTextAreaElement).value.trim() !== '');
   if (unadded !== undefined) {
     refuse([
-      `What you wrote is not in the order yet. Press “${unadded === 'text' ? 'Add this text' : 'Add them'}”, or empty the field.`,
+      `The text in the field is not in the order yet. Press “${unadded === 'text' ? 'Add this text' : 'Add them'}”, or clear the field.`,
     ]);
     byId(unadded, HTMLTextAreaElement).focus();
     return;
@@ -150,7 +150,7 @@ function setOrdering(isNow) {
   setBusy(button, isNow);
 }
 
-/** Fills in what this service knows of a parent. */
+/** Fills in the data of a parent that this service knows. */
 async function knowParent() {
   const id = textOf('parentId').trim();
   if (!isInscriptionId(id)) return;
@@ -174,7 +174,7 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (!button.disabled) void order();
 });
-// back from the order's page: what is filled in stays, and its key is used
+// after a return from the order's page: the form is still filled in, but its key has been used
 addEventListener('pageshow', (event) => {
   if (event.persisted) changed();
 });

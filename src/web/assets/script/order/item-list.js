@@ -1,4 +1,4 @@
-// The contents of a new order: files, texts and delegates, as the customer adds and removes them.
+// The contents of a new order: files, texts and delegates, which the customer adds and removes.
 import { sizeWords } from './amounts.js';
 import { byId, element, fill } from './elements.js';
 import { takeFiles } from './file-checks.js';
@@ -7,7 +7,7 @@ import { bytesOfItem, inscriptionIdsIn } from './order-body.js';
 /** @import { FileLimits } from './file-checks.js' */
 /** @import { Item } from './order-body.js' */
 
-/** Items that are listed by their names: a phone scrolls no further. */
+/** Most items that are listed by name: more would be a long way to scroll on a phone. */
 const listedMax = 100;
 
 export class ItemList {
@@ -35,12 +35,12 @@ export class ItemList {
     return this.#items.reduce((sum, item) => sum + bytesOfItem(item), 0);
   }
 
-  /** Listens to the fields that add contents, and to files that are dropped anywhere. */
+  /** Listens to the fields that add contents, and to files dropped anywhere on the page. */
   listen() {
     const files = byId('files', HTMLInputElement);
     files.addEventListener('change', () => {
       this.addFiles([...(files.files ?? [])]);
-      // the same file can be chosen again
+      // so that the same file can be chosen again
       files.value = '';
     });
     const zone = byId('dropzone', HTMLElement);
@@ -69,7 +69,8 @@ export class ItemList {
     const files = [...(data?.files ?? [])].filter((_, index) => entries[index]?.isDirectory !== true);
     const folders = entries.filter((entry) => entry?.isDirectory === true).length;
     this.addFiles(files);
-    if (folders > 0) this.#tell(['Folders are not taken: open one, select its files, and drop these.'], true);
+    if (folders > 0)
+      this.#tell(['Folders are not accepted: open the folder, select its files, and drop these.'], true);
   }
 
   /** @param {readonly File[]} files */
@@ -112,8 +113,8 @@ export class ItemList {
     field.value = others.join('\n');
     const isEmpty = ids.length === 0 && others.length === 0;
     this.#tell([
-      ...(isEmpty ? ['There is no id. Paste ids of inscriptions, one a line.'] : []),
-      ...others.slice(0, 3).map((word) => `${word.slice(0, 80)} is no id of an inscription.`),
+      ...(isEmpty ? ['There is no id. Paste ids of inscriptions, one per line.'] : []),
+      ...others.slice(0, 3).map((word) => `${word.slice(0, 80)} is not the id of an inscription.`),
       ...(ids.length > room ? [`Only ${room} more fit into this order.`] : []),
     ]);
     this.#changed();
@@ -133,10 +134,10 @@ export class ItemList {
   }
 
   /**
-   * Says why something was not added; the words before are gone.
+   * Says why something was not added, in place of earlier messages.
    *
    * @param {readonly string[]} problems
-   * @param {boolean} [isBeside] they stay
+   * @param {boolean} [isBeside] earlier messages stay
    */
   #tell(problems, isBeside = false) {
     const list = byId('problems', HTMLElement);

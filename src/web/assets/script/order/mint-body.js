@@ -1,4 +1,4 @@
-// The body of an order of a collection from what a buyer filled in, and what an address may buy. Pure.
+// The body of an order of a collection from a buyer's form, and the allowance of an address. Pure.
 import { grouped, plural } from './amounts.js';
 import { feeProblem } from './order-body.js';
 import { networkProblem } from './wallets.js';
@@ -21,7 +21,7 @@ import { networkProblem } from './wallets.js';
  * }} PhaseAllocation
  */
 
-/** Items of an order (docs/collections.md). */
+/** The most items of an order (docs/collections.md). */
 const itemsMax = 1_000;
 
 /** @param {string} text */
@@ -31,7 +31,7 @@ const numbersIn = (text) => text.split(/[\s,#]+/u).filter((word) => word !== '')
 const isWhole = (text) => /^[1-9]\d{0,5}$/u.test(text);
 
 /**
- * Why fields are not right, by their names: what can be told without asking the service.
+ * Problems of fields by their names, as far as the page finds them without the service.
  *
  * @param {MintFields} fields
  * @param {string} network
@@ -49,7 +49,7 @@ export function mintProblems(fields, network) {
       'count',
       numbers.length > 0 || (isWhole(count) && Number(count) <= itemsMax)
         ? null
-        : `A number from 1 to ${itemsMax}.`,
+        : `Enter a number from 1 to ${itemsMax}.`,
     ],
   ]);
   return new Map(found.flatMap(([name, problem]) => (problem === null ? [] : [[name, problem]])));
@@ -58,12 +58,12 @@ export function mintProblems(fields, network) {
 /** @param {readonly string[]} numbers */
 function numbersProblem(numbers) {
   const wrong = numbers.find((number) => !isWhole(number));
-  if (wrong !== undefined) return `“${wrong.slice(0, 20)}” is no number of an item.`;
-  return new Set(numbers).size < numbers.length ? 'A number is there twice.' : null;
+  if (wrong !== undefined) return `“${wrong.slice(0, 20)}” is not the number of an item.`;
+  return new Set(numbers).size < numbers.length ? 'A number is listed twice.' : null;
 }
 
 /**
- * The order of a request. Empty fields are absent; numbers of items go before their count.
+ * The order in a request. Empty fields are left out; numbers of items are used instead of a count.
  *
  * @param {string} collection
  * @param {MintFields} fields
@@ -94,10 +94,10 @@ export function allocationWords({ phaseId, public: isPublic, allocation, paidIte
   const paid =
     paidItemCount === 0
       ? ''
-      : ` ${grouped(paidItemCount)} of them ${paidItemCount === 1 ? 'is' : 'are'} paid for.`;
-  if (isPublic === 1) return `${phaseId}: everybody may mint.`;
+      : ` ${grouped(paidItemCount)} of them ${paidItemCount === 1 ? 'is' : 'are'} paid.`;
+  if (isPublic === 1) return `${phaseId}: anyone may mint.`;
   if (allocation === 0) return `${phaseId}: this address is not on the list.`;
   return allocation === -1
-    ? `${phaseId}: on the list, for as many items as the phase has.`
+    ? `${phaseId}: on the list, for all items of the phase.`
     : `${phaseId}: on the list, for ${plural(allocation, 'item')}.${paid}`;
 }

@@ -1,4 +1,4 @@
-// The page to mint: what a buyer fills in, its price, the order, and the state of the sale.
+// The page to mint: the buyer's form, the price, the order, and the state of the sale.
 import { plural } from './amounts.js';
 import { postJson } from './ask-service.js';
 import { Challenge } from './challenge.js';
@@ -37,7 +37,7 @@ class MintForm {
   #isOrdering = false;
   #isOpen = false;
   /**
-   * The order that was sent and not answered: the same one again makes no second order.
+   * The sent order without an answer: sending it again creates no second order.
    *
    * @type {{ readonly body: object, readonly onceKey: string } | null}
    */
@@ -66,7 +66,7 @@ class MintForm {
       event.preventDefault();
       if (!this.#button.disabled) void this.#order();
     });
-    // back from the order's page: its token is used
+    // after a return from the order's page: the token has been used
     addEventListener('pageshow', (event) => {
       if (!event.persisted) return;
       this.#challenge.reset();
@@ -118,7 +118,7 @@ class MintForm {
     }
     this.#refuse([]);
     const hasReceiver = this.#fields.receiveAddress.trim() !== '';
-    // ways to pay less are those of files, which a collection has as they were approved
+    // savings only concern files, and those of a collection cannot change after their approval
     showPrice(this.#price, { ...priced.price, savings: [] }, priced.uncursed, hasReceiver);
     const rune = priced.price.tokenPayCharge?.tokenCharge;
     if (rune !== undefined)
@@ -140,7 +140,7 @@ class MintForm {
   async #order() {
     const fields = this.#fields;
     if (fields.receiveAddress.trim() === '') {
-      this.#refuse(['Name the address that receives the items.']);
+      this.#refuse(['Enter the address that receives the items.']);
       byId('receiveAddress', HTMLTextAreaElement).focus();
       return;
     }

@@ -1,4 +1,4 @@
-// The body of an order of mints from what a customer filled in, and the rune in words. Pure.
+// The body of an order of mints from a customer's form, and the rune in words. Pure.
 import { grouped } from './amounts.js';
 import { isName, nameForm, typedName } from './etch-body.js';
 import { feeProblem } from './order-body.js';
@@ -31,7 +31,7 @@ const mintsMax = 1000;
 const trimmed = (text) => text.trim();
 
 /**
- * Why fields are not right, by their names: what can be told without asking the service.
+ * Problems of fields by their names, as far as the page finds them without the service.
  *
  * @param {MintFields} fields
  * @param {string} network
@@ -45,7 +45,7 @@ export function mintProblems(fields, network) {
     /** @type {const} */ (['rune', name === '' || isName(name) ? null : nameForm]),
     /** @type {const} */ ([
       'numberOfMints',
-      count === '' || isCount ? null : `A whole number from 1 to ${grouped(mintsMax)}.`,
+      count === '' || isCount ? null : `Enter a whole number from 1 to ${grouped(mintsMax)}.`,
     ]),
     /** @type {const} */ (['receiveAddress', networkProblem(trimmed(fields.receiveAddress), network)]),
     /** @type {const} */ (['refundAddress', networkProblem(trimmed(fields.refundAddress), network)]),
@@ -55,7 +55,7 @@ export function mintProblems(fields, network) {
 }
 
 /**
- * The order of a request. Empty fields are absent.
+ * The order in a request. Empty fields are left out.
  *
  * @param {MintFields} fields
  */
@@ -72,16 +72,16 @@ export function mintBody(fields) {
 }
 
 /**
- * The standing of a rune, in words.
+ * The state of a rune, in words.
  *
  * @param {RuneAnswer} answer
  */
 export function runeWords({ mintable, entry: { spaced_rune: name, mints, terms } }) {
-  if (terms === null) return `${name} cannot be minted: all of it is the premine.`;
+  if (terms === null) return `${name} cannot be minted: all units are from the premine.`;
   const left = Math.max(0, (terms.cap ?? 0) - mints);
   if (mintable)
     return `${name} can be minted: ${grouped(left)} of ${grouped(terms.cap ?? 0)} mints are left.`;
   return left === 0
     ? `All ${grouped(terms.cap ?? 0)} mints of ${name} are used.`
-    : `${name} cannot be minted now: its terms have not begun, or are over.`;
+    : `${name} cannot be minted now: the mint has not begun, or has ended.`;
 }

@@ -22,19 +22,19 @@ function fields() {
   };
 }
 
-// from the page of a rune
+// set by a link on the page of a rune
 byId('rune', HTMLInputElement).value = new URLSearchParams(location.search).get('rune') ?? '';
 followRuneForm({
   form,
   fields,
   problems: mintProblems,
   isComplete: ({ rune, numberOfMints }) => rune.trim() !== '' && numberOfMints.trim() !== '',
-  incomplete: 'Fill in the rune and the number of mints to see the price.',
+  incomplete: 'Enter the rune and the number of mints to see the price.',
   body: mintBody,
   type: 'rune-mint',
   path: '/runes/mint',
   ordered: ({ rune, numberOfMints }) => `${plural(Number(numberOfMints), 'mint')} of ${typedName(rune)}`,
-  noReceiver: 'Name the address that receives the runes.',
+  noReceiver: 'Enter the address that receives the runes.',
   standing: byId('rune-standing', HTMLElement),
   nameless: '',
   namePath: (name) => `/rune/${name}`,

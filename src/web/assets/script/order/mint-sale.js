@@ -2,9 +2,11 @@
 import { showParts } from '../live.js';
 import { countdownTickMs, showCountdowns } from './show-countdowns.js';
 
-/** Items come back after half an hour at most, and phases open by the clock: this often it is new enough. */
+/**
+ * Milliseconds between updates: reserved items become free after at most half an hour, and phases open at known times.
+ */
 const lookMs = 15_000;
-/** Pages that wait for the same second ask one after the other. */
+/** Random delay, so that pages that wait for the same second do not ask at the same time. */
 const spreadMs = 1_500;
 
 /** @typedef {{ readonly isOpen: boolean, readonly terms: string }} Sale */
@@ -19,7 +21,7 @@ function saleNow() {
   return { isOpen: sale === 'open', terms };
 }
 
-/** Reads the page again, and shows its parts as they are now. */
+/** Reads the page again, and shows its current parts. */
 async function readAgain() {
   const answer = await fetch(location.pathname, { headers: { accept: 'text/html' }, cache: 'no-cache' });
   if (!answer.ok) return;
@@ -28,7 +30,7 @@ async function readAgain() {
   showParts(Object.fromEntries(found.map((part) => [part.getAttribute('data-live') ?? '', part.outerHTML])));
 }
 
-/** Milliseconds until a phase opens or ends; null: there is no such moment. */
+/** Milliseconds until a phase opens or ends; null: no phase will. */
 function untilChange() {
   const part = document.querySelector('[data-live="supply"]');
   const next = part instanceof HTMLElement ? part.dataset['next'] : undefined;
@@ -37,7 +39,7 @@ function untilChange() {
 }
 
 /**
- * Follows the sale while the page is shown. Tells what it is at once, and each time that it is another one.
+ * Follows the sale while the page is shown. Calls `onSale` at once, and after each change.
  *
  * @param {(sale: Sale) => void} onSale
  */
@@ -59,7 +61,7 @@ export function followSale(onSale) {
   };
   const look = () => {
     readAgain()
-      // the page stays as it is, and asks again
+      // the page stays unchanged, and asks again
       .catch(() => undefined)
       .finally(() => {
         tell();

@@ -1,4 +1,4 @@
-// Opens the page of an order by its id, which is put into the fragment: it is sent nowhere.
+// Opens the page of an order by its id. The id goes into the fragment, which is never sent.
 import { byId } from './elements.js';
 import { orderIdOf } from './own-orders.js';
 
@@ -8,10 +8,11 @@ export function listenToOpening() {
   const problem = byId('order-id-problem', HTMLElement);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    // people paste the address of the page, too
+    // people also paste the address of the page
     const id = orderIdOf(field.value.replace(/^.*#/u, ''));
     problem.hidden = id !== null;
-    problem.textContent = id === null ? 'This is no id of an order: it has 36 characters, as 0b6c….' : '';
+    problem.textContent =
+      id === null ? 'This is not the id of an order, which has 36 characters, such as 0b6c….' : '';
     field.setAttribute('aria-invalid', String(id === null));
     if (id === null) return;
     field.value = '';

@@ -1,8 +1,8 @@
-// The body of an order, or of its price, from what a customer filled in. Pure.
+// The body of an order, or of its price, from a customer's form. Pure.
 import { networkProblem } from './wallets.js';
 
 /**
- * Contents of an order, one item each: a file, a text, or another inscription whose content is shown.
+ * A content of an order: a file, a text, or another inscription whose content is shown.
  *
  * @typedef {{ readonly kind: 'file', readonly name: string, readonly size: number, readonly blob: Blob }
  *   | { readonly kind: 'text', readonly name: string, readonly size: number, readonly blob: Blob }
@@ -42,7 +42,7 @@ const trimmed = (text) => text.trim();
 export const bytesOfItem = (item) => (item.kind === 'delegate' ? 0 : item.size);
 
 /**
- * Why fields are not right, by their names: what can be told without asking the service.
+ * Problems of fields by their names, as far as the page finds them without the service.
  *
  * @param {Fields} fields
  * @param {string} network
@@ -60,7 +60,7 @@ export function fieldProblems(fields, network) {
   add('parentReturn', networkProblem(trimmed(fields.parentReturn), network));
   const parent = trimmed(fields.parentId);
   if (parent !== '' && !isInscriptionId(parent))
-    add('parentId', 'This is no id of an inscription: 64 hex digits, an i, and a number.');
+    add('parentId', 'This is not the id of an inscription, which has 64 hex digits, an i, and a number.');
   add('fee', feeProblem(trimmed(fields.fee)));
   add('metadata', metadataProblem(trimmed(fields.metadata)));
   return problems;
@@ -70,7 +70,7 @@ export function fieldProblems(fields, network) {
 export const feeProblem = (fee) =>
   fee === '' || /^\d{1,5}(?:\.\d{1,3})?$/u.test(fee)
     ? null
-    : 'A fee rate is a number from 0.1 to 10000, with at most three decimals.';
+    : 'Enter a number from 0.1 to 10000, with at most three decimals.';
 
 /** @param {string} text */
 function metadataProblem(text) {
@@ -79,17 +79,18 @@ function metadataProblem(text) {
     JSON.parse(text);
     return null;
   } catch {
-    return 'Metadata is JSON, and this is not yet: {"name": "…"}.';
+    return 'This is not valid JSON. Enter metadata such as {"name": "…"}.';
   }
 }
 
 /**
- * The order of a request. Empty fields are absent.
+ * The order in a request. Empty fields are left out.
  *
  * @param {readonly Item[]} items
  * @param {Fields} fields
- * @param {(item: Exclude<Item, { readonly kind: 'delegate' }>, index: number) => Readonly<Record<string, unknown>>} content
- *   the content of a file, or its size
+ * @param {(item: Exclude<Item, { readonly kind: 'delegate' }>, index: number) => Readonly<Record<string, unknown>>}
+ * content
+ * the content of a file, or its size
  */
 export function orderBody(items, fields, content) {
   const metadata = trimmed(fields.metadata);
@@ -139,7 +140,7 @@ const parentOf = ({ parentId, parentValue, parentReturn }) => ({
 /** @param {string} name @param {string} value */
 const given = (name, value) => (trimmed(value) === '' ? {} : { [name]: trimmed(value) });
 
-/** Characters that are made of bytes at once: more arguments than engines take would fail. */
+/** Characters that are made from bytes in one call: engines limit the number of arguments. */
 const charactersAtOnce = 32_768;
 
 /** @param {Uint8Array} bytes */
@@ -154,7 +155,7 @@ export function base64Of(bytes) {
 const base64OfText = (text) => base64Of(new TextEncoder().encode(text));
 
 /**
- * The ids in a text of several, and the other words of it.
+ * The inscription ids in a text, and its other words.
  *
  * @param {string} text
  */

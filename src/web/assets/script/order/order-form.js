@@ -1,4 +1,4 @@
-// The parts that forms of orders share: refusals, problems of fields, fee rates of now, and sending the order.
+// Parts that forms of orders share: refusals, problems of fields, current fee rates, and sending the order.
 import { getJson, postJson } from './ask-service.js';
 import { byId, element } from './elements.js';
 import { browserStorage, rememberOrder } from './own-orders.js';
@@ -6,10 +6,10 @@ import { hexOf } from './psbt-bytes.js';
 
 /** @import { Outcome } from './ask-service.js' */
 
-/** More would hide what can be done about the first ones. */
+/** Most refusals that are shown: more would hide the advice of the first ones. */
 const refusalsMax = 8;
 
-/** Random, as who knows it and the body is given the order. Browsers offer UUIDs on https alone. */
+/** A random key, because anyone with the key and the body gets the order. Browsers offer UUIDs only on https. */
 export const newOnceKey = () => hexOf(crypto.getRandomValues(new Uint8Array(16)));
 
 /**
@@ -22,7 +22,7 @@ export function showRefusals(part, messages) {
 }
 
 /**
- * A refusal of the service in the words of the form, where it begins with the name of a field.
+ * A refusal of the service, with the form's words for a field name at its beginning.
  *
  * @param {HTMLFormElement} form
  * @param {string} message
@@ -34,7 +34,7 @@ export const inWords = (form, message) =>
   });
 
 /**
- * Shows which fields are not right, below each. The problems.
+ * Shows the problems of fields, each below its field.
  *
  * @param {HTMLFormElement} form
  * @param {ReadonlyMap<string, string>} problems by names of fields
@@ -61,7 +61,7 @@ export function setBusy(button, isNow) {
 }
 
 /**
- * Fee rates of now, as buttons; none where the service has no node.
+ * Shows current fee rates as buttons; none if the service has no node.
  *
  * @param {() => void} onChosen
  */
@@ -95,7 +95,7 @@ export async function offerFees(onChosen) {
     ),
   );
   part.hidden = false;
-  // the order is made soon: what is asked for now is a fair beginning
+  // the order will be made soon, so a current rate is a good default
   if (field.value === field.defaultValue && halfHourFee !== undefined) {
     field.value = String(halfHourFee);
     onChosen();
@@ -105,7 +105,7 @@ export async function offerFees(onChosen) {
 /** @typedef {Exclude<Outcome, { readonly kind: 'answered' }>} Refused */
 
 /**
- * Whether the same order may be sent again with the same key: it may have been made, or be made the next time.
+ * Whether the same order may be sent again with the same key: it may exist already, or be created the next time.
  *
  * @param {Refused} refused
  */
@@ -114,13 +114,13 @@ export const mayBeRepeated = (refused) =>
 
 /** @param {Refused} refused */
 export const againWords = (refused) =>
-  mayBeRepeated(refused) ? ['Press Order again: nothing is ordered twice.'] : [];
+  mayBeRepeated(refused) ? ['Press Order again: it will not be ordered twice.'] : [];
 
 /**
- * Sends an order, and opens its page. Returns why there is no order; null: there is one.
+ * Sends an order, and opens its page. Returns the refusal; null: the order exists.
  *
  * @param {{ readonly path: string, readonly body: unknown, readonly onceKey: string, readonly words: string }} order
- *   `words`: for the list of the orders of this browser
+ * `words`: for the list of the orders of this browser
  * @returns {Promise<Refused | null>}
  */
 export async function sendOrder({ path, body, onceKey, words }) {

@@ -1,4 +1,4 @@
-// The page of an order: it asks for the order again and again, and shows what came.
+// The page of an order: it requests the order repeatedly, and shows its state.
 
 import { plural } from './amounts.js';
 import { answers, getJson, postJson } from './ask-service.js';
@@ -39,14 +39,14 @@ let order = null;
 /** Inscriptions that were seen in the mempool. */
 const seen = /** @type {Set<string>} */ (new Set());
 let failures = 0;
-/** Once, so that an order that is forgotten in another tab stays so. */
+/** Stored only once, so that an order that was removed in another tab stays removed. */
 let isRemembered = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 /** @type {AbortController | null} */
 let asked = null;
 
-/** Opens the order of the address, or the list of orders where it names none. */
+/** Opens the order in the address, or the list of orders if there is none. */
 function open() {
   asked?.abort();
   clearTimeout(timer);
@@ -68,12 +68,12 @@ function open() {
   part('order-title').textContent = id === null ? 'Your orders' : 'Your order';
   if (id === null) showOwnOrders(part('own-orders'));
   else {
-    notice(['The order is asked for…']);
+    notice(['Loading the order…']);
     look();
   }
   if (id === null && location.hash !== '')
     tellOpening(
-      'The address of this page has no id of an order after the #. Enter it, or open one of this browser.',
+      'The address of this page has no order id after the #. Enter the id, or open an order of this browser.',
     );
 }
 
@@ -111,7 +111,7 @@ function came(outcome) {
     show(order);
   } else {
     failures += 1;
-    notice([...outcome.messages, 'Nothing is lost: this page asks again by itself.']);
+    notice([...outcome.messages, 'Nothing is lost: this page tries again by itself.']);
   }
   const retryAfterMs = outcome.kind === 'answered' ? null : outcome.retryAfterMs;
   timer = setTimeout(
@@ -138,7 +138,7 @@ function unknown() {
       element(
         'p',
         {},
-        'A part of the address may be missing: copy it whole. Orders of another service, or of another network, are not here. If you paid it, write to the operator with the whole address.',
+        'A part of the address may be missing: copy it completely. Orders of other services or networks are not here. If you paid the order, write to the operator with the whole address.',
       ),
       element(
         'p',
@@ -148,7 +148,11 @@ function unknown() {
         element('a', { class: 'button', href: '/inscribe' }, 'Order again'),
         ' ',
         known !== null && ownOrders(browserStorage()).some((own) => own.id === known)
-          ? element('button', { class: 'button', type: 'button', click: () => forget(known) }, 'Forget it')
+          ? element(
+              'button',
+              { class: 'button', type: 'button', click: () => forget(known) },
+              'Remove it from the list',
+            )
           : null,
       ),
     ),
@@ -175,7 +179,7 @@ function show(read) {
     return needsSats ? payView({ ...payment, hasDemoCoins, onPaid: look }) : [];
   });
   fill(part('parents'), [read.parents, payable], () => parentsView(read, payable));
-  // the page of both charges has the wallet that pays them together
+  // the page with both charges has the wallet that pays them together
   const hasWallet = payable && inRunes === null;
   wallet.payment = hasWallet ? paymentOf(read) : null;
   fill(part('wallet'), hasWallet, () => (hasWallet ? wallet.view() : []));
@@ -209,7 +213,7 @@ function show(read) {
 const showFiles = (read) => fill(part('files'), [read.files, [...seen]], () => filesView(read, seen));
 
 /**
- * Shows what waits in the mempool, as soon as the service has seen it there: a frame before that says "not found".
+ * Shows contents in the mempool once the service has seen them there: an earlier frame would say "not found".
  *
  * @param {Order} read
  */
@@ -234,7 +238,7 @@ function cancelButton(read) {
         if (!isSure) {
           isSure = true;
           button.textContent = 'Really cancel it';
-          words.textContent = ' What arrives afterwards is only sent back.';
+          words.textContent = ' Later payments are only refunded.';
           return;
         }
         button.disabled = true;

@@ -1,4 +1,4 @@
-// The payment that an order of inscriptions asks for, as wallets are handed it.
+// The payment of an order of inscriptions, in the form for wallets.
 import { postJson } from './ask-service.js';
 import { askedSats } from './state-words.js';
 
@@ -6,7 +6,7 @@ import { askedSats } from './state-words.js';
 /** @import { Payment } from './wallet-view.js' */
 
 /**
- * Null: nothing is asked for.
+ * The payment. Null: nothing is to be paid.
  *
  * @param {Order} order
  * @returns {Payment | null}

@@ -1,4 +1,4 @@
-// The shapes of answers that the pages of orders read (docs/orders-api.md). Types alone.
+// The shapes of answers that the pages of orders read (docs/orders-api.md). Only types.
 
 /** @import { TokenCharge, TokenPayCharge } from './rune-charge.js' */
 

@@ -1,4 +1,4 @@
-// The parts of the page of an order that only show: its state, its files, its parents and its facts.
+// The read-only parts of an order's page: its state, its files, its parents and its facts.
 import { bitcoinOf, plural, satsWords } from './amounts.js';
 import { copyButton, element, identifier } from './elements.js';
 import { chargeWords, runeWords } from './rune-charge.js';
@@ -31,27 +31,27 @@ export function stateView(order, now) {
       element(
         'p',
         {},
-        `Sent back: ${satsWords(order.refund.amount)}, in `,
+        `Refunded: ${satsWords(order.refund.amount)}, in `,
         identifier(`/tx/${order.refund.txid}`, order.refund.txid, 'the transaction of the refund'),
       ),
   ];
 }
 
-/** Frames that show what was inscribed: each loads a document. */
+/** Most frames with inscribed contents: each loads a document. */
 const framesMax = 12;
-/** Files with a row of their own: 10,000 would be a page of megabytes. */
+/** Most files with a row of their own: 10,000 rows would be a page of megabytes. */
 const rowsMax = 100;
 
-/** State of a file, in words. */
+/** The state of a file, in words. */
 const fileWords = (/** @type {OrderFile} */ { status, error, tx }) => {
-  if (error !== undefined) return `The node does not take it: ${error}`;
+  if (error !== undefined) return `The node refuses it: ${error}`;
   if (status === 'inscribed') return tx?.burn === undefined ? 'inscribed' : 'inscribed and burned';
   if (status === 'broadcast') return 'sent, waits for a block';
-  return status === 'queued' ? 'made, is sent next' : 'waits';
+  return status === 'queued' ? 'created, will be sent next' : 'waits';
 };
 
 /**
- * Ids of inscriptions that wait in the mempool, and get a frame once the service has seen them there.
+ * Ids of inscriptions in the mempool, which get a frame once the service has seen them there.
  *
  * @param {Order} order
  */
@@ -64,7 +64,7 @@ export const awaitedPreviews = ({ files }) =>
 
 /**
  * @param {Order} order
- * @param {ReadonlySet<string>} seen ids that wait in the mempool, whose previews are there
+ * @param {ReadonlySet<string>} seen ids in the mempool, whose previews exist
  * @returns {readonly Child[]}
  */
 export function filesView({ files }, seen) {
@@ -83,7 +83,7 @@ export function filesView({ files }, seen) {
           element(
             'a',
             { href: `/inscription/${inscriptionId}`, 'aria-label': `Inscription ${inscriptionId}` },
-            // its content has no access to this page, and runs nothing in a list
+            // its content has no access to this page, and does not run in a list
             element('iframe', {
               sandbox: '',
               loading: 'lazy',
@@ -133,7 +133,7 @@ export function parentsView(order, isPayable) {
       element(
         'p',
         {},
-        'Send each whole, with the sats of its output, in one output to its deposit address. A wallet that cannot choose the output may send another inscription: that one returns, less nothing.',
+        'Send each parent, with all sats of its output, in one output to its deposit address. Use a wallet that lets you choose the output: others may send another inscription, which is returned without a fee.',
       ),
     ...parents.map((parent) => parentView(parent, isAsked)),
   ];
@@ -149,17 +149,17 @@ function parentView({ inscriptionId = '', depositAddress, txid, parentReturnTx, 
     { class: 'pairs' },
     element('dt', {}, 'Parent'),
     element('dd', {}, identifier(`/inscription/${inscriptionId}`, inscriptionId, 'the id of the parent')),
-    element('dt', {}, txid === undefined ? 'Deposit address' : 'At its deposit since'),
+    element('dt', {}, txid === undefined ? 'Deposit address' : 'Deposited in'),
     element(
       'dd',
       {},
       txid !== undefined
         ? identifier(`/tx/${txid}`, txid, 'the transaction')
         : depositAddress === undefined
-          ? 'not there yet'
+          ? 'not arrived yet'
           : isAsked
             ? identifier(`/address/${depositAddress}`, depositAddress, 'the deposit address')
-            : 'it is not asked for any more',
+            : 'no longer needed',
     ),
     element('dt', {}, 'Returns to'),
     element('dd', { class: 'mono wrap' }, returnAddress ?? ''),
@@ -185,7 +185,7 @@ function etchingFacts({ runeProperties, etchingTx, rune, runeId }) {
     [
       'Rune',
       rune === undefined
-        ? (runeProperties.rune ?? 'ord gives it a name')
+        ? (runeProperties.rune ?? 'ord assigns a name')
         : element('a', { href: `/rune/${rune}` }, rune),
     ],
     ...(runeId === undefined ? [] : [/** @type {const} */ (['Rune id', runeId])]),
@@ -197,7 +197,7 @@ function etchingFacts({ runeProperties, etchingTx, rune, runeId }) {
 }
 
 /**
- * The rune that an order mints, and what became of its mints.
+ * The rune that an order mints, and the results of its mints.
  *
  * @param {Order} order
  * @returns {readonly (readonly [string, Child])[]}
@@ -241,9 +241,9 @@ export function factsView(order) {
       ? []
       : [/** @type {const} */ (['And the rune', runeWords(order.tokenPayCharge.tokenCharge)])]),
     [
-      'Goes to',
+      'Receiver',
       receiver === undefined
-        ? 'no one: it is burned'
+        ? 'none: it is burned'
         : receivers.length === 1
           ? identifier(`/address/${receiver}`, receiver, 'the address')
           : plural(receivers.length, 'address', 'addresses'),
@@ -255,7 +255,7 @@ export function factsView(order) {
       ? []
       : [
           /** @type {const} */ ([
-            'Price holds until',
+            'Price valid until',
             `${momentWords(order.priceHeldUntil)}; later it may rise with the fees`,
           ]),
         ]),
@@ -279,7 +279,7 @@ export function factsView(order) {
     element(
       'p',
       { class: 'hint small' },
-      'Keep the address of this page: it is the key to the order. Who has it can read and cancel it.',
+      'Keep the address of this page: it is the key to the order. Anyone who has it can read and cancel the order.',
     ),
   ];
 }

@@ -12,7 +12,7 @@ export function showOwnOrders(part) {
     element(
       'p',
       { class: 'hint small' },
-      'This list is kept here alone. Who uses this browser can open them.',
+      'This list is only stored in this browser. Anyone who uses this browser can open the orders.',
     ),
     element(
       'ul',

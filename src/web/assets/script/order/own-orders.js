@@ -1,11 +1,11 @@
-// The orders that this browser made or opened. They stay in the browser: the id of an order is a secret.
+// Orders that this browser created or opened. They stay in the browser, because the id of an order is a secret.
 
 /** @typedef {{ readonly id: string, readonly at: number, readonly words: string }} OwnOrder */
 
 const place = 'satscribe-orders';
-/** More than a person has under way; the oldest leave the list. */
+/** Most orders of the list: more than a person has in progress. The oldest are removed first. */
 const ordersMax = 50;
-/** More than any words that are stored here. */
+/** Most characters of an order's words: longer than any that are stored here. */
 const wordsMax = 200;
 
 const orderId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;
@@ -24,7 +24,7 @@ export function orderIdOf(fragment) {
 }
 
 /**
- * Place in which the browser keeps texts of this site. Some browsers keep none, and refuse to say so in another way than this.
+ * The browser's storage for texts of this site. Some browsers have none, and throw an error on access.
  *
  * @returns {Pick<Storage, 'getItem' | 'setItem'>}
  */
@@ -37,7 +37,7 @@ export function browserStorage() {
 }
 
 /**
- * The stored orders, newest first. What is no list of them counts as none.
+ * The stored orders, newest first. A stored value that is not a list of orders counts as empty.
  *
  * @param {Pick<Storage, 'getItem'>} storage
  * @returns {readonly OwnOrder[]}
@@ -47,7 +47,7 @@ export function ownOrders(storage) {
     const stored = /** @type {unknown} */ (JSON.parse(storage.getItem(place) ?? '[]'));
     return Array.isArray(stored) ? stored.filter(isOwnOrder).slice(0, ordersMax) : [];
   } catch {
-    // the browser keeps nothing, or something else wrote there
+    // the browser keeps nothing, or other code wrote there
     return [];
   }
 }
@@ -70,7 +70,7 @@ function isOwnOrder(value) {
 }
 
 /**
- * Puts an order first in the list. False: the browser keeps nothing.
+ * Puts an order at the top of the list. False: the browser keeps nothing.
  *
  * @param {Pick<Storage, 'getItem' | 'setItem'>} storage
  * @param {OwnOrder} order

@@ -1,4 +1,4 @@
-// How an order is paid: its address and amount, as texts, a link and a QR code.
+// The payment of an order: its address and amount, as texts, a link and a QR code.
 import { bitcoinOf, paymentUri, satsWords } from './amounts.js';
 import { postJson } from './ask-service.js';
 import { copyButton, element, svgElement } from './elements.js';
@@ -6,7 +6,7 @@ import { qrCode, qrPath } from './qr-code.js';
 
 /** @import { Child } from './elements.js' */
 
-/** Light modules around a code, as its standard asks. */
+/** Light modules around a code, which its standard requires. */
 const borderModules = 4;
 
 /**
@@ -17,7 +17,7 @@ const borderModules = 4;
  */
 export function qrPicture(uri, label = 'QR code of the payment') {
   const rows = qrCode(uri);
-  // longer than any payment of this page
+  // only for a text longer than any payment of this page
   if (rows === null) return null;
   const side = rows.length + 2 * borderModules;
   const picture = svgElement(
@@ -103,7 +103,7 @@ const copyLink = (uri) =>
   );
 
 /**
- * Pays with coins of a demo, which are worth nothing.
+ * Pays with coins of a demo, which are worthless.
  *
  * @param {string} address
  * @param {number} sats

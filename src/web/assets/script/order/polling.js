@@ -1,16 +1,19 @@
-// How long a page waits until it asks for its order again. Pure.
+// Time until a page requests its order again. Pure.
 
 /** @import { OrderState } from './order-shapes.js' */
 
-/** Seen soon after it was sent, and far from the 300 reads a minute that an address has (docs/orders-api.md). */
+/**
+ * A payment is shown soon after it was sent, with far fewer than the 300 reads per minute of an address
+ * (docs/orders-api.md).
+ */
 const payMs = 4_000;
 /** Blocks come every ten minutes. */
 const blockMs = 15_000;
-/** Late payments and reorganisations alone change what is over. */
+/** Only late payments and reorganisations change an ended order. */
 const overMs = 120_000;
-/** A page that is not looked at. */
+/** Factor of the pause for a hidden page. */
 const hiddenTimes = 8;
-/** After failures, each pause twice the one before. */
+/** The longest pause after failures; each pause is twice as long as the previous one. */
 const failureMostMs = 60_000;
 
 /** @type {Readonly<Record<OrderState, number>>} */
@@ -31,8 +34,9 @@ const pauses = {
 };
 
 /**
- * @param {{ readonly state: OrderState | null, readonly isHidden: boolean, readonly failures: number, readonly retryAfterMs: number | null }} look
- *   `failures`: of the last requests, one after the other
+ * @param {{ readonly state: OrderState | null, readonly isHidden: boolean, readonly failures: number, readonly
+ * retryAfterMs: number | null }} look
+ * `failures`: the number of the last requests that failed without a success between them
  */
 export function pauseMs({ state, isHidden, failures, retryAfterMs }) {
   const usual = (state === null ? payMs : pauses[state]) * (isHidden ? hiddenTimes : 1);

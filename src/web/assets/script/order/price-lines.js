@@ -1,4 +1,4 @@
-// The price of an order, line by line, with what may be said about it. Pure.
+// The price of an order, line by line, with warnings and savings. Pure.
 import { grouped, plural, satsWords } from './amounts.js';
 
 /** @import { Price } from './order-shapes.js' */
@@ -35,20 +35,20 @@ export function priceLines(price) {
     { name: 'Size', sats: price.sizeFee, note: 'a share of the fees of miners' },
     {
       name: 'Postage',
-      // an etching has one for its premine, too
+      // an etching has a postage for its premine too
       sats: postage,
-      note: `${postage === price.postage * count ? each(price.postage) : ''}${count === 1 ? '' : ', '}yours: it stays under what you get`,
+      note: `${postage === price.postage * count ? each(price.postage) : ''}${count === 1 ? '' : ', '}yours: it comes with the inscription or runes`,
     },
   ];
   return lines.filter(({ name, sats }) => sats > 0 || name === 'Fees of miners');
 }
 
 /**
- * Warnings for the customer. Contents that are only counted are no reason: their sizes are exact.
+ * Warnings for the customer. Contents that are only counted need no warning: their sizes are exact.
  *
  * @param {Price} price
  * @param {boolean} hasReceiver
- * @param {boolean} [hasOffer] one reveal each is offered beside: it says which are vindicated
+ * @param {boolean} [hasOffer] one reveal each is offered as well, which names the vindicated ones
  * @returns {readonly string[]}
  */
 export function priceWarnings({ warnings = [] }, hasReceiver, hasOffer = false) {
@@ -57,11 +57,11 @@ export function priceWarnings({ warnings = [] }, hasReceiver, hasOffer = false) 
     .map(({ message }) => message);
   return hasReceiver
     ? said
-    : ['The price is for the longest kind of address. Yours may cost a little less.', ...said];
+    : ['The price is for the longest type of address. With yours it may be a little lower.', ...said];
 }
 
 /**
- * How many inscriptions of a price would have been cursed before the jubilee; 0: none.
+ * Number of inscriptions that would have been cursed before the jubilee.
  *
  * @param {Price} price
  */
@@ -71,7 +71,7 @@ export function vindicatedCount({ warnings = [] }) {
 }
 
 /**
- * Cost of one reveal each, so that nothing is vindicated; null: nothing can be said.
+ * The cost of one reveal each, so that no inscription is vindicated; null: unknown.
  *
  * @param {Price} price
  * @param {Price} uncursed the same order with `uncurseIt`
@@ -84,10 +84,11 @@ export function uncurseOffer(price, uncursed) {
   return `${count} of ${grouped(price.count)} will be vindicated: one reveal each costs ${cost}.`;
 }
 
-/** Words of the form for ways to pay less; the others are told in those of the service. */
+/** The form's words for savings; others are shown in the service's words. */
 const savingWords = /** @type {Readonly<Record<string, string>>} */ ({
-  'shared-output': 'All in one output, a postage apart. They move together until you separate them.',
-  compress: 'Stored in brotli, where that is shorter. Browsers show them alike; their hashes differ.',
+  'shared-output': 'Puts all inscriptions into one output. They move together until you separate them.',
+  compress:
+    'Stores contents in brotli if that is shorter. Browsers show them in the same way; their hashes differ.',
 });
 
 /** @param {{ readonly code: string, readonly message: string }} saving */

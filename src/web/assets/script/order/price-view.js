@@ -1,4 +1,4 @@
-// The price of a new order beside its form.
+// The price of a new order, next to its form.
 import { bitcoinOf, satsWords } from './amounts.js';
 import { element } from './elements.js';
 import { priceLines, priceWarnings, uncurseOffer, wordsOfSaving } from './price-lines.js';
@@ -8,7 +8,7 @@ import { priceLines, priceWarnings, uncurseOffer, wordsOfSaving } from './price-
 /**
  * @param {HTMLElement} part
  * @param {Price} price
- * @param {Price | null} uncursed the same order with one reveal each; null: it makes no difference, or is not known
+ * @param {Price | null} uncursed the same order with one reveal each; null: it makes no difference, or is unknown
  * @param {boolean} hasReceiver
  */
 export function showPrice(part, price, uncursed, hasReceiver) {

@@ -1,4 +1,4 @@
-// Asks for the price of a new order while its customer types: the newest question alone, and not too often.
+// Asks for the price of a new order while its customer types: only the newest question, and not too often.
 import { postJson } from './ask-service.js';
 import { base64Of, bytesOfItem, orderBody } from './order-body.js';
 import { vindicatedCount } from './price-lines.js';
@@ -6,19 +6,19 @@ import { vindicatedCount } from './price-lines.js';
 /** @import { Price } from './order-shapes.js' */
 /** @import { Fields, Item } from './order-body.js' */
 
-/** A pause of typing. */
+/** Milliseconds without typing before the price is requested. */
 const quietMs = 450;
-/** Contents that are sent for their price: brotli and known contents tell how it could be lower. */
+/** Most bytes of contents that are sent for a price: the service then finds savings by brotli and known contents. */
 const sentBytesMax = 60_000;
-/** Reveals of an order: beyond them one each cannot be ordered (docs/orders-api.md). */
+/** Most reveals of an order: with more inscriptions, one reveal each is not possible (docs/orders-api.md). */
 const revealsMax = 150;
 
-/** Words for a file that its customer moved, changed or deleted. */
+/** The message for a file that its customer moved, changed or deleted. */
 export const unreadable =
-  'A file cannot be read any more: it was moved or changed. Remove it, and add it again.';
+  'A file can no longer be read: it was moved or changed. Remove it, and add it again.';
 
 /**
- * An order whose price is asked for.
+ * An order whose price is requested.
  *
  * @typedef {{
  *   readonly type: string,
@@ -42,7 +42,7 @@ export class Pricing {
     this.#onPrice = onPrice;
   }
 
-  /** Ends the question that is under way, and the one that waits. */
+  /** Stops the current question, and the one that waits. */
   stop() {
     clearTimeout(this.#timer);
     this.#asked?.abort();
@@ -85,7 +85,7 @@ export class Pricing {
       return;
     }
     const isBusy = outcome.kind === 'unreachable' || outcome.status === 429 || outcome.status >= 500;
-    const again = isBusy ? ['The price is asked for again by itself.'] : [];
+    const again = isBusy ? ['This page asks again by itself.'] : [];
     this.#onPrice({ kind: 'refused', messages: [...outcome.messages, ...again] });
     if (isBusy) this.ask(question, outcome.retryAfterMs ?? 5_000);
   }
@@ -114,7 +114,7 @@ async function pricedBody(items, fields) {
 }
 
 /**
- * The body of an order with all contents. Rejects if a file cannot be read any more.
+ * The body of an order with all contents. Rejects if a file can no longer be read.
  *
  * @param {readonly Item[]} items
  * @param {Fields} fields

@@ -1,9 +1,9 @@
-// What pages read of PSBTs (BIP 174): whether a wallet signed the transaction that it was given, and what that pays. Pure.
+// Reads of PSBTs (BIP 174) in pages: whether a wallet signed the given transaction, and what that pays. Pure.
 
 const magic = [0x70, 0x73, 0x62, 0x74, 0xff];
 
 /**
- * The bytes of a PSBT, as hex, base64 or a file of either or of the bytes; null: it is not a PSBT.
+ * The bytes of a PSBT, given as hex, as base64, or as a file of these or of the bytes; null: it is not a PSBT.
  *
  * @param {string | Uint8Array} given
  * @returns {Uint8Array | null}
@@ -38,7 +38,7 @@ function bytesOf(text) {
 }
 
 /**
- * In hex.
+ * Bytes in hex.
  *
  * @param {Uint8Array} bytes
  */
@@ -67,7 +67,7 @@ class Reader {
     return value !== null && Number.isSafeInteger(value) ? value : null;
   }
 
-  /** A length as transactions have it. */
+  /** A length in the form of transactions. */
   length() {
     const first = this.number(1);
     if (first === null || first < 0xfd) return first;
@@ -78,7 +78,7 @@ class Reader {
     return this.#at;
   }
 
-  /** Whether all outputs of a transaction, which come next, are there. */
+  /** Reads over the outputs of a transaction. Returns whether all are complete. */
   skipOutputs() {
     const count = this.length();
     if (count === null) return false;
@@ -95,7 +95,7 @@ class Reader {
 }
 
 /**
- * The transaction that a PSBT of version 0 signs, without signatures; null: there is none.
+ * The unsigned transaction in a PSBT of version 0; null: there is none.
  *
  * @param {Uint8Array} psbt
  * @returns {Uint8Array | null}
@@ -176,7 +176,7 @@ export function withoutSignatures(transaction) {
 }
 
 /**
- * Whether a signed transaction in hex is the one of a PSBT. The service looks at its signatures.
+ * Whether a signed transaction in hex is the one of a PSBT. The service checks its signatures.
  *
  * @param {Uint8Array} psbt
  * @param {string} hex
@@ -188,9 +188,10 @@ export function signsTransaction(psbt, hex) {
 }
 
 /**
- * Why a PSBT that the service built is not handed to a wallet; null: it pays what was asked for, as it says.
+ * The reason why a PSBT of the service is not handed to a wallet; null: it pays what its description says.
  *
- * @param {Readonly<{ psbtHex: string, chargeAmount?: number, outputs: readonly Readonly<{ address: string | null, value: number }>[] }>} built
+ * @param {Readonly<{ psbtHex: string, chargeAmount?: number, outputs: readonly Readonly<{ address: string | null,
+ * value: number }>[] }>} built
  * @param {Readonly<{ address: string, sats: number }>} charge
  * @returns {string | null}
  */
@@ -198,13 +199,14 @@ export function builtProblem({ psbtHex, outputs }, { address, sats }) {
   const psbt = psbtBytes(psbtHex);
   const unsigned = psbt === null ? null : unsignedOf(psbt);
   const values = unsigned === null ? null : outputValues(unsigned);
-  if (values === null) return 'The service answered no PSBT. Nothing was signed or paid; try again.';
+  if (values === null)
+    return 'The service did not answer with a PSBT. Nothing was signed or paid; try again.';
   if (values.length !== outputs.length || outputs.some(({ value }, index) => value !== values[index]))
-    return 'The PSBT pays something else than the service says. Nothing was signed or paid; tell the operator.';
+    return 'The PSBT does not pay what the service says. Nothing was signed or paid; tell the operator.';
   const paid = outputs
     .filter((output) => output.address === address)
     .reduce((sum, { value }) => sum + value, 0);
   return paid < sats
-    ? 'The PSBT pays the order less than it asks for. Nothing was signed or paid; try again.'
+    ? 'The PSBT pays less than the order needs. Nothing was signed or paid; try again.'
     : null;
 }

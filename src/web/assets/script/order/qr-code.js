@@ -1,6 +1,6 @@
 // QR codes (ISO/IEC 18004) of short texts: bytes mode, error correction M, versions 1 to 10. Pure.
 
-/** Codewords of each version, and of these the error correction of each of its blocks, and how many blocks there are. */
+/** For each version: codewords, error correction codewords of each block, and number of blocks. */
 const versions = /** @type {const} */ ([
   [26, 10, 1],
   [44, 16, 1],
@@ -47,7 +47,7 @@ function product(left, right) {
 }
 
 /**
- * An item that is there.
+ * An item that must exist.
  *
  * @template Item
  * @param {ArrayLike<Item>} items
@@ -88,7 +88,7 @@ function correctionOf(data, count) {
 }
 
 /**
- * The codewords of a text in their order; null if it is too long.
+ * The codewords of a text, in order; null if it is too long.
  *
  * @param {string} text
  * @returns {{ readonly version: number, readonly codewords: readonly number[] } | null}
@@ -131,7 +131,7 @@ function dataOf(bytes, lengthBits, count) {
 }
 
 /**
- * Data in blocks, the shorter ones first, each with its correction; one codeword of each block after the other.
+ * Data in blocks, shorter ones first, each with its correction. The blocks are interleaved codeword by codeword.
  *
  * @param {readonly number[]} data
  * @param {number} correction
@@ -152,7 +152,7 @@ function interleaved(data, correction, count) {
   );
 }
 
-/** The eight masks: a module of data is inverted where its mask is 0. */
+/** The eight masks: a module of data is inverted if its mask is 0. */
 const masks = /** @type {readonly ((row: number, column: number) => number)[]} */ ([
   (row, column) => (row + column) % 2,
   (row) => row % 2,
@@ -180,7 +180,7 @@ function withCheck(value, polynomial, width) {
 /** Modules that a reader may take for a corner. */
 const cornerLike = ['00001011101', '10111010000'];
 
-/** Modules of a code while it is drawn: a grid of what is dark, and of what is no data. */
+/** Modules of a code while it is drawn: a grid that says which are dark, and which are not data. */
 class Grid {
   /** @param {number} version */
   constructor(version) {
@@ -196,7 +196,7 @@ class Grid {
   }
 
   /**
-   * Sets a module that is no data, if it is in the grid.
+   * Sets a module that is not data, if it is in the grid.
    *
    * @param {number} row
    * @param {number} column
@@ -214,7 +214,7 @@ class Grid {
       this.fix(6, index, index % 2 === 0);
       this.fix(index, 6, index % 2 === 0);
     }
-    // with the light border beside it
+    // with their light borders
     for (const [row, column] of /** @type {const} */ ([
       [3, 3],
       [3, size - 4],
@@ -267,7 +267,7 @@ class Grid {
   }
 
   /**
-   * Data goes up and down in columns of two, from the right; the column of the timing pattern is left out.
+   * Draws data up and down in columns of two, from the right; the column of the timing pattern is left out.
    *
    * @param {readonly number[]} codewords
    */
@@ -301,7 +301,10 @@ class Grid {
       }
   }
 
-  /** How hard it is to read: long runs, squares, patterns like the corners', and more dark than light. */
+  /**
+   * A number for how hard the code is to read: long runs, squares, patterns like the corners', and more dark than
+   * light.
+   */
   penalty() {
     const { size } = this;
     let sum = 0;
@@ -340,7 +343,7 @@ class Grid {
 }
 
 /**
- * The QR code of a text: rows of modules, true where they are dark. Null if the text has more than 213 bytes.
+ * The QR code of a text: rows of modules, true if they are dark. Null if the text has more than 213 bytes.
  *
  * @param {string} text
  * @returns {boolean[][] | null}
@@ -363,7 +366,7 @@ export function qrCode(text) {
 }
 
 /**
- * The dark modules as the path of an SVG, a unit each.
+ * The dark modules as the path of an SVG, with one unit per module.
  *
  * @param {readonly (readonly boolean[])[]} rows
  */

@@ -15,7 +15,7 @@
  */
 
 /**
- * An order whose charge is that of its sats, also where a rune is paid beside.
+ * An order with its charge in sats, also if a rune is to be paid too.
  *
  * @param {Omit<Order, 'charge'> & { readonly charge?: Order['charge'] }} read
  * @returns {Order}
@@ -26,7 +26,7 @@ export const withCharge = (read) => ({
 });
 
 /**
- * Whether a rune and sats are asked for.
+ * Whether both a rune and sats are to be paid.
  *
  * @param {Pick<Order, 'state' | 'tokenPayCharge'>} order
  */

@@ -1,4 +1,4 @@
-// The form of an order of a rune: its fields, what the service says of the name as it is typed, the price, and the order.
+// The form of an order of a rune: its fields, the state of the typed name, the price, and the order.
 import { getJson } from './ask-service.js';
 import { byId, element } from './elements.js';
 import { canBeAsked, typedName } from './etch-body.js';
@@ -17,7 +17,7 @@ import { Pricing } from './pricing.js';
 
 /** @import { Priced } from './pricing.js' */
 
-/** A pause of typing. */
+/** Milliseconds without typing before the name is looked up. */
 const quietMs = 350;
 
 /** @typedef {{ readonly rune: string, readonly receiveAddress: string }} RuneFields */
@@ -40,12 +40,12 @@ const quietMs = 350;
  *   readonly namePath: (name: string) => string,
  *   readonly nameWords: (name: string, answer: unknown) => string,
  *   readonly onFields: (fields: Fields, isComplete: boolean) => void,
- * }} RuneForm `incomplete`: what is missing for a price; `ordered`: what own orders call it; `nameless`: the standing of
+ * }} RuneForm `incomplete`: the missing fields for a price; `ordered`: what own orders call it; `nameless`: the standing of
  *   an empty name
  */
 
 /**
- * Shows a form and follows what is filled in.
+ * Shows a form, and follows its fields.
  *
  * @template {RuneFields} Fields
  * @param {RuneForm<Fields>} rune
@@ -58,7 +58,7 @@ export function followRuneForm(rune) {
   const refuse = (/** @type {readonly string[]} */ messages) => showRefusals(refusals, messages);
   const pricing = new Pricing((priced) => shown(priced));
   const askName = nameAsker(rune);
-  /** A creation that is sent again after a failure makes no second order. */
+  /** Key of a creation: sending it again after a failure creates no second order. */
   let onceKey = newOnceKey();
   let isOrdering = false;
 
@@ -120,7 +120,7 @@ export function followRuneForm(rune) {
     event.preventDefault();
     if (!button.disabled) void order();
   });
-  // back from the order's page: what is filled in stays, and its key is used
+  // after a return from the order's page: the form is still filled in, but its key has been used
   addEventListener('pageshow', (event) => {
     if (event.persisted) changed();
   });
@@ -129,7 +129,7 @@ export function followRuneForm(rune) {
 }
 
 /**
- * Asks the service for a name once typing pauses, and shows its words.
+ * Asks the service about a name once typing pauses, and shows its state.
  *
  * @param {Pick<RuneForm<RuneFields>, 'standing' | 'nameless' | 'namePath' | 'nameWords'>} rune
  */

@@ -1,10 +1,10 @@
 // Countdowns of a page (moment.ts).
 import { countdownWords } from './countdown.js';
 
-/** They show seconds. */
+/** Milliseconds between updates: countdowns show seconds. */
 export const countdownTickMs = 1_000;
 
-/** Writes how long it is until each moment of the page. */
+/** Writes the time until each moment of the page. */
 export function showCountdowns() {
   for (const part of document.querySelectorAll('[data-until]')) {
     const words = countdownWords(Date.parse(part.getAttribute('data-until') ?? '') - Date.now());

@@ -1,4 +1,4 @@
-// What happens to an order, and what its customer does next, in plain words. Pure.
+// The state of an order, and the customer's next step, in plain words. Pure.
 import { plural, satsWords } from './amounts.js';
 import { isRunePayable, runeWords } from './rune-charge.js';
 
@@ -6,8 +6,8 @@ import { isRunePayable, runeWords } from './rune-charge.js';
 /** @import { TokenPayCharge } from './rune-charge.js' */
 
 /**
- * `wait`: nothing to do. `pay`: the customer sends something. `done`: it is inscribed. `over`: nothing comes any more.
- * `halted`: somebody must act.
+ * `wait`: nothing to do. `pay`: the customer must send something. `done`: it is inscribed. `over`: it has ended.
+ * `halted`: someone must act.
  *
  * @typedef {{
  *   readonly tone: 'wait' | 'pay' | 'done' | 'over' | 'halted',
@@ -24,7 +24,7 @@ export const momentWords = (ms) =>
   new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /**
- * The sats that the customer sends next, with one payment; 0: all came.
+ * The sats that the customer must still send, in one payment; 0: everything is paid.
  *
  * @param {Order} order
  */
@@ -32,14 +32,15 @@ export const askedSats = ({ psbt, missing, received, charge }) =>
   psbt?.body.chargeAmount ?? missing ?? (received === undefined ? charge.amount : 0);
 
 /**
- * Whether something is asked for, and what is sent now counts. The service says so: the clock of a browser may be wrong.
+ * Whether the order is to be paid, and a payment would count now. The service decides, because a browser's clock may be
+ * wrong.
  *
  * @param {Order} order
  */
 export const isPayable = (order) => order.psbt !== undefined || isRunePayable(order);
 
 /**
- * Parents that did not come yet.
+ * Parents that have not arrived yet.
  *
  * @param {Order} order
  */
@@ -49,16 +50,16 @@ export const awaitedParents = (order) => (order.parents ?? []).filter(({ txid })
 const refundWords = ({ refundAddress }) =>
   refundAddress === undefined
     ? 'The order has no refund address: write to the operator of this service, with the id of the order.'
-    : `It goes to ${refundAddress}, less the fee of that transaction.`;
+    : `It goes to ${refundAddress}, minus the fee of that transaction.`;
 
 /** @param {Order} order */
 const lateWords = ({ refundAddress }) =>
   refundAddress === undefined
-    ? 'Do not pay it any more: what arrives would wait until the operator sends it back.'
-    : 'Do not pay it any more: what arrives is only sent back, less a fee.';
+    ? 'Do not pay this order: a payment would wait until the operator refunds it.'
+    : 'Do not pay this order: a payment is only refunded, minus a fee.';
 
 /**
- * @param {Order} order that waits, and asks for nothing
+ * @param {Order} order that waits, and needs no payment
  * @param {number} now
  * @returns {Told}
  */
@@ -67,10 +68,10 @@ function toldOfNothingAsked(order, now) {
     return { tone: 'wait', title: 'Payment seen', words: ['It is being checked. There is nothing to do.'] };
   return {
     tone: 'wait',
-    title: order.expiresAt <= now ? 'The time to pay is over' : 'It takes no money any more',
+    title: order.expiresAt <= now ? 'The time to pay is over' : 'The order accepts no more payments',
     words: [
       `A payment that was sent in time still counts. ${lateWords(order)}`,
-      'The order is closed in a moment.',
+      'The order will be closed in a moment.',
     ],
   };
 }
@@ -91,8 +92,8 @@ function toldOfPayment(order, now) {
       tone: 'pay',
       title: `Fees rose: ${asked} more`,
       words: [
-        `Your payment came after the price had ended, and miners ask ${repriced.to} sat/vB instead of ${repriced.from} now. The order costs ${satsWords(order.charge.amount)} instead of ${satsWords(repriced.before)}.`,
-        `Send ${asked} to the same address until ${momentWords(repriced.until)}, or cancel the order: all that you paid is sent back, less a fee. ${order.refundAddress === undefined ? refundWords(order) : ''}`,
+        `Your payment arrived after the price had expired, and the fee rate is now ${repriced.to} sat/vB instead of ${repriced.from}. The order now costs ${satsWords(order.charge.amount)} instead of ${satsWords(repriced.before)}.`,
+        `Send ${asked} to the same address until ${momentWords(repriced.until)}, or cancel the order: your payment is then refunded, minus a fee. ${order.refundAddress === undefined ? refundWords(order) : ''}`,
       ],
     };
   }
@@ -102,14 +103,16 @@ function toldOfPayment(order, now) {
       title: `${asked} are missing`,
       words: [
         'A part of the payment has arrived.',
-        `Send ${asked} to the same address until ${until}. Without them, what arrived is sent back, less a fee. ${order.refundAddress === undefined ? refundWords(order) : ''}`,
+        `Send ${asked} to the same address until ${until}. Otherwise your payment is refunded, minus a fee. ${order.refundAddress === undefined ? refundWords(order) : ''}`,
       ],
     };
   }
   return {
     tone: 'pay',
     title: 'Waiting for your payment',
-    words: [`Send exactly ${asked} to the address below until ${until}. This page sees it within seconds.`],
+    words: [
+      `Send exactly ${asked} to the address below until ${until}. This page will show it within seconds.`,
+    ],
   };
 }
 
@@ -122,7 +125,7 @@ const toldOfRune = ({ feeCharge, tokenCharge }, until) => ({
   tone: 'pay',
   title: 'Waiting for your payment',
   words: [
-    `Pay ${runeWords(tokenCharge)} and ${satsWords(feeCharge.amount)} until ${until}. Both must come, or nothing is inscribed.`,
+    `Pay ${runeWords(tokenCharge)} and ${satsWords(feeCharge.amount)} until ${until}. Both must arrive, or nothing is inscribed.`,
   ],
 });
 
@@ -140,8 +143,8 @@ function toldOfParents(order, now) {
     tone: 'pay',
     title: `Waiting for ${awaited === 1 ? 'the parent' : parents.toLowerCase()}`,
     words: [
-      `Send ${awaited === 1 ? 'the parent' : 'each parent'} to its deposit address below until ${momentWords(order.expiresAt)}, with the sats of its output. The delivery returns it.`,
-      asked === 0 ? 'The payment is there.' : `Pay ${satsWords(asked)} to the address below, too.`,
+      `Send ${awaited === 1 ? 'the parent' : 'each parent'} to its deposit address below until ${momentWords(order.expiresAt)}, with the sats of its output. The delivery will return it.`,
+      asked === 0 ? 'The payment has arrived.' : `Also pay ${satsWords(asked)} to the address below.`,
     ],
   };
 }
@@ -156,7 +159,7 @@ function toldOfEtching(order, name) {
     return {
       tone: 'done',
       title: `${name} is etched`,
-      words: ['It is in a block, and what you ordered is at your address.'],
+      words: ['It is in a block, and your units are at your address.'],
     };
   return {
     tone: 'wait',
@@ -204,15 +207,15 @@ function toldOfDelivery(order) {
       tone: 'done',
       title:
         payToAnchor === true
-          ? `${plural(count, 'inscription')} made and burned`
+          ? `${plural(count, 'inscription')} inscribed and burned`
           : `${plural(count, 'inscription')} delivered`,
       words: [
         ...(payToAnchor === true
           ? []
-          : [`${count === 1 ? 'It is' : 'They are'} in a block, at the address that you named.`]),
+          : [`${count === 1 ? 'It is' : 'They are'} in a block, at your address.`]),
         ...(order.overpaid === true
           ? [
-              `More than the price was paid. ${order.refundAddress === undefined ? '' : 'The rest is sent back. '}${refundWords(order)}`,
+              `You paid more than the price. ${order.refundAddress === undefined ? '' : 'The rest is refunded. '}${refundWords(order)}`,
             ]
           : []),
       ],
@@ -244,7 +247,7 @@ const toldByState = {
   prep: () => ({
     tone: 'wait',
     title: 'Paid',
-    words: ['The transactions that inscribe are being made. There is nothing to do.'],
+    words: ['The transactions of your order are being created. There is nothing to do.'],
   }),
   'waiting-reveal': () => ({
     tone: 'wait',
@@ -260,30 +263,30 @@ const toldByState = {
     tone: 'over',
     title: 'Expired',
     words: [
-      `Nothing was paid in time. ${lateWords(order)}`,
-      'Order again for a new address and the price of now.',
+      `No payment arrived in time. ${lateWords(order)}`,
+      'Order again to get a new address and the current price.',
     ],
   }),
   cancelled: (order) => ({ tone: 'over', title: 'Cancelled', words: [lateWords(order)] }),
   'waiting-refund': (order) => ({
     tone: order.refundAddress === undefined ? 'halted' : 'wait',
-    title: 'Your payment is sent back',
-    words: [`Nothing was inscribed with it. ${refundWords(order)}`],
+    title: 'Your payment is being refunded',
+    words: [`Nothing was inscribed. ${refundWords(order)}`],
   }),
   refunded: ({ refund }) => ({
     tone: 'over',
     title: 'Refunded',
     words: [
       refund === undefined
-        ? 'What was paid was sent back.'
-        : `${satsWords(refund.amount)} were sent back to ${refund.address}.`,
+        ? 'Your payment was refunded.'
+        : `${satsWords(refund.amount)} were refunded to ${refund.address}.`,
     ],
   }),
   error: (order) => ({
     tone: 'halted',
     title: 'Stopped',
     words: [
-      'The operator of this service sees it, and resumes or refunds the order.',
+      'The operator of this service is informed, and will resume or refund the order.',
       ...(order.refundAddress === undefined ? [refundWords(order)] : []),
     ],
   }),
@@ -304,7 +307,7 @@ const stepNames = /** @type {const} */ (['Ordered', 'Paid', 'Confirmed', 'Sent',
 const etchingSteps = [...stepNames.slice(0, -1), 'Etched'];
 const mintSteps = [...stepNames.slice(0, -1), 'Minted'];
 
-/** Steps that an order in a state has made; null: it does not take them. */
+/** Number of finished steps by state; null: the order does not go through these steps. */
 /** @type {Readonly<Record<OrderState, number | null>>} */
 const stepsBehind = {
   'waiting-payment': 1,
@@ -323,7 +326,7 @@ const stepsBehind = {
 };
 
 /**
- * The way of an order, step by step; null: it does not lead to inscriptions any more.
+ * The steps of an order; null: it no longer leads to inscriptions.
  *
  * @param {Order} order
  * @returns {readonly { readonly name: string, readonly is: 'done' | 'current' | 'ahead' }[] | null}

@@ -1,4 +1,4 @@
-// Paying with a wallet that signs: one in the browser, or any other that takes a PSBT as text or file.
+// Payment with a wallet that signs: one in the browser, or any other that accepts a PSBT as text or file.
 import { satsWords } from './amounts.js';
 import { postJson } from './ask-service.js';
 import { copyButton, element } from './elements.js';
@@ -16,7 +16,7 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   readonly warnings: readonly string[],
  *   readonly unproven: readonly string[],
  *   readonly asked: string,
- * }} Built `asked`: what the order asked for when this was made
+ * }} Built `asked`: the payment that the order needed when this was made
  *
  * @typedef {{
  *   readonly asked: string,
@@ -36,7 +36,7 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   to be paid any more. `newest` asks the service what is to be paid now; null: nothing; undefined: it does not answer
  */
 
-/** Largest PSBT that the service finalizes, in hex with a line break at its end. */
+/** Bytes of the largest PSBT that the service finalizes, in hex with a line break at its end. */
 const fileBytesMax = 2_000_010;
 
 export class WalletView {
@@ -45,7 +45,7 @@ export class WalletView {
   /** @type {Payment | null} */
   #payment = null;
   #said;
-  /** Payments that were begun. A new one ends those before: a wallet may answer two, and one of them pays. */
+  /** Number of started payments. A new one ends earlier ones: a wallet may answer two, and only one may pay. */
   #begun = 0;
   #isSending = false;
   /** @type {{ readonly asked: string, readonly txid: string } | null} */
@@ -72,7 +72,7 @@ export class WalletView {
     this.#payment = payment;
   }
 
-  /** Forgets what was made for the order before. */
+  /** Forgets the payments of the previous order. */
   reset() {
     this.#begun += 1;
     this.#payment = null;
@@ -104,7 +104,7 @@ export class WalletView {
     ];
   }
 
-  /** Asks for the output with the special sat, if the order is for one of the customer's. */
+  /** Asks for the output with the special sat, if the order needs one of the customer's sats. */
   #specialSat() {
     const wanted = this.#payment?.special ?? [];
     if (wanted.length === 0) return null;
@@ -116,7 +116,7 @@ export class WalletView {
       element(
         'p',
         { class: 'hint small', id: 'special-output-hint' },
-        '<txid>:<vout>, at the address of your inscriptions. What else it holds returns there.',
+        '<txid>:<vout>, at the address of your inscriptions. Its other contents return there.',
       ),
     );
   }
@@ -158,7 +158,7 @@ export class WalletView {
   }
 
   /**
-   * The PSBT that pays what is missing now; null: there is none, and why is said.
+   * The PSBT that pays the missing amount; null: there is none, and the reason is shown.
    *
    * @param {Account} account
    * @returns {Promise<Built | null>}
@@ -166,17 +166,17 @@ export class WalletView {
   async #build(account) {
     const payment = this.#payment;
     if (payment === null) {
-      this.#say('Nothing is missing any more.');
+      this.#say('The order needs no more payment.');
       return null;
     }
     const { asked } = payment;
     if (this.#paid?.asked === asked) {
       this.#say(
-        `You have just paid that, in transaction ${this.#paid.txid}. If your wallet says that it was dropped, load this page again, and pay again.`,
+        `You have just paid this, in transaction ${this.#paid.txid}. If your wallet says that the transaction was dropped, reload this page, and pay again.`,
       );
       return null;
     }
-    this.#say('The payment is made…');
+    this.#say('Preparing the payment…');
     const outcome = await payment.make(account, this.#special.value.trim());
     if (outcome.kind !== 'answered') {
       this.#say(outcome.messages.join(' '));
@@ -189,7 +189,7 @@ export class WalletView {
   }
 
   /**
-   * Finalizes what was signed, and sends it, one at a time.
+   * Finalizes and sends a signed payment, one at a time.
    *
    * @param {Built} built
    * @param {string | Uint8Array} signed
@@ -216,20 +216,20 @@ export class WalletView {
     const whole = back === null && typeof signed === 'string' ? signed.trim().toLowerCase() : null;
     if (given === null || (back === null && (whole === null || !/^(?:[0-9a-f]{2})+$/u.test(whole)))) {
       this.#say(
-        'This is no PSBT: it begins with cHNidP8 as text, or 70736274ff in hex. A signed transaction in hex is taken, too. Nothing was sent.',
+        'This is not a PSBT, which begins with cHNidP8 as text, or 70736274ff in hex. A signed transaction in hex is accepted too. Nothing was sent.',
       );
       return;
     }
     if (back === null ? whole === null || !signsTransaction(given, whole) : !signSame(given, back)) {
       this.#say(
-        `${by} signed another transaction than this one. It was not sent from here: look whether the wallet paid anything, then try again.`,
+        `${by} signed a different transaction. It was not sent from here: check whether the wallet paid anything, then try again.`,
       );
       return;
     }
-    this.#say('The signatures are checked…');
+    this.#say('Checking the signatures…');
     if (!(await this.#isStillAsked(built.asked))) {
       this.#say(
-        'Nothing was sent: the order asks for something else than when this payment was made. See above, and begin again.',
+        'Nothing was sent, because the order now needs a different payment. See above, and start again.',
       );
       this.#signing.replaceChildren();
       this.#parts.onSent();
@@ -249,8 +249,8 @@ export class WalletView {
   }
 
   /**
-   * Whether the order asks for the same as when a payment was made. A service that does not answer is no reason: it
-   * refuses the payment itself.
+   * Whether the order still needs the payment that was prepared. If the service does not answer, the payment is sent:
+   * it would refuse a wrong one.
    *
    * @param {string} asked
    */
@@ -271,7 +271,7 @@ export class WalletView {
       (sent.kind === 'refused' && (sent.status === 429 || sent.status >= 500))
     ) {
       this.#said.replaceChildren(
-        `${sent.messages.join(' ')} It is signed, and may have been sent. The same payment again pays nothing twice; another one would. `,
+        `${sent.messages.join(' ')} It is signed, and may have been sent. Sending the same payment again pays only once; another payment would pay twice. `,
         element(
           'button',
           { class: 'button', type: 'button', click: () => void this.#submit(hex, asked) },
@@ -281,7 +281,7 @@ export class WalletView {
       return;
     }
     if (sent.kind === 'refused') {
-      this.#say(`It was signed, and not sent: ${sent.messages.join(' ')}`);
+      this.#say(`It was signed, but not sent: ${sent.messages.join(' ')}`);
       return;
     }
     const { txid, warnings = [] } = /** @type {{ txid: string, warnings?: readonly string[] }} */ (sent.body);
@@ -291,12 +291,12 @@ export class WalletView {
     this.#parts.onSent();
   }
 
-  /** Any wallet that signs PSBTs: it is given one as text and file, and one comes back. */
+  /** The part for any wallet that signs PSBTs: it gets one as text or file, and the customer brings it back. */
   #otherWallet() {
     const fields = /** @type {const} */ ([
       ['payment-address', 'Address that pays'],
       ['payment-key', 'Its public key, in hex'],
-      ['ordinal-address', `Taproot address of ${this.#parts.holds}, if it is another one`],
+      ['ordinal-address', `Taproot address of ${this.#parts.holds}, if it is a different one`],
       ['ordinal-key', 'Its public key, in hex'],
     ]);
     const form = element(
@@ -323,7 +323,7 @@ export class WalletView {
           }),
         ),
       ),
-      element('button', { class: 'button', type: 'submit' }, 'Make the PSBT'),
+      element('button', { class: 'button', type: 'submit' }, 'Create the PSBT'),
     );
     return element(
       'details',
@@ -332,7 +332,7 @@ export class WalletView {
       element(
         'p',
         { class: 'hint' },
-        'The payment is made here, you sign it in your wallet, and bring it back. Addresses and keys are not stored.',
+        'The payment is created here. Sign it in your wallet, and bring it back. Addresses and keys are not stored.',
       ),
       form,
       this.#signing,
@@ -346,7 +346,7 @@ export class WalletView {
     const [address, key] = [textOf('payment-address'), textOf('payment-key')];
     const problem =
       address === '' || key === ''
-        ? 'Name the address that pays, and its public key.'
+        ? 'Enter the address that pays, and its public key.'
         : networkProblem(address, this.#network);
     if (problem !== null) {
       this.#say(problem);
@@ -418,7 +418,7 @@ const saveButton = (file) =>
       click: () => {
         const href = URL.createObjectURL(file);
         element('a', { href, download: 'order.psbt' }).click();
-        // the browser has begun to read it by then
+        // the browser has started to read it by then
         setTimeout(() => URL.revokeObjectURL(href), 60_000);
       },
     },

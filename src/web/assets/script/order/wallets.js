@@ -1,7 +1,7 @@
-// Wallets in the browser: which there are, their addresses, and how each is asked for signatures (docs/psbts.md, "Wallets").
+// Wallets in the browser: the available ones, their addresses, and how each signs (docs/psbts.md, "Wallets").
 
 /**
- * Addresses and keys of a wallet, as the service's builders take them.
+ * Addresses and keys of a wallet, in the form of the service's builders.
  *
  * @typedef {{
  *   readonly paymentAddress: string,
@@ -29,10 +29,10 @@
 /** A failure of a wallet, in words for its owner. */
 export class WalletFailure extends Error {}
 
-/** A wallet does not know the method: an older version may have another one. */
+/** A wallet does not know the method: another version may have a different one. */
 class UnknownMethod extends WalletFailure {}
 
-/** Code of JSON-RPC for it. */
+/** JSON-RPC's code for an unknown method. */
 const unknownMethod = -32601;
 
 /** @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
@@ -45,11 +45,11 @@ const textIn = (value, name) => {
   return typeof text === 'string' ? text : '';
 };
 
-/** Codes of refusals by the owner of a wallet: EIP-1193, JSON-RPC of sats-connect and Leather. */
+/** Codes for a refusal by the wallet's owner: EIP-1193, JSON-RPC of sats-connect and Leather. */
 const refusals = [4001, -32000, -31000];
 
 /**
- * The failure in what a wallet threw or answered.
+ * The failure that a wallet threw or answered.
  *
  * @param {string} name
  * @param {unknown} thrown
@@ -59,14 +59,13 @@ function failureOf(name, thrown) {
   const inner = fieldsOf(thrown)['error'] ?? thrown;
   const code = fieldsOf(inner)['code'];
   const message = typeof inner === 'string' ? inner : textIn(inner, 'message');
-  if (code === unknownMethod)
-    return new UnknownMethod(`${name} does not know what it is asked for: update it.`);
+  if (code === unknownMethod) return new UnknownMethod(`${name} does not know this request: update it.`);
   const isRefused =
     (typeof code === 'number' && refusals.includes(code)) ||
     /reject|refus|cancel|denied|closed/iu.test(message);
   return new WalletFailure(
     isRefused
-      ? `${name} was closed, or you refused. Nothing was signed or paid: try again when you like.`
+      ? `${name} was closed, or you refused. Nothing was signed or paid: you can try again at any time.`
       : `${name} says: ${message === '' ? 'it failed' : message}. Nothing was paid.`,
   );
 }
@@ -88,7 +87,7 @@ async function call(provider, wallet, method, given) {
 }
 
 /**
- * The result of a request by JSON-RPC, which sats-connect and Leather answer as `{result}` or `{error}`.
+ * The result of a JSON-RPC request, which sats-connect and Leather answer with `{result}` or `{error}`.
  *
  * @param {Provider} provider
  * @param {string} wallet
@@ -103,7 +102,7 @@ async function ask(provider, wallet, method, params) {
 }
 
 /**
- * The account of what a wallet lists.
+ * The account in a wallet's list of addresses.
  *
  * @param {string} wallet
  * @param {unknown} listed
@@ -117,7 +116,7 @@ function accountOf(wallet, listed, purposeOf) {
   );
   if (payment === undefined || ordinals === undefined)
     throw new WalletFailure(
-      `${wallet} did not name an address to pay with and one for inscriptions. Unlock it, and try again.`,
+      `${wallet} did not give an address to pay with and one for inscriptions. Unlock it, and try again.`,
     );
   return {
     paymentAddress: textIn(payment, 'address'),
@@ -137,7 +136,7 @@ function accountOf(wallet, listed, purposeOf) {
 export const oneAddress = (address, publicKey) => ({
   paymentAddress: address,
   paymentPublicKey: publicKey,
-  // inscriptions are at taproot addresses: of another one the service takes the taproot address of its key
+  // inscriptions are at taproot addresses: for another address, the service uses the taproot address of its key
   ...(/^(?:bc|tb|bcrt)1p/iu.test(address) ? { ordinalAddress: address } : {}),
   ordinalPublicKey: publicKey,
 });
@@ -174,7 +173,7 @@ function signedIn(name, answer, field) {
 }
 
 /**
- * Xverse, and what speaks as it does by sats-connect.
+ * Xverse, and other wallets of sats-connect.
  *
  * @param {Provider} provider
  * @returns {Wallet}
@@ -249,7 +248,7 @@ const unisat = (provider) =>
     const [address] = Array.isArray(accounts) ? /** @type {readonly unknown[]} */ (accounts) : [];
     const publicKey = await call(provider, 'UniSat', 'getPublicKey', []);
     if (typeof address !== 'string' || typeof publicKey !== 'string')
-      throw new WalletFailure('UniSat named no address. Unlock it, and try again.');
+      throw new WalletFailure('UniSat gave no address. Unlock it, and try again.');
     return oneAddress(address, publicKey);
   });
 
@@ -259,7 +258,7 @@ const okx = (provider) =>
     const account = await call(provider, 'OKX', 'connect', []);
     const [address, publicKey] = [textIn(account, 'address'), textIn(account, 'publicKey')];
     if (address === '' || publicKey === '')
-      throw new WalletFailure('OKX named no address. Unlock it, and try again.');
+      throw new WalletFailure('OKX gave no address. Unlock it, and try again.');
     return oneAddress(address, publicKey);
   });
 
@@ -270,7 +269,7 @@ const providerIn = (value) =>
     : null;
 
 /**
- * The wallets that put themselves into a page.
+ * The wallets that add themselves to a page.
  *
  * @param {Readonly<Record<string, unknown>>} page its global object
  * @returns {readonly Wallet[]}
@@ -298,7 +297,7 @@ const beginnings = {
 };
 
 /**
- * Why an address is not of a network; null: it may be. The service checks the rest.
+ * The reason why an address is not of a network; null: it may be. The service checks the rest.
  *
  * @param {string} address
  * @param {string} network
@@ -308,6 +307,6 @@ export function networkProblem(address, network) {
   if (address === '' || beginning === undefined || beginning.test(address)) return null;
   const others = Object.entries(beginnings).find(([, each]) => each.test(address));
   return others === undefined
-    ? `This is no address of ${network}.`
-    : `This is an address of ${others[0]}, and this service is on ${network}.`;
+    ? `This is not an address of ${network}.`
+    : `This is an address of ${others[0]}, but this service is on ${network}.`;
 }
