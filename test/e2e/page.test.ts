@@ -139,7 +139,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
       ['‹ 0', '/block/0'],
       ['200 ›', '/block/200'],
     ]);
-    expect(await page.textContent('.steps')).toContain('198 blocks between are not indexed');
+    expect(await page.textContent('.steps')).toContain('198 blocks in between are not indexed');
     expect(await steps(200)).toEqual([['‹ 1', '/block/1']]);
     expect(problems).toEqual([]);
   });
@@ -172,8 +172,8 @@ describe.skipIf(executable === null)('in a real browser', () => {
     expect(await page.textContent('h1')).toBe('2 inscriptions whose content contains e');
     expect(await page.getAttribute('.card a >> nth=0', 'href')).toBe(`/inscription/${idOf('script')}`);
     expect(await page.locator('.set .chip').allTextContents()).toEqual([
-      'contentType: text/javascript × (take away)',
-      'order: desc × (take away)',
+      'contentType: text/javascript × (remove this filter)',
+      'order: desc × (remove this filter)',
     ]);
     await page.click('.set .chip >> nth=0');
     expect(await page.textContent('h1')).toBe(all);
@@ -371,7 +371,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     await page.goto(`${base}/blocks`);
     await drop();
     await page.waitForURL(`**/?hash=${createHash('sha256').update(picture).digest('hex')}`);
-    expect(await page.textContent('h1')).toBe('Inscribed once already, first by');
+    expect(await page.textContent('h1')).toBe('Already inscribed once, first by');
     expect(problems).toEqual([]);
   });
 

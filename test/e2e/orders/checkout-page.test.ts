@@ -163,7 +163,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('the checkou
     const { hex } = transaction;
     await page.fill('#signed-psbt', hex.replace(/.{8}$/u, '01000000'));
     await page.click('text=Send it');
-    await says(page, '#said', /signed another transaction than this one/u);
+    await says(page, '#said', /signed a different transaction/u);
     await page.fill('#signed-psbt', hex);
     await page.click('text=Send it');
     await says(page, '#said', new RegExp(`Paid, in transaction ${transaction.id}`, 'u'));

@@ -106,12 +106,12 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await says(page, '#name-standing', /^A•PAGE•ETCHES•THIS is free\.$/u);
     await page.fill('#premine', '1000');
     await page.fill('#amount', '5');
-    await says(page, '#cap-problem', /How many mints there may be/u);
+    await says(page, '#cap-problem', /Enter the maximum number of mints/u);
     await page.fill('#cap', '200');
     await says(
       page,
       '#terms-words',
-      /The receiver gets 1,000 at once\.\s*Everybody can mint 5 at a time, 200 times in all\./u,
+      /The receiver gets 1,000 at once\.\s*Anyone can mint 5 at a time, 200 times in total\./u,
     );
     await page.fill('#receiveAddress', addressOf(receiver));
     await page.fill('#refundAddress', addressOf(receiver + 1));
@@ -146,7 +146,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.getByRole('link', { name: 'Mint it' }).click();
     await says(page, '#rune-standing', /^A•PAGE•ETCHES•THIS can be minted: 200 of 200 mints are left\.$/u);
     await page.fill('#numberOfMints', '1001');
-    await says(page, '#numberOfMints-problem', /A whole number from 1 to 1,000/u);
+    await says(page, '#numberOfMints-problem', /Enter a whole number from 1 to 1,000/u);
     await page.fill('#numberOfMints', '3');
     await page.fill('#receiveAddress', addressOf(receiver));
     await page.fill('#refundAddress', addressOf(receiver + 1));
@@ -186,12 +186,12 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
       expect.stringMatching(/^empty\.txt is empty: it has 0 bytes\./u),
       expect.stringMatching(/^no-type has no extension/u),
       expect.stringMatching(/^program\.exe: files of \.exe are not inscribed here\./u),
-      expect.stringMatching(/^large\.png has 400 kB, and one file has at most 398 kB/u),
+      expect.stringMatching(/^large\.png has 400 kB, and one file may have at most 398 kB/u),
     ]);
     expect(await page.locator('#items li').count()).toBe(2);
     await says(page, '#price', /1 of 2 will be vindicated: one reveal each costs [\d,]+ sats more\./u);
     await page.fill('#receiveAddress', 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq');
-    await says(page, '#receiveAddress-problem', /an address of mainnet, and this service is on regtest/u);
+    await says(page, '#receiveAddress-problem', /an address of mainnet, but this service is on regtest/u);
     expect(await page.isDisabled('#order-button')).toBe(true);
     await page.fill('#receiveAddress', 'bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq');
     await says(page, '#refusals', /^“Address that receives the inscriptions” is not a Bitcoin address/u);
@@ -238,7 +238,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
       [idOf(page)],
     );
     await world.world.wake(idOf(page));
-    await says(page, '#state', /Expired.*Do not pay it any more/su);
+    await says(page, '#state', /Expired.*Do not pay this order/su);
     expect(await page.locator('#pay').isVisible()).toBe(false);
 
     const unknown = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
@@ -251,7 +251,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.evaluate('new Promise((done) => setTimeout(done, 200))');
     expect(await page.isVisible('#notices')).toBe(true);
     await page.goto(`${base}/order#something`);
-    await says(page, '#order-id-problem', /has no id of an order/u);
+    await says(page, '#order-id-problem', /has no order id/u);
 
     await page.goto(`${base}/order/${unknown}`);
     expect(await page.content()).not.toContain(unknown);
@@ -373,7 +373,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await says(
       page,
       '#said',
-      /This is an address of testnet\d, and this service is on regtest\. Switch UniSat/u,
+      /This is an address of testnet\d, but this service is on regtest\. Switch UniSat/u,
     );
     await page.evaluate(`window.unisat.requestAccounts = async () => ['${alone.address}']`);
     await page.click('text=Pay with UniSat');
@@ -397,7 +397,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await world.world.chain.payAddress(address!, 1000);
     await says(page, '#state', /are missing/u);
     await page.evaluate('window.release()');
-    await says(page, '#said', /Nothing was sent: the order asks for something else/u);
+    await says(page, '#said', /Nothing was sent, because the order now needs a different payment/u);
     await page.evaluate('window.first = undefined');
     await page.click('text=Pay with UniSat');
     await expect.poll(() => page.evaluate('window.first === true'), { timeout: seenMs }).toBe(true);
@@ -417,7 +417,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     const psbt = await page.inputValue('#unsigned-psbt');
     await page.fill('#signed-psbt', 'not a psbt');
     await page.click('text=Send it');
-    await says(page, '#said', /This is no PSBT/u);
+    await says(page, '#said', /This is not a PSBT/u);
     await page.fill('#signed-psbt', psbt);
     await page.click('text=Send it');
     await says(page, '#said', /is not signed by .* Nothing was sent\./u);

@@ -27,7 +27,7 @@ interface Extracted {
   readonly leftOut: readonly { readonly output: string; readonly reason: string }[];
 }
 
-const noneKnown = 'no such special sats are known to be in outputs of the address that may be spent';
+const noneKnown = 'no spendable output of the address is known to have such special sats';
 const outpoint = ({ txid, vout }: Coin): string => `${txid}:${vout}`;
 const subsidy = 5_000_000_000;
 /** Owns what is extracted from. */

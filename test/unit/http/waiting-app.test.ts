@@ -43,7 +43,7 @@ test('is alive', async () => {
 describe('a browser', () => {
   const browser = { accept: 'text/html,application/xhtml+xml' };
 
-  test('gets a page that looks again by itself', async () => {
+  test('gets a page that reloads by itself', async () => {
     const answer = await app.inject({ url: '/inscriptions', headers: browser });
     expect([answer.statusCode, answer.headers['retry-after'], answer.headers['refresh']]).toEqual([
       503,
@@ -58,7 +58,7 @@ describe('a browser', () => {
     expect([sheet.statusCode, sheet.headers['cache-control']]).toEqual([200, 'no-store']);
   });
 
-  test('is told what is missing and what to do', async () => {
+  test('gets what is missing and what to do', async () => {
     const message = 'The node at <there> does not answer.';
     const problems = () => [{ code: 'node_unreachable', message, since: new Date() }] as const;
     const waiting = buildWaitingApp({ logger: silentLogger(), problems });

@@ -102,8 +102,16 @@ describe('an order in each state', () => {
     ['the token waits', { token: { seen: inTime } }, before, 'open', 'seen', 'open', 'The fee is missing'],
     ['both wait', both({ seen: inTime }), before, 'waiting', 'seen', 'seen', 'nothing more to pay'],
     ['time is over, both wait', both({ seen: inTime }), after, 'closing', 'seen', 'seen', 'seen in time'],
-    ['time is over, one waits', { fee: { seen: inTime } }, after, 'closing', 'over', 'seen', 'another part'],
-    ['the time is over', {}, after, 'closing', 'over', 'over', 'do not pay this order any more'],
+    [
+      'time is over, one waits',
+      { fee: { seen: inTime } },
+      after,
+      'closing',
+      'over',
+      'seen',
+      'the other is missing',
+    ],
+    ['the time is over', {}, after, 'closing', 'over', 'over', 'do not pay this order'],
     ['all came', { state: 'completed', ...both(none) }, after, 'completed', 'paid', 'paid', 'is completed'],
     ['it ended in error', { state: 'error' }, before, 'over', 'over', 'over', 'Ask the shop'],
     [
@@ -122,7 +130,7 @@ describe('an order in each state', () => {
       'etched-again',
       'unasked',
       'seen',
-      'do not pay this order any more',
+      'do not pay this order',
     ],
     ['late', { state: 'error', token: { seen: tooLate } }, after, 'over', 'late', 'over', 'Ask the shop'],
   ])('%s', (_name, given, now, state, token, fee, words) => {
@@ -205,7 +213,7 @@ test('amounts are exact, what arrived is shown, and hostile names and symbols ar
 test.each([
   [1n, 294, '1 sat is missing, but wallets send at least 294 sats: the shop keeps the difference.'],
   [100n, 294, '100 sats are missing, but wallets send at least 294 sats: the shop keeps the difference.'],
-  [293n, 294, '293 sats are missing, and wallets send at least 294 sats'],
+  [293n, 294, '293 sats are missing, but wallets send at least 294 sats'],
   [294n, 294, null],
   [295n, 295, null],
 ])('if %s sats of the fee are missing, %s are asked for', (missing, sent, words) => {

@@ -20,7 +20,7 @@ describe('html', () => {
     );
   });
 
-  test('keeps markup, joins lists and leaves out what is nothing', () => {
+  test('keeps markup, joins lists and leaves out empty values', () => {
     const items = ['a', '<b>'].map((item) => html`<li>${item}</li>`);
     expect(html`<ul>${items}</ul>${null}${undefined}${false}${0}`.text).toBe(
       '<ul><li>a</li><li>&lt;b&gt;</li></ul>0',

@@ -4,7 +4,7 @@ import { knownOf } from '#web/known.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
 
 describe('knownOf', () => {
-  test('says that all is known with history and spent outputs', () => {
+  test('says that all facts are known with history and spent outputs', () => {
     expect(knownOf({ anchored: true, hasSpent: true, sequenced: true, numbered: false }).unknown).toBeNull();
   });
 
@@ -57,7 +57,7 @@ describe('pagesNav', () => {
   const at = (page: number, totalPages: number): string =>
     pagesNav({ path: '/', parameters: { text: 'a&b' }, page, totalPages })?.text ?? '';
 
-  test('is not there for one page', () => {
+  test('is absent for one page', () => {
     expect(at(1, 1)).toBe('');
     expect(at(1, 0)).toBe('');
   });

@@ -37,19 +37,19 @@ describe('titleAndTraits', () => {
     });
   });
 
-  test('keeps large numbers as they are written', () => {
+  test('keeps large numbers exact', () => {
     const attributesJson = '{"title":"T","traits":{"n":9223372036854775807}}';
     expect(titleAndTraits({ attributesJson, metadataJson: null }).traits).toEqual([
       { name: 'n', value: '9223372036854775807' },
     ]);
   });
 
-  test('has no title of which nothing is seen', () => {
+  test('has no invisible title', () => {
     expect(read({ name: '\u200b\u202e', title: 'Frog' }).title).toBe('Frog');
     expect(read({ name: '\u3164\u2800' }).title).toBeNull();
   });
 
-  test('bounds what strangers wrote', () => {
+  test('bounds texts of strangers', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, nth) => [`t${nth}`, 'x'.repeat(1_000)]));
     const { title, traits } = read({ name: 'x'.repeat(121), attributes: many });
     expect(title).toBeNull();
@@ -71,6 +71,6 @@ describe('titleAndTraits', () => {
   });
 });
 
-test('plainTitle leaves no character that turns, hides or breaks', () => {
+test('plainTitle removes characters that reverse, hide or break text', () => {
   expect(plainTitle('\u202ea\n\u0000b\u200b c')).toBe('ab c');
 });

@@ -28,7 +28,7 @@ interface Head {
   readonly headers: readonly string[];
 }
 
-/** Sends a head with `Expect: 100-continue`, and nothing behind it. */
+/** Sends a head with `Expect: 100-continue`, without a body. */
 function ask({ path = '/search/hashes', contentType = 'application/json', headers }: Head): Socket {
   const socket = connect(port, '127.0.0.1');
   const fields = ['Host: a', `Content-Type: ${contentType}`, 'Expect: 100-continue', ...headers];
@@ -39,7 +39,7 @@ function ask({ path = '/search/hashes', contentType = 'application/json', header
 const withKey = (): string => `x-api-key: ${key}`;
 const length = 'Content-Length: 13';
 
-/** All that the server sends until it closes the connection. */
+/** Everything that the server sends until it closes the connection. */
 async function untilClosed(socket: Socket): Promise<string> {
   let text = '';
   for await (const chunk of socket) text += String(chunk);
@@ -74,7 +74,7 @@ describe('a client that waits for "100 Continue"', () => {
     ['with its length', length, '{"hashes":[]}'],
     ['in chunks', 'Transfer-Encoding: chunked', 'd\r\n{"hashes":[]}\r\n0\r\n\r\n'],
   ])(
-    'is told to send the body once it may, and can ask again on the connection: %s',
+    'is asked for the body once it may send it, and can use the connection again: %s',
     async (_name, header, body) => {
       const socket = ask({ headers: [header, withKey()] });
       expect(String(((await once(socket, 'data')) as [Buffer])[0])).toBe('HTTP/1.1 100 Continue\r\n\r\n');
@@ -88,7 +88,7 @@ describe('a client that waits for "100 Continue"', () => {
     },
   );
 
-  test('is answered without it where the path takes no body', async () => {
+  test('is answered without a body if the path takes none', async () => {
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /blockcount HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n');
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1.1 200 /u);

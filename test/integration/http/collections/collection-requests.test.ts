@@ -22,7 +22,7 @@ interface Faults {
 }
 type Shown = Readonly<Record<string, unknown>>;
 
-/** Each request is from a network of its own. */
+/** Each request comes from another network. */
 let clients = 0;
 
 /** Sends a collection of three items. */
@@ -86,7 +86,7 @@ describe('an order', () => {
         receiveAddress: [addressOf(911)],
       },
     ],
-  ])('takes a body with %s', async (_, given, collection) => {
+  ])('accepts a body with %s', async (_, given, collection) => {
     await http.post('/referrals', { referral: 'site', address: addressOf(912) });
     const id = `site-${++clients}`;
     await selling(id, { price: 500, creatorAddress: addressOf(913) });

@@ -44,7 +44,7 @@ const body = (id: string, given: object = {}) => ({
   ...given,
 });
 
-/** Each from a network of its own, unless it says otherwise. */
+/** Each request comes from another network, unless it says otherwise. */
 let clients = 0;
 async function create(
   given: object,
@@ -67,7 +67,7 @@ const approve = (id: string) =>
   );
 
 describe('a collection', () => {
-  test('is created, told what was understood, and shown once it is approved', async () => {
+  test('is created, answered with its fields, and shown after its approval', async () => {
     const { status, body: created } = await create(
       body('pixels', {
         price: '1500',
@@ -157,7 +157,7 @@ describe('a collection', () => {
     expect((await Promise.all(others)).map((answer) => answer.body.phases[0]?.allocation)).toEqual([-1, 0]);
   });
 
-  test('is stored as it was sent, and its key is that of the header or of the body', async () => {
+  test('is stored as it was sent, with the key from the header or from the body', async () => {
     const { key } = await giveKey(http.database.pool, { scopes: ['orders'] });
     const hash = createHash('sha256').update(key).digest('hex');
     await create(body('by-header'), { 'x-api-key': key });
@@ -249,7 +249,7 @@ describe('a collection', () => {
     expect(rows).toEqual([]);
   });
 
-  test('has an id of its own, also beside collections of the market', async () => {
+  test('has a unique id, also among collections of the market', async () => {
     await http.database.pool.query(
       `INSERT INTO service.market_collections (slug, name, items, digest) VALUES ('imported', 'Imported', 0, sha256('a'))`,
     );
@@ -260,7 +260,7 @@ describe('a collection', () => {
       );
   });
 
-  test('is in a list of its state, the oldest first', async () => {
+  test('is in the list of its state, oldest first', async () => {
     const ids = ['list-a', 'list-b', 'list-c'];
     for (const id of ids) await create(body(id));
     await approve('list-b');
@@ -278,7 +278,7 @@ describe('a collection', () => {
     expect((await create(body('twice'), key, '10.200.0.1')).status).toBe(422);
   });
 
-  test('of creators without a key is one of few that wait for the operator, and is deleted in time', async () => {
+  test('of a creator without a key is one of a few that wait for the operator, and is deleted in time', async () => {
     const from = '10.201.0.1';
     const states = [];
     for (const item of [1, 2, 3, 4]) states.push((await create(body(`waiting-${item}`), {}, from)).status);
@@ -303,7 +303,7 @@ describe('phases', () => {
   const keyOf = async (...scopes: readonly Scope[]) =>
     (await giveKey(http.database.pool, { scopes, rate: '0' })).key;
 
-  test('change by the key of the creator or of an operator, and by no other', async () => {
+  test('change only by the key of the creator or of an operator', async () => {
     const [own, other, admin] = [await keyOf('orders'), await keyOf('orders'), await keyOf('admin')];
     await create(body('keyed'), { 'x-api-key': own });
     await create(body('unkeyed'));
@@ -338,7 +338,7 @@ describe('phases', () => {
     ]);
   });
 
-  test('keep what orders have', async () => {
+  test('keep the items of orders', async () => {
     const admin = await keyOf('admin');
     await insertCollection(http.database.pool, {
       id: 'sold',
@@ -409,7 +409,7 @@ describe('a form', () => {
     });
   });
 
-  test('has lists as arrays or as objects keyed by index', async () => {
+  test('has lists as arrays, or as objects keyed by index', async () => {
     const lists = [
       'files[2][name]=c.png&files[2][url]=https://example.com/c',
       'files[0][name]=a.png&files[0][url]=https://example.com/a',
@@ -445,7 +445,7 @@ test('one of 100,000 listed addresses has its allocation, another address has no
   }
 });
 
-test('items that were delivered are listed as they were inscribed, with their numbers', async () => {
+test('delivered items are listed in the order of their inscription, with their numbers', async () => {
   const { pool } = http.database;
   await insertCollection(pool, { id: 'delivered', items: 10 });
   const orderId = randomUUID();
@@ -489,7 +489,7 @@ test('items that were delivered are listed as they were inscribed, with their nu
   });
 });
 
-test('an item beside one that could not be delivered keeps its own number', async () => {
+test('an item keeps its number if another could not be delivered', async () => {
   const { pool } = http.database;
   await insertCollection(pool, { id: 'gaps', items: 4 });
   const orderId = randomUUID();
@@ -503,7 +503,7 @@ test('an item beside one that could not be delivered keeps its own number', asyn
      VALUES ($1, 'bulk', 'completed', 900003, 900004, '\\x5120'::bytea || sha256('b'), 'b', 'wallet', 1, '{}', '{}', '{}', now())`,
     [orderId],
   );
-  // the sat of the second file was lost: its reveal was given up alone
+  // the sat of the second file was lost, so only its reveal was given up
   await pool.query(
     `INSERT INTO service.wallet_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
      SELECT sha256(convert_to('gap ' || n, 'UTF8')), $1, 'reveal', n, 1, '', '{"inputs": [], "outputs": []}', 1

@@ -9,7 +9,7 @@ import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { whileLocked } from '#test/support/postgres/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** More than the buffers of two sockets take where nobody reads. */
+/** More bytes than the buffers of two unread sockets hold. */
 const long = Buffer.alloc(48 * 1024 * 1024, 'long body ');
 /** Two pieces. */
 const medium = Buffer.alloc(pieceBytes + 1, 'medium ');
@@ -63,7 +63,7 @@ async function receivedBytes(): Promise<number> {
   return bytesRead;
 }
 
-/** A client that asks and reads nothing. */
+/** A client that sends a request and reads nothing. */
 async function slowClient(name: string): Promise<Socket> {
   const socket = connect(Number(address.port), address.hostname);
   await once(socket, 'connect');
@@ -73,7 +73,7 @@ async function slowClient(name: string): Promise<Socket> {
 }
 
 describe('a content', () => {
-  test('is sent whole and in parts over several pieces, as it is stored', async () => {
+  test('is sent whole and in parts over several pieces, unchanged', async () => {
     expect(Buffer.from(await (await get('medium')).arrayBuffer()).equals(medium)).toBe(true);
     expect(Buffer.from(await (await get('long')).arrayBuffer()).equals(long)).toBe(true);
     const [first, last] = [pieceBytes - 2, 3 * pieceBytes + 5];
@@ -82,7 +82,7 @@ describe('a content', () => {
     expect(Buffer.from(await part.arrayBuffer()).equals(long.subarray(first, last + 1))).toBe(true);
   });
 
-  test('costs the database no more than the asked range', async () => {
+  test('costs the database only the requested range', async () => {
     const before = await receivedBytes();
     for (const range of ['bytes=0-0', 'bytes=30000000-30000000', 'bytes=-1']) {
       const answer = await get('long', { headers: { range } });
@@ -93,13 +93,13 @@ describe('a content', () => {
     expect((await receivedBytes()) - before).toBeLessThan(10_000);
   });
 
-  test('is read as fast as its client takes it, without a connection in between', async () => {
+  test('is read at the pace of its client, without a connection between pieces', async () => {
     const before = await receivedBytes();
     const socket = await slowClient('long');
     // the only connection is free for others
     expect(await (await get('short')).text()).toBe('short');
     let last = -1;
-    // hex digits: two bytes a byte
+    // hex digits: two per byte
     await waitUntil(async () => last === (last = (await receivedBytes()) - before), { everyMs: 300 });
     expect(last).toBeLessThan(2 * (long.length / 2));
     expect(reads.sending.length).toBe(1);
@@ -107,7 +107,7 @@ describe('a content', () => {
     await waitUntil(() => reads.sending.length === 0);
   });
 
-  test('ends where a reorganisation removes it in the midst', async () => {
+  test('ends if a reorganisation removes it during the answer', async () => {
     const answer = await get('lost');
     expect(answer.status).toBe(200);
     await http.database.pool.query("UPDATE chain.contents SET sha256 = '' WHERE length(body) = $1", [
@@ -118,16 +118,16 @@ describe('a content', () => {
 });
 
 describe('contents', () => {
-  test('know of every client that asks for anything: it is disturbed by those that read much', async () => {
+  test('count every client with any request: heavy readers disturb it', async () => {
     const seen = vi.spyOn(reads, 'sees');
     await http.app.inject({ url: '/blockheight', remoteAddress: '192.0.2.7' });
-    // who only looks whether the process lives is no client
+    // a client that only asks whether the process lives does not count
     await http.app.inject({ url: '/health/live', remoteAddress: '192.0.2.8' });
     expect(seen.mock.calls.flat()).toEqual(['192.0.2.7']);
     seen.mockRestore();
   });
 
-  test('that many clients are being sent leave no place for another long one, and room for short ones', async () => {
+  test('sent to many clients leave no place for another long content, but room for short ones', async () => {
     const sockets = [await slowClient('long'), await slowClient('long')];
     const refused = await get('medium');
     expect(refused.status).toBe(503);
@@ -139,7 +139,7 @@ describe('contents', () => {
     expect((await get('medium')).status).toBe(200);
   });
 
-  test('that nobody waits for any longer are not read, and others are refused or answered in time', async () => {
+  test('that no client waits for are not read, and others are refused or answered in time', async () => {
     await whileLocked(http.database, 'chain.contents', async (unlock) => {
       const controller = new AbortController();
       const gone = ['long', 'medium', 'short'].map((name) => get(name, { signal: controller.signal }));
@@ -163,7 +163,7 @@ describe('contents', () => {
     expect(http.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 
-  test('asked for by clients that leave at once leave no place taken', async () => {
+  test('for clients that leave at once release their places', async () => {
     for (let round = 0; round < 200; round++) {
       const socket = connect(Number(address.port), address.hostname);
       await once(socket, 'connect');

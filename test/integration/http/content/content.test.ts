@@ -36,7 +36,7 @@ beforeAll(async () => {
         { name: 'line break', body: 'x', encoding: 'br\r\n' },
         { name: 'delegating', body: 'own', type: 'text/own', delegate: idOf('png') },
         { name: 'delegating twice', body: 'own', delegate: idOf('delegating') },
-        { name: 'delegating to nobody', body: 'own', delegate: idOf('nobody') },
+        { name: 'delegating to a missing one', body: 'own', delegate: idOf('missing') },
         { name: 'delegating far', body: 'own', delegate: idOf('png', 4_294_967_295) },
         { name: 'delegating to nothing', body: 'own', delegate: idOf('no body') },
         { name: 'html', type: 'text/html;charset=utf-8', body: '<p>hi</p>' },
@@ -89,11 +89,11 @@ const content = async (name: string, headers: Record<string, string> = { 'accept
   http.app.inject({ url: `/content/${idOf(name)}`, headers });
 
 describe('GET /content/<id>', () => {
-  test('sends the stored bytes, their type, and nothing that lets them out', async () => {
+  test('sends the stored bytes and their type, and confines them', async () => {
     const answer = await content('png');
     expect(answer.statusCode).toBe(200);
     expect(answer.rawPayload).toEqual(png);
-    // a text inscription may be another one's script, as on ord
+    // a text inscription may be the script of another one, as on ord
     expect(answer.headers).not.toHaveProperty('x-content-type-options');
     expect(answer.headers).toMatchObject({
       'content-type': 'image/png',
@@ -132,13 +132,13 @@ describe('GET /content/<id>', () => {
     expect(answer.headers['content-length']).toBe(String(answer.rawPayload.length));
   });
 
-  test('sends an encoded body as it is to those who accept it', async () => {
+  test('sends an encoded body unchanged to clients that accept it', async () => {
     const answer = await content('packed', { 'accept-encoding': 'gzip, br' });
     expect(answer.rawPayload).toEqual(packed);
     expect(answer.headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding' });
   });
 
-  test('is 406 for those who do not', async () => {
+  test('is 406 for clients that do not accept it', async () => {
     for (const headers of [{ 'accept-encoding': 'identity' }, { 'accept-encoding': 'gzip' }, {}]) {
       const answer = await content('packed', headers as Record<string, string>);
       expect(answer.statusCode).toBe(406);
@@ -149,12 +149,12 @@ describe('GET /content/<id>', () => {
       });
       expect(answer.body).toContain('`br`');
     }
-    // before it is seen that there is no body, as ord does
+    // before the missing body is noticed, as in ord
     expect((await content('packed nothing')).statusCode).toBe(406);
     expect((await content('packed nothing', { 'accept-encoding': 'br' })).statusCode).toBe(404);
   });
 
-  test('is 406 for an encoding that is not UTF-8, and drops one that can be no header', async () => {
+  test('is 406 for an encoding that is not UTF-8, and drops one that is invalid in a header', async () => {
     expect((await content('odd encoding', {})).statusCode).toBe(406);
     const dropped = await content('line break');
     expect(dropped.statusCode).toBe(200);
@@ -173,10 +173,10 @@ describe('GET /content/<id>', () => {
 
   test.each([
     ['no body', 'this inscription has no content\n'],
-    ['delegating to nobody', `delegate ${idOf('nobody')} not found\n`],
+    ['delegating to a missing one', `delegate ${idOf('missing')} not found\n`],
     ['delegating far', `delegate ${idOf('png', 4_294_967_295)} not found\n`],
     ['delegating to nothing', 'this inscription has no content\n'],
-    ['nobody', `inscription ${idOf('nobody')} not found\n`],
+    ['missing', `inscription ${idOf('missing')} not found\n`],
   ])('is 404 for %j', async (name, words) => {
     const answer = await content(name);
     expect(answer.statusCode).toBe(404);
@@ -210,7 +210,7 @@ describe('GET /content/<id>', () => {
     expect(head.headers).toMatchObject({ 'content-type': 'image/png', 'content-length': '7' });
   });
 
-  test('reads no body that took the id of another, as after going back', async () => {
+  test('never reads a body that took the id of another one, as after an undo', async () => {
     const { pool } = http.database;
     const lookup = await findContent(pool, { txid: asTxid(txidOf('png')), index: 0 });
     if (lookup.kind !== 'found' || lookup.content.body === null) throw new Error('it has a body');
@@ -234,7 +234,7 @@ describe('GET /content/<id> in parts', () => {
     return [statusCode, headers['content-range'], [...rawPayload]];
   };
 
-  test('sends the bytes that were asked for', async () => {
+  test('sends the requested bytes', async () => {
     expect(await part('bytes=1-3')).toEqual([206, 'bytes 1-3/7', [...png.subarray(1, 4)]]);
     expect(await part('bytes=5-')).toEqual([206, 'bytes 5-6/7', [...png.subarray(5)]]);
     expect(await part('bytes=-2')).toEqual([206, 'bytes 5-6/7', [...png.subarray(5)]]);
@@ -242,7 +242,7 @@ describe('GET /content/<id> in parts', () => {
     expect((await content('png')).headers['accept-ranges']).toBe('bytes');
   });
 
-  test('sends all where it cannot be said which, or the client has begun with other bytes', async () => {
+  test('sends the whole body for an unclear range, or if the client started with other bytes', async () => {
     for (const range of ['bytes=3-1', 'bytes=0-1,3-4', 'lines=1-2', 'bytes=-', 'x']) {
       expect(await part(range)).toEqual([200, undefined, [...png]]);
     }
@@ -251,7 +251,7 @@ describe('GET /content/<id> in parts', () => {
     expect(await part('bytes=0-0', { 'if-range': etag as string })).toEqual([206, 'bytes 0-0/7', [0x89]]);
   });
 
-  test('does so for GET alone', async () => {
+  test('has ranges only for GET', async () => {
     for (const range of ['bytes=1-3', 'bytes=7-']) {
       const head = await http.app.inject({
         method: 'HEAD',
@@ -266,7 +266,7 @@ describe('GET /content/<id> in parts', () => {
     }
   });
 
-  test('is 416 behind the end', async () => {
+  test('is 416 after the end', async () => {
     expect(await part('bytes=7-')).toEqual([416, 'bytes */7', []]);
     expect(await part('bytes=-0')).toEqual([416, 'bytes */7', []]);
   });
@@ -301,7 +301,7 @@ describe('GET /preview/<id>', () => {
     expect(body).toMatch(/<pre>é{32768}…<\/pre>/u);
   });
 
-  test('of an encoded text is decoded and escaped, whatever the client accepts', async () => {
+  test('of an encoded text is decoded and escaped, for any accepted encodings', async () => {
     for (const accepted of ['br', 'identity']) {
       const answer = await preview('packed text', { 'accept-encoding': accepted });
       expect(answer.headers['content-encoding']).toBeUndefined();
@@ -344,17 +344,17 @@ describe('GET /preview/<id>', () => {
     expect(answer.headers['content-encoding']).toBeUndefined();
     expect(answer.body).toContain(words);
     expect(answer.body).not.toContain('<img');
-    // asked again it is known
+    // the second time it is known
     expect((await http.app.inject(`/preview/${idOf(name)}?size=${size}`)).body).toBe(answer.body);
   });
 
-  test('of what is within the bounds of a page, but not of a card, is shown alone', async () => {
+  test('of a content within the bounds of a page, but not of a card, is shown alone', async () => {
     expect((await preview('large picture')).body).toContain('<img');
     const html = await preview('5 MB of html', { 'accept-encoding': 'br' });
     expect(html.headers['content-encoding']).toBe('br');
   });
 
-  test('in a list plays nothing by itself', async () => {
+  test('in a list does not play by itself', async () => {
     const card = await http.app.inject(`/preview/${idOf('mp4')}?size=card`);
     expect(card.body).toContain('<video muted playsinline preload="metadata"');
     const sound = await http.app.inject(`/preview/${idOf('mp3')}?size=card`);
@@ -365,7 +365,7 @@ describe('GET /preview/<id>', () => {
     expect((await http.app.inject(`/preview/${idOf('mp4')}?size=huge`)).statusCode).toBe(400);
   });
 
-  test('leaves what /content sends as it was inscribed', async () => {
+  test('does not change the bytes of /content', async () => {
     const answer = await content('html bomb', { 'accept-encoding': 'br' });
     expect(answer.headers['content-encoding']).toBe('br');
     expect(answer.rawPayload).toEqual(htmlBomb);
@@ -379,22 +379,22 @@ describe('GET /preview/<id>', () => {
     ['woff2', '@font-face'],
     ['pdf', '<p>application/pdf</p>'],
     ['no body', '<p>no content</p>'],
-  ])('of %j stands in a page of ours', async (name, part) => {
+  ])('of %j is in a page of ours', async (name, part) => {
     expect((await preview(name)).body).toContain(part);
   });
 
-  test('is 404 for what is not indexed', async () => {
-    const answer = await preview('delegating to nobody');
+  test('is 404 for an inscription that is not indexed', async () => {
+    const answer = await preview('delegating to a missing one');
     expect(answer.statusCode).toBe(404);
     expect(answer.headers['cache-control']).toBe('no-store');
-    expect(answer.body).toContain(`<p>delegate ${idOf('nobody')} not found</p>`);
-    expect((await preview('nobody')).statusCode).toBe(404);
+    expect(answer.body).toContain(`<p>delegate ${idOf('missing')} not found</p>`);
+    expect((await preview('missing')).statusCode).toBe(404);
     expect((await http.app.inject('/preview/x')).statusCode).toBe(400);
   });
 });
 
 describe('cross-origin requests', () => {
-  test('are allowed to everybody, without credentials', async () => {
+  test('are allowed for every origin, without credentials', async () => {
     const preflight = await http.app.inject({
       method: 'OPTIONS',
       url: '/search',

@@ -58,7 +58,7 @@ describe('the stream of events', () => {
   beforeEach(openApp);
   afterEach(() => http.close());
 
-  test('replayed over reorganisations leaves what the tables have', { tags: ['proof'] }, async () => {
+  test('replayed over reorganisations gives the content of the tables', { tags: ['proof'] }, async () => {
     const consumer = new EventConsumer();
     let seen: string | undefined;
     for (const tip of [short, best, long, short, best]) {
@@ -77,7 +77,7 @@ describe('the stream of events', () => {
     expect(sequences).toEqual(sequences.map((_, at) => at + 1));
   });
 
-  test('goes on behind any event that was seen, with nothing missing and nothing twice', async () => {
+  test('resumes after any received event, with no event missing or repeated', async () => {
     await goTo(short);
     await goTo(best);
     const all = await events();
@@ -97,7 +97,7 @@ describe('the stream of events', () => {
     expect(await events(`?after=${ids.at(-1)}`)).toEqual([]);
   });
 
-  test('is the same where texts were forgotten, and says which cannot be made again', async () => {
+  test('is the same if texts were deleted, and says which cannot be rebuilt', async () => {
     await goTo(long);
     await goTo(best);
     const all = await events();
@@ -171,7 +171,7 @@ describe('hashes', () => {
   beforeEach(openApp);
   afterEach(() => http.close());
 
-  test('are those of the texts, and can be followed from any height on', async () => {
+  test('are those of the texts, and can be read from any height', async () => {
     await goTo(best);
     const stored = await readHashes(http.database.pool);
     type Answer = {
@@ -191,7 +191,7 @@ describe('hashes', () => {
     expect((await ask('?from=5000')).hashes).toEqual([]);
     const outbox = await readOutbox(http.database.pool);
     const [first, last] = [0, golden.chain.headers.length - 1];
-    // the newest texts are stored, older ones are made from the tables
+    // the newest texts are stored, older ones are rebuilt from the tables
     expect([outbox[first]?.text, outbox[last]?.text]).toEqual([null, expect.any(String)]);
     for (const height of [first, 104, 130, last]) {
       const answer = await fetch(`${address}/events/text/${height}`);
@@ -204,7 +204,7 @@ describe('hashes', () => {
     expect((await fetch(`${address}/events/text/9999`)).status).toBe(404);
   });
 
-  test('after any reorganisation are those of a clean index', async () => {
+  test('after any reorganisation equal those of a clean index', async () => {
     const clean = new Map<string, unknown>();
     for (const tip of [best, short, long]) {
       const other = await createTestDatabase();

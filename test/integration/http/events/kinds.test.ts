@@ -16,7 +16,7 @@ import { parseThreads } from '#test/support/parse-threads.ts';
 
 const golden = new GoldenChain('reorg-1');
 const [best, , long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
-/** How far a catch-up pass has come; null: it is done. */
+/** The progress of a catch-up pass; null: it has ended. */
 let reached: number | null = null;
 const births = birthKind({ firstHeight: asHeight(90), reached: () => reached });
 let root: string;
@@ -56,7 +56,7 @@ async function json<T>(path: string, status = 200): Promise<T> {
 }
 
 describe('the stream of a kind', () => {
-  test('has the rows of the outbox with its own events and ids, and the other streams know nothing of them', async () => {
+  test('has the rows of the outbox with its own events and ids, which are in no other stream', async () => {
     const all = await events('?kind=births');
     const inscriptions = await events('');
     expect(await events('?kind=inscriptions')).toEqual(inscriptions);
@@ -85,7 +85,7 @@ describe('the stream of a kind', () => {
     expect(all.filter(({ type }) => type === 'undo').length).toBeGreaterThan(5);
   });
 
-  test('goes on behind any of its events, and behind a sequence', async () => {
+  test('resumes after any of its events, and after a sequence', async () => {
     const ids = (await events('?kind=births')).map(({ id }) => id);
     for (const cut of [0, 1, 60, Math.floor(ids.length / 2), ids.length - 1]) {
       const after = await events(`?kind=births&after=${ids[cut]}`);
@@ -120,7 +120,7 @@ describe('the stream of a kind', () => {
     });
   });
 
-  test('refuses to resume behind an event of another kind', async () => {
+  test('refuses to resume after an event of another kind', async () => {
     const headers = { accept: 'text/event-stream', 'last-event-id': '12.3' };
     const answer = await fetch(`${address}/events?kind=births`, { headers });
     expect(answer.status).toBe(400);
@@ -128,7 +128,7 @@ describe('the stream of a kind', () => {
   });
 });
 
-describe('what is compared', () => {
+describe('the compared values', () => {
   test('are the texts and hashes of each kind, and the newest of them in the status', async () => {
     const stored = await readHashes(http.database.pool, births);
     interface Hashes {
@@ -155,7 +155,7 @@ describe('what is compared', () => {
     });
   });
 
-  test('is refused with the height that a catch-up pass has reached, for that kind alone', async () => {
+  test('are refused with the height that a catch-up pass has reached, only for that kind', async () => {
     reached = 101;
     try {
       for (const path of ['/events?kind=births', '/events/text/95?kind=births']) {

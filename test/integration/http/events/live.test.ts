@@ -59,7 +59,7 @@ async function lastId(): Promise<string> {
   return (await allEvents()).at(-1)!.id;
 }
 
-/** A client of server-sent events, as simply as one can be. */
+/** A minimal client of server-sent events. */
 class ServerSentStream {
   readonly events: ReceivedEvent[] = [];
   readonly head: Promise<{
@@ -126,10 +126,10 @@ class ServerSentStream {
   }
 }
 
-/** A client of its own for each 20 streams. */
+/** Each 20 streams have a client of their own. */
 const clientAddress = (at: number): string => `127.0.0.${2 + Math.floor(at / 20)}`;
 
-/** How many streams one client can open now. */
+/** The number of streams that one client can open now. */
 async function openStreams(): Promise<number> {
   const opened = await Promise.all(
     Array.from({ length: 25 }, () => new ServerSentStream('', undefined, '127.0.0.1').head),
@@ -149,7 +149,7 @@ const until = (check: () => unknown): Promise<unknown> =>
   vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
 describe('server-sent events', () => {
-  test('tell live of every block, over a reorganisation too, to whoever reconnects as well', async () => {
+  test('report every block live, over a reorganisation too, and also to clients that reconnect', async () => {
     await goTo(short, 100);
     const before = await allEvents();
     const whole = new ServerSentStream('?from=0');
@@ -160,7 +160,7 @@ describe('server-sent events', () => {
     await goTo(short);
     await until(async () => expect(whole.lastEventId).toBe(await lastId()));
     expect(live.events).toEqual(whole.events.slice(before.length));
-    // it goes away in the middle of what follows, and comes back
+    // it disconnects in the middle of the next events, and reconnects
     const seen = live.events.length;
     expect(seen).toBeGreaterThan(10);
     live.close();
@@ -177,7 +177,7 @@ describe('server-sent events', () => {
     expect(whole.events).toEqual(await allEvents());
   });
 
-  test('go on behind any event, in the middle of a block too', async () => {
+  test('resume after any event, also in the middle of a block', async () => {
     await goTo(best);
     const all = await allEvents();
     for (const cut of [0, 5, Math.floor(all.length / 2), all.length - 2]) {
@@ -187,7 +187,7 @@ describe('server-sent events', () => {
     }
   });
 
-  test('take one connection of the database for all, and none when all are gone', async () => {
+  test('share one connection of the database, which is released when all have disconnected', async () => {
     await goTo(best, 50);
     const many = Array.from({ length: 12 }, () => new ServerSentStream(''));
     await Promise.all(many.map(({ head }) => head));
@@ -203,7 +203,7 @@ describe('server-sent events', () => {
     await until(async () => expect(await listeners()).toBe(0));
   });
 
-  test('go on when the listening connection is lost', async () => {
+  test('continue when the listening connection is lost', async () => {
     await goTo(best, 50);
     const stream = new ServerSentStream('');
     await until(async () => expect(await listeners()).toBe(1));
@@ -215,7 +215,7 @@ describe('server-sent events', () => {
     await until(async () => expect(await listeners()).toBe(1));
   });
 
-  test('are refused with 503 where there are too many, and a place that is left is given again', async () => {
+  test('are refused with 503 if there are too many, and free places are used again', async () => {
     const many = Array.from(
       { length: 100 },
       (_, at) => new ServerSentStream('', undefined, clientAddress(at)),
@@ -253,7 +253,7 @@ describe('server-sent events', () => {
   test.each([
     ['at once', 0],
     ['while the database is asked', 3],
-  ])('that are given up %s leave no place taken', async (_name, laterMs) => {
+  ])('that are abandoned %s release their places', async (_name, laterMs) => {
     const port = Number(new URL(address).port);
     for (let round = 0; round < 5; round++) {
       const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'));
@@ -283,7 +283,7 @@ describe('server-sent events', () => {
     await until(() => expect(stream.ended).toBe(true));
   });
 
-  test('refuse a Last-Event-ID that is none', async () => {
+  test('refuse an invalid Last-Event-ID', async () => {
     const stream = new ServerSentStream('', 'yesterday');
     const { status, body } = await stream.head;
     expect(status).toBe(400);
@@ -293,7 +293,7 @@ describe('server-sent events', () => {
 });
 
 describe('a client that does not read', () => {
-  test('is not read ahead for, and one that goes away is forgotten', { tags: ['proof'] }, async () => {
+  test('has no events read ahead, and is forgotten when it disconnects', { tags: ['proof'] }, async () => {
     await goTo(best);
     const { pool, readers } = http.database;
     // the best chain again and again: some 100 MB of events
@@ -309,7 +309,7 @@ describe('a client that does not read', () => {
     const socket = connect(Number(new URL(address).port), '127.0.0.1');
     socket.pause();
     socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    // it stands still once the buffers between are full, however busy the machine is until then
+    // it stops once the buffers in between are full, however busy the machine is until then
     const standsStill = (): Promise<unknown> =>
       until(async () => {
         const before = pages;
@@ -324,7 +324,7 @@ describe('a client that does not read', () => {
     );
     // servers of tests never wait for the disk: a page takes a connection to be read, and one to be flushed
     expect(Number(rows[0]!.pages)).toBeGreaterThan((3 * taken) / 2);
-    // the answer is complete once the client reads on
+    // the answer is complete once the client continues to read
     let received = 0;
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length;

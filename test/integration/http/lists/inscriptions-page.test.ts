@@ -47,7 +47,7 @@ describe('the page of /inscriptions', () => {
     [...body.matchAll(/<li class="card"><a href="\/inscription\/([0-9a-f]+i\d+)"/gu)].map(([, id]) => id!);
   const ids = (...names: string[]): string[] => names.map((name) => idOf(name));
 
-  test('narrows to kinds', async () => {
+  test('can be narrowed to kinds', async () => {
     expect(cards(await page('/inscriptions?kind=images'))).toEqual(ids('drawing', 'picture'));
     expect(cards(await page('/inscriptions?kind=html'))).toEqual(ids('document with a set', 'document'));
     expect(cards(await page('/inscriptions?kind=html&sort=oldest'))).toEqual(
@@ -65,7 +65,7 @@ describe('the page of /inscriptions', () => {
     expect(JSON.parse(body)).toMatchObject({ ids: ids('document with a set', 'document') });
   });
 
-  test('hides token operations, until they are asked for; ord’s list has all', async () => {
+  test('hides token operations by default; ord’s list has all', async () => {
     const hidden = await page('/inscriptions');
     expect(hidden).not.toContain(idOf('mint 4'));
     expect(hidden).toContain('href="/inscriptions?tokens=show">Show token operations');
@@ -77,7 +77,7 @@ describe('the page of /inscriptions', () => {
     });
   });
 
-  test('leads from a page by number to the next one, and says where there is none', async () => {
+  test('links from a page by number to the next one, and says if there is none', async () => {
     const first = await page('/inscriptions/1?limit=10');
     const next = /<a class="button" href="([^"]+)" rel="next">/u.exec(first)![1]!;
     const second = await page(next);
@@ -88,14 +88,14 @@ describe('the page of /inscriptions', () => {
     expect(cards(past)).toEqual([]);
   });
 
-  test('shows the filters that it passes, and nothing else of an address', async () => {
+  test('shows the active filters, and no other parameter of an address', async () => {
     const body = await page(`/inscriptions?parent=${idOf('picture')}&colour=red`);
     expect(cards(body)).toEqual(ids('delegating', 'drawing'));
     expect(body).toContain(`parent: <span class="mono">${idOf('picture')}</span>`);
     expect(body).not.toContain('colour: ');
   });
 
-  test('shows equal contents once, with a link to all of them, on pages that follow each other', async () => {
+  test('shows equal contents once, with a link to all, on consecutive pages', async () => {
     const first = await page('/inscriptions');
     expect(cards(first)).toHaveLength(48);
     const next = /<a class="button" href="([^"]+)" rel="next">/u.exec(first)![1]!;
@@ -137,13 +137,13 @@ describe('the page of /inscriptions', () => {
     expect(body).toContain(`/preview/${idOf('document with a set')}?size=card`);
   });
 
-  test('of relatives are at ord’s paths, for people alone', async () => {
+  test('of relatives is at ord’s paths, only for people', async () => {
     const children = `/children/${idOf('picture')}`;
     const body = await page(children);
     expect(cards(body)).toEqual(ids('drawing', 'delegating'));
     expect(body).toContain(`Children of <a class="mono" href="/inscription/${idOf('picture')}"`);
     expect(cards(await page(`/parents/${idOf('drawing')}`))).toEqual(ids('picture'));
-    expect(await page(`/gallery/${idOf('drawing')}`)).toContain('There are none here.');
+    expect(await page(`/gallery/${idOf('drawing')}`)).toContain('There are no inscriptions here.');
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
       const answer = await http.app.inject({ url: children, headers });
       expect(answer.headers['content-type']).toContain('application/json');

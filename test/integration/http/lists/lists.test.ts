@@ -103,7 +103,7 @@ const where = (test: (inscription: OrdInscription) => boolean): string[] =>
   newestFirst.filter((id) => test(inscriptions.get(id) as OrdInscription));
 
 describe('/inscriptions', () => {
-  test('lists all, newest first, a hundred a page, as ord', async () => {
+  test('lists all, newest first, a hundred per page, as in ord', async () => {
     for (let page = 0; page * 100 < newestFirst.length; page++) {
       const { body } = await get<List>(page === 0 ? '/inscriptions' : `/inscriptions/${page}`);
       expect(body).toMatchObject({
@@ -121,12 +121,12 @@ describe('/inscriptions', () => {
     });
   });
 
-  test('goes on by cursors, in either order and any size', async () => {
+  test('continues by cursors, in either order and any size', async () => {
     expect(await pages('limit=7')).toEqual(newestFirst);
     expect(await pages('limit=90&order=asc')).toEqual(newestFirst.toReversed());
   });
 
-  test('filters by everything that ord says of an inscription', async () => {
+  test('filters by every fact that ord has of an inscription', async () => {
     expect(await pages('cursed=true')).toEqual(where(({ number }) => number < 0));
     expect(await pages('cursed=false&limit=50')).toEqual(where(({ number }) => number >= 0));
     expect(await pages('from=100&to=120&limit=9')).toEqual(
@@ -187,7 +187,7 @@ describe('/inscriptions', () => {
     });
   });
 
-  test('refuses a page beside filters, a cursor of another list, and ignores what it does not know', async () => {
+  test('refuses a page with filters and a cursor of another list, and ignores unknown parameters', async () => {
     expect((await get('/inscriptions/1?cursed=true')).status).toBe(400);
     expect((await get('/inscriptions/x')).status).toBe(400);
     const { body } = await get<List>('/inscriptions?limit=2');
@@ -239,9 +239,9 @@ describe('/address and /outputs', () => {
     heldAt.set(outpoint, [...(heldAt.get(outpoint) ?? []), id]);
   }
 
-  test('list the unspent outputs of every address, their sum and what they hold', async () => {
+  test('list the unspent outputs of every address, their sum and their contents', async () => {
     let count = 0;
-    // the fullest ones, including reinscribed and merged ones, and one in ten of the others
+    // those with the most contents, including reinscribed and merged ones, and one in ten of the others
     const known = [...owners].toSorted(([, a], [, b]) => b.length - a.length);
     for (const [place, [address, outputs]] of known.entries()) {
       if (address === null || (place > 40 && place % 10 !== 0)) continue;
@@ -328,26 +328,26 @@ describe('/address and /outputs', () => {
       (await get(`/outputs/${address}?limit=1&cursor=${Buffer.from(made).toString('base64url')}`)).status;
     expect(await ask(bytes)).toBe(200);
     expect(await ask(bytes.subarray(0, -1))).toBe(400);
-    // a height, txid and vout that were never given out
+    // a height, txid and vout that no answer had
     expect(await ask(Buffer.from(bytes).fill(0xff, bytes.length - 40))).toBe(200);
   });
 
-  test('say what an address without anything holds, and refuse what is none', async () => {
-    const nobody = scriptToAddress(Buffer.from(`0014${'ab'.repeat(20)}`, 'hex'), networks.regtest) as string;
-    expect((await get(`/address/${nobody}`)).body).toEqual({
+  test('answer for an empty address, and refuse invalid ones', async () => {
+    const empty = scriptToAddress(Buffer.from(`0014${'ab'.repeat(20)}`, 'hex'), networks.regtest) as string;
+    expect((await get(`/address/${empty}`)).body).toEqual({
       inscriptions: [],
       outputs: [],
       runes_balances: [],
       sat_balance: 0,
     });
-    expect((await get(`/outputs/${nobody}`)).body).toEqual([]);
+    expect((await get(`/outputs/${empty}`)).body).toEqual([]);
     expect((await get('/address/hello')).status).toBe(400);
     expect((await get('/outputs/1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa')).status).toBe(400);
-    expect((await get(`/outputs/${nobody}?type=all`)).status).toBe(400);
+    expect((await get(`/outputs/${empty}?type=all`)).status).toBe(400);
     for (const type of ['cardinal', 'runic'])
-      expect((await get(`/outputs/${nobody}?type=${type}`)).body).toEqual([]);
-    expect(await get(`/outputs/${nobody}`, bareApp)).toMatchObject({ status: 404 });
-    const page = await app.inject({ url: `/address/${nobody}`, headers: { accept: 'text/html' } });
+      expect((await get(`/outputs/${empty}?type=${type}`)).body).toEqual([]);
+    expect(await get(`/outputs/${empty}`, bareApp)).toMatchObject({ status: 404 });
+    const page = await app.inject({ url: `/address/${empty}`, headers: { accept: 'text/html' } });
     expect(page.body.replaceAll(/<[^>]+>/gu, ' ').replaceAll(/\s+/gu, ' ')).toContain(
       'Unspent outputs 0 Value 0 sats',
     );
@@ -360,7 +360,7 @@ describe('/inscription/<id>/transfers', () => {
     readonly nextCursor: string | null;
   }
 
-  test('ends where ord says that the inscription is, and is one chain of places', async () => {
+  test('ends at ord’s place of the inscription, as one chain of places', async () => {
     for (const id of newestFirst) {
       const { body } = await get<Transfers>(`/inscription/${id}/transfers`);
       const { transfers } = body;
@@ -407,7 +407,7 @@ describe('/inscription/<id>/transfers', () => {
     }
   });
 
-  test('is a page where HTML is named, in either order and in pages, and JSON for all others', async () => {
+  test('is a page for clients that name HTML, in either order and in pages, and JSON for all others', async () => {
     const { rows } = await database.pool.query<{ txid: Buffer; index: number }>(
       `SELECT i.txid, i.index FROM chain.inscriptions i JOIN chain.locations l USING (key)
        GROUP BY i.key, i.txid, i.index ORDER BY count(*) DESC LIMIT 1`,
@@ -443,14 +443,14 @@ describe('/inscription/<id>/transfers', () => {
     expect(await page(`/inscription/${id}`)).toContain(`href="${path}?order=desc">All transfers</a>`);
   });
 
-  test('is 404 for an inscription that is not there, 400 for no id', async () => {
+  test('is 404 for an unknown inscription, and 400 for an invalid id', async () => {
     expect((await get(`/inscription/${'ab'.repeat(32)}i0/transfers`)).status).toBe(404);
     expect((await get('/inscription/5/transfers')).status).toBe(400);
   });
 });
 
 describe('a cursor', () => {
-  test('of a block that was reorganised away is stale, one of an older block leads on', async () => {
+  test('of an undone block is stale, and one of an older block continues', async () => {
     const { body: newest } = await get<List>('/inscriptions?limit=1');
     const old = await get<List>('/inscriptions?limit=3&order=asc');
     await indexed(database.pool, longest.tip, true);
@@ -469,7 +469,7 @@ describe('a cursor', () => {
     expect(body.ids).toEqual(golden.order(longest).slice(3, 6));
   });
 
-  test('that somebody made up is refused, or leads nowhere', async () => {
+  test('that a client invented is refused, or has an empty page', async () => {
     const { body } = await get<List>('/inscriptions?limit=1');
     const bytes = Buffer.from(body.next_cursor ?? '', 'base64url');
     const positionAt = bytes.length - 4;

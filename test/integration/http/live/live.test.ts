@@ -50,7 +50,7 @@ interface Parts {
   readonly tip: string;
 }
 
-/** A page that listens. */
+/** A listening page. */
 class LiveClient {
   readonly parts: Parts[] = [];
   text = '';
@@ -82,7 +82,7 @@ class LiveClient {
   }
 }
 
-test('a page learns the present at once, and all pages learn of each new block from one look', async () => {
+test('a page gets the present state at once, and one check reports each new block to all pages', async () => {
   const pages = [new LiveClient(), new LiveClient(), new LiveClient()];
   for (const { head } of pages) {
     const { status, headers } = await head;
@@ -101,7 +101,7 @@ test('a page learns the present at once, and all pages learn of each new block f
   expect(pages[0]!.parts.at(-1)!.strip).toContain('href="/block/3"');
 });
 
-test('a page that connects again receives only what it does not have', async () => {
+test('a page that reconnects only receives missing parts', async () => {
   const first = new LiveClient();
   await waitUntil(() => first.parts.length === 1);
   const again = new LiveClient({ 'last-event-id': first.lastId });
@@ -112,7 +112,7 @@ test('a page that connects again receives only what it does not have', async () 
   await waitUntil(() => again.parts.at(-1)?.tip.includes('block 4') === true);
 });
 
-test('one address has a bounded number of them, and a place is free when its page is left', async () => {
+test('one address has a limited number of pages, and a closed page frees its place', async () => {
   const pages = Array.from({ length: limits.liveStreamsEach }, () => new LiveClient());
   await Promise.all(pages.map(({ head }) => head));
   expect(await statusOfOneMore()).toBe(429);

@@ -48,7 +48,7 @@ const item = (): Promise<RegtestTransaction> => inscribed(node.chain, { body: 'a
 const pricesOf = (rows: readonly Row[]): unknown[] => rows.map(({ price }) => price);
 
 describe('the sales of a collection', () => {
-  test('are rows of ten fields, newest first or oldest first, with the names that its list gives', async () => {
+  test('are rows of ten fields, newest first or oldest first, with the names of its list', async () => {
     const [first, second] = [await item(), await item()];
     const unknown = `${'ab'.repeat(32)}i0`;
     await imported('frogs', [
@@ -138,7 +138,7 @@ describe('the sales of a collection', () => {
     expect(await activity(childId)).toEqual([]);
   });
 
-  test('come in pages in the order of the chain, and go with their block', async () => {
+  test('come in pages in the order of the chain, and disappear with their block', async () => {
     const sold = await item();
     await imported('once', [[idOfReveal(sold), null]]);
     const toBob = await purse.purchase(sold.coin(0), bob, 50_000);
@@ -155,7 +155,7 @@ describe('the sales of a collection', () => {
     expect(pricesOf(await activity('once', '&order=asc'))).toEqual([55_000]);
   });
 
-  test('of more than a page are each on one page, both ways', async () => {
+  test('of several pages are each on one page, in both orders', async () => {
     const items: string[] = [];
     const pages = 3;
     let coin = (await item().then((made) => (items.push(idOfReveal(made)), made))).coin(0);
@@ -182,7 +182,7 @@ describe('the sales of a collection', () => {
     }
   });
 
-  test('by our own orders are none', async () => {
+  test('do not include deliveries of our own orders', async () => {
     const [delivered, sold] = [await item(), await item()];
     await imported('own', [
       [idOfReveal(delivered), null],
@@ -191,7 +191,7 @@ describe('the sales of a collection', () => {
     const ours = await purse.purchase(delivered.coin(0), bob, 50_000);
     const bought = await purse.purchase(sold.coin(0), bob, 60_000);
     const { pool } = node.database;
-    // the order is not what is tested: its transaction is
+    // the order itself is not tested, only its transaction
     await pool.query(
       'ALTER TABLE service.wallet_transactions DROP CONSTRAINT IF EXISTS wallet_transactions_order_id_fkey',
     );
@@ -223,7 +223,7 @@ describe('the sales of a collection', () => {
     ]);
   });
 
-  test('of the past are left out, unless a date is before them', async () => {
+  test('of the past are left out, unless an earlier date is given', async () => {
     const sold = await item();
     await imported('recent', [[idOfReveal(sold), null]]);
     const { hash } = await node.chain.mine([await purse.purchase(sold.coin(0), bob, 50_000)]);

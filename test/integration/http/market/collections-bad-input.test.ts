@@ -86,13 +86,13 @@ describe('bad input', () => {
       });
   });
 
-  test('the path of a collection alone names those below it', async () => {
+  test('the path of a collection alone names the paths below it', async () => {
     const { status, body } = await get('/frogs');
     expect([status, body]).toMatchObject([404, { code: 'not_found' }]);
-    expect(JSON.stringify(body)).toContain('/stats, /items and /holders');
+    expect(JSON.stringify(body)).toContain('/stats, /items or /holders');
   });
 
-  test('the page of an unknown slug has the code too, and ignores parameters that others add', async () => {
+  test('the page of an unknown slug has the code too, and ignores foreign parameters', async () => {
     const answer = await http.app.inject('/collection/none?utm_source=x');
     expect([answer.statusCode, answer.json()]).toMatchObject([
       404,

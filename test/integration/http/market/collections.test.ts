@@ -79,7 +79,7 @@ describe('the list of collections', () => {
   const slugsOf = async (query: string): Promise<unknown[]> =>
     ((await found(query))['collections'] as Body[]).map(({ slug }) => slug);
 
-  test('has imports by what they sold in a week, wash sales apart, and finds them by name and slug', async () => {
+  test('has imports by their sales of a week, without wash sales, and finds them by name and slug', async () => {
     const [sold, washed, other] = [await item(), await item(), await item()];
     await imported('list-quiet', [[unknownId, null]], 'Quiet Ölfrösche');
     await imported('list-loud', [
@@ -120,7 +120,7 @@ describe('the list of collections', () => {
       expect(await slugsOf(`?q=${nothing}`)).toEqual([]);
   });
 
-  test('leaves out what is older than a week, and comes in pages', async () => {
+  test('leaves out sales older than a week, and comes in pages', async () => {
     const sold = await item();
     await imported('aged', [[idOfReveal(sold), null]]);
     await node.chain.mine([await purse.purchase(sold.coin(0), bob, 50_000)]);
@@ -153,7 +153,7 @@ describe('the list of collections', () => {
     expect(await found('?q=many-&page=1000000000')).toMatchObject({ collections: [], nextPage: null });
   });
 
-  test('has a parent or a gallery where it is named by its id, with a title that hides nothing', async () => {
+  test('has a parent or a gallery if it is named by its id, with a visible title', async () => {
     const child = await item();
     const gallery = await galleryOf([idOfReveal(child), idOfReveal(child)], 'Pond');
     const hostile = await galleryOf([idOfReveal(child)], '<img src=x>\u202egnp');
@@ -232,7 +232,7 @@ describe('the statistics of a collection', () => {
     const { days } = stats['sales'] as { days: Body[] };
     expect(days[0]).toMatchObject({ day: new Date(header.time * 1000).toISOString().slice(0, 10) });
     expect(days.map(({ volume }) => volume).reduce<number>((sum, one) => sum + Number(one), 0)).toBe(120_000);
-    // another day, whose blocks are earlier than the ones before
+    // another day, whose blocks are earlier than the previous ones
     await node.database.pool.query('UPDATE chain.blocks SET time = time - 864000 WHERE height = $1', [
       header.height + 1,
     ]);
@@ -247,7 +247,7 @@ describe('the statistics of a collection', () => {
     ]);
   });
 
-  test('of one without a sale or an indexed item are zeros', async () => {
+  test('of a collection without a sale or an indexed item are zeros', async () => {
     await imported('nothing', [[unknownId, null]]);
     expect(await found('/nothing/stats')).toMatchObject({
       items: { listed: 1, indexed: 0, held: 0 },
@@ -258,7 +258,7 @@ describe('the statistics of a collection', () => {
 });
 
 describe('the holders of a collection', () => {
-  test('are those of now, or those after an earlier block, named by its hash', async () => {
+  test('are those of the tip, or of an earlier block, which is named by its hash', async () => {
     const items = [await item(), await item()];
     const earlier = await tipHeight();
     items.push(await item());
@@ -292,13 +292,13 @@ describe('the holders of a collection', () => {
     expect(await found('/held/holders')).toEqual(now);
     expect(await found(`/held/holders?at=${before + 1}`)).toEqual(now);
     expect(await found(`/held/holders?at=${before}`)).toEqual(then);
-    // the last item was not there yet
+    // the last item did not exist yet
     expect(await found(`/held/holders?at=${earlier}`)).toMatchObject({
       items: { listed: 3, indexed: 2 },
       holders: [holder(alice, 2, 2)],
     });
     expect(await found('/held/holders?at=0')).toMatchObject({ count: 0, holders: [], items: { indexed: 0 } });
-    // reorganised into another buyer: what was before is the same, and the hash tells the rest
+    // reorganised to another buyer: earlier answers are the same, and the hash shows the difference
     await node.bitcoind.rpc.call('invalidateblock', [hash]);
     await node.chain.mine([instead]);
     await node.chain.mine();
@@ -311,7 +311,7 @@ describe('the holders of a collection', () => {
     expect(moved['holders']).toEqual(after['holders']);
   });
 
-  test('hold nothing of what is burned', async () => {
+  test('do not hold burned items', async () => {
     const [kept, burned] = [await item(), await item()];
     await imported('burned', [
       [idOfReveal(kept), null],
@@ -326,7 +326,7 @@ describe('the holders of a collection', () => {
     });
   });
 
-  test('come in pages of one moment, of all kinds of collections', async () => {
+  test('come in pages of one moment, for all kinds of collections', async () => {
     const parent = await inscribed(node.chain, { body: 'a parent' }, { to: alice });
     const child = await inscribed(
       node.chain,
@@ -407,7 +407,7 @@ describe('the items of a collection', () => {
     });
   });
 
-  test('come in pages, each item once, of imports, parents and galleries', async () => {
+  test('come in pages, each item once, for imports, parents and galleries', async () => {
     const parent = await inscribed(node.chain, { body: 'a parent' }, { to: alice });
     let coin = parent.coin(0);
     const children: string[] = [];
@@ -449,7 +449,7 @@ describe('the items of a collection', () => {
 });
 
 describe('items before the index of their last sales is built', () => {
-  test('are 503, as each would be looked for among all sales', async () => {
+  test('are 503, because each would need a search of all sales', async () => {
     const { pool } = node.database;
     const one = await item();
     await imported('unsought', [[idOfReveal(one), null]]);

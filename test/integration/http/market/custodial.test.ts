@@ -11,7 +11,7 @@ let given: TestAccess;
 const keys: string[] = [];
 
 beforeAll(async () => {
-  // searches are open: these paths need a key all the same
+  // searches are open, but these paths still need a key
   http = await createHttpApp([{ height: 0, rows: [] }], {
     access: ({ accessPool }) => {
       given = testAccess(accessPool, { mode: 'open' });
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Each call of the public client, and others of the same names. */
+/** Each call of the public client, and further calls under the same paths. */
 const calls: readonly (readonly [Method, string])[] = [
   ...[
     'create-marketplace',
@@ -96,7 +96,7 @@ describe('the custodial marketplace and the launchpad', () => {
 
   const call = ['POST', '/marketplace/create-listing'] as const;
 
-  test('a key of any scope is told so, in either header', async () => {
+  test('a key of any scope gets 501, in either header', async () => {
     for (const key of keys) {
       expect((await ask(call, { 'x-api-key': key })).status).toBe(501);
       expect((await ask(call, { authorization: `Bearer ${key}` })).status).toBe(501);
@@ -110,7 +110,7 @@ describe('the custodial marketplace and the launchpad', () => {
     ['a key in a cookie', { cookie: 'satscribe_key=KEY' }],
     ['two keys', { 'x-api-key': 'KEY', authorization: `Bearer ${newApiKey().key}` }],
     ['a page of ours without a key', { 'sec-fetch-site': 'same-origin' }],
-  ])('%s is as none', async (_name, headers) => {
+  ])('%s counts as no key', async (_name, headers) => {
     const sent = Object.entries(headers).map(([name, value]) => [name, value.replace('KEY', keys[0] ?? '')]);
     const { status, body } = await ask(call, Object.fromEntries(sent) as Record<string, string>);
     expect(status).toBe(401);
@@ -141,7 +141,7 @@ describe('the custodial marketplace and the launchpad', () => {
     expect(statuses).toEqual([501, 501, 429]);
   });
 
-  test('is told before a byte of the body is there', async () => {
+  test('is answered before a byte of the body has arrived', async () => {
     await http.app.listen({ host: '127.0.0.1', port: 0 });
     const { port } = http.app.server.address() as { port: number };
     for (const [key, status] of [
@@ -158,7 +158,7 @@ describe('the custodial marketplace and the launchpad', () => {
     }
   });
 
-  test('leaves the data of the market to everybody, and its unknown paths unknown', async () => {
+  test('leaves the data of the market open, and its unknown paths unknown', async () => {
     expect((await ask(['GET', '/marketplace/data/collections'])).status).toBe(200);
     for (const url of [
       '/marketplace/data',

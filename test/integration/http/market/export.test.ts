@@ -85,7 +85,7 @@ describe('an export of the sales of a collection', () => {
     });
   });
 
-  test('is a table as well, in which no name is a formula', async () => {
+  test('can be a table, in which no name is a formula', async () => {
     const answer = await app.inject(`${path}?slug=frogs&format=csv`);
     expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8; header=present');
     expect(answer.headers['content-disposition']).toBe('attachment; filename="sales-frogs.csv"');
@@ -96,7 +96,7 @@ describe('an export of the sales of a collection', () => {
     expect(more).toHaveLength(3);
   });
 
-  test('is of a range of heights or days, both ends included', async () => {
+  test('has a range of heights or days, both ends included', async () => {
     const [first, second, third] = await heightsOfSales();
     expect(pricesOf(await rows(`&from=${second}`))).toEqual([60_000, 70_000]);
     expect(pricesOf(await rows(`&to=${second}`))).toEqual([50_000, 60_000]);
@@ -109,7 +109,7 @@ describe('an export of the sales of a collection', () => {
     expect(await text('&from=2999-01-01&format=csv')).toMatch(/^id,[^\r]*\r\n$/u);
   });
 
-  test('is resumed behind any of its rows', async () => {
+  test('can be resumed after any of its rows', async () => {
     const all = await rows();
     for (const [nth, { id }] of all.entries())
       expect(await rows(`&after=${String(id)}`)).toEqual(all.slice(nth + 1));
@@ -123,7 +123,7 @@ describe('an export of the sales of a collection', () => {
     expect(answer.headers['x-indexed-height']).toBe(String((await heightsOfSales()).at(-1)));
   });
 
-  test('cannot be resumed behind a sale whose block has left the chain', async () => {
+  test('cannot be resumed after a sale whose block has left the chain', async () => {
     const last = (await rows()).at(-1)!;
     const hash = await node.bitcoind.rpc.call<string>('getblockhash', [last['height']]);
     await node.bitcoind.rpc.call('invalidateblock', [hash]);
@@ -164,7 +164,7 @@ describe('bad input', () => {
     expect([answer.statusCode, answer.json<unknown>()]).toEqual([400, { errors, code: 'request_invalid' }]);
   });
 
-  test('a parameter that it does not have is refused', async () => {
+  test('an unknown parameter is refused', async () => {
     const answer = await app.inject(`${path}?slug=frogs&fomat=csv`);
     expect(answer.statusCode).toBe(400);
     expect(answer.json()).toEqual({

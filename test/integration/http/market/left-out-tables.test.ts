@@ -30,7 +30,7 @@ afterAll(async () => {
   await node.close();
 });
 
-/** What the process that indexes does at its start. */
+/** The steps of the indexing process at its start. */
 const claim = (wanted: { readonly indexSales?: boolean; readonly indexRunes?: boolean }): Promise<void> =>
   withTransaction(node.database.pool, (tx) =>
     claimDerivedTables(tx, networks.regtest, derivedTables, {
@@ -51,7 +51,7 @@ async function at(url: string): Promise<{ status: number; retry: boolean; text: 
   };
 }
 
-/** A page: only clients that ask for HTML get it. */
+/** Reads a page: only clients that ask for HTML get it. */
 async function words(url: string): Promise<string> {
   return (await app.inject({ url, headers: { accept: 'text/html' } })).body;
 }
@@ -69,8 +69,8 @@ const ofSalesAlone = [
   '/events/text/1?kind=sales',
 ];
 
-describe('where the settings leave sales out', () => {
-  test('all that asks for them alone is told so, with a code and what to do, whatever was indexed before', async () => {
+describe('if the settings leave out sales', () => {
+  test('every path that only needs sales says so, with a code and advice, whatever was indexed before', async () => {
     const urls = [...ofSalesAlone, `/sale/${sold.txid}`];
     await claim({ indexSales: false });
     // an index that has sales, then one that never had
@@ -106,8 +106,8 @@ describe('where the settings leave sales out', () => {
   });
 });
 
-describe('where the settings leave runes out', () => {
-  test('events of them alone are told so, with a code and what to do, whatever was indexed before', async () => {
+describe('if the settings leave out runes', () => {
+  test('events of runes say so, with a code and advice, whatever was indexed before', async () => {
     await claim({ indexRunes: false });
     for (const remove of [false, true]) {
       if (remove) await node.database.pool.query(`DELETE FROM chain.derived_tables WHERE name = 'runes'`);
@@ -124,8 +124,8 @@ describe('where the settings leave runes out', () => {
   });
 });
 
-describe('holders of items that a block without its spent outputs moved', () => {
-  test('are unknown, not none', async () => {
+describe('holders of items that a block without spent outputs moved', () => {
+  test('are unknown, not absent', async () => {
     const { pool } = node.database;
     const seen = async (slug: string): Promise<{ stats: object; page: string }> => {
       await importItems(node.database, { slug, name: slug }, [[itemId, null]]);
@@ -135,7 +135,7 @@ describe('holders of items that a block without its spent outputs moved', () => 
     const { page, stats } = await seen('held');
     expect(stats).toMatchObject({ holders: 1, items: { held: 1, unknown: 0 } });
     expect(page).not.toContain('is unknown');
-    // as a block leaves it that spends its output and lacks the spent outputs
+    // the state after a block that spends its output and lacks the spent outputs
     const { rows } = await pool.query<{ ctid: string }>(
       `UPDATE chain.locations SET spent_height = height WHERE spent_height IS NULL RETURNING ctid::text`,
     );
@@ -150,7 +150,7 @@ describe('holders of items that a block without its spent outputs moved', () => 
 });
 
 describe('sums of sales of an index with gaps', () => {
-  test('say from which block on they count', async () => {
+  test('name the first block that they count', async () => {
     const { pool } = node.database;
     const from = async (): Promise<unknown> => {
       const fresh = await marketApp(node.database);
@@ -175,7 +175,7 @@ describe('sums of sales of an index with gaps', () => {
     const tip = await node.bitcoind.rpc.call<number>('getblockcount');
     await pool.query('UPDATE chain.blocks SET has_spent = false, tx_count = 2 WHERE height = $1', [tip - 2]);
     expect(await from()).toBe(tip - 1);
-    // what is kept goes on with new blocks, over one without its spent outputs
+    // kept data continue with new blocks, also after one without spent outputs
     const kept = async (): Promise<unknown> =>
       (await app.inject(`${data}/collections/frogs/stats`)).json<{ sales: object }>().sales;
     const before = ((await kept()) as { countedFrom: number }).countedFrom;

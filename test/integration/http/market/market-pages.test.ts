@@ -67,7 +67,7 @@ async function page(url: string): Promise<string> {
   expect([url, statusCode]).toEqual([url, 200]);
   return body;
 }
-/** The texts of the rows of a table, the cells separated by bars. */
+/** The texts of the rows of a table, with cells separated by bars. */
 const rowsOf = (text: string): string[] =>
   [...text.matchAll(/<tr>(.*?)<\/tr>/gsu)].map(([, row = '']) =>
     row
@@ -126,7 +126,7 @@ describe('all sales', () => {
   const txids = (text: string): (string | undefined)[] =>
     [...text.matchAll(/href="\/sale\/([0-9a-f]{64})"/gu)].map(([, txid]) => txid);
 
-  test('are the newest first, and fit the filters', async () => {
+  test('are newest first, and match the filters', async () => {
     const all = sales.toReversed().map(({ txid }) => txid);
     expect(txids(await page('/market/activity'))).toEqual(all);
     expect(txids(await page('/market/activity?wash=hidden'))).toEqual(all.slice(1));
@@ -154,9 +154,9 @@ describe('all sales', () => {
     const older = await page(next!.replaceAll('&amp;', '&'));
     expect(new Set(txids(older))).toEqual(new Set([first!.txid]));
     expect(older).toContain('rel="first"');
-    // none of the first 5,000 fits: the page leads to the rows after them
+    // none of the first 5,000 matches: the page links to the rows after them
     const none = await page('/market/activity?from=1000000');
-    expect(none).toContain('None of the last 5,000 sales');
+    expect(none).toContain('No match among the last 5,000 checked sales');
     const rest = /href="(\/market\/activity\?[^"]*before=[^"]*)" rel="next"/u.exec(none)?.[1];
     expect(await page(rest!.replaceAll('&amp;', '&'))).toContain('No sale matches.');
     await pool.query('DELETE FROM chain.sales WHERE input > 100');
@@ -177,7 +177,7 @@ describe('the sales of an address', () => {
   const path = (owner: number, tab: string): string => `/address/${addressOf(owner)}?tab=${tab}`;
   const nth = (...numbers: number[]): string[] => numbers.map((number) => sales[number]!.txid);
 
-  test('are in two tabs, the newest first, with sums that leave wash sales out', async () => {
+  test('are in two tabs, newest first, with sums without wash sales', async () => {
     const sold = await page(path(alice, 'sold'));
     expect(shown(sold)).toEqual(nth(5, 4, 3, 2, 0));
     expect(words(sold)).toContain(
@@ -195,7 +195,7 @@ describe('the sales of an address', () => {
     expect(none).not.toContain('<img src=x');
   });
 
-  test('come in pages, and say how many of them are summed', async () => {
+  test('come in pages, with the number of summed sales', async () => {
     const { pool } = node.database;
     const columns = `gross_payout, price, height, tx_index, key, payout_output, fee_output, rules, class, form,
       confidence, sighash, wash, txid, maker, taker, place, bundle`;
@@ -260,7 +260,7 @@ describe('the sales of an address', () => {
 });
 
 describe('the transfers of an inscription', () => {
-  test('say what it was sold for, and by whom', async () => {
+  test('have the prices and sellers of sales', async () => {
     const text = await page(`/inscription/${idOfReveal(frogs[0]!)}/transfers?order=desc`);
     const events = text
       .slice(text.indexOf('<ol class="timeline">'), text.indexOf('</ol>'))
@@ -276,7 +276,7 @@ describe('the transfers of an inscription', () => {
 });
 
 describe('a collection', () => {
-  test('has what it sold in a day, a week, a month and in all, and links to its other pages', async () => {
+  test('has its sales of a day, a week, a month and in total, and links to its other pages', async () => {
     const text = await page('/collection/frogs');
     expect(rowsOf(text.slice(text.indexOf('<h2>Sold</h2>'))).slice(1, 5)).toEqual([
       '24 hours | 50,000 sats | 70,000 sats | 2 and 1 wash | 140,000 sats | – |',
@@ -365,7 +365,7 @@ describe('a collection', () => {
     expect(await page('/collection/toads')).not.toContain('aria-label="Traits"');
   });
 
-  test('shows the items with all traits that are asked for, with search, order and pages kept', async () => {
+  test('shows the items with all requested traits, and keeps search, order and pages', async () => {
     const green = await page(linkWith(await page('/collection/frogs?sort=name'), 'Green&nbsp;2'));
     expect(names(green)).toEqual(['Frog 9', 'Frog 10']);
     expect(green).toContain('2 of 3');
@@ -415,11 +415,11 @@ describe('a collection', () => {
     const path = `/collection/${idOfReveal(parent)}`;
     for (const query of ['', '?sort=number', '?sort=sold', '?sort=name', `?q=${idOfReveal(child)}`])
       expect(names(await page(`${path}${query}`))).toEqual([expect.stringMatching(/^Inscription \d+$/u)]);
-    expect(await page(`${path}?q=none`)).toContain('No item fits.');
-    expect(await page(`${path}?trait=Skin:Green`)).toContain('No item fits.');
+    expect(await page(`${path}?q=none`)).toContain('No item matches.');
+    expect(await page(`${path}?trait=Skin:Green`)).toContain('No item matches.');
     expect(await page(path)).toContain('aria-label="Items"');
 
-    // one more than can be sorted
+    // one more than the maximum for sorting
     const { pool } = node.database;
     await pool.query('UPDATE chain.parent_children SET children = 100001');
     const long = await page(`${path}?q=none&sort=name`);

@@ -16,7 +16,7 @@ import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-
 const alice = 11;
 const bob = 12;
 
-/** Dollars for a coin; null: not known now. */
+/** Dollars for a coin; null: unknown. */
 let bitcoin: string | null = null;
 let node: IndexedNode;
 let app: ReturnType<typeof buildCheckedApp>;
@@ -55,7 +55,7 @@ const page = async (url: string): Promise<{ status: number; text: string }> => {
 };
 
 describe('a sale', () => {
-  test('has a page with its picture, its people and why it is one', async () => {
+  test('has a page with its picture, its people and its evidence', async () => {
     const { status, text } = await page(`/sale/${bought.txid}`);
     expect(status).toBe(200);
     for (const words of [
@@ -63,7 +63,7 @@ describe('a sale', () => {
       `src="/thumbnails/${item}.jpeg"`,
       '0.0005 BTC (50,000 sats)',
       'The seller only signed that the item is spent, and that the transaction pays 60,000 sats to output 2.',
-      'as Magic Eden, OKX and ordit lay purchases out',
+      'the layout of purchases on Magic Eden, OKX and ordit',
       'input 2, signed with SINGLE | ANYONECANPAY',
       `href="/tx/${bought.txid}"`,
       `href="/address/${addressOf(alice)}"`,
@@ -72,30 +72,30 @@ describe('a sale', () => {
     ])
       expect(text).toContain(words);
     expect(text).toContain('<dt>Wash</dt><dd>no</dd>');
-    expect(text).not.toContain('Other sales of it');
-    expect(text).not.toContain('by the rate of now');
+    expect(text).not.toContain('Other sales of this item');
+    expect(text).not.toContain('at the current rate');
   });
 
   test.each([
-    ['64000.5', 'about $32.00 by the rate of now'],
-    ['2500000', 'about $1,250.00 by the rate of now'],
-  ])('has its price in dollars where a coin costs %s', async (rate, words) => {
+    ['64000.5', 'about $32.00 at the current rate'],
+    ['2500000', 'about $1,250.00 at the current rate'],
+  ])('has its price in dollars if a coin costs %s', async (rate, words) => {
     bitcoin = rate;
     const { text } = await page(`/sale/${bought.txid}`);
     bitcoin = null;
     expect(text).toContain(`<b>0.0005 BTC (50,000 sats)</b> <span class="faint">${words}</span>`);
   });
 
-  test('leads to the other sales of its item, and has the name that the collection gives it', async () => {
+  test('links to the other sales of its item, and has the item’s name in its collection', async () => {
     const { text } = await page(`/sale/${again.txid}`);
     expect(text).toContain('Sale of <bdi>Green &lt;b&gt;frog</bdi>');
     expect(text).toContain('<a href="/collection/ponds"><bdi>Ponds</bdi></a>');
-    expect(text).toContain('Other sales of it');
-    const others = text.slice(text.indexOf('Other sales of it'));
+    expect(text).toContain('Other sales of this item');
+    const others = text.slice(text.indexOf('Other sales of this item'));
     expect(others.match(/href="\/sale\/[0-9a-f]{64}"/gu)).toEqual([`href="/sale/${before.txid}"`]);
   });
 
-  test('is found by its transaction, as is what was sold there', async () => {
+  test('is found by its transaction, like the sold inscription', async () => {
     const found = await app.inject({ url: `/search/suggest?text=${bought.txid}` });
     expect(found.json<{ names: unknown }>().names).toMatchObject([
       { kind: 'transaction', path: `/tx/${bought.txid}` },
@@ -145,7 +145,7 @@ describe('a sale', () => {
     expect(text).toContain(`<a href="/sale/${bought.txid}">Sold for`);
   });
 
-  test('that an order of this service made is none, on no page', async () => {
+  test('does not include deliveries of this service’s orders, on any page', async () => {
     const { pool } = node.database;
     await pool.query(
       'ALTER TABLE service.wallet_transactions DROP CONSTRAINT wallet_transactions_order_id_fkey',
@@ -175,7 +175,7 @@ describe('a sale', () => {
     await pool.query('DELETE FROM service.wallet_transactions');
   });
 
-  test('of more inscriptions than a page shows is one of the first thousand', async () => {
+  test('of more inscriptions than a page shows has the first thousand', async () => {
     const { pool } = node.database;
     const columns = `gross_payout, price, height, tx_index, input, key, payout_output, fee_output, rules, class, form,
       confidence, sighash, wash, txid, maker, taker`;
@@ -191,7 +191,7 @@ describe('a sale', () => {
     await pool.query('DELETE FROM chain.sales WHERE place > 0');
   });
 
-  test('of a script that is stored cut names its seller by the hash, as the activity does', async () => {
+  test('of a script that is stored truncated names its seller by the hash, as in the activity', async () => {
     const { pool } = node.database;
     const cut = Buffer.concat([Buffer.alloc(97, 0x51), Buffer.alloc(32, 0xab)]);
     const seller = `sha256:${'ab'.repeat(32)}`;
@@ -211,7 +211,7 @@ describe('a sale', () => {
     ['00'.repeat(32), 404],
     ['abc', 400],
     [`${'00'.repeat(32)}i0`, 400],
-  ])('%s is none', async (txid, status) => {
+  ])('%s is not a sale', async (txid, status) => {
     expect((await page(`/sale/${txid}`)).status).toBe(status);
   });
 });
@@ -223,7 +223,7 @@ describe('a collection that this service sells', () => {
     return answer.json();
   };
 
-  test('is in the market without items, with those of its orders, and with their sales', async () => {
+  test('is in the market without items, with items of its orders, and with their sales', async () => {
     const { pool } = node.database;
     await withTransaction(pool, (tx) =>
       openSoldCollection(tx, {

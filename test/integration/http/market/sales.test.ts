@@ -61,7 +61,7 @@ async function mined(...transactions: readonly RegtestTransaction[]): Promise<st
 }
 
 describe('sales of all collections', () => {
-  test('begin at a height, name people and collection, and go on after a line', async () => {
+  test('begin at a height, name people and collection, and resume after a line', async () => {
     const [first, second] = [await trades.item(alice), await trades.item(alice)];
     const { pool } = node.database;
     await pool.query(
@@ -112,7 +112,7 @@ describe('sales of all collections', () => {
     const since = await height();
     expect(await salesAt(`?since=${since}`)).toHaveLength(1);
     const { pool } = node.database;
-    // an order is not needed to tell whose transaction it is
+    // no order is needed to know whose transaction it is
     await pool.query(
       `ALTER TABLE service.wallet_transactions DROP CONSTRAINT wallet_transactions_order_id_fkey`,
     );
@@ -125,7 +125,7 @@ describe('sales of all collections', () => {
     await pool.query('DELETE FROM service.wallet_transactions');
   });
 
-  test('tell a reorganisation with an undo line, and the sales of the new blocks', async () => {
+  test('report a reorganisation with an undo line, and the sales of the new blocks', async () => {
     const item = await trades.item(alice);
     const toBob = await trades.purchase(item.coin(0), bob, 50_000);
     const toCarol = await trades.purchase(item.coin(0), carol, 60_000);
@@ -140,11 +140,11 @@ describe('sales of all collections', () => {
       ['undo', undefined, since, Number(seen!.id.split('.')[0])],
       ['sale', toCarol.txid, since, undefined],
     ]);
-    // who begins now hears nothing of what was taken back
+    // a client that begins now gets no undone sales
     expect((await salesAt(`?since=${since}`)).map(({ txid }) => txid)).toEqual([toCarol.txid]);
   });
 
-  test('are not told while they are found again by other rules, and one line tells that they were', async () => {
+  test('pause while they are reclassified, and one line reports that', async () => {
     const item = await trades.item(alice);
     await mined(await trades.purchase(item.coin(0), bob, 50_000));
     const since = await height();
@@ -177,7 +177,7 @@ describe('sales of all collections', () => {
     const lines = await salesAt(`?after=${seen!.id}`);
     expect(lines).toMatchObject([{ type: 'reclassified', height: since, rules: 3 }]);
     expect(await salesAt(`?after=${lines[0]!.id}`)).toEqual([]);
-    // who begins now reads by the new rules, and has nothing that they void
+    // a client that begins now uses the new rules, which void none of its sales
     expect(await salesAt(`?since=${since}`)).toEqual([seen]);
     for (const first of ['', '?after=0', '?since=0']) {
       const all = await salesAt(first);
@@ -204,7 +204,7 @@ describe('sales of all collections', () => {
     }
   });
 
-  test('are pushed as blocks come, with undos, and go on after Last-Event-ID', async () => {
+  test('are pushed as blocks arrive, with undos, and resume after Last-Event-ID', async () => {
     const item = await trades.item(alice);
     const toBob = await trades.purchase(item.coin(0), bob, 50_000);
     await node.atTip();

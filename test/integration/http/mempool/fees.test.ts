@@ -31,7 +31,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node', () => {
     await node.remove();
   });
 
-  test('that has nothing to estimate from, all fees are the least that it takes', async () => {
+  test('without data for estimates, all fees are its minimum', async () => {
     const answer = await app.inject(url);
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toEqual({

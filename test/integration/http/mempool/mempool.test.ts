@@ -22,7 +22,7 @@ const follow = (count: number): Promise<void> =>
   );
 
 describe('/mempool', () => {
-  test('says that nobody follows, and refuses lists with the reason', async () => {
+  test('says that no mempool is followed, and refuses lists with the reason', async () => {
     await http.database.pool.query('DELETE FROM chain.mempool_state');
     expect((await get('/mempool')).json()).toMatchObject({ following: false, state: 'off', revision: null });
     for (const list of ['inscriptions', 'transfers', 'departures']) {
@@ -33,7 +33,7 @@ describe('/mempool', () => {
         code: 'no_node',
       });
     }
-    // how the service was started is no failure to log
+    // the start options of the service are no failure to log
     expect(http.logged.filter(({ level }) => level === 'error' || Number(level) >= 50)).toEqual([]);
     const search = await get('/search?text=pending&pending=1');
     expect(search.json()).toMatchObject({ status: 'ok', totalItems: 0 });
@@ -63,7 +63,7 @@ describe('/mempool', () => {
     expect(new Set(seen).size).toBe(7);
   });
 
-  test('lists departures newest first, and has no cursor after the last page, even where it is full', async () => {
+  test('lists departures newest first, and has no cursor on the last page, even if it is full', async () => {
     await follow(1);
     await http.database.pool.query(
       `INSERT INTO chain.mempool_departures (position, txid, reason, left_at)
@@ -83,7 +83,7 @@ describe('/mempool', () => {
     await http.database.pool.query('DELETE FROM chain.mempool_departures');
   });
 
-  test('entity tags of answers with pending ones change with the mempool, those of others do not', async () => {
+  test('entity tags of answers with pending inscriptions change with the mempool, those of others do not', async () => {
     await follow(1);
     const [plain, pending] = ['/search?text=pending', '/search?text=pending&pending=1'];
     const tags = await Promise.all(
@@ -99,7 +99,7 @@ describe('/mempool', () => {
     expect((await get(pending)).json()).toMatchObject({ totalItems: 2 });
   });
 
-  test('refuses what it does not know', async () => {
+  test('refuses unknown parameters', async () => {
     await follow(1);
     const wrong = {
       '/mempool/inscriptions?cursor=x': 'cursor is not one of this list',
@@ -146,7 +146,7 @@ describe('a pending inscription', () => {
     expect([preview.statusCode, preview.body.includes('pending 0')]).toEqual([200, true]);
   });
 
-  test('has its name and traits as on the page that it has later, and they turn nothing', async () => {
+  test('has the name and traits of its later page, which cannot change the direction of other text', async () => {
     await follow(1);
     const metadata = { name: 'Frog \u202e<b>', attributes: [{ trait_type: 'Eyes', value: '<i>' }] };
     await http.database.pool.query('UPDATE chain.mempool_inscriptions SET metadata_json = $1', [
@@ -173,7 +173,7 @@ describe('a pending inscription', () => {
     expect(page.body).toContain('waits in the mempool');
   });
 
-  test('that was replaced is 404 with what replaced it', async () => {
+  test('that was replaced is 404 with the replacing transaction', async () => {
     await follow(0);
     await http.database.pool.query(
       `INSERT INTO chain.mempool_departures (position, txid, reason, replaced_by, left_at)

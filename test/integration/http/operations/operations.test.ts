@@ -30,7 +30,7 @@ async function open(options: HttpAppOptions = {}): Promise<HttpApp> {
   return http;
 }
 
-/** What the process that indexes says. */
+/** The status of the indexing process. */
 async function say(
   { database }: HttpApp,
   {
@@ -68,7 +68,7 @@ async function ready({ app }: HttpApp): Promise<{ status: number; body: Ready }>
 }
 
 describe('/health/ready', () => {
-  test('is ok at the tip, and says where that is', async () => {
+  test('is ok at the tip, and names it', async () => {
     const running = await open();
     await say(running, {});
     expect(await ready(running)).toEqual({
@@ -86,7 +86,7 @@ describe('/health/ready', () => {
     });
   });
 
-  test('is ok while a derived table is being made, and says how far it is; so does the status', async () => {
+  test('is ok while a derived table is being filled, and has its progress, like the status', async () => {
     const running = await open();
     await say(running, {});
     const { pool } = running.database;
@@ -144,7 +144,7 @@ describe('/health/ready', () => {
     await pool.query('DELETE FROM chain.derived_tables');
   });
 
-  test('says why it is not: the problem of the indexer, its silence, the lag', async () => {
+  test('gives the reason if not: the problem of the indexer, its silence, the lag', async () => {
     const running = await open();
     await say(running, { state: 'waiting', code: 'node_unreachable' });
     expect(await ready(running)).toMatchObject({
@@ -166,7 +166,7 @@ describe('/health/ready', () => {
     });
   });
 
-  test('says at once that the process that indexes has crashed, and so does the status', async () => {
+  test('reports at once that the indexing process has crashed, like the status', async () => {
     const running = await open();
     await say(running, {});
     giveBack?.();
@@ -182,7 +182,7 @@ describe('/health/ready', () => {
     expect(status.json()).toMatchObject({ satscribe: { source: { state: 'gone' } } });
   });
 
-  test('says what a part of this process reports, until it works again', async () => {
+  test('has the report of a part of this process, until that works again', async () => {
     const health = createHealth();
     const running = await open({ operations: { health } });
     await say(running, { source: 'folder ./x', state: 'ended' });
@@ -192,7 +192,7 @@ describe('/health/ready', () => {
     expect(await ready(running)).toMatchObject({ status: 200 });
   });
 
-  test('is ok for a process that stands by, whatever the other one says', async () => {
+  test('is ok for a standby process, whatever the other one reports', async () => {
     const running = await open({ operations: { role: 'indexer', standsBy: () => true } });
     await say(running, { state: 'waiting', code: 'node_unreachable', seconds: 100 });
     expect(await ready(running)).toMatchObject({ status: 200, body: { state: 'standby', role: 'indexer' } });
@@ -237,7 +237,7 @@ describe('/status', () => {
     expect(Date.parse(String(body['started']))).toBeLessThan(Date.now());
   });
 
-  test('is there before anything is indexed', async () => {
+  test('exists before anything is indexed', async () => {
     http = await createHttpApp([]);
     const answer = await http.app.inject('/status');
     expect(answer.statusCode).toBe(200);
@@ -250,7 +250,7 @@ describe('/status', () => {
     });
   });
 
-  test('people see the same as a page, in words and without the address of the node', async () => {
+  test('people get the same as a page, in words and without the address of the node', async () => {
     const health = createHealth();
     health.report('audit', new AppError('audit_differs', 'order 17 of bcrt1qsecret differs'));
     const running = await open({
@@ -282,7 +282,7 @@ describe('/status', () => {
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  test('the page is there before anything is indexed', async () => {
+  test('the page exists before anything is indexed', async () => {
     http = await createHttpApp([]);
     const page = await http.app.inject({ url: '/status', headers: { accept: 'text/html' } });
     expect(page.statusCode).toBe(200);
@@ -290,7 +290,7 @@ describe('/status', () => {
     expect(page.body).toContain('unknown: the source was not reached yet');
   });
 
-  test('counts what is certain where blocks are missing, and says that totals are unknown', async () => {
+  test('counts certain facts if blocks are missing, and says that totals are unknown', async () => {
     http = await createHttpApp([{ height: 100, rows: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] }]);
     const { app, database } = http;
     const { pool } = database;
@@ -311,7 +311,7 @@ describe('/status', () => {
 });
 
 describe('/metrics', () => {
-  test('is not for pages of other origins, as all else is', async () => {
+  test('is the only path without CORS for other origins', async () => {
     const origin = 'https://shop.example';
     const { app } = (http = await createHttpApp([]));
     const answer = await app.inject({ url: '/metrics', headers: { origin } });
@@ -353,8 +353,8 @@ describe('a process that only indexes', () => {
   });
 });
 
-describe('a process that is behind with its work', () => {
-  test('refuses with 503 in the form of each path, and answers health and figures all the same', async () => {
+describe('an overloaded process', () => {
+  test('refuses with 503 in the form of each path, but answers health and metrics', async () => {
     const eventLoop = { eventLoopDelayMs: 100, eventLoopSampleMs: 200 };
     const opened = await open({ eventLoop });
     const { app, logged } = opened;
@@ -386,7 +386,7 @@ describe('a process that is behind with its work', () => {
   });
 });
 
-test('however many ask for the status at once, it is read once after another', async () => {
+test('many requests for the status at once are read one after another', async () => {
   const { app, database } = await open();
   let taken = 0;
   database.readers.on('acquire', () => taken++);

@@ -90,7 +90,7 @@ describe('heights', () => {
     for (const url of ['/blocktime', '/r/blocktime']) expect((await get(url)).body).toBe(String(time));
   });
 
-  test('above the tip is nothing', async () => {
+  test('above the tip there is nothing', async () => {
     for (const url of [
       '/blockhash/9999',
       '/r/blockhash/9999',
@@ -102,7 +102,7 @@ describe('heights', () => {
   });
 });
 
-describe('what inscriptions ask for', () => {
+describe('paths for inscriptions', () => {
   test.each([
     '/r/blockheight',
     '/blockhash',
@@ -111,7 +111,7 @@ describe('what inscriptions ask for', () => {
     `/r/children/${ids[0]}`,
     '/r/block/5',
     '/r/blockinfo/5',
-  ])('%s has ord’s policies and takes away the origin', async (url) => {
+  ])('%s has ord’s policies and an opaque origin', async (url) => {
     const { headers, statusCode } = await get(url);
     expect(statusCode).toBe(200);
     expect(headers['content-security-policy']).toHaveLength(3);
@@ -119,7 +119,7 @@ describe('what inscriptions ask for', () => {
     expect(headers['access-control-allow-origin']).toBe('*');
   });
 
-  test('is not sent again to who has it', async () => {
+  test('is not sent again to a client that has it', async () => {
     const first = await get(`/r/children/${ids[0]}`);
     const again = await get(`/r/children/${ids[0]}`, { 'if-none-match': String(first.headers.etag) });
     expect(again.statusCode).toBe(304);
@@ -148,7 +148,7 @@ describe('a block', () => {
     }
   });
 
-  test('is a page for those who ask for one', async () => {
+  test('is a page for clients that ask for one', async () => {
     const page = await get(`/block/${tip.height}`, { accept: 'text/html' });
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -159,7 +159,7 @@ describe('a block', () => {
     expect(asJson.json()).toMatchObject({ height: tip.height, hash: tip.hash });
   });
 
-  test('is one of the newest in /blocks, with those of its inscriptions that paid most', async () => {
+  test('is one of the newest in /blocks, with its inscriptions of the highest fees', async () => {
     const {
       last,
       blocks: hashes,
@@ -199,7 +199,7 @@ describe('a block', () => {
 });
 
 describe('children', () => {
-  test('come in pages, whatever page is asked for first', async () => {
+  test('come in pages, whichever page is read first', async () => {
     const parent = parentOfMany();
     const second = (await get(`/children/${parent}/1`)).json<{
       ids: string[];
@@ -240,16 +240,16 @@ describe('children', () => {
 });
 
 describe('many at once', () => {
-  test('POST /inscriptions answers each in the order asked, twice where asked twice', async () => {
+  test('POST /inscriptions answers in the requested order, twice if requested twice', async () => {
     const asked = [ids[5]!, ids[0]!, ids[5]!, ids.at(-1)!];
     const answer = await post('/inscriptions', asked);
     expect(answer.json<{ id: string }[]>().map(({ id }) => id)).toEqual(asked);
     expect(answer.json<unknown[]>()[1]).toEqual((await get(`/inscription/${ids[0]}`)).json());
   });
 
-  test('one inscription that is not there is null for a client of ord, and in words for others', async () => {
+  test('an unknown inscription is null for a client of ord, and a message for others', async () => {
     for (const url of [`/inscription/${unknownId}`, '/inscription/999999', `/inscription/${ids[0]}/9999`]) {
-      // undefined: `inject` leaves it out, which else sends one
+      // undefined: `inject` then sends no such header
       const forOrd = await app.inject({ url, headers: { ...json, 'user-agent': undefined as never } });
       expect([url, forOrd.statusCode, forOrd.body]).toEqual([url, 404, 'null']);
       for (const headers of [
@@ -262,19 +262,19 @@ describe('many at once', () => {
     }
   });
 
-  test('POST /inscriptions of one that is not there is 404', async () => {
+  test('POST /inscriptions of an unknown one is 404', async () => {
     const answer = await post('/inscriptions', [ids[0], unknownId]);
     expect(answer.statusCode).toBe(404);
     expect(answer.json()).toEqual({ status: 'error', error: `inscription ${unknownId} not found` });
   });
 
-  test('POST /missing names those that are not there', async () => {
+  test('POST /missing names the unknown ones', async () => {
     const beyond = `${'cd'.repeat(32)}i4294967295`;
     expect((await post('/missing', [ids[0], unknownId, ids[1], beyond])).json()).toEqual([unknownId, beyond]);
     expect((await post('/missing', [])).json()).toEqual([]);
   });
 
-  test('POST /missing and /inscriptions answer long lists piece by piece as short ones', async () => {
+  test('POST /missing and /inscriptions answer long lists in pieces, and in the same way as short ones', async () => {
     const made = Array.from(
       { length: 7000 },
       (_, place) => `${place.toString(16).padStart(64, '0')}i${place}`,
@@ -287,7 +287,7 @@ describe('many at once', () => {
     expect(answer.json<{ id: string }[]>().map(({ id }) => id)).toEqual(repeated);
   });
 
-  test('POST /outputs answers each as /output does', async () => {
+  test('POST /outputs answers each in the same way as /output', async () => {
     const held = golden.answers(best!, 'output').filter(({ key }) => !key.startsWith('0000'));
     const keys = held.slice(0, 20).map(({ key }) => key);
     const alone = await Promise.all(keys.map(async (key) => (await get(`/output/${key}`)).json<unknown>()));
@@ -310,7 +310,7 @@ describe('many at once', () => {
 });
 
 describe('a gallery', () => {
-  test('is read item by item too', async () => {
+  test('can be read item by item too', async () => {
     const [entry] = golden
       .answers<{ ids: string[] }>(best!, 'gallery')
       .filter(({ value }) => value!.ids.length > 1);
@@ -325,7 +325,7 @@ describe('a gallery', () => {
 });
 
 describe('transactions', () => {
-  test('/tx is the one of the block', async () => {
+  test('/tx is that of the block', async () => {
     const answer = (await get(`/tx/${ids[0]!.slice(0, 64)}`)).json<Record<string, unknown>>();
     const block = golden
       .answers<{ transactions: unknown[]; inscriptions: string[] }>(best!, 'block')
@@ -349,7 +349,7 @@ describe('transactions', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('impossible requests', () => {
   test.each([
     '/r/inscription/x',
     '/children/x',
@@ -387,7 +387,7 @@ describe('what cannot be', () => {
 });
 
 describe('without a node', () => {
-  test('an output that holds nothing is 404, and says why', async () => {
+  test('an empty output is 404, with the reason', async () => {
     const [empty] = golden
       .answers<{ spent: boolean }>(best!, 'output-empty')
       .filter(({ value, key }) => value?.spent === false && !key.startsWith('4a5e1e4b'));
@@ -396,7 +396,7 @@ describe('without a node', () => {
     expect(answer.json<{ error: string }>().error).toMatch(/needs a node/u);
   });
 
-  test('and without blocks, what holds transactions is 404, and says why', async () => {
+  test('and without blocks, answers with transactions are 404, with the reason', async () => {
     const bare = await appWith({});
     for (const url of [
       '/block/5',
@@ -409,16 +409,16 @@ describe('without a node', () => {
       expect(answer.statusCode, url).toBe(404);
       expect(answer.json<{ error: string }>().error, url).toMatch(/node/u);
     }
-    // the index alone answers these
+    // these need only the index
     expect((await bare.inject({ url: `/inscription/${ids[0]}`, headers: json })).statusCode).toBe(200);
     expect((await bare.inject({ url: '/blockheight' })).body).toBe(String(tip.height));
   });
 });
 
-test('with a node that does not answer, what takes it is 503 and the rest is there', async () => {
+test('with an unreachable node, answers that need it are 503, and others work', async () => {
   const node: NodeRpc = {
     url: 'http://127.0.0.1:1',
-    call: () => Promise.reject(new AppError('node_unreachable', 'nobody at http://127.0.0.1:1')),
+    call: () => Promise.reject(new AppError('node_unreachable', 'no node at http://127.0.0.1:1')),
   };
   const alone = await appWith({ node, blocks });
   const answer = await alone.inject({ url: `/tx/${'ab'.repeat(32)}`, headers: json });

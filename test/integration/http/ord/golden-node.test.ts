@@ -62,14 +62,14 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         golden,
         best!,
         question,
-        // without a node more of them are asked (golden.test.ts): here it is the node's transactions that count
+        // without a node more of them are compared (golden.test.ts): here only the node's transactions matter
         { step: sampleStep(8) },
       );
       expect(different).toEqual([]);
       expect(asked).toBeGreaterThan(0);
     });
 
-    test('outputs that hold nothing', async () => {
+    test('empty outputs', async () => {
       const { asked, different } = await differences(app, golden, best!, 'output-empty', {
         step: sampleStep(50),
       });
@@ -129,7 +129,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         return exactJson(answer.body);
       };
 
-      test.each(['a node', 'blocks'])('are answered as by ord, with %s', async (name) => {
+      test.each(['a node', 'blocks'])('are answered as in ord, with %s', async (name) => {
         expect(keys.length).toBeGreaterThan(250);
         for (const question of ['output', 'output-empty']) {
           const part = { only: isRunic, ...expected };
@@ -151,9 +151,9 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         });
       });
 
-      test('without a node or blocks, only what their transaction tells is null', async () => {
+      test('without a node or blocks, only facts of their transaction are null', async () => {
         const told = (await askAll('a node')) as Record<string, unknown>[];
-        // the index of sats tells the value, and balances of runes tell scripts of up to 128 bytes
+        // the value comes from the index of sats, and scripts of up to 128 bytes from balances of runes
         const unknown = settings.indexSats ? {} : { value: null };
         expect(told.every(({ script_pubkey: script }) => String(script).length <= 256)).toBe(true);
         expect(await askAll('neither')).toEqual(told.map((fields) => ({ ...fields, ...unknown })));
@@ -167,11 +167,11 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         expect(answer.statusCode).toBe(200);
         expect(answer.body).toBe((await ask('a node', `/tx/${txid}`)).body);
         expect((await ask('neither', `/tx/${txid}`)).json<{ error: string }>().error).toMatch(
-          new RegExp(`^the bytes of block \\d+, which has transaction ${txid}, are not here`, 'u'),
+          new RegExp(`^the bytes of block \\d+, which contains transaction ${txid}, are missing here`, 'u'),
         );
       });
 
-      test('what is missing is named where an output is unknown', async () => {
+      test('the answer for an unknown output names what is missing', async () => {
         const spent = golden
           .answerLines(best!, 'output-empty')
           .map((line) => exactJson(line) as { key: string; value: { indexed: boolean; spent: boolean } })
@@ -228,7 +228,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         },
       );
 
-      test('how long the first sync took is told, and stays as it was', async () => {
+      test('the duration of the first sync is reported, and never changes', async () => {
         const syncTime = async (): Promise<{ secs: number; nanos: number }> =>
           (await ask('neither', '/status')).json<{ initial_sync_time: { secs: number; nanos: number } }>()
             .initial_sync_time;
@@ -240,7 +240,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         expect(await syncTime()).toEqual(first);
       });
 
-      test('the wallet of ord can read whatever it asks for', async () => {
+      test('the wallet of ord can read all its answers', async () => {
         const questions = { ...walletQuestions(golden, best!), addresses: [] };
         expect(await faultsForOrdWallet(appWith('a node'), questions)).toEqual([]);
       });

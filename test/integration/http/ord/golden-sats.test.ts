@@ -18,7 +18,7 @@ import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
-/** The answers that a sat index changes, and every how many of them are asked. A long run asks all. */
+/** The answers that a sat index changes, and the step through them. A long run compares all. */
 const sampled: Readonly<Record<string, number>> = {
   inscription: 15,
   'r-inscription': 20,
@@ -91,7 +91,7 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
       expect(asked).toBeGreaterThan(0);
     });
 
-    test.runIf(golden.answerLines(tip, 'output-empty').some(isRunic))('outputs that hold runes', async () => {
+    test.runIf(golden.answerLines(tip, 'output-empty').some(isRunic))('outputs with runes', async () => {
       const { asked, different } = await differences(app, golden, tip, 'output-empty', {
         only: isRunic,
         expected: withSats(golden, tip, 'output-empty'),
@@ -100,10 +100,10 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
       expect(asked).toBeGreaterThan(0);
     });
 
-    test('outputs that hold nothing, if they have a value', async () => {
+    test('empty outputs with a value', async () => {
       const { asked, different } = await differences(app, golden, tip, 'output-empty', {
         step: step('output-empty'),
-        // whether one without a value is spent only a node knows, or an index of addresses
+        // only a node or an index of addresses knows whether one without a value is spent
         only: (line) => !line.includes('"value":0}') || isRunic(line),
         expected: withSats(golden, tip, 'output-empty'),
       });
@@ -122,7 +122,7 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
       expect((await get('/status')).json()).toMatchObject({ lost_sats: lost, sat_index: isIndexed });
     });
 
-    test('the unbound outpoint, which has no sats, and without unbound inscriptions no list of them', async () => {
+    test('the unbound outpoint, which has no sats, and no list of them without unbound inscriptions', async () => {
       let all = 0;
       for (const question of ['output', 'output-empty']) {
         const { asked, different } = await differences(app, golden, tip, question, {
@@ -135,7 +135,7 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
       expect(all).toBe(1);
     });
 
-    test('sats, where they are, and what is on them', async () => {
+    test('sats, their places and inscriptions', async () => {
       const recorded = golden.satAnswers<RecordedSat>(tip, 'sat');
       const part = recorded.filter((_, place) => place % step('sat') === 0);
       expect(part.length).toBeGreaterThan(0);
@@ -177,7 +177,7 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
         const places = [0, ids.length - 1, ids.length, -1, -ids.length - 1];
         for (const place of value!.more ? [0] : places) {
           const answer = await get(`/r/sat/${sat}/at/${place}`);
-          // as ord: the last one is another one some day
+          // as in ord: the last one can be another one later
           expect(answer.headers['cache-control']).toBe(place < 0 ? 'no-store' : 'no-cache');
           expect(answer.json()).toEqual({ id: ids.at(place) ?? null });
         }

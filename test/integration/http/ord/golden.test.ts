@@ -49,7 +49,7 @@ const stepOf = (chain: string, question: string, answers: number): number => {
   return sampleStep(Math.max(1, Math.min(usual, Math.floor(answers / 2))));
 };
 
-/** The fields of `/sat` that ord has nothing for without a sat index. */
+/** The fields of `/sat` that are empty in ord without a sat index. */
 const withoutSatIndex = { address: null, inscriptions: [], satpoint: null };
 
 /** `/content` as it was recorded: header bytes as latin-1. */
@@ -70,7 +70,7 @@ interface RecordedRune {
   };
 }
 
-/** Asks about every `step`-th item, as many at once as the pool has connections. */
+/** Asks about every `step`-th item, with as many requests at once as the pool has connections. */
 async function inLanes<T>(items: readonly T[], step: number, ask: (item: T) => Promise<void>): Promise<void> {
   const queue = items.filter((_, place) => place % step === 0).values();
   const lane = async (): Promise<void> => {
@@ -106,7 +106,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
     rmSync(folder, { recursive: true });
   });
 
-  // one app goes through all tips: what it keeps in memory must not outlive a reorganisation
+  // one app goes through all tips: its memory must not outlive a reorganisation
   describe.each([...stale, best!])('at its tip $name', (tip) => {
     beforeAll(async () => {
       const source = await openFolderSource(folder, { tip: tip.tip });
@@ -127,7 +127,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       },
     );
 
-    test('outputs that hold nothing, with an index of addresses and no node', async () => {
+    test('empty outputs, with an index of addresses and no node', async () => {
       const { asked, different } = await differences(app, golden, tip, 'output-empty', {
         step: stepOf(name, 'output-empty', golden.answerLines(tip, 'output-empty').length),
       });
@@ -135,7 +135,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       expect(asked).toBeGreaterThan(0);
     });
 
-    test('sats, except for what takes a sat index', async () => {
+    test('sats, without the facts that need a sat index', async () => {
       const recorded = golden.satAnswers<Record<string, unknown>>(tip, 'sat');
       expect(recorded.length).toBeGreaterThan(0);
       await inLanes(recorded, stepOf(name, 'sat', recorded.length), async ({ key, value }) => {
@@ -147,7 +147,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       });
     });
 
-    test.runIf(golden.answerLines(tip, 'output-empty').some(isRunic))('outputs that hold runes', async () => {
+    test.runIf(golden.answerLines(tip, 'output-empty').some(isRunic))('outputs with runes', async () => {
       const only = isRunic;
       const { asked, different } = await differences(app, golden, tip, 'output-empty', { only });
       expect(different).toEqual([]);
@@ -158,12 +158,12 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       .runeAnswers(tip, 'rune.ndjson')
       .map((line) => exactJson(line) as RecordedRune);
 
-    test.runIf(recordedRunes.length > 0)('runes, by every name that they have', async () => {
+    test.runIf(recordedRunes.length > 0)('runes, by each of their names', async () => {
       const lines = golden.runeAnswers(tip, 'rune.ndjson');
       await inLanes(lines, stepOf(name, 'rune', lines.length), async (line) => {
         const { key, value } = exactJson(line) as RecordedRune;
         const { id, entry } = value;
-        // text, so that the order of keys and integers of 128 bits count
+        // text, so that the order of keys and integers of 128 bits are compared too
         const said = `{"key":${JSON.stringify(key)},"value":`;
         expect(line.startsWith(said)).toBe(true);
         const plain = key.replaceAll('•', '');
@@ -195,7 +195,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       expect(status).toMatchObject({ minimum_rune_for_next_block: minimum, rune_index: isIndexed, runes });
     });
 
-    test('sats of blocks that are far away, in all notations', async () => {
+    test('sats of far future blocks, in all notations', async () => {
       const recorded = golden.satAnswers<Record<string, unknown>>(tip, 'sat-unmined');
       expect(recorded.length).toBeGreaterThan(0);
       await inLanes(recorded, 1, async ({ key, value, status, error }) => {
@@ -211,10 +211,10 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       });
     });
 
-    // what follows is compared at the best tip of a chain alone
+    // the rest is only compared at the best tip of a chain
     if (tip !== best) return;
 
-    test('the wallet of ord can read whatever it asks for', async () => {
+    test('the wallet of ord can read all its answers', async () => {
       const questions = walletQuestions(golden, tip);
       expect(questions.outpoints.length).toBeGreaterThan(10);
       expect(await faultsForOrdWallet(app, questions)).toEqual([]);
@@ -239,7 +239,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
         expect({
           key,
           status,
-          // blanks around a value are no part of it, and clients cut them (RFC 9110, 5.5)
+          // blanks around a value do not belong to it, and clients remove them (RFC 9110, 5.5)
           contentType: headers['content-type']?.trim(),
           contentEncoding: headers['content-encoding'] ?? null,
           length: rawPayload.length,
@@ -248,7 +248,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       });
     });
 
-    test('every search record says what ord says', async () => {
+    test('every search record has ord’s values', async () => {
       const recorded = golden.answers<Record<string, string | number | null>>(tip, 'inscription');
       const text = (value: string | number | null | undefined): string | null =>
         value == null ? null : String(value);

@@ -20,7 +20,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /**
- * Sends an ord and this server, both with the same node, requests that have no recorded answer. Runs if ORD names an
+ * Sends requests without recorded answers to an ord and to this server, both with the same node. Runs if ORD names an
  * ord 0.29.1: building one takes minutes, so the suite does not.
  */
 const ord = process.env['ORD'] ?? '';
@@ -30,7 +30,7 @@ const tip = golden.chain.headers.at(-1)!;
 const genesisTxid = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b';
 const json = { accept: 'application/json' };
 
-/** A JSON text as it is compared: keys in order, integers exact. */
+/** A JSON text in the form for comparisons: keys in order, integers exact. */
 function comparable(text: string): string {
   const ordered = (value: unknown): unknown => {
     if (typeof value === 'bigint') return String(value);
@@ -55,12 +55,12 @@ interface Answered {
 
 const shown = (status: number, type: string | undefined, body: string): Answered => ({
   status,
-  // of errors the status alone
+  // of errors only the status
   type: status === 200 ? (type ?? '').split(';')[0]! : '',
   body: status === 200 ? comparable(body) : '',
 });
 
-describe.skipIf(ord === '' || bitcoindForTests() === null)('beside a running ord', () => {
+describe.skipIf(ord === '' || bitcoindForTests() === null)('compared with a running ord', () => {
   const folder = mkdtempSync(join(tmpdir(), 'satscribe-ord-'));
   let node: Bitcoind;
   let server: ChildProcess;
@@ -214,7 +214,7 @@ describe.skipIf(ord === '' || bitcoindForTests() === null)('beside a running ord
     await expectSame('POST', '/outputs', [`${'0'.repeat(64)}:0`]);
   });
 
-  test('collections, which ord has as a page alone', async () => {
+  test('collections, which ord only has as a page', async () => {
     const page = await (await fetch(`${address}/collections`)).text();
     const listed = [...page.matchAll(/href=\/inscription\/([0-9a-f]{64}i\d+)/gu)].map(([, id]) => id);
     expect((await app.inject('/collections')).json<{ ids: string[] }>().ids).toEqual(listed);

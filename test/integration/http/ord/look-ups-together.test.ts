@@ -8,7 +8,7 @@ const rows: RowSpec[] = Array.from({ length: 40 }, (_, place) => ({
   number: place,
   ...(place % 3 === 0 ? {} : { parents: [idOf('together 0')], metaprotocol: `protocol ${place}` }),
   ...(place % 5 === 0 ? { properties: `{"gallery":[],"attributes":{"title":"${place}","traits":{}}}` } : {}),
-  // more than is read together with others
+  // more than are read together with others
   ...(place === 7
     ? { properties: `{"gallery":[],"attributes":{"title":"${'long '.repeat(8000)}","traits":{}}}` }
     : {}),
@@ -19,7 +19,7 @@ let http: HttpApp;
 let connections = 0;
 
 beforeAll(async () => {
-  // nothing is kept: each answer is read
+  // no answer is kept: each is read
   http = await createHttpApp([{ height: 0, rows }], { shared: { tipAnswers: null } });
   http.database.readers.on('acquire', () => {
     connections++;
@@ -47,13 +47,13 @@ async function answerOf(url: string): Promise<readonly [string, number, string]>
   return [url, statusCode, body];
 }
 
-test('each gets the answer that it gets alone', async () => {
+test('each gets the same answer as alone', async () => {
   const alone: (readonly [string, number, string])[] = [];
   for (const path of paths) alone.push(await answerOf(path));
   expect(alone.filter(([, status]) => status === 200)).toHaveLength(3 * rows.length + 1);
   expect(alone.find(([url]) => url === '/inscription/7')?.[2]).toContain('long long');
   connections = 0;
   expect(await Promise.all(paths.map(answerOf))).toEqual(alone);
-  // those with long properties read them on connections of their own
+  // inscriptions with long properties read them on separate connections
   expect(connections).toBeLessThan(paths.length / 4);
 });

@@ -19,7 +19,7 @@ interface Spent {
   readonly hex: string;
 }
 
-/** A transaction whose second output has a script of some bytes. */
+/** A transaction whose second output has a script of the given length. */
 function transaction(serial: number, scriptBytes: number): Spent {
   const out = new ByteWriter(scriptBytes + 200);
   const input = { txid: new Uint8Array(32).fill(7), vout: serial, scriptSig: Buffer.of(), witness: [] };
@@ -32,7 +32,7 @@ function transaction(serial: number, scriptBytes: number): Spent {
   return { txid: displayHash(asTxid(doubleHash(bytes))), hex: bytes.toString('hex') };
 }
 
-/** A node for which all outputs of some transactions are spent; it counts what it is asked, and can hold answers back. */
+/** A node for which all outputs of some transactions are spent. It counts calls, and can hold answers back. */
 class SpendingNode implements NodeRpc {
   readonly url = 'http://127.0.0.1:1';
   readonly asked: string[] = [];
@@ -82,7 +82,7 @@ const post = async (outpoints: readonly string[]) =>
   http.app.inject({ method: 'POST', url: '/outputs', headers: accept, payload: [...outpoints] });
 
 describe('POST /outputs', () => {
-  test('reads a transaction once, however many of its outputs are named, and an output once', async () => {
+  test('reads a transaction once for any number of its outputs, and an output once', async () => {
     const spent = transaction(1, 10);
     const node = new SpendingNode([spent]);
     http = await serve({ sources: { node } });
@@ -140,7 +140,7 @@ describe('POST /outputs', () => {
     ['GET', '/r/tx/'],
     ['GET', '/r/blockinfo/'],
     ['GET', '/block/'],
-  ])('calls of the node for who is gone end: %s %s', async (method, path) => {
+  ])('calls of the node for a disconnected client end: %s %s', async (method, path) => {
     const spent = Array.from({ length: 20 }, (_, serial) => transaction(serial, 10));
     const node = new SpendingNode(spent);
     http = await serve({ sources: { node } });
@@ -161,13 +161,13 @@ describe('POST /outputs', () => {
     await gone;
     await waitUntil(() => node.running === 0);
     await http.app.close();
-    // and no further one is begun
+    // and no further call starts
     expect(node.asked).toHaveLength(begun);
     expect(http.logged.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });
 });
 
-/** A folder that is as slow as a test wants, and has lost its blocks. */
+/** A folder that is as slow as a test wants, and that has lost its blocks. */
 class SlowSource implements BlockSource {
   readonly name = 'a slow folder';
   readonly network = 'regtest';
@@ -190,11 +190,11 @@ class SlowSource implements BlockSource {
   }
 }
 
-test('without a node, blocks are read for one request after the other, and for none that is gone', async () => {
+test('without a node, blocks are read for one request after another, and for no disconnected client', async () => {
   const source = new SlowSource();
   http = await serve({ sources: { blocks: source } });
   const address = await http.app.listen({ port: 0, host: '127.0.0.1' });
-  // the lists are read when the server begins to listen
+  // the lists are read when the server starts to listen
   await http.app.inject('/collections');
   const { readers } = http.database;
   let taken = 0;
@@ -204,7 +204,7 @@ test('without a node, blocks are read for one request after the other, and for n
   const gone = Promise.allSettled(
     [1, 2, 3].map(() => fetch(new URL(path, address), { signal: controller.signal, headers: accept })),
   );
-  // each has looked for inscriptions that lead there, and the first one for the blocks
+  // each has looked for inscriptions that lead to the block, and the first one for the blocks
   await waitUntil(() => source.reads === 1 && taken === 4);
   controller.abort();
   await gone;

@@ -11,7 +11,7 @@ const none = '{"title":null,"traits":{}}';
 const shownId = (item: number): string =>
   `${item.toString(16).padStart(64, '0')}i${item % 3 === 0 ? item : 0}`;
 
-/** The properties of an inscription as ord shows them. */
+/** The properties of an inscription in ord's form. */
 function propertiesOf(items: readonly string[], attributes: string): string {
   const gallery = items.map((own, item) => `{"id":"${shownId(item)}","attributes":${own}}`);
   return `{"gallery":[${gallery.join(',')}],"attributes":${attributes}}`;
@@ -44,7 +44,7 @@ const large: Readonly<Record<string, string>> = {
     Array.from({ length: 4_000 }, () => none),
     none,
   ),
-  // some of a piece, the length of a piece, and more than one piece, in one gallery
+  // galleries of less than a piece, of one piece, and of more than one piece
   'long items': propertiesOf(
     Array.from(
       { length: 300 },
@@ -56,7 +56,7 @@ const large: Readonly<Record<string, string>> = {
   'last is long': propertiesOf([none, long(900_000)], none),
 };
 
-/** Everything that is answered of a gallery, as text. */
+/** All answers about a gallery, as text. */
 async function answersOf({ app }: HttpApp, name: string): Promise<Record<string, string>> {
   const id = idOf(name);
   const items = (JSON.parse(large[name] ?? '') as { gallery: unknown[] }).gallery.length;
@@ -78,7 +78,7 @@ async function answersOf({ app }: HttpApp, name: string): Promise<Record<string,
   return answers;
 }
 
-describe('properties as an earlier version stored them, and as rows', () => {
+describe('properties in the form of an earlier version, and as rows', () => {
   let http: HttpApp;
   const before = new Map<string, Record<string, string>>();
   let batchBefore = '';
@@ -112,7 +112,7 @@ describe('properties as an earlier version stored them, and as rows', () => {
   });
   afterAll(() => http.close());
 
-  test.each(names)('are answered alike: %s', async (name) => {
+  test.each(names)('have the same answer: %s', async (name) => {
     const after = await answersOf(http, name);
     expect(Object.keys(after)).toEqual(Object.keys(before.get(name) ?? {}));
     for (const [url, answer] of Object.entries(before.get(name) ?? {})) {
@@ -122,7 +122,7 @@ describe('properties as an earlier version stored them, and as rows', () => {
     expect(after[`/inscription/${idOf(name)}`]?.includes(`"properties":${large[name]},"rune":`)).toBe(true);
   });
 
-  test('are answered alike in one answer for many', async () => {
+  test('have the same answer for many at once', async () => {
     const after = await batch(['without', ...names]);
     expect(after === batchBefore).toBe(true);
     for (const name of names) expect(after.includes(`"properties":${large[name]},"rune":`), name).toBe(true);
@@ -140,7 +140,7 @@ describe('properties as an earlier version stored them, and as rows', () => {
   });
 });
 
-test('any properties are answered from rows as they are', async () => {
+test('any properties are answered unchanged from rows', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 12 }),
     fc.constantFrom('"', '\\', '\0', '\u2028', '1'),

@@ -40,7 +40,7 @@ interface RuneAnswer {
   };
 }
 
-/** An amount in units of the rune, written another way than the product does. */
+/** An amount in units of the rune, computed in another way than in the product. */
 function unitsOf(amount: bigint, divisibility: number): string {
   const magnitude = 10n ** BigInt(divisibility);
   const rest = amount % magnitude;
@@ -103,7 +103,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
   /** Several runes in one output, or runes beside other outputs. */
   const isVaried = (outputs: readonly Output[]): boolean =>
     outputs.some(isRunic) && (outputs.length > 1 || Object.keys(outputs[0]!.runes).length > 1);
-  /** Those that hold several things, and some of those with one rune, and of the others. */
+  /** Outputs with several contents, some of those with one rune, and some of the others. */
   const addresses = (): [string, Output[]][] =>
     [...byAddress].filter(
       ([, outputs], place) =>
@@ -135,7 +135,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     expect(most).toBeGreaterThan(1);
   });
 
-  test('outputs of an address are told by what they hold', async () => {
+  test('outputs of an address can be filtered by their contents', async () => {
     const seen = { runic: 0, cardinal: 0, inscribed: 0, any: 0 };
     for (const [address, outputs] of addresses()) {
       const parts = {
@@ -155,7 +155,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     expect(seen.cardinal).toBeGreaterThan(0);
   });
 
-  test('many outputs at once, twice each, and outputs for inscriptions', async () => {
+  test('many outputs at once, each twice, and outputs for inscriptions', async () => {
     const outputs = [...byAddress.values()].flat().filter(isRunic);
     expect(outputs.length).toBeGreaterThan(10);
     const twice = [...outputs, ...outputs];
@@ -211,7 +211,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
         expect([url, await get(url)]).toMatchObject([url, { status: 303, location: target }]);
       expect((await get(target)).status).toBe(200);
     }
-    // as ord: a search leads from an id to the name
+    // as in ord: a search by id redirects to the name
     const named = { status: 303, location: `/rune/${key.replaceAll('•', '')}` };
     for (const url of [`/search/${value.id}`, `/search?query=${value.id}`])
       expect([url, await get(url)]).toMatchObject([url, named]);
@@ -295,7 +295,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     expect((await get('/rune/NOBODYETCHEDTHIS/holders')).status).toBe(404);
   });
 
-  test('what names no rune is refused, and what is not there is not found', async () => {
+  test('invalid names are refused, and unknown runes are not found', async () => {
     const refused = [
       'A'.repeat(29),
       'Z'.repeat(28),
@@ -339,7 +339,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     expect((await get(`/outputs/${address}?type=runes`)).status).toBe(400);
   });
 
-  test('the search box leads to runes and sats, and offers those that may be meant', async () => {
+  test('the search box redirects to runes and sats, and offers possible meanings', async () => {
     const typed = async (text: string) => (await get(`/?q=${encodeURIComponent(text)}`)).location;
     const spaced = runes.map(({ value }) => value.entry.spaced_rune).find((text) => text.includes('•'))!;
     const word = spaced.replaceAll('•', '');
@@ -348,7 +348,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     const [first] = runes;
     expect(await typed(` ${first!.value.id} `)).toBe(`/rune/${encodeURIComponent(first!.key)}`);
     expect(await typed('0°1′1″0‴')).toBe('/sat/5000000000');
-    // block 1 has its coinbase alone, whose txid is then the merkle root; no table has it, its block does
+    // block 1 only has its coinbase, so its txid is the merkle root; it is in no table, but in its block
     const { merkle_root: coinbase } = (await get('/r/blockinfo/1')).body as unknown as {
       merkle_root: string;
     };
@@ -359,7 +359,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     for (const text of [word, word.toLowerCase(), spaced.replaceAll('•', '.'), spaced.replaceAll('•', ' ')])
       expect(await page(text)).toContain(`<li class="meaning"><a href="${path}">`);
     expect(await page('1.5')).toContain('<li class="meaning"><a href="/sat/5000000005">');
-    // the name of a sat alone: after the texts
+    // only the name of a sat: after the texts
     const cards = (await page('word'))
       .split('class="filters"')
       .map((part) => part.split('class="meaning"').length - 1);
@@ -412,7 +412,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     expect([missing.statusCode, missing.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
   });
 
-  test('nothing is said of runes where blocks are missing', async () => {
+  test('runes are unknown if blocks are missing', async () => {
     const { height } = best!.headers.at(-1)!;
     await setAnchored(height, false);
     const words =
@@ -431,7 +431,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     expect((await get('/runes')).status).toBe(200);
   });
 
-  /** Changes facts of a block as no block does, so what was answered at this tip is told to be old. */
+  /** Changes facts of a block as no block can, so that old answers of this tip are recognised. */
   async function setAnchored(height: number, isAnchored: boolean): Promise<void> {
     await database.pool.query('UPDATE chain.rune_blocks SET anchored = $2 WHERE height = $1', [
       height,
@@ -440,7 +440,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     await database.pool.query('UPDATE chain.state SET undo_epoch = undo_epoch + 1');
   }
 
-  test('while the table is being filled, answers from it alone wait', async () => {
+  test('while the table is being filled, answers that only need it are refused', async () => {
     const { pool } = database;
     const { height } = best!.headers.at(-1)!;
     await pool.query(

@@ -13,7 +13,7 @@ import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 
-/** What ord answers about every sat is compared in golden.test.ts; here is the rest of its paths about sats. */
+/** Paths about sats, except the answers about every sat, which golden.test.ts compares with ord's. */
 const golden = new GoldenChain('sats-1');
 const [best] = golden.tips();
 const tip = golden.chain.headers.at(-1)!;
@@ -58,7 +58,7 @@ describe('/sat', () => {
     expect(headers['x-indexed-height']).toBe(String(tip.height));
   });
 
-  test('gives the time of the block, and is not sent again at the same tip', async () => {
+  test('has the time of the block, and is not sent again at the same tip', async () => {
     const block = golden.block(golden.chain.headers[9]!).bytes;
     const time = new DataView(block.buffer, block.byteOffset).getUint32(68, true);
     const first = await sat('9.0');
@@ -66,14 +66,14 @@ describe('/sat', () => {
     expect((await sat('9.0', { 'if-none-match': String(first.headers.etag) })).statusCode).toBe(304);
   });
 
-  test('expects a block that is not mined ten minutes after the one before', async () => {
+  test('expects a future block ten minutes after the previous one', async () => {
     const answer = await sat(`${tip.height + 7}.0`);
     // on regtest ord counts from 1970
     expect(answer.json()).toMatchObject({ block: tip.height + 7, timestamp: 4_200 });
     expect(answer.headers.etag).toBeUndefined();
   });
 
-  test('is a page for browsers, with the neighbours of the sat and what makes it special', async () => {
+  test('is a page for browsers, with the neighbours of the sat and its satributes', async () => {
     const accept = 'text/html,*/*;q=0.8';
     const answer = await sat('9.0', { accept });
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -116,12 +116,12 @@ describe('/sat', () => {
     expect(answer.json()).toEqual({ status: 'error', error });
   });
 
-  test.each(['/sat/%', '/sat/%e2%28', '/sat/'])('%s is a fault of the client', async (url) => {
+  test.each(['/sat/%', '/sat/%e2%28', '/sat/'])('%s is a client fault', async (url) => {
     expect([400, 404]).toContain((await get(url)).statusCode);
   });
 });
 
-test('/ordinal leads to /sat, whatever it names', async () => {
+test('/ordinal redirects to /sat, for any text', async () => {
   for (const text of ['45000000000', 'satoshi', '0°0′0″0‴', '50%', '-1']) {
     const { statusCode, headers } = await get(`/ordinal/${encodeURIComponent(text)}`);
     expect(statusCode).toBe(303);
@@ -130,7 +130,7 @@ test('/ordinal leads to /sat, whatever it names', async () => {
 });
 
 describe('without a sat index', () => {
-  test('/rare.txt has its heading alone', async () => {
+  test('/rare.txt only has its heading', async () => {
     const { statusCode, headers, body } = await get('/rare.txt');
     expect([statusCode, headers['content-type'], body]).toEqual([
       200,
@@ -145,7 +145,7 @@ describe('without a sat index', () => {
   test.each([
     ['/r/sat/45000000000', 404, 'this server has no sat index'],
     ['/r/sat/45000000000/3', 404, 'this server has no sat index'],
-    // ord reads 64 bits here, and does not ask whether there is such a sat
+    // ord reads 64 bits here, without a check that the sat exists
     ['/r/sat/18446744073709551615', 404, 'this server has no sat index'],
     ['/r/sat/18446744073709551616', 400, 'sat is not a whole number'],
     ['/r/sat/nvtdijuwxlp', 400, 'sat is not a whole number'],
@@ -177,13 +177,13 @@ describe('without a sat index', () => {
   });
 });
 
-describe('/search leads', () => {
+describe('/search redirects', () => {
   const txid = 'ab'.repeat(32);
   test.each([
     ['0°0′0″0‴', '/sat/0°0′0″0‴'],
     ['1°1′1″', '/sat/1°1′1″'],
     ['2016.0', '/sat/2016.0'],
-    // ord decides there too that there is no such sat
+    // ord also finds at the target that there is no such sat
     ['6930000.0', '/sat/6930000.0'],
     ['50.5%', '/sat/50.5%'],
     [`${txid.toUpperCase()}:1:2`, `/satpoint/${txid}:1:2`],

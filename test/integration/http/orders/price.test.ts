@@ -42,7 +42,7 @@ const dataUrl = (bytes: number): string =>
   `data:text/plain;base64,${Buffer.alloc(bytes, 65).toString('base64')}`;
 
 describe('POST /price', () => {
-  test('answers what a client of the public service sends, by the formula', async () => {
+  test('answers requests of the public client by the formula', async () => {
     const { status, body } = await post({
       type: 'direct',
       order: {
@@ -75,7 +75,7 @@ describe('POST /price', () => {
     });
   });
 
-  test('is of managed orders where no type is named, with a part of the chain fee', async () => {
+  test('is for managed orders by default, with a part of the chain fee', async () => {
     const { body } = await post({
       order: { ...order, files: [file, file], referral: 'r', additionalFee: '7' },
     });
@@ -86,7 +86,7 @@ describe('POST /price', () => {
     expect(body).toMatchObject({ baseFee: 9000, additionalFee: 7, additionalFeeCharged: 14, count: 2 });
   });
 
-  test('costs the same for a file as for its size, and counts a wrong size again', async () => {
+  test('is the same for a file as for its size, and corrects a wrong size', async () => {
     const ask = (item: object) => post({ type: 'direct', order: { ...order, files: [item] } });
     const bySize = await ask({ name: 'a.txt', size: '2500' });
     const { warnings, ...exact } = bySize.body;
@@ -100,7 +100,7 @@ describe('POST /price', () => {
     });
   });
 
-  test('takes large bodies, whose files stay bytes', async () => {
+  test('accepts large bodies, whose files stay bytes', async () => {
     const files = [{ name: 'a.txt', dataURL: dataUrl(300_000) }];
     const large = await post({ order: { ...order, files: [...files, ...files, ...files, ...files] } });
     const size = { name: 'a.txt', size: 300_000 };
@@ -110,7 +110,7 @@ describe('POST /price', () => {
     expect(large.body).toEqual(bySize);
   });
 
-  test('takes delegates, parents, metadata, and an address for each file', async () => {
+  test('accepts delegates, parents, metadata, and an address for each file', async () => {
     const { status, body } = await post({
       type: 'direct',
       order: {
@@ -127,7 +127,7 @@ describe('POST /price', () => {
     expect((await post({ order: { ...order, files: [{ ...file, metadataDataURL }] } })).status).toBe(200);
   });
 
-  test('compresses what is sent, where that is shorter', async () => {
+  test('compresses sent contents if that is shorter', async () => {
     const ask = async (compress: boolean, name: string): Promise<number> => {
       const files = [{ name, dataURL: dataUrl(20_000) }];
       const { body } = await post({ type: 'direct', order: { ...order, files, compress } });
@@ -137,7 +137,7 @@ describe('POST /price', () => {
     expect(await ask(true, 'a.png')).toBe(await ask(false, 'a.png'));
   });
 
-  test('with plan=1 tells the transactions, warnings and savings', async () => {
+  test('with plan=1 has the transactions, warnings and savings', async () => {
     const files = [file, file, file];
     const { body } = await post({ type: 'direct', order: { ...order, files, compress: true } }, '?plan=1');
     const { transactions, warnings, savings, amount, amountPerFile, chainFee } = body as unknown as {
@@ -155,7 +155,7 @@ describe('POST /price', () => {
     expect(savings[0]!.sats).toBe(amount! - (shared.body as unknown as Record<string, number>)['amount']!);
   });
 
-  test('with plan=1 tells what brotli and delegates would save', async () => {
+  test('with plan=1 has the savings by brotli and delegates', async () => {
     const known = await createHttpApp([
       {
         height: 0,
@@ -276,7 +276,7 @@ describe('POST /price', () => {
     expect(first?.msg.slice(0, message.length)).toBe(message);
   });
 
-  test('says what it had to assume, and nothing where it has all that the order has', async () => {
+  test('has a warning for each assumption, and none if the request is complete', async () => {
     const whole = { name: 'a.txt', dataURL: dataUrl(10) };
     const ask = async (terms: object): Promise<string | undefined> => {
       const { body } = await post({ order: { ...order, files: [whole], ...terms } });
@@ -298,7 +298,7 @@ describe('POST /price', () => {
     expect(await ask({ files: [], delegates: [{ delegateId: id }] })).toBeUndefined();
   });
 
-  test('media, and what is at a URL, is never compressed, and so no price leaves that out', async () => {
+  test('media and files at URLs are never compressed, so their prices have no such warning', async () => {
     const files = [
       { name: 'a.png', dataURL: dataUrl(300_001) },
       { name: 'a.txt', url: 'https://example.com/a.txt', size: 10 },
@@ -309,7 +309,7 @@ describe('POST /price', () => {
     expect(codes).toEqual(['assumed']);
   });
 
-  test('refuses other file types with those that there are, and lists all faults', async () => {
+  test('refuses other file types with a list of valid ones, and lists all faults', async () => {
     const files = [
       { name: 'a.bin', size: 1 },
       { name: 'a.svg+xml', size: 1 },
@@ -331,7 +331,7 @@ describe('POST /price', () => {
 });
 
 describe('GET /price', () => {
-  test('needs size and fee alone, and answers eight numbers', async () => {
+  test('only needs size and fee, and answers eight numbers', async () => {
     const { status, body } = await get('size=100&fee=2');
     expect(status).toBe(200);
     const numbers = body as unknown as Record<string, number>;
@@ -349,7 +349,7 @@ describe('GET /price', () => {
     expect(numbers['totalFee']).toBe(numbers['amount']);
   });
 
-  test('is what POST says of such files', async () => {
+  test('equals the price of POST for such files', async () => {
     const legacy = await get('size=301&fee=3.5&count=2&type=direct&additionalFee=10&postage=1000');
     const files = [
       { name: 'a.txt', size: 151 },
@@ -363,7 +363,7 @@ describe('GET /price', () => {
     expect(legacy.body).toMatchObject({ chainFee, serviceFee, amount, additionalFee: 10 });
   });
 
-  test('takes what older clients send', async () => {
+  test('accepts requests of older clients', async () => {
     const { body } = await get('size=100&fee=2&baseFee=15000&lowPostage=true&rareSats=random&count=1');
     expect(body).toMatchObject({ baseFee: 15_000, postage: 330 });
   });
@@ -379,7 +379,7 @@ describe('GET /price', () => {
     ['size=1&size=2', 'size is given more than once'],
     ['size=1&postage=1', 'postage must be from 330 to 10000 sats.'],
     ['size=400000', 'File 1 makes a transaction of 40'],
-  ])('tells a fault in its body: %s', async (query, message) => {
+  ])('has a fault in its body: %s', async (query, message) => {
     const { status, body } = await get(query);
     const { error = '', ...others } = body as unknown as Record<string, string>;
     expect([status, others, error.slice(0, message.length)]).toEqual([200, { status: 'error' }, message]);
@@ -387,7 +387,7 @@ describe('GET /price', () => {
 });
 
 test.each(['bulk', 'direct'])(
-  'special sats are not offered for %s orders without a wallet that has some',
+  'special sats are not offered for %s orders without a wallet that has such sats',
   async (type) => {
     const reason = 'rareSats is not offered: this service has no wallet with an inventory';
     const priced = await http.app.inject({

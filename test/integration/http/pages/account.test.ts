@@ -44,7 +44,7 @@ async function account(key: string | null, more: Record<string, string> = {}): P
   return { status: answer.statusCode, body: answer.body, headers: answer.headers };
 }
 
-test('a person sees what the key of the browser is for, and how often it was used', async () => {
+test('a person sees the scopes and usage of the browser’s key', async () => {
   await open();
   const { pool } = http.database;
   const terms = {
@@ -75,12 +75,12 @@ test('a person sees what the key of the browser is for, and how often it was use
     'Requests by day',
   ])
     expect(body).toContain(part);
-  // neither the key, nor what others did
+  // neither the key, nor the requests of others
   expect(body).not.toContain(key);
   expect(body).not.toContain(other.account);
 });
 
-test('a key of a header is not shown: other pages could send it', async () => {
+test('a key in a header is not shown, because other pages could send it', async () => {
   await open();
   const { key, account: name } = await giveKey(http.database.pool);
   const { body } = await account(null, { 'x-api-key': key, authorization: `Bearer ${key}` });
@@ -94,7 +94,7 @@ test('without a key there is a form, and an invalid or revoked one can be replac
   const { key, account: name } = await giveKey(http.database.pool);
   expect((await account(key)).body).toContain(name);
   await revokeKeys(http.database.pool, { account: name, scopes: [], key: null });
-  // a process remembers it, but what is shown of it is read
+  // a process remembers it, but the page reads it again
   for (const wrong of [key, `${key}0`, '<b>']) {
     const { status, body } = await account(wrong);
     expect([status, body.includes(name)]).toEqual([200, false]);
@@ -113,7 +113,7 @@ test('too many unknown keys of an address are refused here too', async () => {
   expect((await account(key)).status).toBe(429);
 });
 
-test('a key is forgotten by a form of ours alone', async () => {
+test('only a form of ours can make the browser forget a key', async () => {
   await open();
   const forget = (headers: Record<string, string>) =>
     http.app.inject({
@@ -133,5 +133,5 @@ test('a server without keys says so', async () => {
   await open(null);
   const { status, body } = await account(null);
   expect(status).toBe(200);
-  expect(body).toContain('asks for no keys');
+  expect(body).toContain('needs no keys');
 });

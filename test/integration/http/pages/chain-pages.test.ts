@@ -119,7 +119,7 @@ describe('a transaction', () => {
     expect(asked).toBeGreaterThan(20);
   });
 
-  test('tells what it revealed and moved, and what it did with runes', async () => {
+  test('has its reveals, moves and changes of runes', async () => {
     const moving = recorded<Inscription>('inscription').filter(({ id, satpoint }) => {
       const [made = ''] = satpoint.split(':');
       return made !== id.slice(0, 64) && !/^0+$/u.test(made);
@@ -145,7 +145,7 @@ describe('a transaction', () => {
     expect(runic.length).toBeGreaterThan(3);
   });
 
-  test('is ord’s JSON for everyone who does not ask for HTML', async () => {
+  test('is ord’s JSON for clients that do not ask for HTML', async () => {
     const txid = displayHash(transactions.at(-1)!.transaction.txid);
     for (const accept of [undefined, '*/*', 'application/json']) {
       const answer = await app.inject({
@@ -156,7 +156,7 @@ describe('a transaction', () => {
     }
   });
 
-  test('has a page with what the index knows where its bytes are not here', async () => {
+  test('has a page with the facts of the index if its bytes are not here', async () => {
     const [value] = recorded<Inscription>('inscription');
     const page = await pageOf(bare, `/tx/${value!.id.slice(0, 64)}`);
     expect(page.status).toBe(200);
@@ -164,7 +164,7 @@ describe('a transaction', () => {
     expect(page.text).toContain(`href="/inscription/${value!.id}"`);
   });
 
-  test('is 404 with words where nothing knows it', async () => {
+  test('is 404 with a message if it is unknown', async () => {
     const page = await pageOf(app, `/tx/${'7'.repeat(64)}`);
     expect(page.status).toBe(404);
     expect(textOf(page)).toContain(`transaction ${'7'.repeat(64)} is not known here`);
@@ -174,7 +174,7 @@ describe('a transaction', () => {
 });
 
 describe('an output', () => {
-  test('has a page that says what ord says of it', async () => {
+  test('has a page with ord’s values', async () => {
     const counts = { spent: 0, unspent: 0, inscribed: 0, runic: 0 };
     const all = outputs();
     const varied = all.filter(
@@ -196,7 +196,7 @@ describe('an output', () => {
       for (const id of inscriptions) expect(page.text).toContain(`href="/inscription/${id}"`);
       for (const name of Object.keys(runes))
         expect(page.text).toContain(`href="/rune/${encodeURIComponent(name)}"`);
-      // ord calls unspendable outputs spent
+      // ord reports unspendable outputs as spent
       if (spent) expect(text).toMatch(/State (?:spent|cannot be spent)/u);
       else expect(text).toContain('State unspent');
       counts.spent += Number(spent && !indexed);
@@ -207,7 +207,7 @@ describe('an output', () => {
     expect(Math.min(counts.unspent, counts.inscribed, counts.runic)).toBeGreaterThan(0);
   });
 
-  test('that was spent tells what it held, and what spent it', async () => {
+  test('that was spent has its former contents, and the spending transaction', async () => {
     const moved = recorded<Inscription>('inscription').find(
       ({ id, satpoint }) => !satpoint.startsWith(id.slice(0, 64)) && !/^0+:/u.test(satpoint),
     );
@@ -222,7 +222,7 @@ describe('an output', () => {
     expect(held!.text).toContain(`href="/tx/${spender}"`);
   });
 
-  test('the outputs of lost and unbound inscriptions are named so', async () => {
+  test('the outputs of lost and unbound inscriptions have names', async () => {
     const zeros = '0'.repeat(64);
     for (const [outpoint, words] of [
       [`${zeros}:4294967295`, 'Inscriptions that were lost in fees'],
@@ -268,7 +268,7 @@ describe('an address', () => {
   };
   const addresses = (): string[] => [...new Set(outputs().flatMap(({ address }) => address ?? []))];
 
-  test('has a page with its totals, and all that it holds in tabs', async () => {
+  test('has a page with its totals, and its contents in tabs', async () => {
     const unspent = outputs().filter(({ spent, address }) => !spent && address !== null);
     const runic = unspent.filter(({ runes }) => Object.keys(runes).length > 0);
     const inscribed = unspent.filter(({ inscriptions }) => inscriptions.length > 0);
@@ -290,7 +290,7 @@ describe('an address', () => {
     }
   });
 
-  test('says what is not known, and refuses a wrong tab or place', async () => {
+  test('names unknown facts, and refuses a wrong tab or place', async () => {
     const [address = ''] = addresses();
     expect(textOf(await pageOf(app, `/address/${address}?tab=pending`))).toContain(
       'unknown: no mempool is being followed here',

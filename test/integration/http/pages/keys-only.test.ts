@@ -40,7 +40,7 @@ const searches = [
   '/?q=text',
   `/?hash=${'0'.repeat(64)}`,
 ];
-/** What browsers and programs send to say that a page of this server asks. */
+/** Headers with which browsers and programs show that a page of this server asks. */
 const claims: readonly Record<string, string>[] = [
   {},
   { 'sec-fetch-site': 'same-origin' },
@@ -77,19 +77,19 @@ async function keep(fields: Record<string, string>, headers: Record<string, stri
   };
 }
 
-test('no page of ours searches without a key, whatever it says of itself', async () => {
+test('no page of ours searches without a key, whatever its headers say', async () => {
   const { key } = await giveKey(http.database.pool);
   for (const url of searches) {
     for (const claim of claims)
       expect({ url, claim, status: await statusOf(url, claim) }).toMatchObject({ status: 401 });
     expect(await statusOf(url, { 'x-api-key': key })).not.toBe(401);
   }
-  // what does not search is open
+  // paths without a search are open
   expect(await statusOf('/', html)).toBe(200);
   expect(await statusOf('/search/text', {})).toBe(303);
 });
 
-test('a person gives the key in a form, and searches with its cookie', async () => {
+test('a person enters the key in a form, and searches with its cookie', async () => {
   const { key } = await giveKey(http.database.pool, { rate: '50' });
   const refused = await http.app.inject({ url: '/?text=text&in=metadata', headers: html });
   expect(refused.statusCode).toBe(401);
@@ -107,7 +107,7 @@ test('a person gives the key in a form, and searches with its cookie', async () 
   expect(answer.headers['vary']).toContain('Cookie');
 });
 
-test('a cookie is sent over https alone where it came so', async () => {
+test('a cookie that was set over https is only sent over https', async () => {
   const { key } = await giveKey(http.database.pool);
   const app = await createHttpApp([], { trustedProxies: ['127.0.0.1'] });
   const answer = await app.app.inject({
@@ -120,7 +120,7 @@ test('a cookie is sent over https alone where it came so', async () => {
   await app.close();
 });
 
-test('no cookie is made of what is no key, for another site, or to lead elsewhere', async () => {
+test('no cookie is set for an invalid key, for another site, or with a foreign target', async () => {
   const { key } = newApiKey();
   for (const wrong of ['x', `${key}0`, `${key}; Domain=evil.example`, 'é']) {
     expect(await keep({ key: wrong })).toMatchObject({ status: 401, cookie: undefined });
@@ -133,7 +133,7 @@ test('no cookie is made of what is no key, for another site, or to lead elsewher
   }
 });
 
-test('a revoked key in a cookie asks for another one, and takes nothing from pages that need none', async () => {
+test('a revoked key in a cookie leads to the form, and does not affect pages that need no key', async () => {
   const cookie = `satscribe_key=${newApiKey().key}`;
   const answer = await http.app.inject({ url: '/?text=text', headers: { cookie, ...html } });
   expect(answer.statusCode).toBe(401);

@@ -40,7 +40,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
   let source: BlockSource;
   let app: App;
   let blocksRead = 0;
-  /** It has a sale and an etching. */
+  /** A block with a sale and an etching. */
   let block: MinedBlock;
   let sold: RegtestTransaction;
   let bought: RegtestTransaction;
@@ -52,7 +52,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
   let pendingMint: RegtestTransaction;
   let pendingEtching: RegtestTransaction;
 
-  /** A transaction with a runestone at output 0, which pays an owner. */
+  /** A transaction that pays an owner, with a runestone in output 0. */
   function stone(coin: Coin, parts: Partial<Omit<Runestone, 'kind'>>, owner: number): RegtestTransaction {
     const none = { kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null } as const;
     return transaction(
@@ -155,7 +155,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
       expect(coinbase).toContain('transaction 0 there');
     });
 
-    test('is the same where the node does not tell what one transaction spends', async () => {
+    test('is the same if the node does not know what one transaction spends', async () => {
       const { rpc } = live.node;
       const old = appBeside({
         url: rpc.url,
@@ -177,7 +177,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
     });
   });
 
-  test('a transaction in the mempool has its fee, its wait, its family and what it reveals', async () => {
+  test('a transaction in the mempool has its fee, its expected wait, its family and its reveals', async () => {
     const { reveal, commit } = pending;
     const words = await wordsOf(`/tx/${reveal.txid}`);
     expect(words).toContain('waits in the mempool');
@@ -206,25 +206,25 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
   });
 
   describe('an address', () => {
-    test('has what waits for it', async () => {
+    test('has its pending changes', async () => {
       const inscribed = await pageOf(`/address/${addressOf(carol)}?tab=pending`);
-      expect(textOf(inscribed)).toContain('Inscribed to it');
+      expect(textOf(inscribed)).toContain('Inscribed to this address');
       expect(inscribed).toContain(`href="/inscription/${pending.reveal.id()}"`);
       for (const owner of [alice, bob]) {
         const moving = await pageOf(`/address/${addressOf(owner)}?tab=pending`);
-        expect(textOf(moving)).toContain('Inscriptions that move');
+        expect(textOf(moving)).toContain('Moving inscriptions');
         expect(moving).toContain(`href="/inscription/${pendingItem.id()}"`);
         expect(moving).toContain(`href="/tx/${pendingSale.txid}"`);
       }
       expect(await wordsOf(`/address/${addressOf(minter)}?tab=pending`)).toMatch(
-        /Runes that move Rune Arrives Leaves \S+ 100 0/u,
+        /Moving runes Rune Arrives Leaves \S+ 100 0/u,
       );
       expect(await wordsOf(`/address/${addressOf(saver)}?tab=pending`)).toContain(
         'Nothing in the mempool concerns this address.',
       );
     });
 
-    test('has each of its outputs on one of its pages', async () => {
+    test('has each of its outputs on exactly one page', async () => {
       const first = await pageOf(`/address/${addressOf(saver)}?tab=outputs`);
       const next = /<a href="([^"]+)" rel="next">/u.exec(first)?.[1]?.replaceAll('&amp;', '&');
       const second = await pageOf(next!);
@@ -270,7 +270,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('pages beside a real node'
       for (const { txid } of [pendingMint, pendingEtching]) expect(runes).toContain(`href="/tx/${txid}"`);
     });
 
-    test('has older rows before a place, and refuses what is no place', async () => {
+    test('has older rows before a place, and refuses an invalid place', async () => {
       for (const before of ['before=1', 'kind=text&before=1', 'tab=sales&before=1.0.0', 'tab=runes&before=1'])
         expect(await wordsOf(`/mempool?${before}`)).toContain('There is nothing on this page.');
       for (const wrong of [

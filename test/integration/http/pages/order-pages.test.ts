@@ -26,14 +26,14 @@ test('GET /order without an id is a page for browsers, and the answer of the API
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'error', error: 'id is required.' }]);
     expect(answer.headers['vary']).toMatch(/accept\b/iu);
   }
-  // also a browser that names one: the id must not become a page of a server
+  // also for a browser that names one: the id must not be on a page of a server
   for (const accept of [browser, '*/*']) {
     expect((await get(`/order?id=${id}`, accept)).json()).toMatchObject({ status: 'error' });
     expect((await get('/order?id=', accept)).json()).toMatchObject({ error: 'id is required.' });
   }
 });
 
-test('GET /order/<id> is a page for browsers that repeats nothing of the id, and JSON for all others', async () => {
+test('GET /order/<id> is a page for browsers that does not repeat the id, and JSON for all others', async () => {
   const made = await http.post<{ id: string }>('/inscribe', {
     files: [{ name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' }],
     receiveAddress: addressOf(700),
@@ -48,7 +48,7 @@ test('GET /order/<id> is a page for browsers that repeats nothing of the id, and
   expect((await get(`/order/${made.body.id}`, '*/*')).json()).toMatchObject({ id: made.body.id });
 });
 
-test('the page allows its script to ask for the order, for PSBTs and for nothing else', async () => {
+test('the page only allows its script to ask for the order and for PSBTs', async () => {
   const { headers } = await get('/order', browser);
   const policies = String(headers['content-security-policy']);
   expect(policies).toContain(
@@ -56,7 +56,7 @@ test('the page allows its script to ask for the order, for PSBTs and for nothing
   );
 });
 
-test('the page that orders has the bounds of an order; its path still takes orders', async () => {
+test('the order form has the bounds of an order, and POST to its path takes orders', async () => {
   const page = await get('/inscribe', browser);
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('<form id="inscribe"');
@@ -71,7 +71,7 @@ test('the page that orders has the bounds of an order; its path still takes orde
   );
 });
 
-test('a service that takes no orders says why, and what its operator does', async () => {
+test('a service that takes no orders says why, and what its operator can do', async () => {
   const without = await createHttpApp([]);
   try {
     const page = await without.app.inject({ url: '/inscribe', headers: { accept: browser } });

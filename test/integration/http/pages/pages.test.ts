@@ -20,7 +20,7 @@ beforeAll(async () => {
           { name: 'parent', body: 'I am <b>first</b>' },
           { name: 'child 1', parents: [idOf('parent')] },
           { name: 'child 2', parents: [idOf('parent')], delegate: idOf('child 1'), body: null, type: null },
-          { name: 'typed', type: 'text/own', delegate: idOf('nobody') },
+          { name: 'typed', type: 'text/own', delegate: idOf('missing') },
           ...Array.from({ length: 4 }, (_, index) => ({
             name: `sibling ${index}`,
             parents: [idOf('parent')],
@@ -38,7 +38,7 @@ beforeAll(async () => {
           {
             name: 'recursive',
             type: 'text/html',
-            body: `<script src="/content/${idOf('parent')}"></script><img src=/content/${idOf('nobody')}>`,
+            body: `<script src="/content/${idOf('parent')}"></script><img src=/content/${idOf('missing')}>`,
           },
           {
             name: 'whole',
@@ -57,7 +57,7 @@ beforeAll(async () => {
           name: `later ${index}`,
           number: null,
           fee: null,
-          parents: index === 0 ? [idOf('nobody')] : [],
+          parents: index === 0 ? [idOf('missing')] : [],
           location: { spentHeight: 800_001 },
         })),
       },
@@ -72,7 +72,7 @@ afterAll(async () => {
 
 const get = async (url: string, headers: Record<string, string> = html) => http.app.inject({ url, headers });
 
-/** Ids of the cards of a page and of all that follow it. */
+/** Ids of the cards of a page and of all following pages. */
 async function idsOfPages(first: string): Promise<string[]> {
   const ids: string[] = [];
   for (let url: string | undefined = first; url !== undefined; ) {
@@ -97,7 +97,7 @@ describe('GET /inscription/<id> as JSON', () => {
     expect(answer.json()).toEqual({
       address: 'bc1qqurswpc8qurswpc8qurswpc8qurswpc89fe3yv',
       charms: [],
-      // others can be in the blocks that are missing
+      // missing blocks may have others
       child_count: null,
       children: null,
       content_length: 17,
@@ -157,12 +157,12 @@ describe('GET /inscription/<id> as JSON', () => {
     });
   });
 
-  test('keeps integers that no JavaScript number holds', async () => {
+  test('keeps integers that a JavaScript number cannot hold', async () => {
     const { body } = await get(`/inscription/${idOf('cursed')}`, json);
     expect(body).toContain('"traits":{"n":9223372036854775807}');
   });
 
-  test('is null where a fact is missing', async () => {
+  test('has null for missing facts', async () => {
     expect(await inscription(idOf('later 0'))).toMatchObject({
       address: null,
       fee: null,
@@ -182,10 +182,10 @@ describe('GET /inscription/<id> as JSON', () => {
   });
 
   test.each([
-    [idOf('nobody'), 404],
+    [idOf('missing'), 404],
     ['999999', 404],
     ['2147483648', 400],
-    // a name of a sat, which takes a sat index
+    // the name of a sat, which needs a sat index
     ['x', 404],
     ['X', 400],
     ['-', 400],
@@ -243,19 +243,19 @@ describe('pages', () => {
     expect(answer.body).not.toMatch(/\bundefined\b|\[object|NaN/u);
   });
 
-  test('show what was inscribed as text, never as markup', async () => {
+  test('show inscribed texts as text, never as markup', async () => {
     const { body } = await get('/?text=first');
     expect(body).toContain('I am &lt;b&gt;<mark>first</mark>&lt;/b&gt;');
     expect(body).toContain('1 inscription whose content contains <q>first</q>');
   });
 
-  test('show what was asked as text', async () => {
+  test('show the request as text', async () => {
     const { body } = await get(`/?text=${encodeURIComponent('"><script>x</script>')}`);
     expect(body).toContain('<q>&quot;&gt;&lt;script&gt;x&lt;/script&gt;</q>');
     expect(body).toContain('value="&quot;&gt;&lt;script&gt;x&lt;/script&gt;"');
   });
 
-  test('say of each block what is known and why', async () => {
+  test('name the known facts of each block, and the reason', async () => {
     const { body } = await get('/');
     expect(body).toContain('<span class="chip yes">all</span>');
     expect(body).not.toContain('all facts: its whole history');
@@ -266,7 +266,7 @@ describe('pages', () => {
     expect(body).toContain('blocks in 2 runs');
   });
 
-  test('go as deep as there are results', async () => {
+  test('exist for all results', async () => {
     const { body } = await get('/?text=content&page=3');
     expect(body.match(/class="card"/gu)).toHaveLength(142 - 120);
     expect(body).toContain('rel="prev"');
@@ -281,7 +281,7 @@ describe('pages', () => {
     expect((await get(`/block/${blockHashOf(800_000).reverse().toString('hex')}`)).statusCode).toBe(200);
   });
 
-  test('narrow a block to a kind of content, in pages that follow each other', async () => {
+  test('narrow a block to a kind of content, in consecutive pages', async () => {
     const all = await idsOfPages('/block/800000');
     const texts = await idsOfPages('/block/800000?kind=text');
     expect(texts.length).toBeGreaterThan(60);
@@ -289,7 +289,7 @@ describe('pages', () => {
     expect(await idsOfPages('/block/800000?kind=video')).toEqual([]);
     for (const query of ['kind=x', 'tab=x', 'kind=text&after=x', 'page=0'])
       expect([query, (await get(`/block/800000?${query}`)).statusCode]).toEqual([query, 400]);
-    // programs get what they got before
+    // programs get the same as before
     const json = { accept: 'application/json' };
     const [plain, odd] = await Promise.all(
       ['', '?kind=x&tab=y'].map((query) => http.app.inject({ url: `/block/800000${query}`, headers: json })),
@@ -297,7 +297,7 @@ describe('pages', () => {
     expect([odd!.statusCode, odd!.body]).toEqual([plain!.statusCode, plain!.body]);
   });
 
-  test('say of a block what is not known of its fees, sales and runes', async () => {
+  test('name the unknown facts of a block’s fees, sales and runes', async () => {
     const { body } = await get('/block/800000');
     expect(body).toContain('unknown: there is neither a node nor the spent outputs of the block');
     const sales = await get('/block/800000?tab=sales');
@@ -305,7 +305,7 @@ describe('pages', () => {
     expect((await get('/block/800000?tab=runes')).statusCode).toBe(200);
   });
 
-  test('lead from what was typed to where it belongs', async () => {
+  test('redirect from a typed text to its page', async () => {
     const target = async (typed: string, more = '') =>
       (await get(`/?q=${encodeURIComponent(typed)}${more}`)).headers.location;
     expect(await target('  ')).toBe('/');
@@ -323,7 +323,7 @@ describe('pages', () => {
     expect(await target('a', '&in=metadata&all=1')).toBe('/?text=a&in=metadata&all=1');
   });
 
-  test('offer other searches of a text that is not found, with the number of their matches', async () => {
+  test('offer other searches for a text that is not found, with the number of their matches', async () => {
     const offers = async (url: string) =>
       [...(await get(url)).body.matchAll(/<a class="chip" href="([^"]*)">([^<]*) <b>(\d+)<\/b>/gu)].map(
         ([, href, words, count]) => [href!.replaceAll('&amp;', '&'), words, Number(count)],
@@ -336,7 +336,7 @@ describe('pages', () => {
       ['/?text=12345678901234567890&in=metadata', 'in metadata', 1],
     ]);
     expect(await offers('/?text=nothing+of+all+this')).toEqual([]);
-    // a text that is found
+    // a text with matches
     const { body } = await get('/?text=first&in=content&order=desc&contentType=text/*');
     expect(body).not.toContain('>similar words <');
     const feed = /<a href="(\/search\.atom[^"]*)"/u.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
@@ -359,7 +359,7 @@ describe('pages', () => {
     expect(JSON.stringify(http.logged)).not.toContain(id);
   });
 
-  test('say of a hash that nothing has it, and where to inscribe its file', async () => {
+  test('say that a hash is unknown, and where to inscribe its file', async () => {
     const { body } = await get(`/?hash=${'ab'.repeat(32)}`);
     expect(body).toContain('No block or transaction with this id is known here either');
     expect(body).toContain('<a class="button" href="/inscribe">');
@@ -368,7 +368,7 @@ describe('pages', () => {
     expect(transaction).not.toContain('href="/inscribe">Check');
   });
 
-  test('keep how was searched in the box at the top', async () => {
+  test('keep the mode of a search in the box at the top', async () => {
     const { body } = await get('/?text=12345&in=metadata&all=1');
     expect(body).toContain('<input type="hidden" name="in" value="metadata">');
     expect(body).toContain('<input type="hidden" name="all" value="1">');
@@ -387,11 +387,11 @@ describe('pages', () => {
   test('offer the inscription of a number that was searched as text', async () => {
     const { body } = await get('/?text=7');
     expect(body).toContain(`<li class="meaning"><a href="/inscription/${idOf('sibling 3')}">`);
-    // a sat has the number too, which is seldom meant: after the texts
+    // a sat has the number too, which is rarely meant: after the texts
     expect(body.indexOf('<a href="/sat/7">')).toBeGreaterThan(body.indexOf('class="filters"'));
   });
 
-  test('lead from an inscription to what its owner has', async () => {
+  test('link from an inscription to its owner’s contents', async () => {
     const { body } = await get(`/inscription/${idOf('parent')}`);
     const address = 'bc1qqurswpc8qurswpc8qurswpc8qurswpc89fe3yv';
     expect(body).toContain(`<a class="mono" href="/address/${address}"`);
@@ -400,25 +400,25 @@ describe('pages', () => {
     expect(page.body).toContain(`/inscription/${idOf('parent')}`);
   });
 
-  test('list the children that are known', async () => {
+  test('list the known children', async () => {
     const { body } = await get(`/inscription/${idOf('parent')}`);
     expect(body).toContain(`href="/inscription/${idOf('sibling 1')}"`);
     expect(body).toContain('<h2>Children <span class="faint">6</span></h2>');
     expect(body).toContain('Others may be in missing blocks.');
   });
 
-  test('say what an inscription refers to, and what of it is not here', async () => {
+  test('list the references of an inscription, and mark unknown ones', async () => {
     const { body } = await get(`/inscription/${idOf('recursive')}`);
     expect(body).toContain(`<a class="mono" href="/inscription/${idOf('parent')}"`);
     expect(body).toMatch(
-      new RegExp(`title="${idOf('nobody')}">[^<]*</span> <span class="faint">not indexed here`, 'u'),
+      new RegExp(`title="${idOf('missing')}">[^<]*</span> <span class="faint">not indexed here`, 'u'),
     );
     const home = (await get('/')).body;
     expect(home).toContain(`/inscription/${idOf('whole')}`);
     expect(home).not.toContain(`/inscription/${idOf('recursive')}`);
   });
 
-  test('say what is wrong as a page', async () => {
+  test('show errors as a page', async () => {
     for (const [url, status] of [
       ['/?text=', 400],
       ['/?text=a&page=0', 400],
@@ -426,7 +426,7 @@ describe('pages', () => {
       [`/?text=a&hash=${'0'.repeat(64)}`, 400],
       ['/block/999999', 404],
       ['/block/x', 400],
-      [`/inscription/${idOf('nobody')}`, 404],
+      [`/inscription/${idOf('missing')}`, 404],
       ['/nowhere', 404],
     ] as const) {
       const answer = await get(url);
@@ -445,7 +445,7 @@ describe('pages', () => {
       const answer = await get(asset);
       expect(answer.statusCode).toBe(200);
       expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
-      // a page of a process that another version of us runs
+      // a page of a process of another version
       const other = await get(asset.replace(/[0-9a-f]{12}/u, '0'.repeat(12)));
       expect([other.statusCode, other.headers['location'], other.headers['cache-control']]).toEqual([
         303,

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
-/** Connections that read for answers: they have a role of their own. */
+/** Connections that read for answers: they have their own role. */
 async function readers(): Promise<number> {
   const { rows } = await http.database.pool.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM pg_stat_activity
@@ -28,18 +28,18 @@ async function waiting(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test('the first page comes for others where its first visitor leaves before it was chosen what to show', async () => {
-  // it is read for the selection alone until that is there
+test('the first page is shown to others if its first visitor leaves before the selection was made', async () => {
+  // until the selection is made, it only reads for the selection
   await whileLocked(http.database, 'chain.inscriptions', async (unlock) => {
     const first = new AbortController();
     const gone = fetch(address, { signal: first.signal }).catch(() => null);
     await waitUntil(async () => (await waiting()) === 1);
     const second = fetch(address);
-    // one of each page, and that of the selection
+    // one for each page, and that of the selection
     await waitUntil(async () => (await readers()) === 3);
     first.abort();
     await gone;
-    // the connection of who is gone is cut
+    // the connection of the disconnected visitor is closed
     await waitUntil(async () => (await readers()) === 2);
     await unlock();
     expect((await second).status).toBe(200);

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const get = (url: string, headers: Record<string, string> = {}) => http.app.inject({ url, headers });
 
-/** How much of the right half, where art is, is green. */
+/** The green share of the right half, where the art is. */
 async function greenOf(png: Buffer): Promise<number> {
   const { data, info } = await sharp(png).removeAlpha().raw().toBuffer({ resolveWithObject: true });
   let green = 0;
@@ -127,7 +127,7 @@ describe('the head of a page', () => {
     expect((await get(feed.replaceAll('&amp;', '&'))).statusCode).toBe(200);
   });
 
-  test('says nothing that was asked where the page is an error, and bears odd hosts', async () => {
+  test('does not repeat the request on an error page, and accepts odd hosts', async () => {
     const { body } = await get('/block/77', { ...html, host: 'satscribe.test' });
     expect(metaOf(body, 'og:image')).toBe('http://satscribe.test/og/site.png');
     const odd = await get('/', { ...html, host: '"><script>' });
@@ -135,7 +135,7 @@ describe('the head of a page', () => {
     expect(metaOf(odd.body, 'og:image')).toBe('/og/site.png');
   });
 
-  test('names icons and a manifest that are there', async () => {
+  test('names existing icons and a manifest', async () => {
     const { body } = await get('/', html);
     expect(body).toContain('<link rel="manifest" href="/manifest.webmanifest">');
     const manifest = await get('/manifest.webmanifest');

@@ -42,7 +42,7 @@ interface RuneAnswer {
   };
 }
 
-/** A line of the canonical texts (docs/events.md), which ord's own events have proved. */
+/** A line of the canonical texts (docs/events.md), which were compared with ord's own events. */
 interface Event {
   readonly kind: string;
   readonly height: number;
@@ -122,7 +122,7 @@ describe('runes on our own paths', () => {
       txid,
       output: kind === 'transferred' ? place : null,
       id,
-      // an etching's is the premine
+      // for an etching, the premine
       amount: (kind === 'etched' ? rest[3] : rest[0]) ?? '',
     };
   }
@@ -148,7 +148,7 @@ describe('runes on our own paths', () => {
     return found;
   }
 
-  /** Addresses that ever got a rune. */
+  /** Addresses that ever received a rune. */
   async function addressesOf({ value }: RuneAnswer): Promise<string[]> {
     const { body } = await get<{ activity: Activity[] }>(`/rune/${value.id}/activity?limit=1000`);
     return body.activity.flatMap(({ address }) => (address === null ? [] : [address]));
@@ -197,7 +197,7 @@ describe('runes on our own paths', () => {
     expect(most).toBeGreaterThan(14);
   });
 
-  test('what an address received and sent adds up to its balances at every height', {
+  test('received and sent units of an address add up to its balances at every height', {
     tags: ['proof'],
   }, async () => {
     const all = await addresses();
@@ -230,14 +230,14 @@ describe('runes on our own paths', () => {
       expect((await get(`/address/${address}/runes?at=${tip}`)).body).toEqual(now.body);
     }
     expect(sent).toBeGreaterThan(10);
-    // outputs without an address are nobody's history
+    // outputs without an address are in no history
     for (const [name, amount] of transferred) {
       const made = events.filter(({ kind, txid, id }) => kind === 'transferred' && `${txid} ${id}` === name);
       expect(amount).toBeLessThanOrEqual(made.reduce((sum, event) => sum + BigInt(event.amount), 0n));
     }
   });
 
-  test('minting tells what is left, and whether the next block may mint', async () => {
+  test('minting has the mints left, and whether the next block may mint', async () => {
     const states = new Set<string>();
     for (const { value } of runes) {
       const { mints, terms } = value.entry;
@@ -268,7 +268,7 @@ describe('runes on our own paths', () => {
     expect([...states].sort()).toEqual(expect.arrayContaining(['ended', 'none', 'open', 'used-up']));
   });
 
-  test('minting writes the heights as integers with all digits, however large', async () => {
+  test('minting writes heights of any size as integers with all digits', async () => {
     const most = 2n ** 64n - 1n;
     let large = 0;
     for (const { value } of runes) {
@@ -340,7 +340,7 @@ describe('runes on our own paths', () => {
     expect(Date.parse(body.unlock.estimatedAt) / 1000).toBe(rows[0]!.time + (height - tip) * 600);
   });
 
-  test('what cannot be answered is refused in words', async () => {
+  test('impossible requests are refused with a message', async () => {
     const address = await anAddress();
     const { id } = runes[0]!.value;
     const refused = [
@@ -423,7 +423,7 @@ describe('runes on our own paths', () => {
     expect(limit).toBe('10s');
   });
 
-  test('nothing is said where blocks are missing, or while the table is being filled', async () => {
+  test('answers are refused if blocks are missing, or while the table is being filled', async () => {
     const { pool } = database;
     const address = await anAddress();
     const urls = [

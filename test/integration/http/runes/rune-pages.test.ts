@@ -68,7 +68,7 @@ describe('pages of runes', () => {
     const lettersOf = (name: string): string => name.replaceAll('•', '');
     const byNumber = runes.toSorted((a, b) => a.value.entry.number - b.value.entry.number);
 
-    test('is in each of its orders, and of runes that can be minted now', async () => {
+    test('has each of its orders, and a filter for runes that can be minted now', async () => {
       expect(await names('')).toEqual(byNumber.map(named).toReversed());
       expect(await names('?sort=oldest')).toEqual(byNumber.map(named));
       // as ord counts names: short ones first
@@ -88,7 +88,7 @@ describe('pages of runes', () => {
       expect(await names('?sort=mints&minting=now')).toEqual(most.filter((name) => open.includes(name)));
     });
 
-    test('finds names by how they begin, in any case and with any spacers', async () => {
+    test('finds names by their beginning, in any case and with any spacers', async () => {
       for (const rune of byNumber.filter((_, place) => place % sampleStep(9) === 0)) {
         const letters = lettersOf(named(rune));
         for (const length of [1, 4, letters.length]) {
@@ -102,10 +102,10 @@ describe('pages of runes', () => {
       }
     });
 
-    test('says what to do where there is nothing, and takes what means nothing as left out', async () => {
+    test('gives advice if it is empty, and ignores meaningless values', async () => {
       const body = async (url: string): Promise<string> =>
         (await app.inject({ url, headers: { accept: 'text/html' } })).body;
-      expect(await body('/runes?q=%3Cb%3E1')).toContain('Names of runes have the letters A to Z alone');
+      expect(await body('/runes?q=%3Cb%3E1')).toContain('Names of runes only have the letters A to Z');
       expect(await body('/runes?q=QXJWQXJW')).toContain('Show all runes');
       expect(await body('/runes?page=900000000')).toContain('is past the end');
       expect(await body('/runes?sort=mint&minting=yes&page=-1&q=&q=')).toContain(
@@ -114,7 +114,7 @@ describe('pages of runes', () => {
     });
   });
 
-  test('people see holders and activity as pages, and all other clients the same JSON', async () => {
+  test('people get holders and activity as pages, and all other clients get the same JSON', async () => {
     const seen: Record<'holders' | 'activity', number> = { holders: 0, activity: 0 };
     const show = async (url: string) => app.inject({ url, headers: { accept: 'text/html' } });
     const steps = async (url: string): Promise<string[]> => {

@@ -26,7 +26,7 @@ const get = async (url: string, { app } = mainnet) =>
 const page = async (url: string) => mainnet.app.inject({ url, headers: { accept: 'text/html' } });
 
 describe('/satscanner/supported-satributes', () => {
-  test('lists what can be found, as the public scanner spells it', async () => {
+  test('lists the satributes that can be found, in the public scanner’s spelling', async () => {
     const { result } = (await get('/satscanner/supported-satributes')).json<{ result: string[] }>();
     expect(result.slice(0, 14)).toEqual([
       'uncommon',
@@ -44,11 +44,11 @@ describe('/satscanner/supported-satributes', () => {
       'nakamoto',
       'black',
     ]);
-    // of these no sats are known
+    // the sats of these are unknown
     for (const id of ['pizza', 'hitman', 'silkroad', 'legacy']) expect(result).not.toContain(id);
   });
 
-  test('leaves out what happened on another network', async () => {
+  test('leaves out satributes of another network', async () => {
     const answer = await get('/satscanner/supported-satributes', regtest);
     const jpeg = await get('/satributes/jpeg?sat=151700000000000', regtest);
     expect(jpeg.json()).toMatchObject({ findable: false, explain: { has: false, range: null } });
@@ -84,7 +84,7 @@ describe('a satribute', () => {
     }
   });
 
-  test('without a known list has no sats, and says why', async () => {
+  test('without a known list has no sats, and gives the reason', async () => {
     expect((await get('/satributes/silkroad')).json()).toMatchObject({
       findable: false,
       sats: null,
@@ -93,7 +93,7 @@ describe('a satribute', () => {
     });
   });
 
-  test('of a payment names its outputs, and why their sats are not known yet', async () => {
+  test('of a payment names its outputs, and why their sats are unknown yet', async () => {
     const answer = (await get('/satributes/pizza')).json<{ rule: { why: string } }>();
     expect(answer).toMatchObject({
       version: 2,
@@ -141,7 +141,7 @@ describe('a satribute', () => {
     );
   });
 
-  test('explains no sat where none is asked for', async () => {
+  test('explains no sat by default', async () => {
     expect((await get('/satributes/block9?sat=')).json()).not.toHaveProperty('explain');
     expect((await page('/satributes/pizza?sat=1')).body).toContain('cannot be told');
   });
@@ -160,7 +160,7 @@ describe('a satribute', () => {
 });
 
 describe('/sat/<sat>/satributes', () => {
-  test('says what a sat is, and what cannot be told', async () => {
+  test('lists the satributes of a sat, and unknown ones', async () => {
     const answer = (await get('/sat/45000000000/satributes')).json<Explained>();
     expect(answer.sat).toBe(45_000_000_000);
     expect(answer.satributes.map(({ id }) => id)).toEqual([
@@ -182,7 +182,7 @@ describe('/sat/<sat>/satributes', () => {
     expect(answer.unknown.map(({ id }) => id)).toEqual(['pizza', 'hitman', 'silkroad', 'legacy']);
   });
 
-  test('leaves out what happened on another network', async () => {
+  test('leaves out satributes of another network', async () => {
     const answer = (
       await get(`/sat/${encodeURIComponent('0°9′9″0‴')}/satributes`, regtest)
     ).json<Explained>();

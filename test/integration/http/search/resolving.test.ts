@@ -12,7 +12,7 @@ const html = { accept: 'text/html,*/*;q=0.8' };
 const hostile = '<img src=x onerror=alert(1)>\u202e & "frogs"';
 
 let http: HttpApp;
-/** A fault of the node, or a call that hangs. Null: it has no such transaction. */
+/** A fault of the node, or a call that hangs. Null: it does not have the transaction. */
 let nodeFails: ((signal?: AbortSignal) => Promise<never>) | null = null;
 let asked: string[] = [];
 
@@ -66,14 +66,14 @@ const targetOf = async (typed: string): Promise<string | undefined> =>
 const pendingTxid = Buffer.from(testTxid(1)).reverse().toString('hex');
 
 describe('what a text names', () => {
-  test('nothing, where the page says what was looked for', async () => {
+  test('nothing, and the page says what was looked for', async () => {
     expect((await get('/?text=7:1')).body).toContain(
       '<p class="hint">No rune with this id is known here.</p>',
     );
     expect((await get('/?text=frogs')).body).not.toContain('is known here');
   });
 
-  test('collections by name, slug and beginning, in any case, the whole name first and three at most', async () => {
+  test('collections by name, slug and beginning, in any case, whole names first and at most three', async () => {
     for (const typed of ['frogs', 'Bitcoin Frogs', 'BITCOIN FR', ' frogs '])
       expect(await cardsOf(typed)).toContain('/collection/frogs');
     expect(await namesOf('bitcoin frogs')).toEqual([
@@ -123,7 +123,7 @@ describe('what a text names', () => {
     expect(await cardsOf('5')).toEqual(['/block/5', '/sat/5']);
   });
 
-  test('nothing of a hostile text or name but a text', async () => {
+  test('only a text for a hostile text or name', async () => {
     const { body } = await get(`/?text=${encodeURIComponent(hostile)}`);
     expect(body).toContain('<li class="meaning"><a href="/collection/hostile">');
     expect(body).not.toContain('<img src=x');
@@ -150,17 +150,17 @@ describe('what a text names', () => {
 describe('a hash that the index does not have', () => {
   const hash = 'cd'.repeat(32);
 
-  test('is asked of the node once, and is that of a file where the node has none', async () => {
+  test('is looked up at the node once, and counts as the hash of a file if the node does not have it', async () => {
     asked = [];
     expect(await targetOf(hash)).toBe(`/?hash=${hash}`);
     expect(asked).toEqual(['getrawtransaction']);
-    // not while someone types
+    // not while a person is typing
     asked = [];
     expect(await namesOf(hash)).toMatchObject([{ kind: 'hash', path: `/?hash=${hash}` }]);
     expect(asked).toEqual([]);
   });
 
-  test('has a page where the node fails or hangs', async () => {
+  test('has a page if the node fails or hangs', async () => {
     const hangs = (signal?: AbortSignal) =>
       new Promise<never>((_, reject) => {
         signal?.addEventListener('abort', () => {
@@ -178,7 +178,7 @@ describe('a hash that the index does not have', () => {
   });
 });
 
-describe('where texts cannot be searched', () => {
+describe('while texts cannot be searched', () => {
   const refuse = (error: Error) => async (): Promise<never> => Promise.reject(error);
   const open = async (error: Error): Promise<HttpApp> => {
     const failing: SearchService = {
@@ -195,7 +195,7 @@ describe('where texts cannot be searched', () => {
   test.each([
     ['search_engine_unreachable', 'searches cannot be answered now: try again in a few seconds', 503],
     ['search_too_broad', 'too many texts', 400],
-  ] as const)('what a text names is shown all the same (%s)', async (code, words, status) => {
+  ] as const)('the things that a text names are still shown (%s)', async (code, words, status) => {
     const broken = await open(new AppError(code, 'too many texts'));
     try {
       const shown = await broken.app.inject({ url: '/?text=5', headers: html });

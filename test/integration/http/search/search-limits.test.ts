@@ -7,7 +7,7 @@ import { createSearchService } from '#search/service/search-service.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** An engine whose searches take as long as a question says, on the server. */
+/** An engine whose searches take as long on the server as a question says. */
 const slowEngine: SearchEngine = {
   name: 'slow',
   searchText: async ({ client, tip }, { needles }) => {
@@ -59,7 +59,7 @@ async function running(): Promise<number> {
 }
 
 describe('slow searches', () => {
-  test('beyond those that run and wait are told to come again, in the form of searches', async () => {
+  test('beyond those that run and wait are refused with a retry time, in the form of searches', async () => {
     const taken = [search('2.1'), search('2.2')];
     await waitUntil(async () => (await running()) === 2);
     const waiting = search('0.1');
@@ -75,7 +75,7 @@ describe('slow searches', () => {
       expect(await (await answer).json()).toMatchObject({ status: 'ok' });
   });
 
-  test('end on the server when their clients are gone, and others take their place', async () => {
+  test('end on the server when their clients disconnect, and others take their places', async () => {
     const controller = new AbortController();
     const gone = [search('15', controller.signal), search('16', controller.signal)];
     const settled = Promise.allSettled(gone);
@@ -90,7 +90,7 @@ describe('slow searches', () => {
   });
 });
 
-test('suggestions that would take long are made of the newest contents', async () => {
+test('slow suggestions are made from the newest contents', async () => {
   const startedAt = performance.now();
   const answer = await fetch(`${address}/search/suggest?text=300`);
   expect(await answer.json()).toMatchObject({ status: 'ok', words: [{ text: '3000', contents: 1 }] });

@@ -86,7 +86,7 @@ describe('filters of searches', () => {
 });
 
 describe('words', () => {
-  test('are whole, in any order, and told', async () => {
+  test('are whole, in any order, and listed in the answer', async () => {
     const { headers } = await get('/search?text=ME%20Deploy&words=1');
     expect(headers['x-search-needles']).toBe('me,deploy');
     expect(await found('/search?text=ME%20Deploy&words=1')).toEqual(['child']);
@@ -131,7 +131,7 @@ describe('pages by cursor', () => {
     return seen;
   };
 
-  test.each(['height', 'number', 'length'])('hold every match once, in the order of %s', async (sort) => {
+  test.each(['height', 'number', 'length'])('have every match once, in the order of %s', async (sort) => {
     for (const order of ['asc', 'desc']) {
       const whole = await found(`/search?text=o&sort=${sort}&order=${order}`);
       expect(await walk(`text=o&sort=${sort}&order=${order}&itemsPerPage=4`)).toEqual(whole);
@@ -140,7 +140,7 @@ describe('pages by cursor', () => {
     expect(await walk(`hash=${hash}&sort=${sort}&itemsPerPage=1`)).toEqual(['many 3']);
   });
 
-  test('are asked for with an empty cursor, and not there without', async () => {
+  test('begin with an empty cursor, and need a cursor', async () => {
     expect((await get('/search?text=many&itemsPerPage=10')).body).not.toHaveProperty('nextCursor');
     const { body } = await get('/search?text=many&itemsPerPage=25&cursor=');
     expect(body).toMatchObject({ count: 25, totalItems: 25, totalPages: 1, nextCursor: null });
@@ -148,7 +148,7 @@ describe('pages by cursor', () => {
     expect(last.body['nextCursor']).toBeNull();
   });
 
-  test('lead nowhere in another search, and not after a reorganisation', async () => {
+  test('are refused in another search, and after a reorganisation', async () => {
     const cursorOf = async () =>
       String((await get('/search?text=many&itemsPerPage=10&cursor=')).body['nextCursor']);
     const cursor = await cursorOf();
@@ -180,7 +180,7 @@ describe('highlights', () => {
       ),
     );
 
-  test('show what was found, in contents beyond what records show, and in metadata', async () => {
+  test('show the matches, also in contents beyond the shown part, and in metadata', async () => {
     expect(await highlights('/search?text=NEEDLE,behind&highlight=1')).toEqual([[['needle', 'behind']]]);
     const { body } = await get('/search?text=needle&highlight=1');
     const { contentstr, highlights: pieces } = body.results[0] as {
@@ -196,7 +196,7 @@ describe('highlights', () => {
     expect(await highlights('/indexer/metadata?key=name&highlight=1')).toEqual([[]]);
   });
 
-  test('are in no record that does not ask for them', async () => {
+  test('are absent unless requested', async () => {
     expect((await get('/search?text=needle')).body.results[0]).not.toHaveProperty('highlights');
   });
 });
@@ -222,7 +222,7 @@ describe('GET /search/facets', () => {
     expect(again.status).toBe(304);
   });
 
-  test('counts what the search of the same parameters finds', async () => {
+  test('counts the matches of the search with the same parameters', async () => {
     const hash = createHash('sha256').update('deploy me').digest('hex');
     for (const query of ['text=deploy&cursed=true', 'text=delpoy&fuzzy=1', `hash=${hash}`, 'text=zzz']) {
       const { totalItems } = (await get(`/search?${query}`)).body;
@@ -237,7 +237,7 @@ describe('GET /search/suggest', () => {
   const suggest = async (text: string) =>
     (await get(`/search/suggest?text=${encodeURIComponent(text)}`)).body;
 
-  test('completes the word that is typed, the one of most contents first', async () => {
+  test('completes the typed word, with the most frequent completion first', async () => {
     expect(await suggest('A Depl')).toEqual({
       status: 'ok',
       words: [
@@ -246,14 +246,14 @@ describe('GET /search/suggest', () => {
       ],
       names: [],
     });
-    // one that has the words before it
+    // a word with the typed words before it
     expect((await suggest('twice depl'))['words']).toEqual([
       { text: 'twice deployed', word: 'deployed', contents: 1 },
     ]);
     expect((await suggest('m'))['words']).toMatchObject([{ word: 'many', contents: 25 }, { word: 'me' }]);
   });
 
-  test('names what a number, an id and an address lead to', async () => {
+  test('names the things that a number, an id and an address mean', async () => {
     expect((await suggest('0'))['names']).toEqual([
       { kind: 'inscription', name: 'Inscription #0', path: `/inscription/${idOf('parent')}` },
       { kind: 'block', name: 'Block 0', path: '/block/0' },
@@ -283,12 +283,12 @@ describe('GET /search/suggest', () => {
     ]);
   });
 
-  test('says nothing to what is empty, ends without a word, or is too long', async () => {
+  test('has no suggestions for a text that is empty, ends without a word, or is too long', async () => {
     for (const text of ['', '  ', 'deploy ', '"', '😀', 'x'.repeat(65), 'y'.repeat(5_000)])
       expect(await suggest(text)).toEqual({ status: 'ok', words: [], names: [] });
   });
 
-  test('is no search by path of ord', async () => {
+  test('is not read as ord’s search by path', async () => {
     expect((await get('/search/suggest')).body).toEqual({
       status: 'error',
       error: 'text is missing',
@@ -301,7 +301,7 @@ describe('GET /search/suggest', () => {
   });
 });
 
-describe('what cannot be asked', () => {
+describe('refused requests', () => {
   test.each([
     ['/search', 'text=a&sort=age', 'sort must be one of'],
     ['/search', 'text=a&sort=height&sort=number', 'sort is given more than once'],
@@ -361,7 +361,7 @@ describe('what cannot be asked', () => {
     ['/events/hashes?limits=1', 'limits', 'limit'],
     ['/mempool/transfers?adress=1', 'adress', 'address'],
     [`/inscription/${'0'.repeat(64)}i0/transfers?ordr=asc`, 'ordr', 'order'],
-  ])('%s names the nearest parameter that is known', async (url, parameter, nearest) => {
+  ])('%s names the nearest known parameter', async (url, parameter, nearest) => {
     const { status, body } = await get(url);
     expect({ status, body }).toMatchObject({
       status: 400,
@@ -384,7 +384,7 @@ describe('what cannot be asked', () => {
       expect([url, (await http.app.inject(url)).statusCode]).toEqual([url, 200]);
   });
 
-  test('a megabyte of needle is refused at once, by whoever reads it first', async () => {
+  test('a needle of a megabyte is refused at once, by the first part that reads it', async () => {
     const address = await http.app.listen({ host: '127.0.0.1', port: 0 });
     const startedAt = performance.now();
     for (const path of ['/search?text=', '/search/suggest?text=', '/indexer/metadata?text=', '/?text=']) {

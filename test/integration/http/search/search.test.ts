@@ -85,7 +85,7 @@ describe('GET /search?text=', () => {
     }
   });
 
-  test('counts pages from 1, and is empty past the end', async () => {
+  test('counts pages from 1, and is empty after the end', async () => {
     const first = await get('/search?text=hello&itemsPerPage=10');
     expect(first.body).toMatchObject({
       count: 10,
@@ -103,7 +103,7 @@ describe('GET /search?text=', () => {
     expect(last.body).toMatchObject({ status: 'ok', count: 0, totalItems: 26 });
   });
 
-  test('has no pages where nothing is found', async () => {
+  test('has no pages without matches', async () => {
     const { body } = await get('/search?text=not%20there');
     expect(body).toMatchObject({
       status: 'ok',
@@ -115,13 +115,13 @@ describe('GET /search?text=', () => {
     });
   });
 
-  test('splits at commas, and says how', async () => {
+  test('splits at commas, and lists the parts', async () => {
     const { headers, body } = await get('/search?text=number%207%2C%20hello%2C%2C');
     expect(ids(body)).toEqual([idOf('text 7')]);
     expect(headers['x-search-needles']).toBe('number%207,hello');
   });
 
-  test('takes the whole text as one needle with phrase=1', async () => {
+  test('reads the whole text as one needle with phrase=1', async () => {
     const text = encodeURIComponent('"p":"brc-20","op":"mint"');
     const { headers, body } = await get(`/search?text=${text}&phrase=1`);
     expect(ids(body)).toEqual([idOf('json')]);
@@ -131,7 +131,7 @@ describe('GET /search?text=', () => {
     expect((await get(`/search?text=${reversed}&phrase=0`)).body.totalItems).toBe(1);
   });
 
-  test('says of which height and tip it speaks, and answers 304 to those who have it', async () => {
+  test('names its height and tip, and answers 304 to clients that have it', async () => {
     const { headers } = await get('/search?text=hello');
     expect(headers['x-indexed-height']).toBe('2');
     expect(headers['cache-control']).toBe('no-cache');
@@ -147,7 +147,7 @@ describe('GET /search?text=', () => {
     expect((await get('/search?text=hello&page=2', { 'if-none-match': etag })).status).toBe(200);
   });
 
-  test('gives another ETag when the tip changes at the same height', async () => {
+  test('has another ETag when the tip changes at the same height', async () => {
     const { headers } = await get('/search?text=hello');
     await http.database.pool.query('UPDATE chain.state SET tip_hash = $1', [Buffer.alloc(32, 9)]);
     const after = await get('/search?text=hello', { 'if-none-match': headers.etag as string });
@@ -156,7 +156,7 @@ describe('GET /search?text=', () => {
     expect(after.headers.etag).not.toBe(headers.etag);
   });
 
-  test('ignores parameters that it does not know, and an empty key', async () => {
+  test('ignores unknown parameters, and an empty key', async () => {
     const { body } = await get('/search?text=brc-20&apikey=1&apikey=2&data=x', { 'x-api-key': '' });
     expect(body).toMatchObject({ status: 'ok', totalItems: 1 });
   });
@@ -168,7 +168,7 @@ describe('GET /search?text=', () => {
     expect(answer.headers['x-indexed-height']).toBe('2');
   });
 
-  test('understands the absolute form that goes through a proxy', async () => {
+  test('understands the absolute form of requests through a proxy', async () => {
     const { body } = await get('/search?text=brc-20');
     const proxied = await http.app.inject({ url: 'http://api.example/search?text=brc-20' });
     expect(proxied.json()).toEqual(body);
@@ -193,7 +193,7 @@ describe('GET /search?hash=', () => {
     expect(headers['x-indexed-height']).toBe('2');
   });
 
-  test('takes upper case', async () => {
+  test('accepts upper case', async () => {
     expect((await get(`/search?hash=${hexOf(texts[3]!.body).toUpperCase()}`)).body.totalItems).toBe(1);
   });
 
@@ -207,7 +207,7 @@ describe('GET /search?hash=', () => {
 });
 
 describe('GET /indexer/metadata', () => {
-  test('searches in metadata alone', async () => {
+  test('only searches in metadata', async () => {
     const { headers, body } = await get('/indexer/metadata?text=anna,copy');
     expect(ids(body)).toEqual([idOf('copy')]);
     expect(body.results[0]!['metadatastr']).toBe('{"name":"Copy, of a text","by":"Anna"}');
@@ -217,7 +217,7 @@ describe('GET /indexer/metadata', () => {
 });
 
 describe('GET /indexer/inscription', () => {
-  test('gives status and one record with owner and content', async () => {
+  test('has status and one record with owner and content', async () => {
     const { status, headers, body } = await get(`/indexer/inscription?id=${idOf('image')}`);
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(['status', 'results']);
@@ -231,8 +231,8 @@ describe('GET /indexer/inscription', () => {
     expect(headers['x-indexed-height']).toBe('2');
   });
 
-  test('is ok and empty where the inscription is not indexed', async () => {
-    expect((await get(`/indexer/inscription?id=${idOf('nobody')}`)).body).toEqual({
+  test('is ok and empty if the inscription is not indexed', async () => {
+    expect((await get(`/indexer/inscription?id=${idOf('missing')}`)).body).toEqual({
       status: 'ok',
       results: [],
     });
@@ -247,7 +247,7 @@ describe('POST /search/hashes', () => {
   const post = async (payload: object) =>
     (await http.app.inject({ method: 'POST', url: '/search/hashes', payload })).json<SearchBody>();
 
-  test('says which are new and gives the first inscription of the others, in the order asked', async () => {
+  test('marks new ones and has the first inscription of the others, in the requested order', async () => {
     const [known, unknown] = [hexOf(texts[0]!.body), 'ab'.repeat(32)];
     const body = await post({ hashes: [unknown, known.toUpperCase(), known] });
     expect(body).toMatchObject({
@@ -275,7 +275,7 @@ describe('POST /search/hashes', () => {
     });
   });
 
-  test('takes 10,000 at once and refuses more', async () => {
+  test('accepts 10,000 at once and refuses more', async () => {
     const hashes = Array.from({ length: 10_000 }, (_, index) => hexOf(`new ${index}`));
     expect(await post({ hashes })).toMatchObject({ status: 'ok', count: 10_000, newCount: 10_000 });
     expect(await post({ hashes: [...hashes, hashes[0]] })).toEqual({
@@ -287,7 +287,7 @@ describe('POST /search/hashes', () => {
     });
   });
 
-  test('is ok with none', async () => {
+  test('is ok with an empty list', async () => {
     expect(await post({ hashes: [] })).toMatchObject({ status: 'ok', count: 0, newCount: 0, results: [] });
   });
 });
@@ -312,26 +312,26 @@ describe('ord’s search', () => {
     ['UNCOMMON•GOODS', '/?text=UNCOMMON%E2%80%A2GOODS'],
     ['//evil.example/', '/?text=%2F%2Fevil.example%2F'],
     [' 7 ', '/inscription/7'],
-  ])('leads from %j to %s', async (query, expected) => {
+  ])('redirects from %j to %s', async (query, expected) => {
     expect(await target(`/search?query=${encodeURIComponent(query)}`)).toBe(expected);
     expect(await target(`/search/${encodeURIComponent(query)}`)).toBe(expected);
   });
 });
 
-describe('a path that is nothing but an identifier', () => {
+describe('a path that is only an identifier', () => {
   test.each([
     [idOf('json'), `/inscription/${idOf('json')}`],
     ['-7', '/inscription/-7'],
     [blockHashOf(1).reverse().toString('hex'), `/block/${blockHashOf(1).reverse().toString('hex')}`],
     ['ab'.repeat(32), `/tx/${'ab'.repeat(32)}`],
     [`${'ab'.repeat(32)}:7`, `/output/${'ab'.repeat(32)}:7`],
-  ])('%s leads to %s, as on ord', async (query, expected) => {
+  ])('%s redirects to %s, as in ord', async (query, expected) => {
     const answer = await http.app.inject(`/${query}`);
     expect(answer.statusCode).toBe(303);
     expect(answer.headers.location).toBe(expected);
   });
 
-  test('is 404 where it is none', async () => {
+  test('is 404 if it is not an identifier', async () => {
     for (const query of ['nothing', '0:', '7/8', '%2Fetc', '//evil.example']) {
       expect((await http.app.inject(`/${query}`)).statusCode).toBe(404);
     }
@@ -339,7 +339,7 @@ describe('a path that is nothing but an identifier', () => {
 });
 
 describe('an empty database', () => {
-  test('answers searches with nothing and names no height', async () => {
+  test('answers searches without matches and without a height', async () => {
     const empty = await createHttpApp([]);
     const answer = await empty.app.inject('/search?text=hello');
     expect(answer.json()).toMatchObject({ status: 'ok', totalItems: 0, totalPages: 0 });

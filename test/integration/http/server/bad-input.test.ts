@@ -29,7 +29,7 @@ const search = async (parameters: Record<string, string> | string, path = '/sear
   return { status: answer.statusCode, body: answer.json<SearchBody>() };
 };
 
-describe('needles that are legal', () => {
+describe('legal needles', () => {
   test.each([
     ['one character', 'a', ['plain']],
     ['one character of the other', '%', ['wild']],
@@ -59,7 +59,7 @@ describe('needles that are legal', () => {
   });
 });
 
-describe('what cannot be searched is refused with HTTP 200 and an error', () => {
+describe('impossible searches are refused with HTTP 200 and an error', () => {
   test.each([
     ['no question', ''],
     ['an empty text', 'text='],
@@ -116,7 +116,7 @@ describe('what cannot be searched is refused with HTTP 200 and an error', () => 
     expect(body).toEqual({ status: 'error', error: expect.any(String) as string });
   });
 
-  test('names the parameter in the words of nobody’s validator', async () => {
+  test('names the parameter in our own words', async () => {
     expect((await search('text=a&page=0')).body.error).toBe('page must be >= 1');
     expect((await search('text=a&text=b')).body.error).toBe('text is given more than once');
     expect((await search('text=a&page=1&page=2')).body.error).toBe('page is given more than once');
@@ -139,7 +139,7 @@ describe('what cannot be searched is refused with HTTP 200 and an error', () => 
     ['one hash that is not in a list', `{"hashes":"${'0'.repeat(64)}"}`, 'hashes must be a list'],
     ['a number', '{"hashes":["", 1]}', 'hashes[1] must be a text'],
     ['null as a hash', '{"hashes":[null]}', 'hashes[0] must be a text'],
-  ])('says of %s what is wrong with it', async (_name, payload, error) => {
+  ])('describes the fault of %s', async (_name, payload, error) => {
     const headers = { 'content-type': 'application/json' };
     const answer = await http.app.inject({ method: 'POST', url: '/search/hashes', headers, payload });
     expect(answer.statusCode).toBe(400);
@@ -182,7 +182,7 @@ describe('what cannot be searched is refused with HTTP 200 and an error', () => 
   });
 });
 
-describe('URLs that are odd', () => {
+describe('odd URLs', () => {
   test.each([
     'text=%',
     'text=%zz',
@@ -191,7 +191,7 @@ describe('URLs that are odd', () => {
     'a=1&text=%e2%82',
     'text=%c0%80',
     'text=%ed%a0%80',
-  ])('?%s is refused, not searched for as it is written', async (query) => {
+  ])('?%s is refused, not searched for literally', async (query) => {
     const error = 'text is not percent-encoded UTF-8';
     expect(await search(query)).toEqual({ status: 200, body: { status: 'error', error } });
     const status = await http.app.inject(`/status?${query}`);
@@ -199,7 +199,7 @@ describe('URLs that are odd', () => {
     expect(status.json()).toEqual({ status: 'error', error });
   });
 
-  test('a percent sign that is encoded is one', async () => {
+  test('an encoded percent sign is a percent sign', async () => {
     expect((await search('text=100%25')).body.totalItems).toBe(1);
     expect((await search('text=b%3Dc%26d')).body.status).toBe('ok');
   });
@@ -232,7 +232,7 @@ describe('URLs that are odd', () => {
     '/search/a/b',
     '/..%2f..%2fetc%2fpasswd',
     '/assets/../app.ts',
-  ])('%s leads nowhere', async (url) => {
+  ])('%s is not a redirect', async (url) => {
     const answer = await http.app.inject(url);
     expect(answer.body).not.toContain('root:');
     expect([200, 404]).toContain(answer.statusCode);
@@ -253,7 +253,7 @@ describe('URLs that are odd', () => {
     expect(answer.json()).toEqual({ status: 'error', error: `${method} is not a method of this path` });
   });
 
-  test('other methods of unknown paths are not there', async () => {
+  test('other methods of unknown paths are 404', async () => {
     const answer = await http.app.inject({ method: 'DELETE', url: '/nowhere' });
     expect(answer.statusCode).toBe(404);
     expect(answer.json()).toEqual({ status: 'error', error: 'there is no DELETE /nowhere' });
@@ -262,14 +262,14 @@ describe('URLs that are odd', () => {
   test.each([
     ['/favicon.ico', 'image/svg+xml', '<svg'],
     ['/robots.txt', 'text/plain; charset=utf-8', 'User-agent: *'],
-  ])('%s is there', async (url, type, beginning) => {
+  ])('%s exists', async (url, type, beginning) => {
     const answer = await http.app.inject(url);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['content-type']).toBe(type);
     expect(answer.body.slice(0, beginning.length)).toBe(beginning);
   });
 
-  test('what is refused is refused, whatever copy the client has', async () => {
+  test('a refused request stays refused, whatever copy the client has', async () => {
     const headers = { 'if-none-match': '*' };
     const answer = await http.app.inject({ url: '/search?text=a&page=0', headers });
     expect(answer.json<SearchBody>().status).toBe('error');
@@ -288,7 +288,7 @@ describe('a failure of ours', () => {
     inscription: () => Promise.reject(new Error('secret')),
   };
 
-  test('is HTTP 500 with a reason that says nothing, and is logged in full', async () => {
+  test('is HTTP 500 without details, and is logged in full', async () => {
     const broken = await createHttpApp([], { search: failing });
     const answer = await broken.app.inject('/search?text=a');
     expect(answer.statusCode).toBe(500);
@@ -299,7 +299,7 @@ describe('a failure of ours', () => {
     await broken.close();
   });
 
-  test('to reach the database is HTTP 503 with Retry-After, on the paths of searches the interface’s 500', async () => {
+  test('to reach the database is HTTP 503 with Retry-After, and 500 on the interface’s search paths', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED secret:5432'), { code: 'ECONNREFUSED' });
     const broken = await createHttpApp([], {
       search: { ...failing, textSearch: () => Promise.reject(refused) },
@@ -323,7 +323,7 @@ describe('a failure of ours', () => {
     await broken.close();
   });
 
-  test('shows a page to people', async () => {
+  test('is a page for people', async () => {
     const broken = await createHttpApp([], { search: failing });
     const answer = await broken.app.inject({ url: '/?text=a', headers: { accept: 'text/html' } });
     expect(answer.statusCode).toBe(500);
@@ -359,7 +359,7 @@ test('a query of more than a hundred parameters is refused; a path may have any 
 
 describe('numbers of pages', () => {
   test.each(['Infinity', '-Infinity', '1e999', '0x10', '1e1', ' 1', '1.0', '+2', 'NaN', ''])(
-    'are whole numbers in digits, not %j',
+    'must be whole numbers in digits, not %j',
     async (page) => {
       for (const name of ['page', 'itemsPerPage']) {
         const { status, body } = await search({ text: 'a', [name]: page });

@@ -33,17 +33,17 @@ interface Question {
 }
 
 const json = { accept: 'application/json' };
-/** As many as the pool has connections for, with some left. */
+/** More requests than the pool has connections for. */
 const atOnce = 8;
-/** Paths that answer from memory, from files, or from their parameters alone; with what they are refused for here. */
+/** Paths that answer from memory, from files, or only from their parameters, with the reason for a refusal here. */
 const withoutDatabase = new Set([
   '/assets/0/{*}',
   '/etch',
   '/favicon.ico',
   '/files/0',
-  // rates of a file that is not set here
+  // rates from a file that is not set here
   '/fxrate',
-  // the connections of collections for sale are their own, and there are none here
+  // collections for sale have their own connections, and there are none here
   '/get-collection-json',
   '/health/live',
   '/indexer/inscription',
@@ -62,7 +62,7 @@ const withoutDatabase = new Set([
   '/og/site.png',
   '/openapi.json',
   '/openapi.yaml',
-  // the connections of orders are their own, and there are none here
+  // orders have their own connections, and there are none here
   '/order',
   '/order/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
   '/order/events',
@@ -79,9 +79,9 @@ const withoutDatabase = new Set([
   '/search.atom',
   '/search/facets',
   '/search/suggest',
-  // collections for sale have connections of their own, which are not open here
+  // collections for sale have their own connections, which are not open here
   '/thumbnails/mint/0/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0.jpeg',
-  // the connections of shops are their own, and there are none here
+  // shops have their own connections, and there are none here
   '/tokenpay/checkout/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
   '/tokenpay/order/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
   '/tokenpay/reserves',
@@ -94,15 +94,15 @@ const withoutDatabase = new Set([
   '/webhooks/keys',
 ]);
 
-/** What these read is read once for all who ask, so it goes on without one of them, for 30 s at most. */
+/** Paths whose reads serve all clients at once, so they continue without one of them, for at most 30 s. */
 const shared = new Set(['/status', '/health/ready', '/live']);
 
 /**
- * A service reads the state of the index once for all who ask, also without one of them. Here each path reads alone.
+ * Reads the state of the index for one path alone. A service reads it once for all clients, also without one of them.
  */
 const unshared = { banner: { now: () => null, tipHeight: () => null }, tipAnswers: null };
 
-/** What stands for the parameters of a path. */
+/** Values for the parameters of a path. */
 const values: Readonly<Record<string, string>> = {
   address: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
   block: '0',
@@ -127,21 +127,21 @@ async function open(options: HttpAppOptions = {}): Promise<{ http: HttpApp; addr
   );
   await noticeLeavers(http);
   const address = await http.app.listen({ port: 0, host: '127.0.0.1' });
-  // The lists are read for nobody when the server begins to listen: on a busy machine that waited for the lock of a
+  // The lists are read at the start of the server, for no client: on a busy machine that read waited for the lock of a
   // test, and nothing ended it.
   expect((await fetch(new URL('/collections', address))).status).toBe(200);
   await dropIdle(http);
   return { http, address };
 }
 
-/** As the service asks it of its readers: the server notices that a client is gone. */
+/** Asks connections of readers in the same way as the service, so that the server notices disconnected clients. */
 async function noticeLeavers({ database }: HttpApp): Promise<void> {
   await database.pool.query(
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET client_connection_check_interval = 100', current_database()); END $$`,
   );
 }
 
-/** Connections that were open before do not ask it yet. */
+/** Connections that were open before do not have the setting yet. */
 async function dropIdle({ database }: HttpApp): Promise<void> {
   for (const pool of [database.pool, database.readers, database.accessPool]) {
     while (pool.idleCount > 0) (await pool.connect()).release(true);
@@ -164,7 +164,7 @@ async function allTables({ database }: HttpApp): Promise<string> {
   return rows[0]?.names ?? '';
 }
 
-/** Asks all of it, leaves when the database has what it takes, and returns what was answered before. */
+/** Sends all requests, leaves when the database has their statements, and returns earlier answers. */
 async function askAndLeave(http: HttpApp, address: string, asked: readonly Question[]): Promise<string[]> {
   const controller = new AbortController();
   const answered: string[] = [];
@@ -184,12 +184,12 @@ async function askAndLeave(http: HttpApp, address: string, asked: readonly Quest
   });
   controller.abort();
   await settled;
-  // statements have 30 s: what took so long was not ended for a client that is gone
+  // statements have 30 s: one that took this long was not ended for a disconnected client
   await waitUntil(async () => (await blocked(http)) === 0, { limitMs: 20_000 });
   return answered;
 }
 
-/** A search that has found something at once: what its page looks up afterwards is what takes time. */
+/** A search with a match at once: the time is taken by the look-ups of its page. */
 function quickSearch(): SearchService {
   const unasked = () => Promise.reject(new Error('not asked for here'));
   const facets = {
@@ -220,7 +220,7 @@ function quickSearch(): SearchService {
   };
 }
 
-/** A URL of each path that is read with GET, and each form in which it answers. */
+/** A URL of each path that GET reads, in each form of its answer. */
 async function questions(): Promise<{ path: string; asked: Question }[]> {
   const { paths } = JSON.parse(await readFile('docs/openapi.json', 'utf8')) as Document;
   return Object.entries(paths).flatMap(([path, { get }]) => {
@@ -239,7 +239,7 @@ async function questions(): Promise<{ path: string; asked: Question }[]> {
   });
 }
 
-describe('statements for clients that are gone end on the server', () => {
+describe('statements for disconnected clients end on the server', () => {
   let http: HttpApp;
   let address: string;
   beforeAll(async () => {
@@ -273,7 +273,7 @@ describe('statements for clients that are gone end on the server', () => {
     ];
     const answered: string[] = [];
     await whileLocked(http.database, await allTables(http), async () => {
-      // not those that stand together: four contents are read at once
+      // not those in one group: four contents are read at once
       const rounds = Math.ceil(asked.length / atOnce);
       for (let round = 0; round < rounds; round++) {
         const part = asked.filter((_, place) => place % rounds === round);
@@ -285,7 +285,7 @@ describe('statements for clients that are gone end on the server', () => {
     expect(http.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 
-  test('on pages of events, which follow what is looked up first', async () => {
+  test('on pages of events, after their first look-ups', async () => {
     await whileLocked(http.database, 'chain.state', async () => {
       const urls = ['/events', '/events?kind=inscriptions&from=1', '/events/text/0'];
       expect(
@@ -301,7 +301,7 @@ describe('statements for clients that are gone end on the server', () => {
 
 // other systems have one loopback address
 test.skipIf(process.platform !== 'linux')(
-  'nothing is asked for a client that leaves all of its requests at once, and another one is served as ever',
+  'a client that leaves all its requests at once causes no statements, and others are served as usual',
   async () => {
     const { http, address } = await open();
     const connecting = vi.spyOn(http.database.readers, 'connect');
@@ -314,7 +314,7 @@ test.skipIf(process.platform !== 'linux')(
       '/collections',
       '/openapi.json',
     ];
-    /** Asks, and leaves some milliseconds later. */
+    /** Sends a request, and leaves some milliseconds later. */
     const leave = async (path: string, localAddress = '127.0.0.2'): Promise<void> => {
       const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress });
       socket.on('error', () => undefined);
@@ -338,7 +338,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('statements of a page of results end, which follow its search', async () => {
+test('statements of a page of results end, also those after its search', async () => {
   const { http, address } = await open({ search: quickSearch() });
   await whileLocked(http.database, await allTables(http), async () => {
     const urls = ['/?text=hello', '/?text=5'];
@@ -354,7 +354,7 @@ test('statements of a page of results end, which follow its search', async () =>
   await http.close();
 });
 
-test('reads of orders end, which have connections of their own, and what an order asks before it is made', async () => {
+test('reads of orders end on their own connections, and so do the reads before an order is made', async () => {
   const orders = await createOrdersApp();
   await noticeLeavers(orders);
   await dropIdle(orders);
@@ -383,7 +383,7 @@ test('reads of orders end, which have connections of their own, and what an orde
     for (let at = 0; at < asked.length; at += 2)
       expect(await askAndLeave(orders, address, asked.slice(at, at + 2))).toEqual([]);
   });
-  // the key of a creation that came to nothing is free again
+  // the key of a failed creation is free again
   const keyed = { 'idempotency-key': id };
   await waitUntil(async () => (await orders.post('/inscribe', order, keyed)).status === 200);
   const { rows } = await orders.database.pool.query('SELECT FROM service.orders');

@@ -14,7 +14,7 @@ afterAll(async () => {
   await http.close();
 });
 
-/** What the server answers to bytes, until it closes the connection. */
+/** The answer of the server to bytes, until it closes the connection. */
 async function exchange(bytes: string | Buffer): Promise<{ status: number; head: string; body: string }> {
   const socket = connect(port, '127.0.0.1');
   socket.write(bytes);
@@ -49,7 +49,7 @@ describe('on the wire', () => {
     ['a URL', request(`/search?text=${'x'.repeat(100_000)}`)],
     ['a header', request('/search?text=a', `X-Much: ${'x'.repeat(100_000)}\r\n`)],
     ['many headers', request('/search?text=a', `X-Much: ${'x'.repeat(1_000)}\r\n`.repeat(100))],
-  ])('%s beyond what is read is 431 with an error and CORS', async (_name, bytes) => {
+  ])('%s beyond the limit is 431 with an error and CORS', async (_name, bytes) => {
     const { status, head, body } = await exchange(bytes);
     expect(status).toBe(431);
     expect(head).toContain('access-control-allow-origin: *');
@@ -108,7 +108,7 @@ describe('on the wire', () => {
     expect(JSON.parse(body)).toHaveProperty('status');
   });
 
-  test('lists in headers that are far longer than any that clients send count as not sent', async () => {
+  test('list headers far longer than those of any client count as not sent', async () => {
     const commas = ','.repeat(2_000);
     const ask = (url: string, headers: Record<string, string>) => http.app.inject({ url, headers });
     const { headers, payload } = await ask('/', { accept: 'text/html' });
@@ -125,7 +125,7 @@ describe('on the wire', () => {
     expect(whole.headers['content-encoding']).toBeUndefined();
     const asset = await ask('/docs/static/index.css', long);
     expect([asset.statusCode, asset.headers['content-encoding']]).toEqual([200, undefined]);
-    // the error of a path that cannot be decoded is made before any hook
+    // the error of an undecodable path is made before any hook
     for (const url of ['/nothing', '/%ff']) {
       const page = await ask(url, { accept: 'text/html' });
       const text = await ask(url, { accept: `text/html${commas}` });
@@ -137,16 +137,16 @@ describe('on the wire', () => {
   test('timeouts and sizes are set on purpose', () => {
     const { server } = http.app;
     expect(server.headersTimeout).toBe(15_000);
-    // not in the types of Node: how often the two time limits are looked at
+    // not in Node's types: the interval of checks of the two time limits
     expect(server).toHaveProperty('connectionsCheckingInterval', 5_000);
     expect(server.requestTimeout).toBe(600_000);
     expect(server.timeout).toBe(60_000);
     expect(server.keepAliveTimeout).toBe(72_000);
-    // and what is refused or being closed
+    // and connections that are refused or being closed
     expect(server.maxConnections).toBe(2_100);
   });
 
-  test('content types go over the wire as they are stored', async () => {
+  test('content types are sent as they are stored', async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/health/live`);
     expect(await answer.json()).toEqual({ status: 'ok' });
   });

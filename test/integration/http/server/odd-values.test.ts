@@ -14,7 +14,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Numbers that are none, or that lose digits, and other values that readers forget. */
+/** Invalid numbers, numbers that lose digits, and other values that readers forget. */
 const values = [
   'Infinity',
   'NaN',
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
-/** What stands for the other parameters of a path, so that the odd one is read. */
+/** Values for the other parameters of a path, so that the odd one is read. */
 const usual = (name: string): string =>
   /id|inscription|parent|delegate/u.test(name) ? idOf('a') : name === 'text' ? 'a' : '0';
 
@@ -59,7 +59,7 @@ function urlsOf(path: string, { parameters = [] }: Operation, value: string): st
   });
 }
 
-test.each(values)('%j in any parameter of any path is no failure of ours', async (value) => {
+test.each(values)('%j in any parameter of any path never causes a failure of ours', async (value) => {
   const failures: string[] = [];
   for (const [path, { get }] of Object.entries(document.paths)) {
     // a stream of events does not end
@@ -78,12 +78,12 @@ test.each([
   [`/events/text/${'9'.repeat(400)}`, 'height has too many digits'],
   [`/events/hashes?limit=${'9'.repeat(400)}`, 'limit has too many digits'],
   ['/events/text/2147483648', 'height must be <= 2147483647'],
-])('%s is refused in words', async (url, error) => {
+])('%s is refused with a message', async (url, error) => {
   const answer = await http.app.inject(url);
   expect([answer.statusCode, answer.json<{ error: string }>().error]).toEqual([400, error]);
 });
 
-test('an expected refusal is logged as no error', async () => {
+test('an expected refusal is not logged as an error', async () => {
   for (const path of ['/mempool/transfers', '/mempool/inscriptions']) {
     expect((await http.app.inject(path)).statusCode).toBe(404);
   }

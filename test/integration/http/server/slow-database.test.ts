@@ -7,12 +7,12 @@ beforeAll(async () => {
   http = await createHttpApp([]);
   const { readers } = http.database;
   readers.on('connect', (client) => void client.query('SET statement_timeout = 200'));
-  // those that are open have another limit
+  // connections that are open already have another limit
   while (readers.idleCount > 0) (await readers.connect()).release(true);
 });
 afterAll(() => http.close());
 
-test('a question that takes the database too long is 504 with words of its own, on every kind of path', async () => {
+test('too slow a question for the database is 504 with its own message, on every kind of path', async () => {
   const { app, database } = http;
   await whileLocked(database, 'chain.inscriptions, chain.blocks, chain.state', async () => {
     const reason = 'the database takes too long for this answer: ask for less at once';
@@ -29,7 +29,7 @@ test('a question that takes the database too long is 504 with words of its own, 
       expect(answer.body, url).toContain(reason);
       expect(answer.headers['cache-control'], url).toBe('no-store');
     }
-    // the log has each failure, but not 32 kB of what a client sent
+    // the log has each failure, but not 32 kB from a client
     const failed = http.logged.filter(({ msg }) => msg === 'request failed');
     expect(failed).toHaveLength(5);
     for (const line of failed) expect(JSON.stringify(line).length).toBeLessThan(6_000);

@@ -39,7 +39,7 @@ beforeAll(async () => {
           { ...image('odd encoding', redPng), encoding: 'compress' },
           { ...image('bomb', brotliCompressSync(Buffer.alloc(100_000_000))), encoding: 'br' },
           { name: 'delegating', body: 'own', delegate: idOf('png') },
-          { name: 'delegating to nobody', body: 'own', delegate: idOf('nobody') },
+          { name: 'delegating to a missing one', body: 'own', delegate: idOf('missing') },
           image('svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/svg+xml'),
           image('hidden svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')),
           image('drawing', svg(`<rect width="9" height="9" fill="red"/>`), 'image/svg+xml;charset=utf-8'),
@@ -80,11 +80,11 @@ afterAll(async () => {
 const svg = (shapes: string, size = ''): Buffer =>
   Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" ${size}>${shapes}</svg>`);
 
-/** Images of other inscriptions over each other. */
+/** Images of other inscriptions on top of each other. */
 const layers = (...names: string[]): string =>
   names.map((name) => `<image href="/content/${idOf(name)}" width="9" height="9"/>`).join('');
 
-/** A GIF with one frame of a pixel after the other. */
+/** A GIF with frames of one pixel, one after another. */
 function manyFrames(count: number): Buffer {
   const whole = gif(1, 1);
   const frameAt = whole.indexOf(Buffer.from([0x2c, 0, 0, 0, 0]));
@@ -137,7 +137,7 @@ describe('thumbnails', () => {
     },
   );
 
-  test('draw small pictures larger, in whole pixels', async () => {
+  test('enlarge small pictures, in whole pixels', async () => {
     expect(await seen(await get('pixels'))).toEqual({ size: [384, 384], colour: [0, 256, 0] });
   });
 
@@ -148,8 +148,8 @@ describe('thumbnails', () => {
     });
   });
 
-  test('show in an SVG what it shows of other inscriptions', async () => {
-    // the picture below is within a strip of the middle
+  test('show the other inscriptions that an SVG uses', async () => {
+    // the picture below is visible in a strip in the middle
     expect(await seen(await get('layers'))).toEqual({ size: [400, 400], colour: [0, 256, 0] });
     const unknown = await get('layers of the unknown');
     expect([unknown.headers.etag, unknown.headers['cache-control']]).toEqual([
@@ -160,7 +160,7 @@ describe('thumbnails', () => {
     expect((await get('scripted')).headers.etag).toBe('"scripts"');
   });
 
-  test('keep what is transparent as WebP', async () => {
+  test('keep transparency as WebP', async () => {
     const answer = await get('half a drawing', {}, 'webp');
     expect(answer.headers['content-type']).toBe('image/webp');
     const { channels, isOpaque } = await sharp(answer.rawPayload).stats();
@@ -195,7 +195,7 @@ describe('thumbnails', () => {
     'odd encoding',
     'bomb',
     'zipped svg',
-  ])('are a placeholder for ever where there is no picture: %s', async (name) => {
+  ])('are a permanent placeholder if there is no picture: %s', async (name) => {
     const answer = await get(name);
     expect([answer.statusCode, answer.headers['cache-control'], answer.headers.etag]).toEqual([
       200,
@@ -205,17 +205,17 @@ describe('thumbnails', () => {
     expect(await seen(answer)).toMatchObject({ size: [400, 400] });
   });
 
-  test('show the first frame of many, and the most pixels that are decoded', async () => {
+  test('show the first of many frames, and the largest decoded image', async () => {
     expect((await get('frames')).headers.etag).not.toBe('"none"');
     expect(await seen(await get('50 million pixels'))).toMatchObject({ size: [400, 200] });
   });
 
-  test('are a placeholder for a moment where the content may still come', async () => {
-    const answer = await get('delegating to nobody');
+  test('are a short-lived placeholder if the content may still come', async () => {
+    const answer = await get('delegating to a missing one');
     expect([answer.statusCode, answer.headers['cache-control']]).toEqual([200, 'public, max-age=10']);
   });
 
-  test('of pending inscriptions show what these hold', async () => {
+  test('of pending inscriptions show their contents', async () => {
     const inscription = { content: { ...text('pending'), type: 'image/svg+xml' }, metadata: null };
     await setPending(http.database.pool, [pendingRows(txidOf('pending'), 1, inscription)]);
     const answer = await get('pending');
@@ -233,7 +233,7 @@ describe('thumbnails', () => {
     expect((await http.app.inject({ url: '/thumbnails' })).statusCode).toBe(404);
   });
 
-  test('are drawn once for all who ask at the same time, and kept', async () => {
+  test('are drawn once for all requests at the same time, and kept', async () => {
     const drawn = async (): Promise<string | undefined> => {
       const { payload } = await http.app.inject({ url: '/metrics' });
       return /satscribe_thumbnails_drawn\{result="tried"\} (\d+)/u.exec(payload)?.[1];

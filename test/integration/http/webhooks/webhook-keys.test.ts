@@ -14,7 +14,7 @@ afterAll(async () => {
 
 const [first, second] = [1, 2].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer];
 
-test('the keys that sign are shown, two during a change', async () => {
+test('the signing keys are shown, two during a change', async () => {
   const asked = async () => (await http.app.inject('/webhooks/keys')).json<{ keys: { key: string }[] }>();
   expect(await asked()).toEqual({ keys: [] });
   const keys = new WebhookKeys(first);

@@ -171,7 +171,7 @@ test('half of the places for files at URLs are left to others, whatever the addr
     expect([own.statusCode, own.body]).toEqual([429, expect.stringContaining('you have 2') as string]);
     const network = await inscribe('198.51.100.4', atUrl);
     expect(network.statusCode).toBe(429);
-    expect(network.body).toContain('your network has 4');
+    expect(network.body).toContain('your network already has 4');
     const others = ['203.0.113.1', '203.0.113.1'].map((from) => inscribe(from, atUrl));
     await waitUntil(async () => fetching.mock.calls.length === held.length + others.length);
     release.resolve({ status: 404, bytes: new Uint8Array() });

@@ -19,7 +19,7 @@ const roomBytes = 6_000_000;
 const room = new BodyRoom({ totalBytes: roomBytes, eachBytes: roomBytes });
 let app: App;
 let port: number;
-/** Requests to `/test/order` are answered after this. */
+/** Milliseconds after which requests to `/test/order` are answered. */
 let held: Promise<void> = Promise.resolve();
 let handled = 0;
 
@@ -95,7 +95,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Large bodies under way, as the metrics tell. */
+/** Large bodies in progress, from the metrics. */
 async function largeBodies(): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(/^satscribe_queue_length\{queue="large bodies"\} (\d+)$/mu.exec(text)?.[1]);
@@ -128,7 +128,7 @@ function inChunks(text: string, chunkBytes = 100_000): ReadableStream<Uint8Array
   });
 }
 
-/** Sends the head of a request, and what of the body is given; the answer is up to the test. */
+/** Sends the head of a request and a given part of its body; the test handles the answer. */
 function begin(path: string, header: string, body = '', localAddress = '127.0.0.1'): Socket {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   socket.write(
@@ -144,26 +144,26 @@ async function answerOf(socket: Socket): Promise<string> {
 }
 
 describe('a body', () => {
-  test('is taken up to the limit of its route, chunked or not', async () => {
+  test('is accepted up to the limit of its route, chunked or not', async () => {
     for (const body of [jsonOf(5_000_000), inChunks(jsonOf(5_000_000))]) {
       const answer = await post('/test/order', body);
       expect(await answer.json()).toEqual({ keys: ['file'], body: null });
     }
     for (const body of [jsonOf(1_100_000), inChunks(jsonOf(1_100_000))]) {
-      // a client that still sends may see the connection end in place of the answer
+      // a client that still sends may get the end of the connection instead of the answer
       const answer = await post('/test/small', body).catch(() => null);
       if (answer !== null) expect(answer.status).toBe(413);
     }
     expect(room.usedBytes).toBe(0);
   });
 
-  test('that is too long by its length is refused before a byte of it comes', async () => {
+  test('with too large a content-length is refused before its first byte', async () => {
     const text = await answerOf(begin('/test/order', `Content-Length: ${bodyLimits.order + 1}`));
     expect(text).toMatch(/^HTTP\/1.1 413 .*connection: close/isu);
     expect(text).toContain('{"error":[{"msg":"the body is larger than this path accepts"}]}');
   });
 
-  test('that finds no room is 503 with Retry-After in the form of its route, and comes in later', async () => {
+  test('without room is 503 with Retry-After in the form of its route, and accepted later', async () => {
     let answerHeld = (): void => undefined;
     held = new Promise((resolve) => {
       answerHeld = resolve;
@@ -172,10 +172,10 @@ describe('a body', () => {
     await waitUntil(() => handled === 1);
     const text = await answerOf(begin('/test/order', 'Content-Length: 3000000'));
     expect(text).toMatch(/^HTTP\/1.1 503 .*retry-after: 2\r\n/isu);
-    expect(text).toContain('{"status":"error","reason":"too many large bodies are sent at once');
+    expect(text).toContain('{"status":"error","reason":"too many large bodies are being sent');
     const chunked = await post('/test/order', inChunks(jsonOf(3_000_000))).catch(() => null);
     if (chunked !== null) expect(chunked.status).toBe(503);
-    // small ones need none
+    // small ones need no room
     expect((await post('/test/small', jsonOf(1000))).status).toBe(200);
     answerHeld();
     expect((await first).status).toBe(200);
@@ -186,7 +186,7 @@ describe('a body', () => {
   test.each([
     ['with its length', 'Content-Length: 3000000', 'a'.repeat(2_000_000)],
     ['in chunks', 'Transfer-Encoding: chunked', `1e8480\r\n${'a'.repeat(2_000_000)}\r\n`],
-  ])('that a client gives up gives its room back: %s', async (_name, header, body) => {
+  ])('releases its room when its client gives up: %s', async (_name, header, body) => {
     const socket = begin('/test/order', header, body);
     await waitUntil(() => room.usedBytes >= 2_000_000);
     socket.destroy();
@@ -194,7 +194,7 @@ describe('a body', () => {
     expect(handled).toBe(0);
   });
 
-  test('that is large and wrong gives its room back, and is told of as a small one', async () => {
+  test('that is large and wrong releases its room, and has the same error as a small one', async () => {
     for (const body of ['[', `{"file":"${'a'.repeat(2_000_000)}`]) {
       const answer = await post('/test/order', body);
       expect(answer.status).toBe(400);
@@ -203,7 +203,7 @@ describe('a body', () => {
     await waitUntil(() => room.usedBytes === 0);
   });
 
-  test('that is the third large one of a client is refused before a byte of it comes', async () => {
+  test('is refused before its first byte if it is the third large one of its client', async () => {
     const first = begin('/test/order', 'Content-Length: 1500000', '{');
     const second = begin('/test/order', 'Content-Length: 1500000', '{');
     await waitUntil(async () => (await largeBodies()) === 2);
@@ -222,7 +222,7 @@ describe('a body', () => {
     expect((await post('/test/order', jsonOf(1_500_000))).status).toBe(200);
   });
 
-  test('of a trusted proxy that names no client has the share of the proxy; of a client that it names, theirs', async () => {
+  test('from a trusted proxy counts for the client that it names, else for the proxy', async () => {
     const behind = createRoutesApp({ trustedProxies: ['loopback'] });
     behind.register(async (scope) => takeLists(scope as App));
     const usual = port;
@@ -243,7 +243,7 @@ describe('a body', () => {
     }
   });
 
-  test('holds what its client has sent, not what it has announced', async () => {
+  test('holds the bytes that its client has sent, not those that it announced', async () => {
     const sockets = Array.from({ length: 8 }, () =>
       begin('/test/order', 'Content-Length: 1000000', 'a'.repeat(70_000)),
     );
@@ -254,7 +254,7 @@ describe('a body', () => {
     await waitUntil(() => room.usedBytes === 0);
   });
 
-  test('that is a wrong list is dropped to its end, so that its client reads the answer', async () => {
+  test('with a wrong list is read to its end, so that its client reads the answer', async () => {
     const wrong = `[1,${'"a",'.repeat(700_000)}"a"]`;
     for (const body of [wrong, inChunks(wrong)]) {
       const answer = await post('/test/list', body);
@@ -266,8 +266,8 @@ describe('a body', () => {
     expect(room.usedBytes).toBe(0);
   });
 
-  test('in ever so small chunks is refused', async () => {
-    // its client is shut out for a second, so it is not that of the other tests
+  test('in very small chunks is refused', async () => {
+    // its client is shut out for a second, so it is another one than in the other tests
     const chunks = '1\r\n \r\n'.repeat(20_000);
     const socket = begin('/test/order', 'Transfer-Encoding: chunked', chunks, '127.0.0.9');
     expect(await answerOf(socket)).toMatch(
@@ -279,14 +279,14 @@ describe('a body', () => {
     ['values', `[${'{"a":1},'.repeat(5000)}0]`, 'more than 12000 brackets, commas and colons'],
     ['levels', '['.repeat(1000), 'nested deeper than 500 levels'],
   ])(
-    'of a route for small ones is refused with more %s than the event loop takes at once',
+    'of a route for small bodies is refused with more %s than the event loop can handle',
     async (_name, text, words) => {
       const answer = await post('/test/small', text);
       expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(words)]);
     },
   );
 
-  test('of many values is parsed in the thread where its route takes large ones', async () => {
+  test('with many values is parsed in the thread if its route takes large bodies', async () => {
     const value = Array.from({ length: 10_000 }, (_, place) => ({ [`k${place}`]: place }));
     const answer = await post('/test/order', JSON.stringify({ value }));
     expect(await answer.json()).toEqual({ keys: ['value'], body: null });
@@ -295,12 +295,12 @@ describe('a body', () => {
   test.each([
     ['more values', `[${'[],'.repeat(600_000)}0]`, 'more than 1000000 brackets, commas and colons'],
     ['deeper lists', `${'['.repeat(600_000)}${']'.repeat(600_000)}`, 'nested deeper than 500 levels'],
-  ])('of %s than memory is there for is refused', async (_name, text, words) => {
+  ])('with %s than memory allows is refused', async (_name, text, words) => {
     const answer = await post('/test/order', text);
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(words)]);
   });
 
-  test('may have any brackets within its texts', async () => {
+  test('may have any brackets in its texts', async () => {
     const text = JSON.stringify({ file: `${String.raw`\"[{,`.repeat(400_000)}\\`, b: 1 });
     expect(await (await post('/test/order', text)).json()).toEqual({ keys: ['file', 'b'], body: null });
   });
@@ -310,18 +310,18 @@ describe('a body', () => {
     '[{"a":{"__proto__":1}}]',
     String.raw`{"\u005f_proto__":1}`,
     '{"constructor":{"prototype":{}}}',
-  ])('that would change what objects inherit is refused: %s', (text) => {
+  ])('that would change the prototypes of objects is refused: %s', (text) => {
     expect(parseBody('json', Buffer.from(text))).toEqual({ ok: false, message: 'the body is not JSON' });
   });
 
-  test('may have those names where they do no harm', () => {
+  test('may have those names if they do no harm', () => {
     expect(parseBody('json', Buffer.from('\ufeff{"constructor":"Miller","b":"__proto__"}'))).toEqual({
       ok: true,
       value: { constructor: 'Miller', b: '__proto__' },
     });
   });
 
-  test('that comes too slowly is 408, read or not; one that keeps the pace is taken', async () => {
+  test('that arrives too slowly is 408, read or not; one that keeps the pace is accepted', async () => {
     const slow = createRoutesApp();
     cutSlowBodies(slow, { bodyPatienceMs: 300, bodyRate: 20_000, checkMs: 20 });
     const usual = port;
@@ -359,7 +359,7 @@ describe('a form', () => {
     });
   });
 
-  test('keeps every item of a list of a thousand, in either way of writing it', async () => {
+  test('keeps every item of a list of a thousand, in both notations', async () => {
     for (const name of ['files[]', 'files[PLACE]']) {
       const text = Array.from(
         { length: 1000 },
@@ -390,7 +390,7 @@ describe('a form', () => {
     expect(await answer.json()).toEqual({ error: [{ msg }] });
   });
 
-  test('of a route for small ones has fewer fields and brackets', async () => {
+  test('of a route for small bodies has fewer fields and brackets', async () => {
     const text = Array.from({ length: 5000 }, (_, place) => `k[${place}][a]=1`).join('&');
     const answer = await post('/test/small-form', text, form);
     expect([answer.status, await answer.text()]).toEqual([
@@ -399,14 +399,14 @@ describe('a form', () => {
     ]);
   });
 
-  test('changes nothing that objects inherit', () => {
+  test('does not change the prototypes of objects', () => {
     for (const text of ['__proto__[a]=1', 'constructor[prototype][a]=1', 'b[__proto__][a]=1']) {
       parseBody('form', Buffer.from(text));
       expect(({} as { a?: unknown }).a).toBeUndefined();
     }
   });
 
-  test('is taken by the routes that name it alone, and they take nothing else', async () => {
+  test('is accepted only by the routes that name it, and these accept nothing else', async () => {
     const refused = await post('/test/small', 'a=1', form);
     expect([refused.status, await refused.text()]).toEqual([
       415,
@@ -444,11 +444,11 @@ describe('a text of a body', () => {
         { message: `b ${number}`, parameter: 'b' },
       ],
     ],
-  ])('that cannot be kept is refused with its place: %s', (_name, text, faults) => {
+  ])('that cannot be stored is refused with its place: %s', (_name, text, faults) => {
     expect(parseBody('json', Buffer.from(text))).toEqual({ ok: false, message: faults[0]!.message, faults });
   });
 
-  test('of a form is judged as that of JSON', () => {
+  test('of a form follows the same rules as in JSON', () => {
     const fault = 'a.b[0] has a NUL character (U+0000)';
     expect(parseBody('form', Buffer.from('a[b][]=x%00'))).toEqual({
       ok: false,
@@ -469,7 +469,7 @@ describe('a text of a body', () => {
     expect(parseBody(kind, bytes)).toEqual({ ok: false, message: 'the body is not UTF-8' });
   });
 
-  test('is judged in the thread, too, and told in the form of the route', async () => {
+  test('is also checked in the thread, and refused in the form of the route', async () => {
     const large = `{"file":"${'a'.repeat(2_000_000)}","name":"\\u0000","other":"\\ud800"}`;
     const answer = await post('/test/order', large);
     expect([answer.status, await answer.json()]).toEqual([
@@ -482,7 +482,7 @@ describe('a text of a body', () => {
   });
 });
 
-describe('each path that takes a body', () => {
+describe('each path with a body', () => {
   const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as {
     paths: Readonly<Record<string, { readonly post?: object }>>;
   };

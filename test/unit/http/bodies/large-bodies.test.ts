@@ -13,7 +13,7 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 describe('the blocks of a body', () => {
-  test('hold its bytes, whatever the chunks, and whether its length was stated', () => {
+  test('hold its bytes, with any chunks, and with or without a stated length', () => {
     const chunk = fc.uint8Array({ maxLength: 40_000 });
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 60 }), fc.boolean(), (chunks, isStated) => {
@@ -27,7 +27,7 @@ describe('the blocks of a body', () => {
     );
   });
 
-  test('are few for three million bytes that come one by one', () => {
+  test('are few for three million bytes that arrive one by one', () => {
     const body = new BodyBlocks(0);
     const one = new Uint8Array([7]);
     for (let count = 0; count < 3_000_000; count++) body.append(one);
@@ -39,7 +39,7 @@ describe('the blocks of a body', () => {
 
 describe('a list of strings', () => {
   const max = 1000;
-  /** What a reader makes of bytes that come in chunks of these sizes: the texts, or the fault. */
+  /** Result of a reader for bytes in chunks of these sizes: the texts, or the fault. */
   async function read(bytes: Buffer, sizes: readonly number[] = [], most = max): Promise<unknown> {
     const reader = new TextListReader(most, () => undefined);
     let start = 0;
@@ -51,7 +51,7 @@ describe('a list of strings', () => {
   const sizes = fc.array(fc.nat(40), { maxLength: 30 });
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary', maxLength: 500 }));
 
-  test('is given back in parts, with any characters, whatever the chunks', async () => {
+  test('is returned in parts, with any characters, and with any chunks', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(text), sizes, fc.boolean(), async (texts, chunks, isSpaced) => {
         const json = JSON.stringify(texts, null, isSpaced ? '\t\r\n ' : '');
@@ -62,7 +62,7 @@ describe('a list of strings', () => {
     );
   });
 
-  test('is what JSON says it is, with any bytes changed', async () => {
+  test('is the same as parsed JSON, with any bytes changed', async () => {
     const expected = (bytes: Buffer): unknown => {
       try {
         const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
@@ -88,7 +88,7 @@ describe('a list of strings', () => {
           for (const [place, byte] of changes) bytes[place % bytes.length] = byte;
           const got = await read(bytes, chunks);
           const wanted = expected(bytes);
-          // what is no JSON may have been refused for what came before its fault
+          // a text that is not JSON may have been refused for an earlier part
           if (wanted === null) expect(typeof got).toBe('string');
           else expect(got).toEqual(wanted);
         },
@@ -109,11 +109,11 @@ describe('a list of strings', () => {
     [`["${'a'.repeat(513)}"]`, 'an item of the body is longer than 512 bytes'],
     ['\ufeff ["a"]', ['a']],
     [`["${'a'.repeat(512)}"]`, ['a'.repeat(512)]],
-  ])('is nothing else: %s', async (json, outcome) => {
+  ])('is no other value: %s', async (json, outcome) => {
     expect(await read(Buffer.from(json))).toEqual(outcome);
   });
 
-  test('that is too long is counted to its end, and its texts take no room', async () => {
+  test('is counted to its end if it is too long, and its texts take no room', async () => {
     let taken = 0;
     const reader = new TextListReader(10, (bytes) => {
       taken += bytes;
@@ -126,7 +126,7 @@ describe('a list of strings', () => {
     expect(taken).toBeLessThan(40_000);
   });
 
-  test('is looked at up to its first wrong byte', async () => {
+  test('is checked up to its first wrong byte', async () => {
     let taken = 0;
     const reader = new TextListReader(500_000, (bytes) => {
       taken += bytes;
@@ -142,7 +142,7 @@ describe('a list of strings', () => {
 describe('long texts', () => {
   const long = 'é'.repeat(longTextBytes / 2);
 
-  test('become bytes wherever they are, and no other value changes', () => {
+  test('become bytes anywhere, and no other value changes', () => {
     const given = { a: [long, 'short', 1, null, { b: `${long}x` }], c: long.slice(1), d: true };
     const { value, buffer } = liftLongTexts(structuredClone(given));
     expect(buffer?.byteLength).toBe(2 * longTextBytes + 1);
@@ -158,7 +158,7 @@ describe('long texts', () => {
       d: true,
     });
     expect(liftLongTexts('short')).toEqual({ value: 'short', buffer: null });
-    // of fields that hold no contents only what tells that it is too long is kept
+    // of fields without contents, only the part that proves their length is kept
     const junk = 'j'.repeat(1_000_000);
     const cut = liftLongTexts({ data: long, deep: [{ junk }] }, ['data']);
     expect(cut.value).toEqual({
@@ -225,7 +225,7 @@ describe('a route', () => {
       payload: JSON.stringify(payload),
     });
 
-  test('with long texts takes them as bytes from a large body, and as texts from a small one', async () => {
+  test('with long texts gets them as bytes from a large body, and as texts from a small one', async () => {
     const large = await post('/test/files', { files: [{ data: 'a'.repeat(2_000_000) }, { data: 'bc' }] });
     expect(large.json()).toEqual({ kinds: ['object', 'string'], bytes: 2_000_002 });
     const small = await post('/test/files', { files: [{ data: 'a'.repeat(20_000) }] });
@@ -237,7 +237,7 @@ describe('a route', () => {
     ]);
   });
 
-  test('that takes a list of texts reads a large and a small one alike, and refuses too many', async () => {
+  test('with a list of texts reads large and small ones in the same way, and refuses too many texts', async () => {
     const texts = (count: number): string[] =>
       Array.from({ length: count }, (_, place) => `${place}`.padStart(20));
     for (const count of [3, 60_000]) {

@@ -6,7 +6,7 @@ const bytes = (text: string): Buffer => Buffer.from(text);
 const send = (encoding: string | null): object => ({ kind: 'send', encoding });
 
 describe('chooseEncoding', () => {
-  test('sends a body without an encoding to everybody', () => {
+  test('sends a body without an encoding to every client', () => {
     expect(chooseEncoding(null, undefined)).toEqual(send(null));
   });
 
@@ -18,7 +18,7 @@ describe('chooseEncoding', () => {
     ['br', 'br;q=0'],
     ['identity', 'identity'],
     ['x-odd', 'x-odd'],
-  ])('sends %j to those who accept %j', (encoding, accept) => {
+  ])('sends %j to clients that accept %j', (encoding, accept) => {
     expect(chooseEncoding(bytes(encoding), accept)).toEqual(send(encoding));
   });
 
@@ -33,7 +33,7 @@ describe('chooseEncoding', () => {
     ['é', 'é'],
     ['', undefined],
     ['', ''],
-  ])('refuses %j to those who accept %j', (encoding, accept) => {
+  ])('refuses %j to clients that accept %j', (encoding, accept) => {
     expect(chooseEncoding(bytes(encoding), accept).kind).toBe('refuse');
   });
 
@@ -42,9 +42,12 @@ describe('chooseEncoding', () => {
     expect(chooseEncoding(Buffer.from([0xff, 0xfe]), undefined).kind).toBe('refuse');
   });
 
-  test.each(['br\r\n', 'a\nb', 'a\0b', 'a\u007fb'])('drops %j, which can be no header', (encoding) => {
-    expect(chooseEncoding(bytes(encoding), 'identity')).toEqual(send(null));
-  });
+  test.each(['br\r\n', 'a\nb', 'a\0b', 'a\u007fb'])(
+    'drops %j, which is not valid in a header',
+    (encoding) => {
+      expect(chooseEncoding(bytes(encoding), 'identity')).toEqual(send(null));
+    },
+  );
 });
 
 describe('contentTypeHeader', () => {
@@ -68,7 +71,7 @@ describe('contentTypeHeader', () => {
     expect(contentTypeHeader(type)).toBe('application/octet-stream');
   });
 
-  test('never lets a header end', () => {
+  test('never contains the end of a header', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (type) => {
         expect(contentTypeHeader(type)).toMatch(/^[\t\x20-\x7e\x80-\xff]*$/u);

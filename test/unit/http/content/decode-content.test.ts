@@ -10,7 +10,7 @@ async function* inPieces(bytes: Buffer, length = 1_000): AsyncGenerator<Buffer> 
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
 
-/** How it ended, and the bytes that were decoded. */
+/** The end of the decoding, and the decoded bytes. */
 async function decoded(
   encoding: Encoding,
   pieces: AsyncIterable<Buffer>,
@@ -39,7 +39,7 @@ describe.each(['br', 'gzip', 'zstd'] as const)('%s', (encoding) => {
     }
   });
 
-  test('is decoded no further than wanted', async () => {
+  test('is not decoded further than wanted', async () => {
     const bomb = encode(Buffer.alloc(30_000_000));
     expect(bomb.length).toBeLessThan(40_000);
     const [end, { length }] = await decoded(encoding, inPieces(bomb), 100_000);
@@ -47,16 +47,16 @@ describe.each(['br', 'gzip', 'zstd'] as const)('%s', (encoding) => {
     expect(length).toBeLessThan(200_000);
   });
 
-  test('that is cut off, of another encoding or empty, is broken', async () => {
+  test('is broken if it is cut off, empty, or of another encoding', async () => {
     const bytes = encode(randomBytes(5_000));
     expect((await decoded(encoding, inPieces(bytes.subarray(0, -5))))[0]).toBe('broken');
-    expect((await decoded(encoding, inPieces(Buffer.from('something else, of no encoding'))))[0]).toBe(
+    expect((await decoded(encoding, inPieces(Buffer.from('something else, without an encoding'))))[0]).toBe(
       'broken',
     );
     expect((await decoded(encoding, inPieces(Buffer.alloc(0))))[0]).toBe('broken');
   });
 
-  test('with more after its end is all decoded, or broken: browsers may go on', async () => {
+  test('with bytes after its end is decoded completely, or broken: browsers may continue', async () => {
     const both = Buffer.concat([encode(Buffer.from('small')), encode(Buffer.alloc(1_000_000))]);
     for (const length of [10, both.length]) {
       const [end, { length: decodedBytes }] = await decoded(encoding, inPieces(both, length), 2_000_000);
@@ -66,7 +66,7 @@ describe.each(['br', 'gzip', 'zstd'] as const)('%s', (encoding) => {
     }
   });
 
-  test('throws what the source throws', async () => {
+  test('throws the errors of the source', async () => {
     const start = encode(randomBytes(5_000)).subarray(0, 2_000);
     async function* failing(): AsyncGenerator<Buffer> {
       yield start;

@@ -31,7 +31,7 @@ test.each([
 });
 
 describe('the size', () => {
-  test('of a GIF is its first frame, where that is larger than the screen', () => {
+  test('of a GIF is that of its first frame, if it is larger than the screen', () => {
     expect(whole(gif(1, 1, { frame: [65_535, 65_535] }))).toEqual({ width: 65_535, height: 65_535 });
   });
 
@@ -44,7 +44,7 @@ describe('the size', () => {
     expect(whole(bmp(50_000, -50_000))).toEqual({ width: 50_000, height: 50_000 });
   });
 
-  test('of a JPEG that tells its height later is the largest', () => {
+  test('of a JPEG with its height after the first scan is the largest', () => {
     expect(whole(jpeg(65_500, 0))).toEqual({ width: 65_500, height: 65_535 });
   });
 
@@ -52,7 +52,7 @@ describe('the size', () => {
     ['JPEG', jpeg(300, 70, { profile: 500_000 })],
     ['GIF', gif(300, 70, { comment: 1_000 })],
     ['AVIF', avif([[300, 70]], { data: 300_000 })],
-  ])('of a %s may stand far behind its beginning', (_name, bytes) => {
+  ])('of a %s may be far after its beginning', (_name, bytes) => {
     expect(imageSize(bytes.subarray(0, 200_000), false)).toBe('more');
     expect(whole(bytes)).toEqual({ width: 300, height: 70 });
   });

@@ -3,7 +3,10 @@ import { FeeEstimates } from '#http/mempool/recommended-fees.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** A node whose estimates a test chooses, by target: a real one estimates after hundreds of blocks. In BTC per kvB. */
+/**
+ * A node with estimates that a test chooses, by target: a real one only estimates after hundreds of blocks. In BTC per
+ * kvB.
+ */
 function nodeWith(
   estimates: Readonly<Record<number, number>>,
   { mempoolminfee = 0.00001, minrelaytxfee = 0.00001 } = {},
@@ -42,7 +45,7 @@ test('fees are whole sats per virtual byte, rounded up', async () => {
   });
 });
 
-test('whoever waits less pays no less, and nobody less than the mempool takes', async () => {
+test('a faster target never costs less, and no fee is below the minimum of the mempool', async () => {
   const { node } = nodeWith({ 2: 0.00005, 3: 0.00009, 144: 0.00001 }, { mempoolminfee: 0.00003001 });
   expect(await new FeeEstimates(node).recommended()).toEqual({
     fastestFee: 9,
@@ -53,12 +56,12 @@ test('whoever waits less pays no less, and nobody less than the mempool takes', 
   });
 });
 
-test('a minimum of less than a sat is one', async () => {
+test('a minimum below one sat is rounded up to one', async () => {
   const { node } = nodeWith({}, { mempoolminfee: 0.000001, minrelaytxfee: 0.000001 });
   expect(Object.values(await new FeeEstimates(node).recommended())).toEqual([1, 1, 1, 1, 1]);
 });
 
-test('the node is asked once for all who ask, and again after a failure', async () => {
+test('the node is asked once for all clients, and again after a failure', async () => {
   const { node, calls, fail } = nodeWith({ 2: 0.0001 });
   const fees = new FeeEstimates(node);
   fail(new AppError('node_unreachable', 'away'));

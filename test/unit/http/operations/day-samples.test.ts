@@ -9,7 +9,7 @@ import {
 
 const at = (height: number | null): Standpoint => ({ height, lagBlocks: 1, mempool: 2 });
 
-test('a sample counts the requests of its minute, and names the time of 95 of 100', async () => {
+test('a sample counts the requests of its minute, and has their 95th percentile', async () => {
   const samples = new DaySamples(
     async () => at(5),
     () => 120_500,
@@ -20,7 +20,7 @@ test('a sample counts the requests of its minute, and names the time of 95 of 10
   await samples.take();
   const [first, second] = samples.samples;
   expect(first).toMatchObject({ time: 120, height: 5, lagBlocks: 1, mempool: 2, requests: 100, searches: 5 });
-  // right to a fifth
+  // exact to a fifth
   expect(first?.p95Ms).toBeGreaterThanOrEqual(3);
   expect(first?.p95Ms).toBeLessThanOrEqual(3 * 1.2);
   expect(second).toMatchObject({ requests: 0, searches: 0, p95Ms: null });
@@ -69,7 +69,7 @@ describe('blocks a minute', () => {
     expect(blocksPerMinute(minutes([100, null, 104]))).toBe(2);
   });
 
-  test('are unknown without a minute between two heights, and 0 where nothing was indexed or it went back', () => {
+  test('are unknown without a minute between two heights, and 0 if no block was indexed or blocks were undone', () => {
     for (const heights of [[], [5], [null, 5], [null, null]])
       expect(blocksPerMinute(minutes(heights))).toBeNull();
     expect(blocksPerMinute(minutes([5, 5]))).toBe(0);

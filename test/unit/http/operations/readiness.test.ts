@@ -50,7 +50,7 @@ const codes = (given: Given, lagMaxBlocks = 3): string[] =>
   unreadyReasons(standing(given), [], { lagMaxBlocks }).map(({ code }) => code);
 
 describe('a process is ready', () => {
-  test('at the tip of its source, and a few blocks behind it', () => {
+  test('at the tip of its source, and a few blocks below', () => {
     expect(codes({})).toEqual([]);
     expect(codes({ source: asHeight(13) })).toEqual([]);
   });
@@ -59,7 +59,7 @@ describe('a process is ready', () => {
     expect(codes({ source: asHeight(8) })).toEqual([]);
   });
 
-  test('with a folder that is indexed to its end, however long ago', () => {
+  test('with a completely indexed folder, after any time', () => {
     const status = { source: 'folder ./samples/regtest', state: 'ended' as const };
     expect(codes({ status, ageSeconds: 1e6 })).toEqual([]);
   });
@@ -77,20 +77,20 @@ describe('a process is not ready', () => {
     expect(codes({ height: null, source: asHeight(5) })).toEqual(['nothing_indexed']);
   });
 
-  test('when the process that indexes is gone, or never was', () => {
+  test('when the indexing process has ended, or never existed', () => {
     expect(codes({ ageSeconds: indexerSilenceMaxSeconds })).toEqual([]);
     expect(codes({ ageSeconds: indexerSilenceMaxSeconds + 1 })).toEqual(['indexer_gone']);
     expect(codes({ status: { state: 'ended' } })).toEqual(['indexer_gone']);
     expect(codes({ status: null })).toEqual(['indexer_gone']);
   });
 
-  test('at once when the process that indexes crashed: its lock is given back with its connection', () => {
+  test('immediately when the indexing process crashes: its lock ends with its connection', () => {
     for (const state of ['syncing', 'following'] as const) {
       const crashed = { status: { state }, hasWriter: false, ageSeconds: 0 };
       expect(codes(crashed)).toEqual(['indexer_gone']);
       expect(followerState(standing(crashed))).toBe('gone');
     }
-    // one that waits for its node or the database has no lock, and says so every few seconds
+    // a process that waits for its node or the database has no lock, and reports that every few seconds
     const problem = { code: 'node_unreachable' as const, message: 'No answer.', since: now };
     const waiting = { status: { state: 'waiting' as const, problem }, hasWriter: false };
     expect(codes(waiting)).toEqual(['node_unreachable']);
@@ -101,7 +101,7 @@ describe('a process is not ready', () => {
     expect(followerState(standing(ended))).toBe('ended');
   });
 
-  test('while the follower has a problem, and says since when', () => {
+  test('while the follower has a problem, with the time of its start', () => {
     const problem = { code: 'node_unreachable' as const, message: 'No answer.', since: now };
     const [reason, ...more] = unreadyReasons(standing({ status: { state: 'waiting', problem } }), [], {
       lagMaxBlocks: 3,
@@ -110,7 +110,7 @@ describe('a process is not ready', () => {
     expect(more).toEqual([]);
   });
 
-  test('with a problem of its own, which is told once', () => {
+  test('with a problem of its own, which is listed once', () => {
     const problem = { code: 'block_corrupt' as const, message: 'Block 7 is corrupt.', since: now };
     expect(
       unreadyReasons(standing({ status: { problem } }), [problem], { lagMaxBlocks: 3 }).map(
@@ -121,13 +121,13 @@ describe('a process is not ready', () => {
 });
 
 describe('the lag', () => {
-  test('is the age of the tip while there are newer blocks, and nothing at the tip', () => {
+  test('is the age of the tip while there are newer blocks, and 0 at the tip', () => {
     expect(standing({ source: asHeight(12) }).lag).toEqual({ blocks: 2, seconds: 900 });
     expect(standing({}).lag).toEqual({ blocks: 0, seconds: 0 });
     expect(standing({ height: null, source: asHeight(4) }).lag).toEqual({ blocks: 5, seconds: 0 });
   });
 
-  test('is not known where the tip of the source is not', () => {
+  test('is unknown if the tip of the source is', () => {
     expect(standing({ source: null }).lag).toBeNull();
     expect(standing({ status: null }).lag).toBeNull();
   });

@@ -10,8 +10,8 @@ interface Decoded {
   readonly value?: { readonly runestone: unknown };
 }
 
-/** ord was asked for the transactions with an envelope or a runestone: any other has neither. */
-describe.each(goldenChainNames)('runestones of the golden chain %s are what ord reads', (name) => {
+/** ord was asked about the transactions with an envelope or a runestone: the others have neither. */
+describe.each(goldenChainNames)('runestones of the golden chain %s equal those of ord', (name) => {
   const golden = new GoldenChain(name);
 
   test.each(golden.tips())('at its tip $name', (tip) => {
@@ -22,7 +22,7 @@ describe.each(goldenChainNames)('runestones of the golden chain %s are what ord 
       }),
     );
     const { answers, headers } = tip;
-    // of a stale tip only what its branch has was recorded
+    // for a stale tip, only the blocks of its branch were recorded
     const isComplete = answers === 'answers';
     let runestones = 0;
     for (const header of headers) {

@@ -43,7 +43,7 @@ const hexScript = Buffer.from(scriptOf(701)).toString('hex');
 
 type Kind = Order['kind'];
 
-/** An order that names nothing that it need not, as a row and as its creation has it. */
+/** An order without optional fields, as a row and as its creation. */
 function sparse(kind: Kind): Order {
   return {
     id: '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
@@ -69,7 +69,7 @@ function sparse(kind: Kind): Order {
   } as unknown as Order;
 }
 
-/** One that names all there is, and to which all has happened that can. */
+/** An order with all fields, for which every possible event has happened. */
 function full(kind: Kind): Order {
   const order = sparse(kind);
   return {
@@ -113,7 +113,7 @@ function full(kind: Kind): Order {
   };
 }
 
-/** One of items of a collection with a creator. */
+/** An order of items of a collection with a creator. */
 function ofCollection(): Order {
   const order = full('bulk');
   return {
@@ -240,7 +240,7 @@ const progresses: Readonly<Record<string, OrderProgress>> = {
   } as unknown as OrderProgress,
 };
 
-/** One that etches a rune. */
+/** An order that etches a rune. */
 const etching = {
   ...plainEtching,
   rune: parseSpacedRune('SATSCRIBEEXAMPLE')!.rune,
@@ -265,7 +265,7 @@ function ofEtching(order: Order): Order {
   };
 }
 
-/** The answers to GET /order, of each kind in each state. */
+/** The answers to GET /order, for each kind and state. */
 const answers = orderKinds.flatMap((kind) =>
   orderStates.flatMap((state) =>
     [sparse(kind), full(kind), ...(kind === 'bulk' ? [ofCollection()] : [])].flatMap((order) =>
@@ -328,7 +328,7 @@ const createdAnswers = orderKinds.map((kind) => ({
   given: [created(sparse(kind), [{ ...shown, metadataSize: null }]), created(full(kind), [shown, {}])],
 }));
 
-test('the answers of an etching have their schemas, and its amounts as they were asked for', () => {
+test('the answers of an etching have their schemas, with the requested amounts', () => {
   for (const answer of etchings) expect([...Compile(etchingSchema).Errors(answer)]).toEqual([]);
   const ordered = [sparse('bulk'), full('bulk')].map((order) => created(ofEtching(order), [shown, {}]));
   for (const answer of ordered) expect([...Compile(createdEtching).Errors(answer)]).toEqual([]);
@@ -357,7 +357,7 @@ test('the answer to an order of a collection has its schema', () => {
   expect(answer).toMatchObject({ price: 5000, collectionServiceFee: 100, fileCount: 2 });
 });
 
-test('the answer to an order with a price in a rune has its schema, both charges, and no other one', () => {
+test('the answer to an order with a price in a rune has its schema, and only its two charges', () => {
   const answer = created(ofCollection(), [shown, {}], inRunes.tokenOrder);
   expect([...Compile(createdCollectionOrder).Errors(answer)]).toEqual([]);
   expect(answer).not.toHaveProperty('psbt');
@@ -396,7 +396,7 @@ test.each([
     ({ kind, schema, given }) => [`a creation of a ${kind} order`, schema, given] as const,
   ),
 ] as const)(
-  'each field of the schema of %s is in an answer, and no other one is taken',
+  'each field of the schema of %s is in an answer, and other fields are refused',
   (_name, schema, given) => {
     const seen = new Set(given.flatMap((answer) => pathsOf(answer)));
     expect(fieldsOf(schema).filter((path) => !seen.has(path))).toEqual([]);
@@ -407,7 +407,7 @@ test.each([
   },
 );
 
-/** Names of the fields of a value, those of items without their place: `files.tx.reveal`. */
+/** Names of the fields of a value; those of items without their position: `files.tx.reveal`. */
 function pathsOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, path));
   if (typeof value !== 'object' || value === null) return [];
@@ -423,7 +423,7 @@ interface Shape {
   readonly anyOf?: readonly Shape[];
 }
 
-/** The same of a schema. */
+/** Names of the fields of a schema. */
 function fieldsOf(schema: unknown, path = ''): string[] {
   const { properties = {}, items, anyOf = [] } = schema as Shape;
   return [

@@ -9,7 +9,7 @@ const candidates = (count: number, typeOf: (index: number) => string | null) =>
     contentType: typeOf(index),
   }));
 
-test('the showcase begins with what can be seen, newest first, and ends with the first inscription of all', () => {
+test('the showcase begins with visible contents, newest first, and ends with the very first inscription', () => {
   const newest = candidates(500, (index) => (index % 50 === 49 ? 'image/png' : 'text/plain'));
   const chosen = chooseShowcase(newest);
   const types = chosen.map((key) => newest[499 - key]!.contentType);
@@ -25,7 +25,7 @@ test('the showcase shows no content twice', () => {
   expect(chooseShowcase(newest)).toEqual([29, 28, 27, 0]);
 });
 
-test('the showcase leaves out what has no content of its own, and is empty where nothing is', () => {
+test('the showcase leaves out inscriptions without a content of their own, and may be empty', () => {
   expect(chooseShowcase([{ key: asInscriptionKey(1), contentId: null, contentType: 'image/png' }])).toEqual([
     0,
   ]);

@@ -46,7 +46,7 @@ describe(`POST ${path}`, () => {
     expect(apart).toMatchObject({ status: 200, answer: { txid, fee: 1000 } });
   });
 
-  test('says which inputs are not signed, and what is wrong with a body', async () => {
+  test('names unsigned inputs, and faults of a body', async () => {
     const faults = async (payload: string | object): Promise<unknown> => {
       const { status, answer } = await ask(payload);
       return [status, (answer as { error: { msg: string }[] }).error.map(({ msg }) => msg)];
@@ -69,7 +69,7 @@ describe(`POST ${path}`, () => {
     expect(await faults('{')).toEqual([400, ['the body is not JSON']]);
   });
 
-  test('takes what is above a megabyte as text, and refuses what is above a megabyte as PSBT', async () => {
+  test('accepts a text above a megabyte, and refuses a PSBT above a megabyte', async () => {
     const long = 'ab'.repeat(1_000_001);
     expect(await ask({ psbt: long })).toEqual({
       status: 400,

@@ -53,18 +53,18 @@ afterAll(async () => {
 
 const served = async (): Promise<Document> => (await app.inject('/openapi.json')).json<Document>();
 
-test('the document is the written one', async () => {
+test('the document equals the stored one', async () => {
   const document = await served();
   const written = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Document;
   expect({ ...document, info: { ...document.info, version: written.info.version } }).toEqual(written);
 });
 
-test('every route says its error form, but for files of packages', () => {
+test('every route has an error form, except files of packages', () => {
   const silent = [...routes].filter(([, { errors }]) => errors === undefined).map(([name]) => name);
   expect(silent.filter((name) => !/ \/(?:assets|docs)(?:\/|$)|^OPTIONS \*$/u.test(name))).toEqual([]);
 });
 
-test('every operation has a name of its own, a tag and answers', async () => {
+test('every operation has a unique name, a tag and answers', async () => {
   const operations = Object.values((await served()).paths).flatMap((path) => Object.values(path));
   const ids = operations.map(({ operationId }) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
@@ -74,7 +74,7 @@ test('every operation has a name of its own, a tag and answers', async () => {
   }
 });
 
-test('says of every parameter what it is, what may be left out, and sends no example of that', async () => {
+test('describes every parameter, and gives no examples of optional ones', async () => {
   const operations = Object.values((await served()).paths).flatMap((path) => Object.values(path));
   for (const { operationId, parameters = [] } of operations) {
     for (const parameter of parameters) {
@@ -83,7 +83,7 @@ test('says of every parameter what it is, what may be left out, and sends no exa
       expect([where, description !== undefined]).toEqual([where, true]);
       if (place === 'query' || schema.default !== undefined)
         expect([where, required]).toEqual([where, false]);
-      // the reference fills its fields with these, and then every filter would be sent at once
+      // the reference fills its fields with examples, and would then send every filter at once
       if (!required) expect([where, example]).toEqual([where, undefined]);
       expect(JSON.stringify([example, schema.examples])).not.toContain('…');
     }
@@ -99,7 +99,7 @@ function keysOf({ content = {} }: Response): string[] {
   return Object.values(content).flatMap(({ schema = {} }) => keysOfShape(schema));
 }
 
-test('every schema of items is one schema: a list of them is of an older JSON Schema', async () => {
+test('every schema of items is one schema: lists of schemas belong to an older JSON Schema', async () => {
   const lists: string[] = [];
   JSON.stringify(await served(), function look(this: object, name: string, value: unknown): unknown {
     if (name === 'items' && Array.isArray(value)) lists.push(JSON.stringify(this));
@@ -108,11 +108,11 @@ test('every schema of items is one schema: a list of them is of an older JSON Sc
   expect(lists).toEqual([]);
 });
 
-test('forms that readers accept are schemas in the document, those of fields of items too', async () => {
+test('accepted forms are schemas in the document, also for fields of items', async () => {
   expect(JSON.stringify(await served())).not.toContain('acceptedForm');
 });
 
-test('no answer has the key data, which clients take for an envelope, and no error an id', async () => {
+test('no answer has the key data, which clients read as an envelope, and no error has an id', async () => {
   const { paths, components } = await served();
   const operations = Object.values(paths).flatMap((path) => Object.values(path));
   const own = operations.flatMap(({ responses }) => Object.values(responses) as Response[]);
@@ -123,7 +123,7 @@ test('no answer has the key data, which clients take for an envelope, and no err
   expect(errors.flatMap(keysOf)).not.toContain('id');
 });
 
-test('says that a key is taken in either header', async () => {
+test('says that a key is accepted in either header', async () => {
   const { paths } = await served();
   expect(paths['/search']?.['get']?.security).toEqual([{ key: [] }, { bearer: [] }, {}]);
   expect(paths['/status']?.['get']?.security).toEqual([]);
@@ -131,7 +131,7 @@ test('says that a key is taken in either header', async () => {
   expect(Object.keys(paths['/search/{query}']?.['get']?.responses ?? {})).not.toContain('401');
 });
 
-test('says nothing of the shape of inscribed bytes, which may be JSON or YAML', async () => {
+test('does not describe the shape of inscribed bytes, which may be JSON or YAML', async () => {
   const operations = Object.values((await served()).paths).flatMap((path) => Object.values(path));
   const shapes = operations.flatMap(({ responses }) => {
     const answer = responses['200'] as
@@ -143,7 +143,7 @@ test('says nothing of the shape of inscribed bytes, which may be JSON or YAML', 
   expect(new Set(shapes.map((shape) => JSON.stringify(shape)))).toEqual(new Set(['{}']));
 });
 
-test('is there as YAML, and as pages that run nothing but their own scripts', async () => {
+test('exists as YAML, and as pages that only run their own scripts', async () => {
   const yaml = await app.inject('/openapi.yaml');
   expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8');
   expect(yaml.body).toMatch(/^openapi: 3\.1\.0\n/u);
@@ -159,7 +159,7 @@ test('is there as YAML, and as pages that run nothing but their own scripts', as
 });
 
 test.each(['/openapi.json', '/openapi.yaml'])(
-  '%s has a tag, and is not sent to those who have it',
+  '%s has a tag, and is not sent to clients that have it',
   async (url) => {
     const first = await app.inject(url);
     const tag = String(first.headers['etag']);

@@ -31,7 +31,7 @@ const book = new SatributeBook('mainnet');
 const work = (): WorkInTurns => new WorkInTurns('somebody', rangesATurn);
 
 describe('the special sats of an output', () => {
-  test('are the same in turns as at once, with any bound', async () => {
+  test('are the same in several turns as in one, with any bound', async () => {
     const start = fc.integer({ min: 0, max: 2_099_999_997_000_000 });
     await fc.assert(
       fc.asyncProperty(
@@ -48,7 +48,7 @@ describe('the special sats of an output', () => {
     );
   });
 
-  test('are found in turns of the event loop, however many ranges it has', async () => {
+  test('are found in turns of the event loop, for any number of ranges', async () => {
     const ranges = rangesOf(
       Array.from({ length: 20 * rangesATurn }, (_, place) => 1e12 + place * 1_000),
       10,

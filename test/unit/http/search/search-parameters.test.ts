@@ -9,7 +9,7 @@ import {
 const id = `${'ab'.repeat(32)}i1`;
 
 describe('parameters of searches', () => {
-  test('say nothing where none is given', () => {
+  test('have no filter by default', () => {
     expect(searchFilterOf({})).toBeUndefined();
     expect(matchOf({})).toEqual({ match: 'substring', phrase: false });
     expect(searchPagingOf({})).toEqual({ page: 1, itemsPerPage: 100, pending: false, highlight: false });
@@ -88,7 +88,7 @@ describe('parameters of searches', () => {
     );
   });
 
-  test('of words exclude a phrase, and have no place without a text', () => {
+  test('of words exclude a phrase, and need a text', () => {
     expect(matchOf({ fuzzy: '1', words: '0' })).toEqual({ match: 'fuzzy', phrase: false });
     expect(matchOf({ words: 'true', phrase: '0' })).toEqual({ match: 'words', phrase: false });
     expect(() => matchOf({ words: '1', phrase: '1' })).toThrow('phrase excludes words');

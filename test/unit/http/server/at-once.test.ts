@@ -2,7 +2,7 @@ import fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { atOnce, payloadAtOnce } from '#http/server/at-once.ts';
 
-test('hooks that end at once let a request on', async () => {
+test('synchronous hooks let a request continue', async () => {
   const app = fastify();
   app.addHook(
     'onRequest',
@@ -18,7 +18,7 @@ test('hooks that end at once let a request on', async () => {
   expect(headers['asked']).toBe('/');
 });
 
-test.each(['onRequest', 'onSend'])('what %s throws is the answer', async (point) => {
+test.each(['onRequest', 'onSend'])('an error thrown in %s is the answer', async (point) => {
   const app = fastify();
   const refuse = (): never => {
     throw Object.assign(new Error('refused'), { statusCode: 418 });
@@ -29,7 +29,7 @@ test.each(['onRequest', 'onSend'])('what %s throws is the answer', async (point)
     app.addHook(
       'onSend',
       payloadAtOnce((_request, _reply, payload) => {
-        // the error's own answer comes here too
+        // the error's own answer runs this hook too
         if (isRefused) return payload;
         isRefused = true;
         return refuse();

@@ -32,12 +32,12 @@ describe('svgNeeds', () => {
 });
 
 describe('withReferences', () => {
-  test('puts images in the place of their addresses, and leaves unknown ones', () => {
+  test('replaces addresses by images, and keeps unknown addresses', () => {
     expect(withReferences(image(`/content/${id}`), () => 'data:x', 1_000)).toBe(image('data:x'));
     expect(withReferences(image(`/content/${id}`), () => null, 1_000)).toBe(image(`/content/${id}`));
   });
 
-  test('ends where one image is named too often', () => {
+  test('gives up if one image is named too often', () => {
     const often = image(`/content/${id}`).repeat(1_000);
     expect(withReferences(often, () => 'x'.repeat(1_000), 200_000)).toBeNull();
   });

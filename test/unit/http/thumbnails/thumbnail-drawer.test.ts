@@ -23,7 +23,7 @@ const svg = (text: string, form: PictureForm = 'webp') => ({
   form,
 });
 
-/** Processes that decode for this one. */
+/** Number of decoder processes of this process. */
 const decoders = (): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/u.test(name))
@@ -33,13 +33,13 @@ const decoders = (): number[] =>
         const isOurs = parent === String(process.pid);
         return isOurs && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('draw-thumbnail.worker');
       } catch {
-        // it ended meanwhile
+        // it has ended meanwhile
         return false;
       }
     })
     .map(Number);
 
-test('a decoder that ends gives its image up, and the next image has a new one', async () => {
+test('when a decoder ends, its image is given up, and the next image gets a new one', async () => {
   drawer = new ThumbnailDrawer();
   expect((await drawer.draw(order(await image()))).kind).toBe('picture');
   const [first] = decoders();
@@ -81,7 +81,7 @@ async function isRed(drawn: Awaited<ReturnType<ThumbnailDrawer['draw']>>): Promi
   return (channels[0]?.max ?? 0) > 200;
 }
 
-test('a drawing reads no file, and no other server', async () => {
+test('a drawing reads neither files nor other servers', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svg-'));
   const red = await sharp({ create: { width: 9, height: 9, channels: 3, background: '#ff0000' } })
     .png()
@@ -109,8 +109,8 @@ test('a drawing reads no file, and no other server', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('a drawing that grows without end is not drawn, and the next one is drawn', async () => {
-  // the process starts within it too, on a busy machine
+test('an endlessly growing drawing is not drawn, but the next one is', async () => {
+  // the start of the process counts too, on a busy machine
   drawer = new ThumbnailDrawer({ drawMs: 4_000 });
   const entities = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const laughs = entities
@@ -138,7 +138,7 @@ test('an SVG is not drawn in place of an image of pixels', async () => {
   expect(await drawer.draw(order(text))).toEqual({ kind: 'none' });
 });
 
-test('a decoder has nothing of the environment of the service', async () => {
+test('a decoder gets no variable of the service’s environment', async () => {
   drawer = new ThumbnailDrawer();
   await drawer.draw(order(await image()));
   const [decoder] = decoders();

@@ -16,7 +16,7 @@ afterEach(async () => {
 const stored = async (): Promise<string[]> =>
   (await readdir(folder, { recursive: true })).filter((name) => name.includes('.picture')).toSorted();
 
-test('what was asked for least goes first, also after a restart', async () => {
+test('the least recently used file is deleted first, also after a restart', async () => {
   const files = new ThumbnailFiles(folder, 8192);
   await files.write('aa', Buffer.from('a'));
   await files.write('bb', Buffer.from('b'));
@@ -29,7 +29,7 @@ test('what was asked for least goes first, also after a restart', async () => {
   await vi.waitUntil(async () => (await stored()).length === 1);
 });
 
-test('half a file of a process that ended is no thumbnail', async () => {
+test('an incomplete file of an ended process is not a thumbnail', async () => {
   await mkdir(join(folder, 'aa'));
   await writeFile(join(folder, 'aa', 'aa.picture.begun'), 'half');
   expect(await new ThumbnailFiles(folder).read('aa')).toBeNull();

@@ -17,7 +17,7 @@ const view: AddressView = {
 };
 const shown = (changes: Partial<AddressView> = {}): string => addressPage({ ...view, ...changes }).text;
 
-test('an address has its totals, and says which are unknown', () => {
+test('an address has its totals, and names unknown ones', () => {
   for (const part of ['<dd>more than 10,000</dd>', '<dd>2</dd>', '1,546 sats', 'data-copy="bc1qowner"'])
     expect(shown()).toContain(part);
   const unknown = shown({ inscriptions: null, runes: null, outputs: null, gap: 'Blocks are missing.' });
@@ -33,7 +33,7 @@ test('an address has its totals, and says which are unknown', () => {
   );
 });
 
-test('each tab has its rows, or says that there are none', () => {
+test('each tab has its rows, or says that it is empty', () => {
   expect(shown()).toContain('This address has no inscriptions.');
   expect(shown({ isLater: true })).toContain('There is nothing on this page.');
   expect(shown({ shown: { tab: 'runes', runes: null } })).toContain('unknown: runes are not indexed here');
@@ -69,7 +69,7 @@ test('the pending tab has reveals, moves and runes', () => {
     },
   });
   for (const part of [
-    'Inscribed to it',
+    'Inscribed to this address',
     'href="/address/bc1qto"',
     `href="/tx/${txid}"`,
     '3 sat/vB',

@@ -67,12 +67,12 @@ const view: BlockView = {
 const shown = (changes: Partial<BlockView> = {}): string => blockPage({ ...view, ...changes }).text;
 
 describe('the page of a block', () => {
-  test('has fees, subsidy, neighbours, and how much it inscribed, sold and etched', () => {
+  test('has fees, subsidy, neighbours, and the numbers of inscriptions, sales and etchings', () => {
     for (const part of [
       '<dt>Fees</dt><dd>37.6267 BTC</dd>',
       '<dt>Subsidy</dt><dd>3.125 BTC</dd>',
       'href="/block/839999" rel="prev"',
-      '2 blocks between are not indexed',
+      '2 blocks in between are not indexed',
       `data-copy="${block.hash}"`,
       'Inscriptions <span class="faint">2</span>',
       'Sales <span class="faint">1</span>',
@@ -134,7 +134,7 @@ describe('the page of a block', () => {
         steps: { first: '/block/840000?kind=video', next },
       } as BlockTabView);
     expect(ofKind(null)).toContain('No inscription of this block is of that kind.');
-    expect(ofKind('/block/840000?kind=video&after=7')).toContain('further ones may be');
+    expect(ofKind('/block/840000?kind=video&after=7')).toContain('Later ones may match');
     expect(ofKind('/block/840000?kind=video&after=7')).toContain(
       'href="/block/840000?kind=video&amp;after=7"',
     );

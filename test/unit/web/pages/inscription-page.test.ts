@@ -77,7 +77,7 @@ describe('the sat of an inscription', () => {
     expect(text).toContain('href="/satributes/block9?sat=45000000000">Block 9</a>');
   });
 
-  test('is not named where it is not indexed', () => {
+  test('is absent if it is not indexed', () => {
     expect(inscriptionPage(view).text).not.toContain('<dt>Sat</dt>');
   });
 });
@@ -89,12 +89,12 @@ describe('the metadata of an inscription', () => {
     );
   });
 
-  test('keep large integers as they are', () => {
+  test('keep large integers exact', () => {
     expect(shownJson('[9007199254740993]')).toBe('[\n  9007199254740993\n]');
   });
 
-  // its quotes are not tried one after the other as beginnings of strings, which took half a second
-  test.each(['"', '\\', ',', '[', 'x'])('are cut within a string of %j without a line break', (character) => {
+  // its quotes are not tried one after another as beginnings of strings, which took half a second
+  test.each(['"', '\\', ',', '[', 'x'])('may end within a string of %j without a line break', (character) => {
     const whole = JSON.stringify(character.repeat(30_000));
     expect(shownJson(whole)).toBe(`${whole.slice(0, 20_000)}…`);
   });
@@ -104,7 +104,7 @@ describe('the pending sales of an inscription', () => {
   const txid = 'b'.repeat(64);
   const sale = { price: 70_000, makerAddress: 'bcrt1pmaker', takerAddress: null, txid };
 
-  test('are named with price, transaction and people, and only where there are some', () => {
+  test('are named with price, transaction and people, and only if there are some', () => {
     const { text } = inscriptionPage({ ...view, pendingSales: [sale] });
     expect(text).toContain('Being sold for 70,000 sats');
     expect(text).toContain(txid);
@@ -117,7 +117,7 @@ describe('the collections of an inscription', () => {
   const of = (count: number) =>
     Array.from({ length: count }, (_, nth) => ({ slug: `frogs-${nth}`, name: `<Frogs> ${nth}` }));
 
-  test('are linked, the first eight, and only where there are some', () => {
+  test('are linked, the first eight, and only if there are some', () => {
     const { text } = inscriptionPage({ ...view, collections: of(2) });
     expect(text).toContain('<a class="wrap" href="/collection/frogs-1"><bdi>&lt;Frogs&gt; 1</bdi></a>');
     expect(text).not.toContain('all of them');
@@ -130,7 +130,7 @@ describe('the collections of an inscription', () => {
 });
 
 describe('the name of an inscription', () => {
-  test('is its title where it has one, in the head without characters that turn others', () => {
+  test('is its title if it has one; in the head without characters of direction', () => {
     const { text } = inscriptionPage({ ...view, title: '\u202eA <b> frog' });
     expect(text).toContain('<h1 class="wrap"><bdi>\u202eA &lt;b&gt; frog</bdi></h1>');
     expect(text).toContain('<title>A &lt;b&gt; frog · Inscription #0 · Satscribe</title>');
@@ -144,7 +144,7 @@ describe('the art of an inscription', () => {
       inscriptionPage({ ...view, effectiveContentType, runs }).text,
     )![1]!;
 
-  test('is shown at once where it runs nothing', () => {
+  test('is shown at once if it runs no script', () => {
     for (const [type, runs] of [
       ['image/png', null],
       ['text/html', false],
@@ -156,7 +156,7 @@ describe('the art of an inscription', () => {
     }
   });
 
-  test('is run when it is opened where it may run scripts', () => {
+  test('is run when it is opened if it may run scripts', () => {
     for (const [type, runs] of [
       ['text/html', true],
       ['text/html', null],
@@ -169,16 +169,16 @@ describe('the art of an inscription', () => {
 });
 
 describe('the relatives of an inscription', () => {
-  test('are tiles with a link to all of them', () => {
+  test('are tiles with a link to all', () => {
     const { text } = inscriptionPage({ ...view, children: strip('Children', 8, 1_200) });
     expect(text).toContain('<h2>Children <span class="faint">1,200</span></h2>');
     expect(text.match(/class="thumbnail"/gu)).toHaveLength(8);
-    expect(text).toContain(`<a href="/children/${id}">All of them ›</a>`);
+    expect(text).toContain(`<a href="/children/${id}">All ›</a>`);
     expect(text).not.toContain('<h2>Parents');
     expect(inscriptionPage({ ...view, gallery: strip('Gallery', 2) }).text).not.toContain('All of them');
   });
 
-  test('are named beside it in its collection', () => {
+  test('are named next to it in its collection', () => {
     const collection = { slug: 'frogs', name: 'Frogs' };
     const neighbours = { collection, previous: null, next: 'x' };
     const { text } = inscriptionPage({ ...view, neighbours });

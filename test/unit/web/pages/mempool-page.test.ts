@@ -90,7 +90,7 @@ describe('the page of the mempool', () => {
     expect(runes({ ...line, fee: null })).toContain('unknown');
   });
 
-  test('has pending sales with the time when they were seen', () => {
+  test('has pending sales with the time of their arrival', () => {
     const sale = {
       inscriptionId: id,
       name: 'Moth',
@@ -117,7 +117,7 @@ describe('the page of the mempool', () => {
     const ofKind = kinds.map((kind) => ({ ...kind, isCurrent: !kind.isCurrent }));
     expect(empty({ ...inscriptions, cards: [], kinds: ofKind })).toContain('No inscription of that kind');
     const more = empty({ ...inscriptions, cards: [], kinds: ofKind, next: '/mempool?kind=images&before=5' });
-    expect(more).toContain('further ones may be');
+    expect(more).toContain('Later ones may match');
     expect(empty({ tab: 'sales', sales: { known: [] }, next: null })).toContain('No sale waits');
     expect(empty({ tab: 'sales', sales: { unknown: 'left out' }, next: null })).toContain(
       'unknown: left out',

@@ -33,7 +33,7 @@ const view: OutputView = {
 };
 const shown = (changes: Partial<OutputView> = {}): string => outputPage({ ...view, ...changes }).text;
 
-test('an output has its value, owner, place, and all that it holds', () => {
+test('an output has its value, owner, place, and contents', () => {
   for (const part of [
     '546 sats',
     'href="/address/bc1qowner"',
@@ -50,7 +50,7 @@ test('an output has its value, owner, place, and all that it holds', () => {
     expect(shown()).toContain(part);
 });
 
-test('a spent one tells what it held, and a pending one what it would hold', () => {
+test('a spent output has its former contents, and a pending one its future ones', () => {
   const spent = { kind: 'spent', txid: 'cd'.repeat(32), height: asHeight(9) } as const;
   expect(shown({ spent })).toContain('Inscriptions before it was spent');
   expect(shown({ spent, cards: [], inscriptionCount: 0 })).toContain('It held no inscription.');
@@ -66,7 +66,7 @@ test('a spent one tells what it held, and a pending one what it would hold', () 
   expect(page).toContain('1 sat/vB');
 });
 
-test('what is unknown is said, and long lists are cut', () => {
+test('unknown facts are named, and long lists are truncated', () => {
   const page = shown({
     value: null,
     block: null,
@@ -83,8 +83,8 @@ test('what is unknown is said, and long lists are cut', () => {
     expect(long).toContain(words);
 });
 
-test('the places of lost and unbound inscriptions are no outputs', () => {
+test('the places of lost and unbound inscriptions are not outputs', () => {
   expect(shown({ kind: 'lost' })).toContain('Inscriptions that were lost in fees');
-  expect(shown({ kind: 'unbound' })).toContain('This is no real output');
+  expect(shown({ kind: 'unbound' })).toContain('This is not a real output');
   expect(shown({ kind: 'unbound' })).not.toContain('/r/utxo/');
 });

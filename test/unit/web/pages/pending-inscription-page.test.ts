@@ -46,7 +46,7 @@ test('a pending inscription has its transaction, fee, place and claims, and its 
   expect(shown()).not.toContain('<b>Moth');
 });
 
-test('one without a body, a fee or a place says so', () => {
+test('an inscription without a body, a fee or a place says so', () => {
   const bare = shown({
     title: null,
     contentType: null,

@@ -35,13 +35,13 @@ function pageOf(
   }).text;
 }
 
-test('a content is new among the blocks that are indexed, and the headline names them', () => {
+test('a content is new within the indexed blocks, which the headline names', () => {
   const demo = { fromHeight: asHeight(767_430), toHeight: asHeight(840_000), blocks: 12, complete: false };
   expect(headline(demo, 0)).toBe(
     'New among 12 indexed blocks of heights 767,430 to 840,000: no inscription there has this content',
   );
   expect(headline(demo, 2)).toBe(
-    'Inscribed 2 times already among 12 indexed blocks of heights 767,430 to 840,000, first by',
+    'Already inscribed 2 times among 12 indexed blocks of heights 767,430 to 840,000, first by',
   );
   const one = { fromHeight: asHeight(5), toHeight: asHeight(5), blocks: 1, complete: false };
   expect(headline(one, 0)).toContain('among 1 indexed block of height 5:');
@@ -52,36 +52,36 @@ test('a content is new among the blocks that are indexed, and the headline names
     complete: true,
   };
   expect(headline(whole, 0)).toBe('New up to block 890,123: no inscription there has this content');
-  expect(headline(whole, 1)).toBe('Inscribed once already, first by');
+  expect(headline(whole, 1)).toBe('Already inscribed once, first by');
   const nothing = { fromHeight: null, toHeight: null, blocks: 0, complete: false };
   expect(headline(nothing, 0)).toContain('where no block is indexed');
 });
 
-test('a search with filters does not call a content new, and one in another order names no first inscription', () => {
+test('a search with filters never calls a content new, and another order names no first inscription', () => {
   const whole = {
     fromHeight: asHeight(767_430),
     toHeight: asHeight(890_123),
     blocks: 122_694,
     complete: true,
   };
-  expect(headline(whole, 0, { from: '800000' })).toBe('0 inscriptions of this content pass these filters');
+  expect(headline(whole, 0, { from: '800000' })).toBe('0 inscriptions of this content match these filters');
   expect(pageOf(whole, 0, { from: '800000' })).not.toContain('is not the hash of any content');
   expect(headline(whole, 1, { contentType: 'image/*' })).toBe(
-    '1 inscription of this content passes these filters',
+    '1 inscription of this content matches these filters',
   );
-  expect(headline(whole, 2, { sort: 'length' })).toBe('Inscribed 2 times already');
-  expect(headline(whole, 2, { order: 'desc' })).toBe('Inscribed 2 times already');
+  expect(headline(whole, 2, { sort: 'length' })).toBe('Already inscribed 2 times');
+  expect(headline(whole, 2, { order: 'desc' })).toBe('Already inscribed 2 times');
 });
 
 const whole = { fromHeight: asHeight(0), toHeight: asHeight(5), blocks: 6, complete: true };
 
-test('contents of the mempool are not called inscribed, and no hash of a transaction is called a new content', () => {
+test('contents in the mempool are not called inscribed, and a txid is not called a new content', () => {
   const heading = (totalItems: number, more: Parameters<typeof pageOf>[3]): string =>
     /<h1 class="count">(.*?)<\/h1>/u.exec(pageOf(whole, totalItems, {}, more))?.[1] ?? '';
   expect(heading(1, { pendingCards: 1 })).toBe(
     'In no block yet: 1 pending inscription would have this content',
   );
-  expect(heading(3, { pendingCards: 1 })).toBe('Inscribed 3 times already, the mempool included, first by');
+  expect(heading(3, { pendingCards: 1 })).toBe('Already inscribed 3 times, the mempool included, first by');
   const transaction = {
     kind: 'transaction',
     label: hash,
@@ -99,7 +99,7 @@ test('contents of the mempool are not called inscribed, and no hash of a transac
   expect(pageOf(whole, 0, {})).toContain('<a class="button" href="/inscribe">');
 });
 
-test('codes are set as codes, and names as names', () => {
+test('codes look like codes, and names like names', () => {
   const card = (kind: 'address' | 'rune', label: string): string =>
     pageOf(
       whole,
@@ -113,7 +113,7 @@ test('codes are set as codes, and names as names', () => {
   expect(card('rune', 'A•B')).toContain('<b class="wrap"><bdi>A•B</bdi></b>');
 });
 
-test('names of strangers on cards are texts, apart in their direction', () => {
+test('names of strangers on cards are texts with their own direction', () => {
   const hostile = '<script>alert(1)</script>\u202e';
   const page = pageOf(
     whole,
@@ -138,7 +138,7 @@ test('names of strangers on cards are texts, apart in their direction', () => {
   expect(page).toContain(`<img class="thumbnail" src="/thumbnails/${hash}i0.webp" alt=""`);
 });
 
-test('a text of a stranger turns nothing in the head of the page', () => {
+test('a stranger’s text does not change the direction of the page’s head', () => {
   const query = 'a\u202eb\u200b "c"';
   const { text } = resultsPage({
     site: { network: 'mainnet', tipHeight: null, banner: null },

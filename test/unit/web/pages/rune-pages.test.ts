@@ -58,7 +58,7 @@ describe('the page of a rune', () => {
   });
 });
 
-test('what is left to mint is never rounded away', () => {
+test('remaining mints are never rounded away', () => {
   expect([0, 0.0001, 33.3333, 99.9999, 100].map(percentWords)).toEqual([
     '0 %',
     'below 0.01 %',
@@ -90,7 +90,7 @@ describe('the page of holders', () => {
     next: 'at=900&cursor=x',
   };
 
-  test('names each owner, and has its place in all of them', () => {
+  test('names each owner, with the rank among all', () => {
     const { text } = runeHoldersPage(holders);
     expect(text).toContain('href="/address/bc1qexample"');
     expect(text).toContain('data-copy="6a00');
@@ -98,18 +98,18 @@ describe('the page of holders', () => {
     for (const rank of [101, 102, 103]) expect(text).toContain(`data-label="Rank">${rank}<`);
     expect(text).toContain('href="/rune/DOG%E2%80%A2GO/holders?at=900&amp;cursor=x" rel="next"');
     expect(text).toContain(
-      'Proven: 5 &lt; premined and 6 &lt; minted are exactly what is held and 1 &lt; burned.',
+      'Proven: 5 &lt; premined and 6 &lt; minted equal the held units and 1 &lt; burned.',
     );
   });
 
-  test('leads to the first page of the same list, unless it is the first or the only one', () => {
+  test('links to the first page of the same list, unless it is the first or the only one', () => {
     expect(runeHoldersPage(holders).text).toContain('/holders?at=900">« First page<');
     expect(runeHoldersPage({ ...holders, first: '' }).text).toContain('/holders">« First page<');
     expect(runeHoldersPage({ ...holders, first: null }).text).not.toContain('First page');
     expect(runeHoldersPage({ ...holders, first: null, next: null }).text).not.toContain('class="steps"');
   });
 
-  test('says where a sum differs, and where there is no one', () => {
+  test('says that a sum differs, or that there are no holders', () => {
     expect(runeHoldersPage({ ...holders, isProven: false }).text).toContain('A sum is wrong here');
     expect(runeHoldersPage({ ...holders, count: 0, holders: [], next: null }).text).toContain(
       'No one holds it.',

@@ -61,7 +61,7 @@ describe('the page of the status', () => {
     expect(shown({ queues: [] })).toContain('Nothing waits.');
   });
 
-  test('draws what is known of the day', () => {
+  test('draws the known values of the day', () => {
     const minute = { time: 60, height: 5, lagBlocks: 0, mempool: null, requests: 3, searches: 1, p95Ms: 12 };
     const body = shown({ day: [minute, { ...minute, time: 120, height: 6 }] });
     expect(body.match(/<figure class="chart line">/gu)?.length).toBe(5);

@@ -70,7 +70,7 @@ describe('the page of a transaction', () => {
     expect(shown({ inputs: { lines: [], total: 1 } })).toContain('No inputs on this page of the list.');
   });
 
-  test('says where it is, and what became of it', () => {
+  test('has its place, and its state', () => {
     expect(
       standing({ kind: 'block', height: asHeight(5), time: 0, isIndexed: false, index: null }),
     ).toContain('This block is not indexed here');
@@ -92,7 +92,7 @@ describe('the page of a transaction', () => {
     expect(standing({ ...alone, family: { ancestors: 0, descendants: 0 } })).toContain(
       'no other unconfirmed transaction',
     );
-    expect(standing({ ...alone, family: null })).not.toContain('Its wait');
+    expect(standing({ ...alone, family: null })).not.toContain('Expected wait');
     expect(standing({ kind: 'gone', reason: 'replaced', by: other })).toMatch(
       /another transaction replaced it: .*href="\/tx\/cdcd/u,
     );
@@ -113,7 +113,7 @@ describe('the page of a transaction', () => {
     expect(holding({ unknown: 'not indexed' })).toContain('unknown: not indexed');
   });
 
-  test('tells of each output whether it is spent, and what it holds', () => {
+  test('says for each output whether it is spent, and its contents', () => {
     expect(spent({ kind: 'spent', txid: other, height: asHeight(7) })).toMatch(
       /spent<\/span> in block <a href="\/block\/7">7<\/a> by .*cdcd/u,
     );
@@ -130,7 +130,7 @@ describe('the page of a transaction', () => {
       expect(full).toContain(part);
   });
 
-  test('lists what it sold, moved and did with runes', () => {
+  test('lists its sales, moves and changes of runes', () => {
     const sold = { inscription: { id, number: 5 }, price: 70_000, maker: 'bc1qmaker', taker: null };
     const page = shown({
       sold: { lines: [sold], isAll: false, unknown: null },

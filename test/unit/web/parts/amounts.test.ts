@@ -11,11 +11,11 @@ test.each([
   [99_999_999, '1 BTC'],
   [123_456_789, '1.235 BTC'],
   [1_234_567_890_123, '12,346 BTC'],
-])('a sum of %i sats has four digits that count', (sats, words) => {
+])('a sum of %i sats has four significant digits', (sats, words) => {
   expect(volume(sats).text).toContain(`>${words}</span>`);
 });
 
-test('a price has all of them', () => {
+test('a price has all digits', () => {
   expect([999_999, 1_000_000, 149_500_001].map(price)).toEqual([
     '999,999 sats',
     '0.01 BTC',

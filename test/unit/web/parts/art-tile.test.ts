@@ -23,7 +23,7 @@ test.each([
   [null, 'no type', ''],
   ['text/html;x=<script>', 'HTML', 'open to run'],
   ['x/<script>', 'x/&lt;script&gt;', ''],
-])('names what it does not show: %j', (contentType, kind, invitation) => {
+])('names the kind of a content that it does not show: %j', (contentType, kind, invitation) => {
   const shown = tile(contentType, { text: '<script>' });
   expect(shown).toContain(`<span>${kind}</span>`);
   expect(shown.includes('<small>')).toBe(invitation !== '');
@@ -38,7 +38,7 @@ test('a document without scripts is a still frame without an origin', () => {
   expect(tile('text/html', { runs: true })).toContain('HTML, runs scripts');
 });
 
-test('a text is a text, and one that is not loaded is a still frame', () => {
+test('a text is shown as text, or as a still frame if it is not loaded', () => {
   expect(tile('text/plain', { text: '<hi>' })).toContain('<span class="snippet">&lt;hi&gt;</span>');
   expect(tile('application/json', { text: 'x'.repeat(400) })).toContain(`${'x'.repeat(320)}…`);
   expect(tile('text/plain')).toContain('<iframe sandbox="" ');

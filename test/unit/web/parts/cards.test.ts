@@ -11,7 +11,7 @@ const piece = (text: string, ...matches: [start: number, end: number][]) => ({
 const shown = (...pieces: Parameters<typeof marked>[0]): string => html`${marked(pieces)}`.text;
 
 describe('marked', () => {
-  test('marks what was found, and escapes that and everything else', () => {
+  test('marks matches, and escapes everything', () => {
     expect(shown(piece('<b> <i>', [4, 7]))).toBe('&lt;b&gt; <mark>&lt;i&gt;</mark>');
     expect(shown(piece('a.b axb', [0, 1], [4, 5]))).toBe('<mark>a</mark>.b <mark>a</mark>xb');
   });
@@ -20,7 +20,7 @@ describe('marked', () => {
     expect(shown({ ...piece('b', [0, 1]), offset: 9 }, piece('c'))).toBe('…<mark>b</mark>…c');
   });
 
-  test('shows no more than a card has room for, and divides no character', () => {
+  test('shows only as much as a card has room for, and divides no character', () => {
     const long = shown(piece(`${'x'.repeat(319)}😀${'y'.repeat(1000)}`, [300, 1200]));
     expect(long).toBe(`${'x'.repeat(300)}<mark>${'x'.repeat(19)}</mark>`);
     expect(shown(piece('a'), piece('a'), piece('a'), piece('a'))).toBe('a…a…a');
@@ -30,7 +30,7 @@ describe('marked', () => {
 describe('cardList', () => {
   const card = { id: `${'a'.repeat(64)}i0`, number: null, height: asHeight(1), sizeBytes: 5, text: null };
 
-  test('shows what was found in place of the beginning of a text, and below what is no text', () => {
+  test('shows matches in place of the beginning of a text, and below other contents', () => {
     const found = { where: 'content', pieces: [piece('the needle', [4, 10])] } as const;
     const text = cardList([{ ...card, contentType: 'text/plain', text: 'beginning', found }]).text;
     expect(text).toContain('<span class="snippet">the <mark>needle</mark></span>');

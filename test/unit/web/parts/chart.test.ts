@@ -10,14 +10,14 @@ const bars = [
 describe('a chart of matches over time', () => {
   const chart = timeChart(bars)!.text;
 
-  test('has a title, a description, and the same as a table', () => {
+  test('has a title, a description, and a table of its values', () => {
     expect(chart).toContain('<title id="chart-title">Matches over time</title>');
     expect(chart).toContain('2023-02-01 to 2023-02-03, at most 1,000,000 in a bar');
     expect(chart).toContain('<td>1,000,000</td>');
     expect(chart).not.toContain('<th scope="row"><a href="/?text=a&amp;');
   });
 
-  test('has bars that lead to their blocks, and shows the least of them', () => {
+  test('has bars that link to their blocks, and shows the smallest', () => {
     expect(chart).toContain(
       '<a href="/?text=%22%3C&amp;from=1&amp;to=2" aria-label="2023-02-01: 1,000,000 inscriptions">',
     );
@@ -25,7 +25,7 @@ describe('a chart of matches over time', () => {
     expect(chart.match(/<a href/gu)).toHaveLength(2);
   });
 
-  test('of something else names it, with ids of its own', () => {
+  test('of another subject names it, with ids of its own', () => {
     const of = {
       id: 'volume',
       title: 'Volume over time',
@@ -39,7 +39,7 @@ describe('a chart of matches over time', () => {
     expect(volume).toContain('<title>2023-02-03: 1 sats</title>');
   });
 
-  test('is none of less than two bars', () => {
+  test('needs at least two bars', () => {
     expect(timeChart(bars.slice(1, 2))).toBeNull();
   });
 });

@@ -12,7 +12,7 @@ import {
 
 const txid = '0123456789abcdef'.repeat(4);
 
-test('an identifier leads to its page, and its button copies all of it', () => {
+test('an identifier links to its page, and its button copies all characters', () => {
   const { text } = transactionLink(txid);
   expect(text).toContain(`href="/tx/${txid}"`);
   expect(text).toContain('>01234567…89abcdef</a>');
@@ -45,6 +45,6 @@ test('each kind has its path', () => {
   expect(inscriptionLink({ id: `${txid}i0`, number: null }).text).toContain('>01234567…abcdefi0</a>');
 });
 
-test('a text of a stranger stays in its attribute', () => {
+test('a stranger’s text stays in its attribute', () => {
   expect(copyButton('"><script>').text).not.toContain('<script>');
 });

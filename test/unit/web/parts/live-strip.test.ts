@@ -12,7 +12,7 @@ const known: LiveView = {
 const unknown: LiveView = { block: null, pending: null, sales: null, fees: null };
 
 describe('the strip of the present moment', () => {
-  test('links to what it names', () => {
+  test('links to the things that it names', () => {
     const { text } = liveStrip(known);
     for (const words of [
       '<a href="/block/840672">840,672</a>',
@@ -27,13 +27,13 @@ describe('the strip of the present moment', () => {
     expect(text).not.toContain('unknown');
   });
 
-  test('says of each unknown part why, in the same four places', () => {
+  test('gives the reason for each unknown part, in the same four places', () => {
     const { text } = liveStrip(unknown);
     expect(text.match(/unknown/gu)).toHaveLength(4);
     for (const view of [known, unknown]) expect(liveStrip(view).text.match(/<dt>/gu)).toHaveLength(4);
   });
 
-  test('has no sales where there was none, and ids of inscriptions without a number', () => {
+  test('has no sales without any, and ids of inscriptions without a number', () => {
     expect(liveStrip({ ...known, sales: [] }).text).toContain('none yet');
     const [sale] = known.sales ?? [];
     const { text } = liveStrip({ ...known, sales: [{ ...sale!, number: null }] });

@@ -31,7 +31,7 @@ test.each([
   expect(shown(symbol)).toBe(text);
 });
 
-test('a text is isolated where it can turn or join what is beside it', () => {
+test('a text is isolated if it can change or join the text next to it', () => {
   const of = (text: string | null): string => html`${isolated(text)}`.text;
   expect(of(null)).toBe('');
   expect(of('text/plain; a="<b>"')).toBe('text/plain; a=&quot;&lt;b&gt;&quot;');
@@ -45,7 +45,7 @@ test('a name is always isolated', () => {
 });
 
 test.each(['\u200b\u200b', ' \u00a0', '\u3164', '\u2800', '\u202e', '\ufe0f', ''])(
-  'a name of which nothing is seen has words in its place: %j',
+  'an invisible name is replaced by words: %j',
   (name) => {
     expect(strangersName(name).text).toBe('<span class="faint">(blank)</span>');
   },
@@ -56,7 +56,7 @@ describe('texts of strangers within our lines', () => {
   const turned = 'image/\u202egnp';
   const site = { network: 'regtest', tipHeight: asHeight(1), banner: null };
 
-  test('symbols of runes, in lists and beside amounts', () => {
+  test('symbols of runes, in lists and next to amounts', () => {
     const rune = {
       name: 'AAA',
       symbol: mark,

@@ -15,7 +15,7 @@ import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 let http: HttpApp;
 let given: TestAccess;
 let now = 0;
-/** Of one address in a minute. */
+/** Requests of one address in a minute. */
 const unknownKeysMax = 60;
 
 async function open(options: AccessOptions = {}, trustedProxies: readonly string[] = []): Promise<void> {
@@ -68,7 +68,7 @@ const paths = [
   `/indexer/inscription?id=${'0'.repeat(64)}i0`,
 ];
 
-test('the terms of a key that was changed or revoked hold until it is looked up again', async () => {
+test('the terms of a changed or revoked key apply until it is looked up again', async () => {
   await open({ mode: 'open' });
   const { pool } = http.database;
   const { key, account } = await giveKey(pool, { terms: { directBaseFee: 700 } });
@@ -89,7 +89,7 @@ test('the terms of a key that was changed or revoked hold until it is looked up 
 
 describe('a restricted search', () => {
   test.each(paths)(
-    '%s is answered to a key, and refused without one, before anything is looked at',
+    '%s is answered with a key, and refused without one before anything else is checked',
     async (path) => {
       await open();
       const { key } = await giveKey(http.database.pool);
@@ -102,7 +102,7 @@ describe('a restricted search', () => {
         expect(answer.headers['access-control-allow-origin']).toBe('*');
         expect(answer.headers['cache-control']).toBe('no-store');
       }
-      // the same for other faults: a client without access learns nothing
+      // the same for other faults: a client without access learns no details
       expect((await ask({}, `${path}&page=0`)).status).toBe(401);
     },
   );
@@ -123,7 +123,7 @@ describe('a restricted search', () => {
     );
   });
 
-  test('with a key that is mistyped, unknown or given twice is 401, in the same words', async () => {
+  test('with a mistyped, unknown or repeated key is 401, with the same message', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     const unknown = newApiKey().key;
@@ -145,7 +145,7 @@ describe('a restricted search', () => {
     expect((await ask({ 'x-api-key': ` ${key} ` })).status).toBe(200);
   });
 
-  test('takes the key as Authorization: Bearer as well', async () => {
+  test('also accepts the key as Authorization: Bearer', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     for (const headers of [
@@ -168,7 +168,7 @@ describe('a restricted search', () => {
     });
   });
 
-  test('with two keys that differ is 401, whichever of them is good', async () => {
+  test('with two different keys is 401, even if one is valid', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     const { key: other } = await giveKey(http.database.pool);
@@ -185,7 +185,7 @@ describe('a restricted search', () => {
     }
   });
 
-  test('takes a key that is for searches among other things', async () => {
+  test('accepts a key that has the scope of searches among others', async () => {
     await open();
     const { key } = await giveKey(http.database.pool, { scopes: ['orders', 'search'] });
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
@@ -193,7 +193,7 @@ describe('a restricted search', () => {
     expect(await ask({ 'x-api-key': other })).toMatchObject({ status: 403, ...refused('for orders, admin') });
   });
 
-  test('with a key for something else is 403', async () => {
+  test('with a key of another scope is 403', async () => {
     await open();
     for (const scope of ['tokenpay', 'admin'] as const) {
       const { key } = await giveKey(http.database.pool, { scopes: [scope] });
@@ -203,7 +203,7 @@ describe('a restricted search', () => {
     }
   });
 
-  test('with a key that was revoked is 401 after the stated time at the latest', async () => {
+  test('with a revoked key is 401 within the stated time', async () => {
     await open();
     const { key, account } = await giveKey(http.database.pool);
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
@@ -215,7 +215,7 @@ describe('a restricted search', () => {
     });
   });
 
-  test('is answered to pages of listed domains, and of our own, and of no others', async () => {
+  test('is answered for pages of listed domains and of this server, but not for other pages', async () => {
     await open({ domains: 'example.com,*.shop.example', ownHost: 'satscribe.test' });
     const cases: readonly [number, Record<string, string>][] = [
       [200, { origin: 'https://example.com' }],
@@ -245,7 +245,7 @@ describe('a restricted search', () => {
     );
   });
 
-  test('from our own pages needs no key where no PUBLIC_URL says which those are', async () => {
+  test('from our own pages needs no key if no PUBLIC_URL is set', async () => {
     await open();
     expect((await ask({ host: '192.0.2.9:7700', referer: 'http://192.0.2.9:7700/?text=a' })).status).toBe(
       200,
@@ -253,7 +253,7 @@ describe('a restricted search', () => {
     expect((await ask({ host: '192.0.2.9:7700', origin: 'http://192.0.2.9:7701' })).status).toBe(401);
   });
 
-  test('is no matter of pages, redirects, contents and preflights', async () => {
+  test('does not concern pages, redirects, contents and preflights', async () => {
     await open();
     expect((await ask({ accept: 'text/html' }, '/?text=text')).status).toBe(200);
     expect((await ask({}, '/search/text')).status).toBe(303);
@@ -274,7 +274,7 @@ describe('a restricted search', () => {
     expect(preflight.headers['access-control-allow-methods']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');
   });
 
-  test('is no matter of scans of sats: they need no key, and an address has a rate of them alone', async () => {
+  test('does not concern scans of sats: they need no key, and have a separate rate per address', async () => {
     await open({ mode: 'keys', buildRate: '2/60' });
     const scan = () =>
       ask({}, '/satscanner/find-special-ranges?address=bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080');
@@ -302,7 +302,7 @@ describe('a restricted search', () => {
 });
 
 describe('an open search', () => {
-  test('takes a good key for its rate, and any other for none: clients send keys of other services', async () => {
+  test('uses the rate of a valid key, and ignores any other: clients send keys of other services', async () => {
     await open({ mode: 'open', addressRate: '7' });
     const { key } = await giveKey(http.database.pool, { rate: '50' });
     const { key: other } = await giveKey(http.database.pool, { scopes: ['admin'] });
@@ -318,7 +318,7 @@ describe('an open search', () => {
 });
 
 describe('a rate', () => {
-  test('of 2 in 10 seconds allows two at once, and then one in 5 seconds', async () => {
+  test('of 2 in 10 seconds allows two at once, and then one every 5 seconds', async () => {
     await open({ mode: 'open', addressRate: '2/10' });
     expect((await ask()).headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' });
     expect((await ask()).status).toBe(200);
@@ -329,7 +329,7 @@ describe('a rate', () => {
     expect(third.headers['access-control-expose-headers']).toContain('Retry-After');
   });
 
-  test('of 0 is no limit, of a key and of unknown keys too', async () => {
+  test('of 0 means no limit, also for a key and for unknown keys', async () => {
     await open({ addressRate: '1', unknownKeyRate: '0' });
     const { key } = await giveKey(http.database.pool, { rate: '0' });
     for (let request = 0; request < 3; request++) {
@@ -340,7 +340,7 @@ describe('a rate', () => {
       expect((await ask({ 'x-api-key': newApiKey().key })).status).toBe(401);
   });
 
-  test('of a key is counted down, and then 429 with the time to wait', async () => {
+  test('of a key is counted down, and ends in 429 with the time to wait', async () => {
     await open({ addressRate: '2' });
     const { key, id } = await giveKey(http.database.pool, { rate: '3' });
     for (const left of ['2', '1', '0']) {
@@ -349,7 +349,7 @@ describe('a rate', () => {
       expect(headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': left });
       expect(headers['access-control-expose-headers']).toContain('X-RateLimit-Remaining');
     }
-    // from another address, too
+    // also from another address
     for (const address of ['192.0.2.1', '198.51.100.7']) {
       const { status, body, headers } = await ask({ 'x-api-key': key }, '/search?text=text', address);
       expect(status).toBe(429);
@@ -366,7 +366,7 @@ describe('a rate', () => {
     ]);
   });
 
-  test('of an address holds for all who have no key there, and for the searches of the page', async () => {
+  test('of an address applies to all its clients without a key, and to searches of the page', async () => {
     await open({ mode: 'open', addressRate: '3' });
     expect((await ask({ accept: 'text/html' }, '/?text=a')).status).toBe(200);
     expect((await ask({}, '/search/text')).status).toBe(303);
@@ -380,7 +380,7 @@ describe('a rate', () => {
     expect((await ask({}, '/search?text=a', '192.0.2.2')).status).toBe(200);
   });
 
-  test('of IPv6 is that of the network of one machine', async () => {
+  test('of IPv6 applies to the network of one machine', async () => {
     await open({ mode: 'open', addressRate: '2' });
     expect((await ask({}, '/search?text=a', '2001:db8::1')).status).toBe(200);
     expect((await ask({}, '/search?text=a', '2001:db8::2')).status).toBe(200);
@@ -388,13 +388,13 @@ describe('a rate', () => {
     expect((await ask({}, '/search?text=a', '2001:db8:0:1::1')).status).toBe(200);
   });
 
-  test('is that of whom a trusted proxy names, and of nobody whom others name', async () => {
+  test('counts for the client that a trusted proxy names, and ignores names from others', async () => {
     await open({ mode: 'open', addressRate: '1' }, ['192.0.2.0/24']);
     const by = async (forwarded: string, from: string): Promise<number> =>
       (await ask({ 'x-forwarded-for': forwarded }, '/search?text=a', from)).status;
     expect(await by('203.0.113.1', '192.0.2.1')).toBe(200);
     expect(await by('203.0.113.2', '192.0.2.1')).toBe(200);
-    // what the client wrote itself stands before what the proxy saw
+    // text that the client wrote itself comes before the proxy's entry
     expect(await by('203.0.113.3, 203.0.113.1', '192.0.2.1')).toBe(429);
     expect(await by('203.0.113.4', '198.51.100.1')).toBe(200);
     expect(await by('203.0.113.5', '198.51.100.1')).toBe(429);
@@ -406,36 +406,36 @@ describe('a rate', () => {
     '[2001:db8:1::1]',
     '"192.0.2.77"',
     '198.51.100.200:5555, 127.0.0.1',
-  ])('is the one that a proxy writes as %s', async (written) => {
+  ])('reads a client that a proxy writes as %s', async (written) => {
     await open({ mode: 'open', addressRate: '1/600' }, ['loopback']);
     const asked = async (forwardedFor: string): Promise<number> =>
       (await ask({ 'x-forwarded-for': forwardedFor }, undefined, '127.0.0.1')).status;
     expect(await asked(written)).toBe(200);
-    // a client of its own
+    // another client
     expect(await asked('203.0.113.200:7')).toBe(200);
     expect(await asked(written)).toBe(429);
     expect(http.logged).toEqual([]);
   });
 
   test.each(['unknown', '_hidden', 'unix:', 'not an address'])(
-    'is unknown where a trusted proxy writes %s, which is logged once: the proxy counts as one client',
+    'counts for the proxy if a trusted proxy writes %s, which is logged once',
     async (written) => {
       await open({ mode: 'open', addressRate: '2/600' }, ['loopback']);
       for (const status of [200, 200, 429])
         expect((await ask({ 'x-forwarded-for': written }, undefined, '127.0.0.1')).status).toBe(status);
-      // clients that it names are not refused for those that it does not
+      // named clients are not refused because of unnamed ones
       expect((await ask({ 'x-forwarded-for': '203.0.113.9' }, undefined, '127.0.0.1')).status).toBe(200);
       expect(http.logged).toMatchObject([{ level: 40, proxy: '127.0.0.1', instead: written }]);
     },
   );
 
-  test('is that of the connection where no proxy is trusted', async () => {
+  test('counts for the connection if no proxy is trusted', async () => {
     await open({ mode: 'open', addressRate: '1' });
     expect((await ask({ 'x-forwarded-for': '203.0.113.1', forwarded: 'for=203.0.113.1' })).status).toBe(200);
     expect((await ask({ 'x-forwarded-for': '203.0.113.2', forwarded: 'for=203.0.113.2' })).status).toBe(429);
   });
 
-  test('of unknown keys is that of a prefix from an address, and of no valid key', async () => {
+  test('of unknown keys counts per prefix and address, and never for a valid key', async () => {
     await open();
     const { key, prefix } = await giveKey(http.database.pool);
     const like = keyLike(prefix);
@@ -449,13 +449,13 @@ describe('a rate', () => {
     const refusal = await ask({ 'x-api-key': like });
     expect(refusal).toMatchObject({ status: 429, ...refused('an unknown key may make 60 a minute') });
     expect(Number(refusal.headers['retry-after'])).toBe(1);
-    // a valid key of the same prefix and address, which this process has not seen yet
+    // a valid key with the same prefix and address, which this process has not seen yet
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
     expect((await ask({ 'x-api-key': newApiKey().key })).status).toBe(401);
     expect((await ask({ 'x-api-key': like }, '/search?text=a', '192.0.2.2')).status).toBe(401);
   });
 
-  test('of unknown keys of an address: many together cost one statement, and a valid key among them comes in', async () => {
+  test('of unknown keys of an address: many together cost one statement, and a valid key among them is accepted', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
     const guess = (): Promise<Asked> => ask({ 'x-api-key': newApiKey().key });
@@ -472,7 +472,7 @@ describe('a rate', () => {
   test.each([
     ['no header', [{}]],
     ['an empty header', [{ 'x-forwarded-for': '' }, { 'x-forwarded-for': ' , ' }, { forwarded: '' }]],
-    // as it came from the client, who hopes to be taken for the proxy, or for ever another one of its network
+    // sent by a client that wants to count as the proxy, or always as another client of its network
     [
       'the header of its client',
       [
@@ -484,7 +484,7 @@ describe('a rate', () => {
       ],
     ],
   ] as const)(
-    'of an address is that of a trusted proxy that names no client, but sends %s',
+    'of an address counts for a trusted proxy that names no client, but sends %s',
     async (_, sent) => {
       await open({ mode: 'open', addressRate: '3/600' }, ['192.0.2.0/24']);
       const asked = [...sent, ...sent, ...sent, ...sent];

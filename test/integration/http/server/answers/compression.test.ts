@@ -74,25 +74,22 @@ describe('an answer', () => {
     },
   );
 
-  test.each(compressed)(
-    '%s is a 304 to a client that has it, whatever its encoding',
-    async (url, headers) => {
-      const { headers: first } = await ask(url, 'br', headers);
-      const again = await ask(url, 'gzip', {
-        ...headers,
-        'if-none-match': `"other", ${String(first['etag'])}`,
-      });
-      expect(again.statusCode).toBe(304);
-      expect(again.rawPayload).toHaveLength(0);
-      expect(again.headers).toMatchObject({ etag: first['etag'], 'cache-control': 'no-cache' });
-      expect(again.headers['content-encoding']).toBeUndefined();
-      expect(again.headers['vary']).toContain('accept-encoding');
-      const other = await ask(url, 'br', { ...headers, 'if-none-match': 'W/"other"' });
-      expect(other.statusCode).toBe(200);
-    },
-  );
+  test.each(compressed)('%s is 304 for a client that has it, in any encoding', async (url, headers) => {
+    const { headers: first } = await ask(url, 'br', headers);
+    const again = await ask(url, 'gzip', {
+      ...headers,
+      'if-none-match': `"other", ${String(first['etag'])}`,
+    });
+    expect(again.statusCode).toBe(304);
+    expect(again.rawPayload).toHaveLength(0);
+    expect(again.headers).toMatchObject({ etag: first['etag'], 'cache-control': 'no-cache' });
+    expect(again.headers['content-encoding']).toBeUndefined();
+    expect(again.headers['vary']).toContain('accept-encoding');
+    const other = await ask(url, 'br', { ...headers, 'if-none-match': 'W/"other"' });
+    expect(other.statusCode).toBe(200);
+  });
 
-  test('of a page and of JSON of one address have tags of their own', async () => {
+  test('has different tags as a page and as JSON', async () => {
     const page = await ask('/inscriptions', null, html);
     const json = await ask('/inscriptions', null, { accept: 'application/json' });
     expect(page.headers['etag']).not.toBe(json.headers['etag']);
@@ -103,7 +100,7 @@ describe('an answer', () => {
     expect(asked.statusCode).toBe(200);
   });
 
-  test('that is an error has no tag', async () => {
+  test('with an error has no tag', async () => {
     const answer = await ask('/inscription/nothing', 'br', { ...html, 'if-none-match': '*' });
     expect(answer.statusCode).toBe(404);
     expect(answer.headers['etag']).toBeUndefined();
@@ -111,7 +108,7 @@ describe('an answer', () => {
   });
 
   test.each([null, '', 'identity', 'zstd', 'deflate', 'br;q=0, gzip;q=0', 'x'.repeat(2000)])(
-    'is sent as it is to a client that takes %j',
+    'is sent uncompressed to a client that accepts %j',
     async (encoding) => {
       const answer = await ask('/search?text=row', encoding);
       expect(answer.headers['content-encoding']).toBeUndefined();
@@ -119,13 +116,13 @@ describe('an answer', () => {
     },
   );
 
-  test('that is short is sent as it is', async () => {
+  test('that is short is sent uncompressed', async () => {
     const answer = await ask('/health/live', 'br');
     expect(answer.headers['content-encoding']).toBeUndefined();
     expect(answer.headers['vary']).toContain('accept-encoding');
   });
 
-  test('to HEAD says nothing of its length, which depends on the encoding', async () => {
+  test('to HEAD has no length, which depends on the encoding', async () => {
     const head = (headers: Record<string, string>) => http.app.inject({ method: 'HEAD', url: '/', headers });
     const answer = await head({ ...html, 'accept-encoding': 'br' });
     expect(answer.rawPayload).toHaveLength(0);
@@ -136,7 +133,7 @@ describe('an answer', () => {
   });
 
   test.each(['/content/', '/preview/', '/r/undelegated-content/'])(
-    'of %s is what was inscribed, byte for byte, with its own encoding',
+    'of %s has the inscribed bytes, with their own encoding',
     async (path) => {
       const page = await ask(path + idOf('page'), 'br, gzip');
       expect(page.headers['content-encoding']).toBeUndefined();
@@ -149,7 +146,7 @@ describe('an answer', () => {
     },
   );
 
-  test('leaves bodies of requests as they are', async () => {
+  test('does not decode bodies of requests', async () => {
     const answer = await http.app.inject({
       method: 'POST',
       url: '/search/hashes',
@@ -200,7 +197,7 @@ describe('a stream of events', () => {
     ['gzip', createGunzip],
   ] as const;
 
-  test.each(encodings)('in %s tells each event at once, not with the next one', async (encoding, decoder) => {
+  test.each(encodings)('in %s sends each event at once, not with the next one', async (encoding, decoder) => {
     await goTo(110);
     const answer = await open({ accept: 'text/event-stream', 'accept-encoding': encoding });
     expect(answer.headers).toMatchObject({
@@ -215,7 +212,7 @@ describe('a stream of events', () => {
     try {
       await expect.poll(() => text, { timeout: 10_000 }).toContain('retry: ');
       expect(text).not.toContain('data: ');
-      // the stream stays open, and nothing follows the events of these blocks
+      // the stream stays open, and no event follows those of these blocks
       await goTo(120);
       await expect.poll(() => text, { timeout: 10_000 }).toContain('data: ');
     } finally {
@@ -223,7 +220,7 @@ describe('a stream of events', () => {
     }
   });
 
-  test.each(encodings)('as NDJSON in %s is the same as it is', async (encoding) => {
+  test.each(encodings)('as NDJSON in %s is the same as uncompressed', async (encoding) => {
     await goTo(135);
     const plain = await (
       await fetch(`${address}/events`, { headers: { 'accept-encoding': 'identity' } })
@@ -235,7 +232,7 @@ describe('a stream of events', () => {
     expect(plain.split('\n').length).toBeGreaterThan(100);
   });
 
-  test('ends on the server when its client goes away', async () => {
+  test('ends on the server when its client disconnects', async () => {
     const answer = await open({ accept: 'text/event-stream', 'accept-encoding': 'br' });
     answer.destroy();
     const { app } = http;

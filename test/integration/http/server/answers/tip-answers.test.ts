@@ -26,19 +26,19 @@ async function changeTip(): Promise<void> {
 }
 
 describe('an answer of the current tip', () => {
-  test('is kept until the tip is another one', async () => {
+  test('is kept until the tip changes', async () => {
     await renumber(4);
     await changeTip();
     expect(await numberOf()).toBe(4);
     await renumber(5);
     expect(await numberOf()).toBe(4);
-    // another URL is another answer
+    // another URL has another answer
     expect(await numberOf(`${url}?other`)).toBe(5);
     await changeTip();
     expect(await numberOf()).toBe(5);
   });
 
-  test('is of a tip that was read after each request, for requests at the same time too', async () => {
+  test('has a tip that was read after each request, also for requests at the same time', async () => {
     for (const number of [6, 7]) {
       await renumber(number);
       await changeTip();
@@ -58,12 +58,12 @@ describe('an answer of the current tip', () => {
     await pool.query("DELETE FROM chain.derived_tables WHERE name = 'of a test'");
   });
 
-  test('is 304 to a client that has it', async () => {
+  test('is 304 for a client that has it', async () => {
     const { headers } = await http.app.inject({ url, headers: { accept: 'application/json' } });
     expect(await numberOf(url, { 'if-none-match': String(headers['etag']) })).toBe(304);
   });
 
-  test('is never a page, and no page is given as JSON', async () => {
+  test('is never a page, and no page is sent as JSON', async () => {
     await renumber(8);
     await changeTip();
     expect(await numberOf()).toBe(8);

@@ -51,7 +51,7 @@ const several = async (count: number, address: string, bytes = ''): Promise<Sock
 
 const closed = (all: readonly Socket[]): boolean[] => all.map((socket) => socket.closed);
 
-/** What the server answers on a connection to a request, or null where it closes it. */
+/** The answer on a connection to a request, or null if the server closes it. */
 async function ask(socket: Socket, path = '/blockheight'): Promise<string | null> {
   const answered = once(socket, 'data').then(([chunk]) => String(chunk));
   const ended = once(socket, 'close').then(() => null);
@@ -60,10 +60,10 @@ async function ask(socket: Socket, path = '/blockheight'): Promise<string | null
 }
 
 describe('idle connections of one address', () => {
-  test('have a bound, and the longest idle gives way to a new one', async () => {
+  test('are limited, and the longest idle one gives way to a new one', async () => {
     const own = await several(budgets.connectionsEach, '127.0.0.2');
     await waitUntil(async () => (await open()) === budgets.connectionsEach);
-    // not before they were idle for a second: what comes sooner is closed
+    // not before they were idle for a second: earlier ones are closed
     let answer: string | null = null;
     await waitUntil(async () => {
       answer = await ask(await from('127.0.0.2'));
@@ -79,7 +79,7 @@ describe('idle connections of one address', () => {
     ['that say nothing', ''],
     ['with unfinished headers', 'GET / HTTP/1.1\r\nx-slow: '],
     ['that asked before', 'GET /blockheight HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])('%s give way to those of others where the process is full', async (_name, bytes) => {
+  ])('%s give way to those of others if the process is full', async (_name, bytes) => {
     const many = await several(5, '127.0.0.2', bytes);
     const few = await several(3, '127.0.0.3', bytes);
     await waitUntil(async () => (await open()) === budgets.connections);
@@ -95,7 +95,7 @@ describe('idle connections of one address', () => {
   });
 });
 
-test('a connection with a request in progress never gives way, and what finds no room is closed', async () => {
+test('a connection with a request in progress never gives way, and one without room is closed', async () => {
   await whileLocked(http.database, 'chain.state', async (unlock) => {
     const busy = await several(budgets.connectionsEach, '127.0.0.2');
     const answers = busy.map((socket) => ask(socket));
@@ -111,7 +111,7 @@ test('a connection with a request in progress never gives way, and what finds no
   });
 });
 
-test('a trusted proxy has as many connections as there are', async () => {
+test('a trusted proxy may have all connections', async () => {
   const own = await several(budgets.connections, proxy);
   for (const socket of own) expect(await ask(socket)).toContain('200 OK');
   expect(closed(own)).toEqual(own.map(() => false));
@@ -120,7 +120,7 @@ test('a trusted proxy has as many connections as there are', async () => {
   await waitUntil(() => other.closed);
 });
 
-describe('a client is shut out for a second, and nobody else is', () => {
+describe('only one client is shut out, for a second', () => {
   const request = 'GET /blockheight HTTP/1.1\r\nHost: x\r\n\r\n';
   const chunked =
     'POST /missing HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n';

@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
-test('a client that does not take its answer is cut off, and one that waits for an answer is not', async () => {
+test('a client that does not take its answer is disconnected, and one that waits for an answer is not', async () => {
   const idle = connect({ port, host: '127.0.0.1' });
   const reader = connect({ port, host: '127.0.0.1' });
   reader.on('error', () => undefined);
   reader.write(`GET ${large} HTTP/1.1\r\nHost: x\r\n\r\n`);
   const ended = once(reader, 'close');
   await once(reader, 'readable');
-  // taken now, the bytes that are on their way end with the connection
+  // read now, bytes in transit end with the connection
   await expect
     .poll(async () => (await http.app.inject('/metrics')).body, { timeout: 20_000 })
     .toMatch(/^satscribe_http_connections_ended\{why="slow"\} 1$/mu);

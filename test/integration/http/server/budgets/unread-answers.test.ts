@@ -8,7 +8,7 @@ import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const answerBytes = largeBody.length;
-/** Nobody is cut off for being slow: a slow machine takes seconds for these answers. */
+/** No client is disconnected for being slow: a slow machine takes seconds for these answers. */
 const patient = { patienceMs: 600_000, rate: 1 };
 /** A client may have two such answers, all clients four; with two they are not under pressure yet. */
 const budgets = {
@@ -68,8 +68,8 @@ async function unread(localAddress: string, path = large): Promise<string> {
   return String(socket.read()).split('\r\n\r\n', 1)[0]!;
 }
 
-describe('answers that nobody reads', () => {
-  test('fill the share of their client, and no more: others are answered', async () => {
+describe('unread answers', () => {
+  test('only fill the share of their client: others are answered', async () => {
     for (const wanted of [1, 2]) {
       expect(await unread('127.0.0.2')).toContain('200 OK');
       expect(await unsent()).toBe(wanted * answerBytes);
@@ -83,7 +83,7 @@ describe('answers that nobody reads', () => {
     expect(await unsent()).toBe(2 * answerBytes);
   });
 
-  test('of all clients have a bound too: what has no room is told to come again', {
+  test('of all clients are limited too: those without room are refused with a retry time', {
     tags: ['proof'],
   }, async () => {
     for (const client of ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'])
@@ -91,7 +91,7 @@ describe('answers that nobody reads', () => {
     const refused = await unread('127.0.0.6');
     expect(refused).toContain('503 Service Unavailable');
     expect(refused).toContain('retry-after: 2');
-    // the cheap ones go on
+    // cheap requests continue
     expect((await fetch(new URL('/blockheight', address))).status).toBe(200);
     const [first] = sockets;
     first?.destroy();
@@ -99,14 +99,14 @@ describe('answers that nobody reads', () => {
     expect(await unread('127.0.0.6')).toContain('200 OK');
   });
 
-  test('hold no place among the requests being answered', async () => {
+  test('hold no place among requests being answered', async () => {
     await unread('127.0.0.2');
     expect(await queue('requests being answered')).toBe(0);
   });
 });
 
 describe('large answers', () => {
-  test('have their length, and arrive as they are, compressed and not', async () => {
+  test('have their length, and arrive unchanged, compressed or not', async () => {
     const plain = await fetch(new URL(large, address), { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-length')).toBe(String(answerBytes));
     const text = await plain.text();
@@ -129,13 +129,13 @@ test('requests of one packet are answered one after another, and in their order'
   expect(statuses).toEqual([...requests, '/nothing'].map((path) => (path === '/nothing' ? '404' : '200')));
 });
 
-test('a packet of large answers is one of them in memory', async () => {
+test('a packet of large answers has only one of them in memory', async () => {
   const socket = await open('127.0.0.2');
   socket.write(`GET ${large} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(50));
   await waitUntil(async () => (await unsent()) > 0);
   expect(await unsent()).toBe(answerBytes);
   expect(await queue('requests being answered')).toBe(0);
-  // nor does the next one begin where the connection is gone
+  // and the next one does not start on a closed connection
   socket.destroy();
   await waitUntil(async () => (await unsent()) === 0);
   expect(await queue('requests being answered')).toBe(0);

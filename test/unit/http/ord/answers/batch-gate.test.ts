@@ -8,7 +8,7 @@ const never = new Promise<void>(() => undefined);
 const run = async (gate: BatchGate, asker: Asker, count: number): Promise<string> =>
   gate.run(asker, count, async () => 'done');
 
-test('a client has two long lists at once, any number of short ones, and takes none from others', async () => {
+test('a client may have two long lists at once and any number of short ones, without delaying others', async () => {
   const gate = new BatchGate();
   const greedy = testAsker('192.0.2.1');
   void gate.run(greedy, 1001, () => never);
@@ -22,7 +22,7 @@ test('a client has two long lists at once, any number of short ones, and takes n
   expect(await run(gate, greedy, 1001)).toBe('done');
 });
 
-test('long lists run two at once; short ones wait for nobody', async () => {
+test('long lists run two at once; short ones do not wait', async () => {
   const gate = new BatchGate();
   for (const name of ['192.0.2.1', '192.0.2.2']) void gate.run(testAsker(name), 2000, () => never);
   const third = run(gate, testAsker('192.0.2.3'), 2000);

@@ -12,7 +12,7 @@ test('metadata of a burn is the first push after the OP_RETURN, in CBOR', () => 
   expect(burnMetadataJson(burnScriptWith('gone'))).toBe('"gone"');
   expect(burnMetadataJson(burnScriptWith('x'.repeat(80)))).toBe(`"${'x'.repeat(80)}"`);
   expect(burnMetadataJson(pushed(encode({ a: 1 })))).toBe('{"a":1}');
-  // as CBOR the text begins with two bytes; what follows is ignored, as in ord
+  // as CBOR the text begins with two bytes; the rest is ignored, as in ord
   expect(burnMetadataJson(pushed(Buffer.from('BRC20PROG')))).toBe('"5243"');
 });
 
@@ -22,11 +22,11 @@ test.each([
   ['a runestone', script(0x6a, 0x5d, 0x00)],
   ['bytes that are not CBOR', pushed(script(0x65, 0x61))],
   ['a push beyond the end', script(0x6a, 0x4b, 0x61)],
-])('there is none in %s', (_, given) => {
+])('is missing in %s', (_, given) => {
   expect(burnMetadataJson(given)).toBeNull();
 });
 
-test('any script has some or none', () => {
+test('any script gives an answer', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 128 }), (bytes) => {
       const json = burnMetadataJson(script(0x6a, ...bytes));

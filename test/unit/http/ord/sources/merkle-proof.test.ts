@@ -48,7 +48,7 @@ function proofOf(txids: readonly Txid[], proven: number): Buffer {
   ]);
 }
 
-test('a proof tells the position of its transaction, not another one', () => {
+test('a proof has only the position of its own transaction', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 600 }), fc.nat(), (count, any) => {
       const txids = txidsOf(count);
@@ -61,7 +61,7 @@ test('a proof tells the position of its transaction, not another one', () => {
   );
 });
 
-test('other bytes are no proof, whatever they are', () => {
+test('any other bytes are not a proof', () => {
   const txids = txidsOf(40);
   const proof = proofOf(txids, 11);
   for (let length = 0; length < proof.length; length++)

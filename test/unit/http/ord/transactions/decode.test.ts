@@ -45,7 +45,7 @@ const repeated = (count: number, ...items: readonly (Uint8Array | number)[]): (U
 
 const bytesOf = (item: Uint8Array | number): number[] => (typeof item === 'number' ? [item] : [...item]);
 
-/** What ord tells of the items of one envelope, by its rules and without a thought of cost. */
+/** ord's answer about the items of one envelope, by its rules and without regard to cost. */
 function expectedPayload(items: readonly (Uint8Array | number)[]): object {
   const bytes = items.map(bytesOf);
   const body = bytes.findIndex((item, place) => place % 2 === 0 && item.length === 0);
@@ -82,7 +82,7 @@ function expectedPayload(items: readonly (Uint8Array | number)[]): object {
 const decoded = (script: Uint8Array): string => [...joined(decodeJson(transactionWith(script)))].join('');
 
 describe('the envelopes of a transaction', () => {
-  test('are told as ord tells them, whatever their items are', () => {
+  test('are answered as in ord, with any items', () => {
     const key = fc.oneof(
       fc.integer({ min: 1, max: 16 }),
       fc.constantFrom(17, 19, 255).map((tag) => Buffer.of(tag)),

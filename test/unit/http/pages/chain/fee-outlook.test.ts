@@ -3,7 +3,7 @@ import { feeOutlook, nextBlockOutlook } from '#http/pages/chain/fee-outlook.ts';
 
 const fees = { fastestFee: 20, halfHourFee: 10, hourFee: 5, economyFee: 3, minimumFee: 1 };
 
-test('a fee rate waits as long as the node estimates', () => {
+test('the wait of a fee rate follows the estimates of the node', () => {
   const words = [20, 19.9, 5, 3, 1, 0.5].map((rate) => feeOutlook(rate, fees));
   expect(words).toEqual([
     'its fee rate is enough for the next two blocks by the node’s estimate (20 sat/vB)',
@@ -15,7 +15,7 @@ test('a fee rate waits as long as the node estimates', () => {
   ]);
 });
 
-test('the next block has all that waits where it fits', () => {
+test('the next block has all pending transactions if they fit', () => {
   const outlook = (count: number, vsize: number, paying = 0): string =>
     nextBlockOutlook({ count, paying, countedMax: 10_000 }, fees, vsize);
   expect(outlook(0, 0)).toBe('all pending transactions fit into it');
@@ -26,7 +26,7 @@ test('the next block has all that waits where it fits', () => {
   );
 });
 
-test('else those that pay the rate of the next two blocks', () => {
+test('otherwise it has those that pay the rate of the next two blocks', () => {
   const outlook = (count: number, paying: number): string =>
     nextBlockOutlook({ count, paying, countedMax: 10_000 }, fees, 998_001);
   const rest = 'for the next two (20 sat/vB or more by the node’s estimate)';

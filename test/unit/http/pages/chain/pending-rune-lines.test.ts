@@ -62,7 +62,7 @@ test('a transaction has a line for each rune that it mints, moves and burns, wit
   expect(linesOf({ moves: [move, { ...move, vout: 2 }, { ...move, step: 'taken' }] })).toEqual([
     'moved UNCOMMON•GOODS 5',
   ]);
-  // what was minted is told once
+  // a mint is listed once
   expect(linesOf({ moves: [{ ...move, step: 'minted' }, move] })).toEqual(['minted UNCOMMON•GOODS 2.5']);
   expect(linesOf({ moves: [{ ...move, step: 'burned' }] })).toEqual(['burned UNCOMMON•GOODS 2.5']);
   expect(pendingRuneLines([{ ...row, moves: [move] }])).toMatchObject([
@@ -70,7 +70,7 @@ test('a transaction has a line for each rune that it mints, moves and burns, wit
   ]);
 });
 
-test('an etching has its premine once, and a reason where the next block would not make it', () => {
+test('an etching has its premine once, and a reason if the next block would not accept it', () => {
   const own = { ...move, rune: null, etchedBy: txid };
   expect(linesOf({ etching, moves: [own] })).toEqual(['etched A•A 7, not etched']);
   expect(linesOf({ etching: { ...etching, rune: null } })).toEqual(['etched null 7, not etched']);
@@ -94,7 +94,7 @@ test('a rune that another pending transaction etches has no name yet, and amount
   ]);
 });
 
-test('amounts that together are more than there can be, and many runes, do no harm', () => {
+test('amounts whose sum exceeds the maximum, and many runes, do no harm', () => {
   const most = { ...move, amount: asU128(maxU128), rune: { ...rune, divisibility: 0 } };
   expect(linesOf({ moves: [most, most] })).toEqual([`moved UNCOMMON•GOODS ${maxU128}`]);
   const many = Array.from({ length: 20 }, (_, key) => ({ ...move, rune: { ...rune, key } }));

@@ -23,11 +23,11 @@ test.each([
     'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
     'This is an address of another network: this server follows regtest.',
   ],
-])('%s is told to be looked for', (text, sentence) => {
+])('%s has a sentence about what was looked for', (text, sentence) => {
   expect(misses(text)).toEqual([sentence]);
 });
 
-test('what is found, and what is mostly a word, is not told', () => {
+test('things that exist, and texts that are usually words, have no sentence', () => {
   expect(misses('116:1', 'rune')).toEqual([]);
   expect(misses('A•RUNE', 'rune')).toEqual([]);
   expect(misses('5', 'block')).toEqual([]);

@@ -27,7 +27,7 @@ test.each([
   [`${hex}:7:1`, ['satpoint']],
   ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', ['address']],
   ['BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4', ['address']],
-  // of another network: a text
+  // of another network: only a text
   ['bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', ['name']],
   ['5', ['number', 'sat', 'name']],
   ['840,672', ['number', 'sat', 'name']],
@@ -47,7 +47,7 @@ test.each([
   expect(kinds(text)).toEqual(expected);
 });
 
-test('an address is found in a link that pays, and in capitals', () => {
+test('an address is read from a payment link, and in capitals', () => {
   const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
   for (const text of [
     address.toUpperCase(),
@@ -60,7 +60,7 @@ test('an address is found in a link that pays, and in capitals', () => {
   expect(kinds(`bitcoin:${address}x`)).toEqual(['name']);
 });
 
-test('a number is that of an inscription and a height, as far as there can be such', () => {
+test('a number may mean an inscription and a height, within their ranges', () => {
   expect(read('840,672')[0]).toEqual({
     kind: 'number',
     inscription: 840_672,
@@ -88,7 +88,7 @@ test('every notation of a sat is read as that sat', () => {
     }),
     { numRuns: propertyRuns(200) },
   );
-  // a percentile does not always lead back to its own sat
+  // a percentile does not always lead back to the same sat
   expect(satsOf('0%')).toEqual([0]);
   expect(satsOf('100%')).toEqual([lastSat]);
   expect(satsOf('100.1%')).toEqual([null]);
@@ -130,7 +130,7 @@ test('any text is read', () => {
   );
 });
 
-test('the id of an order is known alone and at the end of a link', () => {
+test('the id of an order is recognised alone and at the end of a link', () => {
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
   for (const text of [
     id,

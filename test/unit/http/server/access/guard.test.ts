@@ -13,7 +13,7 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 const pool = new pg.Pool({ max: 1 });
-/** The subjects that were asked for a token. */
+/** The subjects for which a token was requested. */
 const subjects: string[] = [];
 const limiter = new RateLimiter({
   lease: async (asks) =>

@@ -8,7 +8,7 @@ import { addresses } from '#web/assets.ts';
 const text = 'a line of a file\n'.repeat(10_000);
 
 let app: App;
-/** Streams of the file that were read to the end. */
+/** Number of streams of the file that were read to the end. */
 let read = 0;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ test('a fixed file is compressed once for each encoding, and is the same for all
   expect(read).toBe(2);
 });
 
-test('other ways to write its path make no other entry', async () => {
+test('other ways to write its path use the same entry', async () => {
   await ask('/assets/made.css', 'br');
   const before = read;
   await ask('/assets/made.css?other', 'br');
@@ -48,7 +48,7 @@ test('other ways to write its path make no other entry', async () => {
   expect(read).toBe(before);
 });
 
-test('a part of a file, a file that is known, and one that is none are not compressed', async () => {
+test('a part of a file, an unchanged file, and a missing one are not compressed', async () => {
   const ofReference = '/docs/static/swagger-ui.css';
   const part = await app.inject({
     url: ofReference,

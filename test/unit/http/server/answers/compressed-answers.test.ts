@@ -17,7 +17,7 @@ beforeEach(async () => {
   app.register(async (routes) => {
     routes.get('/endless', { config: { compression: 'stream' } }, async (_request, reply) => {
       const stream = new PassThrough();
-      // the plugin looks at the first ten bytes
+      // the plugin checks the first ten bytes
       stream.write('the first of many events\n');
       return reply.type('application/x-ndjson').send(stream);
     });
@@ -30,7 +30,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** The encoding of an answer that goes on for as long as its client stays. */
+/** The encoding of an answer that continues for as long as its client stays. */
 async function encodingFor(client: string): Promise<string | undefined> {
   const headers = { 'accept-encoding': 'br', 'x-forwarded-for': client };
   const [answer] = (await once(get({ host: '127.0.0.1', port, path: '/endless', headers }), 'response')) as [
@@ -40,19 +40,19 @@ async function encodingFor(client: string): Promise<string | undefined> {
   return answer.headers['content-encoding'];
 }
 
-test('beyond its share a client gets answers as they are, and others get them compressed', async () => {
+test('a client beyond its share gets uncompressed answers, and others get compressed ones', async () => {
   const own = await Promise.all(
     Array.from({ length: limits.compressedAnswersEach }, () => encodingFor('10.0.0.1')),
   );
   expect(new Set(own)).toEqual(new Set(['br']));
   expect(await encodingFor('10.0.0.1')).toBeUndefined();
   expect(await encodingFor('10.0.0.2')).toBe('br');
-  // the place of an answer is free again when its client is gone
+  // the place of an answer is free again when its client has disconnected
   open.shift()?.destroy();
   await waitUntil(async () => (await encodingFor('10.0.0.1')) === 'br');
 });
 
-test('beyond the bound of all clients an answer is sent as it is', async () => {
+test('beyond the bound of all clients an answer is sent uncompressed', async () => {
   const encodings: (string | undefined)[] = [];
   for (let client = 0; client <= limits.compressedAnswers; client++)
     encodings.push(await encodingFor(`10.0.1.${client}`));

@@ -38,7 +38,7 @@ describe('matchesTag', () => {
 });
 
 describe('needlesHeader', () => {
-  test('gives needles back, whatever is in them', () => {
+  test('returns any needles unchanged', () => {
     const needles = ['a b', '"p":"brc-20"', 'ä,é', '\r\nx: y', '\u0000', '%', '🟠'];
     const value = needlesHeader(needles);
     expect(value).toMatch(/^[\x21-\x7e]+$/u);
@@ -49,7 +49,7 @@ describe('needlesHeader', () => {
     expect(needlesHeader(['\ud800'])).toBe('%EF%BF%BD');
   });
 
-  test('is a number where it would be too long', () => {
+  test('is a number if it would be too long', () => {
     expect(needlesHeader(['é'.repeat(1_000), 'b'])).toBe('count=2');
   });
 });

@@ -7,7 +7,7 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { createMetrics } from '#kernel/reports/metrics.ts';
 
-test('pieces that HEAD does not get are not made, nor compressed', async () => {
+test('pieces of an answer to HEAD are neither made nor compressed', async () => {
   const app = fastify() as unknown as App;
   keepBudgets(app, { metrics: createMetrics(() => undefined), trustedProxies: [] });
   compressAnswers(app);

@@ -67,12 +67,12 @@ describe('the banner of pages', () => {
     expect(words(4900, 0)).not.toContain('left');
   });
 
-  test('is absent at the end of a folder, and says where the process of a node has ended', () => {
+  test('is absent at the end of a folder, and names the height at which a node’s indexer ended', () => {
     expect(bannerOf(standing({ state: 'ended', source: 'folder demo' }, { hasWriter: false }))).toBeNull();
     expect(bannerOf(standing({ state: 'ended' }, { hasWriter: false }))?.kind).toBe('behind');
   });
 
-  test('says that the indexer is gone, or was never there', () => {
+  test('says that the indexer has ended, or never existed', () => {
     expect(bannerOf(standing({}, { hasWriter: false }))?.kind).toBe('behind');
     expect(bannerOf(standing(null, { tip: null }))?.kind).toBe('starting');
   });

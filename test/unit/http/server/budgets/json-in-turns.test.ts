@@ -6,7 +6,7 @@ import { jsonParts, madeInTurns, piecesOf, sendJsonInTurns } from '#http/server/
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 describe('the JSON of an answer in pieces', () => {
-  test('is that of the whole answer', () => {
+  test('equals that of the whole answer', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(2_500), (value, count) => {
         const answer = {
@@ -21,12 +21,12 @@ describe('the JSON of an answer in pieces', () => {
     );
   });
 
-  test('has a piece for each part of a long list, wherever it is', () => {
+  test('has a piece for each part of a long list, at any depth', () => {
     const ranges = Array.from({ length: 50_000 }, (_, start) => ({ start, size: 1 }));
     expect([...piecesOf(jsonParts({ result: { ranges } }))]).toHaveLength(50);
   });
 
-  test('is made with a turn of the event loop between two pieces', async () => {
+  test('takes a turn of the event loop between two pieces', async () => {
     let made = 0;
     let turns = 0;
     const count = (): void => {
@@ -44,7 +44,7 @@ describe('the JSON of an answer in pieces', () => {
     );
   });
 
-  test('is not made any further for a client that is gone', async () => {
+  test('is not continued for a disconnected client', async () => {
     const controller = new AbortController();
     let made = 0;
     const pieces = function* pieces(): Generator<string> {
@@ -72,7 +72,7 @@ test('an empty piece of an answer is a turn without text', async () => {
   expect(chunks.join('|')).toBe('a|b');
 });
 
-test.each([0, 1, 100, 101, 1000])('the JSON of %i results is that of the whole answer', async (count) => {
+test.each([0, 1, 100, 101, 1000])('the JSON of %i results equals that of the whole answer', async (count) => {
   const results = Array.from({ length: count }, (_, place) => ({ place, text: 'ü"\n💎'.repeat(500) }));
   const answer = { status: 'ok', count, absent: undefined, none: null, results, last: [1, 2] };
   const app = fastify();
@@ -83,7 +83,7 @@ test.each([0, 1, 100, 101, 1000])('the JSON of %i results is that of the whole a
   await app.close();
 });
 
-test('a result with long texts is made in parts that are its JSON, whatever its characters', async () => {
+test('a result with long texts is made in parts that are its JSON, with any characters', async () => {
   const long = 'a💎\ud800"\u0007ü'.repeat(200_000);
   const answer = {
     status: 'ok',

@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { Leavers } from '#http/server/budgets/leavers.ts';
 import { testAsker } from '#test/support/http/asker.ts';
 
-/** Tells of a number of requests of a client, one every ten milliseconds from a time on. The time of the last. */
+/**
+ * Reports a number of requests of a client, one every ten milliseconds from a given time. Returns the time of the last.
+ */
 function tell(leavers: Leavers, client: string, count: number, staysMs: number | null, fromMs = 0): number {
   for (let place = 0; place < count; place++) leavers.ended(client, staysMs, fromMs + 10 * place);
   return fromMs + 10 * (count - 1);
@@ -17,21 +19,21 @@ describe('the requests of a client', () => {
     expect(leavers.waitMs('another', nowMs)).toBe(0);
   });
 
-  test('do not wait where it leaves a few, or fewer than it waits for', () => {
+  test('do not wait if it leaves a few, or fewer than it stays for', () => {
     const leavers = new Leavers();
     expect(leavers.waitMs('few', tell(leavers, 'few', 4, 8))).toBe(0);
     tell(leavers, 'some', 10, 8);
     expect(leavers.waitMs('some', tell(leavers, 'some', 20, null, 100))).toBe(0);
   });
 
-  test('do not wait any more some seconds after it left the last', () => {
+  test('no longer wait some seconds after it left the last one', () => {
     const leavers = new Leavers();
     const nowMs = tell(leavers, 'leaver', 50, 8);
     expect(leavers.waitMs('leaver', nowMs + 1_000)).toBeGreaterThan(0);
     expect(leavers.waitMs('leaver', nowMs + 30_000)).toBe(0);
   });
 
-  test('never wait long, and not at all where it never leaves, in whatever order requests end', () => {
+  test('never wait long, and not at all if it never leaves, for any order of ends', () => {
     const request = fc.record({
       client: fc.constantFrom('a', 'b', 'stays'),
       staysMs: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { RefusalPace } from '#http/server/budgets/refusal-pace.ts';
 import { testAsker } from '#test/support/http/asker.ts';
 
-test('a client that does not heed refusals waits for them, and nobody else does', async () => {
+test('a client that ignores refusals waits for them, and other clients do not', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
   try {
     const pace = new RefusalPace();
@@ -16,14 +16,14 @@ test('a client that does not heed refusals waits for them, and nobody else does'
     const gone = refuse('hasty', controller.signal);
     await refuse('calm');
     expect(answered).toBe(21);
-    // nothing waits for who is gone
+    // a disconnected client does not wait
     controller.abort();
     await gone;
     expect(answered).toBe(22);
     await vi.advanceTimersByTimeAsync(1_000);
     await Promise.all(all);
     expect(answered).toBe(32);
-    // in the next second it begins anew
+    // the next second starts a new count
     await refuse('hasty');
     expect(answered).toBe(33);
   } finally {

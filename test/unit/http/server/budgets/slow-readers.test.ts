@@ -4,7 +4,7 @@ import { SlowReaders } from '#http/server/budgets/slow-readers.ts';
 
 const pace = { patienceMs: 10_000, rate: 1_000 };
 
-/** A connection as it is looked at once a second: bytes that were written to it, and those that wait. */
+/** A connection, observed once a second: bytes that were written to it, and bytes that wait. */
 class Reader {
   bytesWritten = 0;
   writableLength = 0;
@@ -30,12 +30,12 @@ function cutAt(reader: Reader, seconds: number, each: (second: number) => void):
 }
 
 describe('a connection', () => {
-  test('that takes nothing is too slow once patience is over', () => {
+  test('that takes no bytes is too slow once patience has ended', () => {
     const reader = new Reader();
     expect(cutAt(reader, 60, (second) => second === 1 && reader.write(50_000))).toBe(10);
   });
 
-  test('is too slow as soon as its average is, and not while it only pauses', () => {
+  test('is too slow when its average is, but not while it only pauses', () => {
     const steady = new Reader();
     expect(
       cutAt(steady, 300, (second) => {
@@ -53,7 +53,7 @@ describe('a connection', () => {
     ).toBe(10);
   });
 
-  test('without bytes that wait is never slow, and each wait begins anew', () => {
+  test('without waiting bytes is never slow, and each wait is counted separately', () => {
     const reader = new Reader();
     expect(
       cutAt(reader, 300, (second) => {

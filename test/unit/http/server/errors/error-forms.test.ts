@@ -11,7 +11,7 @@ import { createRoutesApp } from '#test/support/http/routes-app.ts';
 const names = Object.keys(errorForms) as ErrorFormName[];
 let app: App;
 
-/** A path of each form that fails as its query says. */
+/** A path of each form, which fails as its query says. */
 function failingRoute(scope: App, errors: ErrorFormName): void {
   apiRoute(scope, {
     method: 'GET',
@@ -150,7 +150,7 @@ describe.each<[ErrorFormName, Record<'fault' | 'unknown' | 'failure', Expected>]
     ['key_scope', 403],
     ['rate_limited', 429],
     ['search_busy', 503],
-  ] as const)('says %s with its status, whatever else it does in the body', async (code, status) => {
+  ] as const)('answers %s with its status, also in forms with errors in the body', async (code, status) => {
     const answer = await ask(form, `code=${code}`);
     expect(answer.status).toBe(status);
     const word = status === 503 ? 'reason' : 'error';
@@ -158,7 +158,7 @@ describe.each<[ErrorFormName, Record<'fault' | 'unknown' | 'failure', Expected>]
     else expect(answer.body).toMatchObject({ status: 'error', [word]: 'as it was asked' });
   });
 
-  test('never has an id in an error, which clients take for a creation', async () => {
+  test('never has an id in an error, which clients would read as a creation', async () => {
     for (const code of ['request_invalid', 'not_found', 'unexpected', 'rate_limited', 'search_busy']) {
       const { body } = await ask(form, `code=${code}`);
       if (typeof body === 'object') expect(Object.keys(body as object)).not.toContain('id');
@@ -166,7 +166,7 @@ describe.each<[ErrorFormName, Record<'fault' | 'unknown' | 'failure', Expected>]
   });
 });
 
-test('lists hold all faults of a query', async () => {
+test('lists have all faults of a query', async () => {
   const faults = ['size must be >= 1', 'fee must be >= 1'];
   expect((await ask('orderWrite', 'size=0&fee=0')).body).toEqual({ error: faults.map((msg) => ({ msg })) });
   expect((await ask('marketplace', 'size=0&fee=0')).body).toEqual({
@@ -178,7 +178,7 @@ test('lists hold all faults of a query', async () => {
   expect((await ask('psbt', 'size=0&fee=0')).body).toMatchObject({ message: 'size must be >= 1' });
 });
 
-test('lists hold what is no number beside what is out of bounds', async () => {
+test('lists have wrong numbers as well as numbers out of bounds', async () => {
   const faults = ['fee is not a whole number', 'size must be >= 1'];
   expect((await ask('orderWrite', 'size=0&fee=x')).body).toEqual({ error: faults.map((msg) => ({ msg })) });
   expect((await ask('orderWrite', 'size=x&fee=0x1')).body).toEqual({
@@ -187,7 +187,7 @@ test('lists hold what is no number beside what is out of bounds', async () => {
   expect((await ask('plain', 'size=0&fee=x')).body).toMatchObject({ error: 'fee is not a whole number' });
 });
 
-test('lists hold all faults of a body, 50 at most', async () => {
+test('lists have all faults of a body, at most 50', async () => {
   const post = async (count: number): Promise<string[]> => {
     const payload = { names: Array.from({ length: count }, (_, place) => place) };
     const answer = await app.inject({ method: 'POST', url: '/test/orderWrite', payload });
@@ -198,14 +198,14 @@ test('lists hold all faults of a body, 50 at most', async () => {
   expect(await post(200)).toHaveLength(50);
 });
 
-test('a balance that is too small has words of its own', async () => {
+test('too small a balance has its own message', async () => {
   expect(await ask('tokenpay', 'code=token_balance_missing')).toEqual({
     status: 400,
     body: { success: false, message: 'as it was asked' },
   });
 });
 
-test('our own paths refuse what they do not know, the others ignore it', async () => {
+test('our own paths refuse unknown fields, other paths ignore them', async () => {
   for (const name of names) {
     const { status } = await ask(name, 'codes=1');
     expect([name, status]).toEqual([name, name === 'own' || name === 'market' ? 400 : 200]);

@@ -32,14 +32,14 @@ test.each([
 test.each([
   ['a field', { method: 'POST', url: '/search/hashes', payload: { hashes: [], ['x'.repeat(500_000)]: 1 } }],
   ['a parameter', { method: 'GET', url: `/mempool?${'x'.repeat(30_000)}=1` }],
-] as const)('the name of %s that is not known is not sent back in full', async (_name, asked) => {
+] as const)('the name of %s that is unknown is shortened in the answer', async (_name, asked) => {
   const answer = await app.inject(asked);
   const { parameter, error } = answer.json<{ parameter: string; error: string }>();
   expect([answer.statusCode, parameter]).toEqual([400, `${'x'.repeat(40)}…`]);
   expect(error.length).toBeLessThan(200);
 });
 
-test('a field that is not known is named as it was written', async () => {
+test('an unknown field is named as it was written', async () => {
   const payload = { hashes: [], 'a/b~c': 1 };
   const answer = await app.inject({ method: 'POST', url: '/search/hashes', payload });
   expect(answer.json<{ parameter: string }>().parameter).toBe('a/b~c');

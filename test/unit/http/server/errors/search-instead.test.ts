@@ -27,11 +27,11 @@ test.each([
   '/rune/%ff',
   '/rune/%20',
   `/rune/${'A'.repeat(201)}`,
-])('an error at %s offers none', (url) => {
+])('an error at %s offers no search', (url) => {
   expect(searchInstead(url, false)).toBeNull();
 });
 
-test('a path that nothing has is searched if it has one part', () => {
+test('an unknown path is searched if it has one part', () => {
   expect(searchInstead('/orbits', true)?.text).toBe('orbits');
   expect(searchInstead('/wp-admin/setup.php', true)).toBeNull();
   expect(searchInstead('/0b8f1c1e-1111-4222-8333-444455556666', true)).toBeNull();

@@ -32,7 +32,7 @@ describe('prefersJson', () => {
 });
 
 describe('prefersHtml', () => {
-  test('only where HTML is named', () => {
+  test('only if HTML is named', () => {
     expect(prefersHtml('text/html,application/xhtml+xml,*/*;q=0.8')).toBe(true);
     expect(prefersHtml('*/*')).toBe(false);
     expect(prefersHtml(undefined)).toBe(false);

@@ -16,15 +16,15 @@ describe('the origin of URLs in an answer', () => {
   });
 
   test.each(['', 'a b', 'a/b?c#d', 'user@evil.example', 'a"b<c>', '\u0080ÿ', 'a:port', '[::1', 'a\nb'])(
-    'is not made of the host %j',
+    'is not made from the host %j',
     (host) => {
-      expect(() => originOf(requestTo(host), null)).toThrow('no name or address of a host');
+      expect(() => originOf(requestTo(host), null)).toThrow('not the name or address of a host');
       expect(originOf(requestTo(host), 'https://ord.example')).toBe('https://ord.example');
     },
   );
 });
 
-test('a cookie is kept from http where PUBLIC_URL or the request is https', () => {
+test('a cookie is not sent over http if PUBLIC_URL or the request is https', () => {
   expect(isSecure(requestTo('a', 'https'), null)).toBe(true);
   expect(isSecure(requestTo('a'), 'https://ord.example')).toBe(true);
   expect(isSecure(requestTo('a'), null)).toBe(false);

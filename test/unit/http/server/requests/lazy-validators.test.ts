@@ -19,7 +19,7 @@ test('every schema of a request compiles', async () => {
   await app.close();
 });
 
-test('a schema is compiled by the first request, and tells its faults', () => {
+test('a schema is compiled by the first request, and reports faults', () => {
   const compiler = lazyValidators({}, validatorOptions) as (route: object) => Validate;
   const broken = compiler({ schema: { type: 'no such type' } });
   expect(() => broken({})).toThrow(/type/u);

@@ -27,7 +27,7 @@ function textsOf({ pattern, enum: choices, ...bounds }: AcceptedForm): fc.Arbitr
   return fc.string({ unit: 'grapheme', ...bounds }).filter((text) => Array.from(text).length <= 1000);
 }
 
-/** The form of a parameter that no other one shares. */
+/** The form of a parameter that no other parameter shares. */
 const trait = (searchFilterQuery.trait as unknown as { readonly acceptedForm: AcceptedForm }).acceptedForm;
 
 test.each<[string, AcceptedForm, (text: string) => unknown]>([
@@ -51,7 +51,7 @@ test.each<[string, AcceptedForm, (text: string) => unknown]>([
   ['a content type', acceptedForms.contentType, (text) => sharedFilterOf({ contentType: text })],
   ['a text', acceptedForms.text, (text) => boundedText(text, 'metaprotocol')],
   ['a trait', trait, (text) => searchFilterOf({ trait: text })],
-])('the reader of %s accepts all that the document says', (_name, form, read) => {
+])('the reader of %s accepts every text of the form in the document', (_name, form, read) => {
   fc.assert(
     fc.property(textsOf(form), (text) => {
       expect(() => read(text)).not.toThrow();
@@ -60,7 +60,7 @@ test.each<[string, AcceptedForm, (text: string) => unknown]>([
   );
 });
 
-test('the document has the forms in place of their keyword, in fields and items too', () => {
+test('the document has the forms in place of their keyword, also in fields and items', () => {
   const schema = Type.Object({
     id: Type.Optional(Type.String({ description: 'an id', acceptedForm: acceptedForms.hash })),
     all: Type.Array(Type.String({ acceptedForm: acceptedForms.order }), { maxItems: 3 }),

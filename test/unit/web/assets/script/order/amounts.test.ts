@@ -4,7 +4,7 @@ import { bitcoinOf as bitcoinOfServer } from '#orders/customers/managed-answer.t
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { bitcoinOf, paymentUri, plural, satsWords, sizeWords } from '#web/assets/script/order/amounts.js';
 
-test('an amount in bitcoin is that of the service, whatever it is', () => {
+test('any amount in bitcoin is the same as in the service', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2_100_000_000_000_000 }), (sats) => {
       expect(bitcoinOf(sats)).toBe(bitcoinOfServer(BigInt(sats)));
@@ -13,7 +13,7 @@ test('an amount in bitcoin is that of the service, whatever it is', () => {
   );
 });
 
-test('a payment is as BIP 21 says, and names no order', () => {
+test('a payment has the form of BIP 21, and names no order', () => {
   expect(paymentUri('bc1qexample', 20_995)).toBe('bitcoin:bc1qexample?amount=0.00020995');
 });
 

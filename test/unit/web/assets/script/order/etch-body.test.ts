@@ -29,7 +29,7 @@ const fields: EtchFields = {
 const problemsOf = (more: Partial<EtchFields>) =>
   Object.fromEntries(etchProblems({ ...fields, ...more }, 'regtest'));
 
-test('a name is taken as people type it', () => {
+test('a name is accepted as people type it', () => {
   expect(typedName(' satscribe.example ')).toBe('SATSCRIBE•EXAMPLE');
   expect(typedName('two words')).toBe('TWO•WORDS');
   expect([canBeAsked('A•B'), canBeAsked('A••B'), canBeAsked('•A'), canBeAsked('')]).toEqual([
@@ -40,7 +40,7 @@ test('a name is taken as people type it', () => {
   ]);
 });
 
-test('empty fields are absent, and numbers stay texts', () => {
+test('empty fields are left out, and numbers stay texts', () => {
   expect(etchBody(fields)).toEqual({ fee: '2' });
   expect(
     etchBody({
@@ -68,7 +68,7 @@ test('empty fields are absent, and numbers stay texts', () => {
   });
 });
 
-test('what is not right is told by its field', () => {
+test('problems are listed by their fields', () => {
   expect(problemsOf({})).toEqual({});
   expect(
     Object.keys(
@@ -87,7 +87,7 @@ test('what is not right is told by its field', () => {
   expect([hasUnits(fields), hasUnits({ ...fields, premine: '0.1' })]).toEqual([false, true]);
 });
 
-test('terms are told in words', () => {
+test('terms are described in words', () => {
   expect(termsInWords({ ...fields, premine: '1000' })).toEqual([
     'The receiver gets 1,000 at once.',
     'No one else can ever mint it.',
@@ -95,19 +95,19 @@ test('terms are told in words', () => {
   expect(
     termsInWords({ ...fields, amount: '0.5', cap: '2000', heightStart: '900000', offsetEnd: '144' }),
   ).toEqual([
-    'Everybody can mint 0.5 at a time, 2,000 times in all.',
+    'Anyone can mint 0.5 at a time, 2,000 times in total.',
     'It can be minted from block 900,000.',
     'Counted from the block of the etching, it can be minted before block number 144.',
   ]);
 });
 
-test('the standing of a name is told with what it means', () => {
+test('the state of a name is described with its meaning', () => {
   const unlock = { height: 17_351, blocksLeft: 17_000 };
   const told = (state: string, pending: readonly unknown[] | null = null): string =>
     nameWords('A•B', { state, unlock, pending });
   expect(told('taken')).toMatch(/^A•B is taken/u);
   expect(told('reserved')).toMatch(/no one can choose it/u);
   expect(told('locked')).toMatch(/until block 17,351, 17,000 blocks from now/u);
-  expect(told('free', [{}])).toMatch(/a transaction that waits for its block claims it/u);
+  expect(told('free', [{}])).toMatch(/a pending transaction already claims it/u);
   expect(told('free', [])).toBe('A•B is free.');
 });

@@ -7,14 +7,14 @@ const limits = { extensions: ['png', 'txt'], filesMax: 4, fileBytesMax: 1000, or
 
 test.each([
   ['photo', 5, /has no extension/u],
-  ['run.exe', 5, /files of \.exe are not inscribed here\. These are: png, txt\./u],
+  ['run.exe', 5, /files of \.exe cannot be inscribed here\. Use one of these: png, txt\./u],
   ['empty.txt', 0, /is empty: it has 0 bytes\. Choose another file\./u],
-  ['large.PNG', 1001, /has 1\.0 kB, and one file has at most 1\.0 kB: .*Make it smaller\./u],
-])('%s of %i bytes is told with what to do', (name, size, words) => {
+  ['large.PNG', 1001, /has 1\.0 kB, and one file may have at most 1\.0 kB: .*Make it smaller\./u],
+])('%s of %i bytes is refused with advice', (name, size, words) => {
   expect(fileProblem({ name, size }, limits)).toMatch(words);
 });
 
-test('a name of a stranger turns no more than itself, and a long one leaves room for what to do', () => {
+test('a stranger’s name cannot change the direction of other text, and a long one leaves room for the advice', () => {
   expect(nameWords('photo.png')).toBe('photo.png');
   expect(nameWords('\u202egnp.exe')).toBe('\u2068gnp.exe\u2069');
   expect(nameWords('שלום.png')).toBe('\u2068שלום.png\u2069');
@@ -25,22 +25,22 @@ test('a name of a stranger turns no more than itself, and a long one leaves room
   expect(fileProblem({ name: `a.${'\u202eb'.repeat(100)}`, size: 5 }, limits)).not.toContain('\u202e');
 });
 
-test('a file in bounds is taken, whatever the case of its extension', () => {
+test('a file within bounds is accepted, with its extension in any case', () => {
   expect(fileProblem({ name: 'A.PNG', size: 1000 }, limits)).toBeNull();
 });
 
-test('files beyond the count and the bytes of an order are left out, and told once', () => {
+test('files beyond the count and the bytes of an order are left out, with one message', () => {
   const files = Array.from({ length: 6 }, () => ({ name: 'a.txt', size: 10 }));
   const many = takeFiles(files, { count: 1, bytes: 0 }, limits);
   expect([many.taken.length, many.problems]).toEqual([
     3,
-    ['3 of the files are left out: an order has at most 4. Make another order for them.'],
+    ['3 of the files are left out: an order has at most 4. Order them separately.'],
   ]);
   const large = takeFiles([{ name: 'a.txt', size: 900 }], { count: 1, bytes: 2000 }, limits);
   expect([large.taken.length, large.problems[0]]).toEqual([0, expect.stringMatching(/at most 2\.5 kB/u)]);
 });
 
-test('what is taken fits, and each file is taken or told', () => {
+test('accepted files fit, and each file is either accepted or refused with a message', () => {
   const file = fc.record({
     name: fc.constantFrom('a.png', 'b.txt', 'c', 'd.exe'),
     size: fc.nat({ max: 1200 }),

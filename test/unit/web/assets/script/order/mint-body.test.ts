@@ -16,7 +16,7 @@ const fields: MintFields = {
   uncurse: false,
 };
 
-test('the body counts items, or names them', () => {
+test('the body has a count of items, or their numbers', () => {
   expect(mintBody('moths', fields)).toEqual({
     collection: { id: 'moths', count: 2 },
     receiveAddress: 'bcrt1pabc',
@@ -38,7 +38,7 @@ test.each([
   ['fee', { fee: 'fast' }],
   ['receiveAddress', { receiveAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }],
   ['refundAddress', { refundAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }],
-])('%s is told before anything is asked', (name, given) => {
+])('%s is found before the service is asked', (name, given) => {
   expect([...mintProblems({ ...fields, ...given }, 'regtest').keys()]).toEqual([name]);
 });
 
@@ -50,10 +50,10 @@ test('an allocation is a sentence', () => {
   const of = (given: object) =>
     allocationWords({ phaseId: 'friends', public: 0, allocation: 2, paidItemCount: 0, ...given });
   expect(of({})).toBe('friends: on the list, for 2 items.');
-  expect(of({ paidItemCount: 1 })).toBe('friends: on the list, for 2 items. 1 of them is paid for.');
-  expect(of({ allocation: -1 })).toMatch(/as many items as the phase has/u);
+  expect(of({ paidItemCount: 1 })).toBe('friends: on the list, for 2 items. 1 of them is paid.');
+  expect(of({ allocation: -1 })).toMatch(/all items of the phase/u);
   expect(of({ allocation: 0 })).toMatch(/not on the list/u);
-  expect(of({ public: 1, allocation: -1 })).toBe('friends: everybody may mint.');
+  expect(of({ public: 1, allocation: -1 })).toBe('friends: anyone may mint.');
 });
 
 test.each([

@@ -22,14 +22,14 @@ describe('mints that a customer fills in', () => {
 
   test.each([
     ['rune', { rune: '•A' }, 'Letters from A to Z, with • or . between two of them.'],
-    ['numberOfMints', { numberOfMints: '0' }, 'A whole number from 1 to 1,000.'],
-    ['numberOfMints', { numberOfMints: '1001' }, 'A whole number from 1 to 1,000.'],
-    ['numberOfMints', { numberOfMints: '1.5' }, 'A whole number from 1 to 1,000.'],
-  ])('with a fault in %s say what is right there', (field, more, problem) => {
+    ['numberOfMints', { numberOfMints: '0' }, 'Enter a whole number from 1 to 1,000.'],
+    ['numberOfMints', { numberOfMints: '1001' }, 'Enter a whole number from 1 to 1,000.'],
+    ['numberOfMints', { numberOfMints: '1.5' }, 'Enter a whole number from 1 to 1,000.'],
+  ])('with a fault in %s describe a right value', (field, more, problem) => {
     expect([...mintProblems({ ...fields, ...more }, 'regtest')]).toEqual([[field, problem]]);
   });
 
-  test('tell how many are left', () => {
+  test('say how many are left', () => {
     const entry = {
       spaced_rune: 'A•RUNE',
       divisibility: 0,
@@ -41,10 +41,10 @@ describe('mints that a customer fills in', () => {
       'All 1,000 mints of A•RUNE are used.',
     );
     expect(runeWords({ mintable: false, entry })).toBe(
-      'A•RUNE cannot be minted now: its terms have not begun, or are over.',
+      'A•RUNE cannot be minted now: the mint has not begun, or has ended.',
     );
     expect(runeWords({ mintable: false, entry: { ...entry, terms: null } })).toBe(
-      'A•RUNE cannot be minted: all of it is the premine.',
+      'A•RUNE cannot be minted: all units are from the premine.',
     );
   });
 });

@@ -32,7 +32,7 @@ const file = { kind: 'file', name: 'a.txt', size: 2, blob: new Blob(['gm']) } as
 const bodyOf = (more: Partial<Fields>) =>
   orderBody([file, { kind: 'delegate', id }], { ...fields, ...more }, ({ size }) => ({ size }));
 
-test('empty fields are absent', () => {
+test('empty fields are left out', () => {
   expect(bodyOf({})).toEqual({
     files: [{ name: 'a.txt', size: 2 }],
     delegates: [{ delegateId: id }],
@@ -66,19 +66,19 @@ test('each option becomes the field of an order', () => {
   expect(bodyOf({ burn: true, receiveAddress: 'bcrt1a' })).not.toHaveProperty('receiveAddress');
 });
 
-test('what is not right is told by its field, before the service is asked', () => {
+test('problems are listed by their fields, before the service is asked', () => {
   const problems = fieldProblems(
     { ...fields, receiveAddress: 'bc1qexample', fee: 'fast', parentId: 'no id', metadata: '{' },
     'regtest',
   );
   expect([...problems.keys()].toSorted()).toEqual(['fee', 'metadata', 'parentId', 'receiveAddress']);
   expect(problems.get('receiveAddress')).toBe(
-    'This is an address of mainnet, and this service is on regtest.',
+    'This is an address of mainnet, but this service is on regtest.',
   );
   expect(fieldProblems(fields, 'regtest').size).toBe(0);
 });
 
-test('bytes are base64, however many there are', () => {
+test('any number of bytes becomes base64', () => {
   const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => index % 251);
   expect(base64Of(bytes)).toBe(Buffer.from(bytes).toString('base64'));
 });

@@ -26,7 +26,7 @@ test('orders are kept newest first, each once, fifty at most, and forgotten', ()
   expect(ownOrders(own).map((order) => order.id)).not.toContain(id(30));
 });
 
-test('whatever is stored there, the page has a list', () => {
+test('the page has a list, whatever is stored', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
       for (const order of ownOrders(storage(text))) expect(orderIdOf(`#${order.id}`)).toBe(order.id);
@@ -48,7 +48,7 @@ test('a browser that keeps nothing has no orders, and says so', () => {
   expect(rememberOrder(refusing, { id: id(1), at: 1, words: '' })).toBe(false);
 });
 
-test('an id is read of a fragment alone, in any case', () => {
+test('an id is only read from a fragment, in upper or lower case', () => {
   expect(orderIdOf(`#${id(1).toUpperCase()}`)).toBe(id(1));
   expect(['', '#', '#main', `#${id(1)}x`].map(orderIdOf)).toEqual([null, null, null, null]);
 });

@@ -4,7 +4,7 @@ import { pauseMs } from '#web/assets/script/order/polling.js';
 
 const look = { state: 'waiting-payment', isHidden: false, failures: 0, retryAfterMs: null } as const;
 
-test('an order that waits for money is asked for every few seconds, far below the limit of an address', () => {
+test('an unpaid order is read every few seconds, far below the limit of an address', () => {
   for (const state of orderStates) {
     // 300 a minute for all pages of a person
     expect(pauseMs({ ...look, state })).toBeGreaterThanOrEqual(3000);

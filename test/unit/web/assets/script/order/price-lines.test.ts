@@ -20,7 +20,7 @@ const vindicated = {
   message: '5 inscriptions would have been cursed before the jubilee: ord numbers them like others.',
 };
 
-test('the lines of a price are its amount together', () => {
+test('the lines of a price add up to its amount', () => {
   const sats = fc.nat({ max: 1_000_000 });
   fc.assert(
     fc.property(
@@ -39,7 +39,7 @@ test('the lines of a price are its amount together', () => {
   );
 });
 
-test('what is vindicated is told with what one reveal each costs', () => {
+test('vindicated inscriptions are counted, with the cost of one reveal each', () => {
   const given = { ...price, warnings: [vindicated] };
   expect(uncurseOffer(given, { ...price, amount: price.amount + 1200 })).toBe(
     '5 of 6 will be vindicated: one reveal each costs 1,200 sats more.',
@@ -48,10 +48,10 @@ test('what is vindicated is told with what one reveal each costs', () => {
   expect(uncurseOffer(price, price)).toBeNull();
 });
 
-test('sizes in place of contents are no reason to doubt a price, a missing address is', () => {
+test('sizes in place of contents give no warning, but a missing address does', () => {
   const assumed = { code: 'assumed', message: 'The price does not have the content of files[0].' };
   const given = { ...price, warnings: [assumed, vindicated] };
   expect(priceWarnings(given, true)).toEqual([vindicated.message]);
   expect(priceWarnings(given, true, true)).toEqual([]);
-  expect(priceWarnings(given, false)[0]).toMatch(/longest kind of address/u);
+  expect(priceWarnings(given, false)[0]).toMatch(/longest type of address/u);
 });

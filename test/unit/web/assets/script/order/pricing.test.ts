@@ -52,7 +52,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The next price that is told. */
+/** The next reported price. */
 function asking() {
   const told: Priced[] = [];
   const pricing = new Pricing((priced) => told.push(priced));
@@ -60,7 +60,7 @@ function asking() {
   return { pricing, told, until };
 }
 
-test('the newest question alone is asked, after a pause of typing', async () => {
+test('only the newest question is asked, after a pause of typing', async () => {
   const { pricing, told, until } = asking();
   answers = [priceOf(5)];
   for (let typed = 1; typed < 5; typed++) {
@@ -74,7 +74,7 @@ test('the newest question alone is asked, after a pause of typing', async () => 
   expect(told).toMatchObject([{ kind: 'price', price: { amount: 5 }, uncursed: null }]);
 });
 
-test('after a refusal for too many requests it is asked again, no sooner than it may be', async () => {
+test('after a refusal for too many requests the question is repeated at the allowed time', async () => {
   const { pricing, told, until } = asking();
   answers = [
     () => Response.json({ error: [{ msg: 'too many' }] }, { status: 429, headers: { 'retry-after': '7' } }),
@@ -85,11 +85,7 @@ test('after a refusal for too many requests it is asked again, no sooner than it
   await until(1);
   expect(told[0]).toMatchObject({
     kind: 'refused',
-    messages: [
-      expect.stringMatching(/takes the next in 7 s/u),
-      'too many',
-      expect.stringMatching(/by itself/u),
-    ],
+    messages: [expect.stringMatching(/Try again in 7 s/u), 'too many', expect.stringMatching(/by itself/u)],
   });
   await vi.advanceTimersByTimeAsync(6_000);
   expect(sent).toHaveLength(1);
@@ -98,7 +94,7 @@ test('after a refusal for too many requests it is asked again, no sooner than it
   expect(told[1]).toMatchObject({ kind: 'price' });
 });
 
-test('where some would be vindicated, the price of one reveal each is asked for, too', async () => {
+test('if some would be vindicated, the price of one reveal each is requested too', async () => {
   const { pricing, told, until } = asking();
   answers = [
     priceOf(5, [{ code: 'vindicated', message: '1 inscription would have been cursed' }]),
@@ -114,7 +110,7 @@ test('where some would be vindicated, the price of one reveal each is asked for,
   expect(told[1]).toMatchObject({ price: { amount: 5 }, uncursed: { amount: 9 } });
 });
 
-test('a file that cannot be read any more is told, and nothing is asked', async () => {
+test('an unreadable file gives a message, and the service is not asked', async () => {
   const { pricing, told, until } = asking();
   const blob = { type: '', arrayBuffer: () => Promise.reject(new Error('gone')) } as unknown as Blob;
   pricing.ask(questionOf([{ kind: 'file', name: 'a.txt', size: 5, blob }], fields));
@@ -123,7 +119,7 @@ test('a file that cannot be read any more is told, and nothing is asked', async 
   expect([told[0], sent]).toEqual([{ kind: 'refused', messages: [unreadable] }, []]);
 });
 
-test('contents are sent for their price while they are small, sizes after that', async () => {
+test('small contents are sent for a price, larger ones only with their sizes', async () => {
   const { pricing, until } = asking();
   answers = [priceOf(5), priceOf(6)];
   pricing.ask(questionOf([itemOf(10)], fields));

@@ -44,7 +44,7 @@ describe('a PSBT', () => {
     for (const each of given) expect(hexOf(psbtBytes(each)!)).toBe(hexOf(psbt));
   });
 
-  test('of anything else is not there, and nothing throws', () => {
+  test('is null for any other bytes, without an error', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.uint8Array({ maxLength: 300 })), (given) => {
         const bytes = psbtBytes(given);
@@ -63,7 +63,7 @@ describe('a PSBT', () => {
     }
   });
 
-  test('has the outputs that its transaction has', () => {
+  test('has the outputs of its transaction', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1000, max: 900 * 10 ** 3 }), { minLength: 1, maxLength: 20 }),
@@ -75,7 +75,7 @@ describe('a PSBT', () => {
     );
   });
 
-  test('signs the same transaction as itself, and another one than any other', () => {
+  test('signs the same transaction as itself, and a different one from any other', () => {
     expect(signSame(psbt, psbt)).toBe(true);
     expect(signSame(psbt, psbtOf(3457, 10_000))).toBe(false);
     expect(signSame(psbt, psbt.slice(0, 12))).toBe(false);
@@ -107,7 +107,7 @@ describe('a transaction that a wallet finalized itself', () => {
     expect(signsTransaction(psbtOf(3456), one.hex)).toBe(false);
   });
 
-  test('of anything else is not there, and nothing throws', () => {
+  test('is null for any other bytes, without an error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (given) => {
         withoutSignatures(given);
@@ -117,7 +117,7 @@ describe('a transaction that a wallet finalized itself', () => {
   });
 });
 
-test('a payment is handed to a wallet only if it pays what the service says, and what was asked for', () => {
+test('a payment is handed to a wallet only if it pays what the service says, and what the order needs', () => {
   const outputs = [
     { address: 'charge', value: 3456 },
     { address: 'change', value: 10_000 },
@@ -125,9 +125,9 @@ test('a payment is handed to a wallet only if it pays what the service says, and
   const built = { psbtHex: hexOf(psbt), outputs };
   const charge = { address: 'charge', sats: 3456 };
   expect(builtProblem(built, charge)).toBeNull();
-  expect(builtProblem({ ...built, psbtHex: 'abcd' }, charge)).toMatch(/answered no PSBT/u);
+  expect(builtProblem({ ...built, psbtHex: 'abcd' }, charge)).toMatch(/did not answer with a PSBT/u);
   expect(builtProblem({ ...built, psbtHex: hexOf(psbtOf(3456, 1000)) }, charge)).toMatch(
-    /something else than the service says/u,
+    /does not pay what the service says/u,
   );
-  expect(builtProblem(built, { ...charge, sats: 3457 })).toMatch(/less than it asks for/u);
+  expect(builtProblem(built, { ...charge, sats: 3457 })).toMatch(/less than the order needs/u);
 });

@@ -26,7 +26,7 @@ function centresOf(size: number): number[] {
   return size < 45 ? [last] : [6, (6 + last) / 2, last];
 }
 
-/** Modules that are no data, told from the standard by another way than the encoder's. */
+/** Modules that are not data, derived from the standard in another way than in the encoder. */
 function isPattern(size: number, row: number, column: number): boolean {
   const [low, high] = [Math.min(row, column), Math.max(row, column)];
   // corners with their formats, timing, and versions from 7 on
@@ -63,12 +63,12 @@ const times = (left: number, right: number): number => {
   return product;
 };
 
-/** The mask that the format of a code names. */
+/** The mask in the format of a code. */
 function maskOf(code: Code): (i: number, j: number) => boolean {
   const bits = Array.from({ length: 15 }, (_, bit) =>
     Number(bit < 6 ? code[bit]![8]! : bit < 10 ? false : code[8]![14 - bit]!),
   );
-  // bits 6 to 9 are of its correction
+  // bits 6 to 9 belong to its correction
   const told = (bits.reduce((sum, bit, place) => sum + bit * 2 ** place, 0) ^ 0x5412) >> 10;
   expect(told >> 3).toBe(0);
   return masks[told & 7]!;
@@ -145,7 +145,7 @@ function read(code: Code): { text: string; syndromes: number[] } {
 }
 
 describe('a QR code', () => {
-  test('has the text, and corrections of which nothing is left, in each version', () => {
+  test('has the text, and corrections without a remainder, in each version', () => {
     const versions = new Set<number>();
     // each version has lengths that are 15 apart or more
     for (let length = 0; length <= 213; length += 9) {
@@ -159,7 +159,7 @@ describe('a QR code', () => {
     expect([...versions]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  test('has any text that fits, and is missing for one that does not', () => {
+  test('has any text that fits, and is null for a longer one', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 240 }), (text) => {
         const code = qrCode(text);
@@ -179,7 +179,7 @@ describe('a QR code', () => {
     ).toBe('M0 0h1v1h-1zM1 1h1v1h-1z');
   });
 
-  test('is the one that a public library makes', () => {
+  test('equals that of a public library', () => {
     // qr 0.7.0 (npm, Paul Miller): encodeQR('a', 'raw', {ecc: 'medium', encoding: 'byte'}), rows as numbers
     const rows = qrCode('a')!.map((row) => Number.parseInt(row.map(Number).join(''), 2));
     expect(rows).toEqual(libraryRows);

@@ -19,15 +19,18 @@ const textOf = (more: Partial<Order>, at = now): string => {
   return [title, ...words].join(' ');
 };
 
-test.each(orderStates)('an order that is %s is told in words, with and without a refund address', (state) => {
-  for (const more of [{}, { refundAddress: 'bcrt1qrefund' }]) {
-    const { title, words } = told({ ...order, ...more, state }, now);
-    expect(title).toMatch(/\w/u);
-    for (const each of words) expect(each).toMatch(/^[A-Z].*[.:]$/su);
-  }
-});
+test.each(orderStates)(
+  'an order that is %s is described in words, with and without a refund address',
+  (state) => {
+    for (const more of [{}, { refundAddress: 'bcrt1qrefund' }]) {
+      const { title, words } = told({ ...order, ...more, state }, now);
+      expect(title).toMatch(/\w/u);
+      for (const each of words) expect(each).toMatch(/^[A-Z].*[.:]$/su);
+    }
+  },
+);
 
-test('what is asked for is told with its amount', () => {
+test('an amount to pay is named', () => {
   expect(textOf({})).toMatch(/Send exactly 3,456 sats to the address below/u);
   const partly = { missing: 1200, psbt: { ...order.psbt!, body: { chargeAmount: 1200, feeRate: 2 } } };
   expect(textOf({ underpaid: true, ...partly })).toMatch(/1,200 sats are missing .*same address/u);
@@ -35,7 +38,7 @@ test('what is asked for is told with its amount', () => {
   const psbt = { ...order.psbt!, body: { chargeAmount: 900, feeRate: 2 } };
   const raised = textOf({ missing: 900, repriced, psbt, charge: { ...order.charge, amount: 4356 } });
   expect(raised).toMatch(
-    /^Fees rose: 900 sats more .*9 sat\/vB instead of 2 .*4,356 sats instead of 3,456 sats/u,
+    /^Fees rose: 900 sats more .*9 sat\/vB instead of 2\. .*4,356 sats instead of 3,456 sats/u,
   );
   expect(raised).toMatch(/or cancel the order/u);
   expect(textOf({ state: 'waiting-parent', parents: [{ inscriptionId: 'x', depositAddress: 'y' }] })).toMatch(
@@ -43,25 +46,25 @@ test('what is asked for is told with its amount', () => {
   );
 });
 
-test('no one is asked to pay an order that takes no money, whatever the clock of the browser says', () => {
+test('a closed order asks no one to pay, whatever the clock of the browser says', () => {
   const { psbt: _, ...closed } = order;
   const shown = (more: Partial<Order>, at = now): string => {
     const { title, words } = told({ ...closed, ...more }, at);
     return [title, ...words].join(' ');
   };
-  expect(shown({}, order.expiresAt)).toMatch(/^The time to pay is over .*Do not pay it any more/u);
-  expect(shown({})).toMatch(/^It takes no money any more .*Do not pay it any more/u);
-  expect(shown({ state: 'waiting-parent' })).toMatch(/Do not pay it any more/u);
+  expect(shown({}, order.expiresAt)).toMatch(/^The time to pay is over .*Do not pay this order/u);
+  expect(shown({})).toMatch(/^The order accepts no more payments .*Do not pay this order/u);
+  expect(shown({ state: 'waiting-parent' })).toMatch(/Do not pay this order/u);
   expect(shown({ received: 3456 })).toMatch(/^Payment seen/u);
   expect([isPayable(closed), isPayable(order)]).toEqual([false, true]);
   expect(textOf({}, order.expiresAt + 1)).toMatch(/^Waiting for your payment/u);
   for (const state of ['expired', 'cancelled'] as const)
     expect(textOf({ state, refundAddress: 'bcrt1qrefund' })).toMatch(
-      /Do not pay it any more: what arrives is only sent back/u,
+      /Do not pay this order: a payment is only refunded/u,
     );
 });
 
-test('one inscription is told as one, and several as several', () => {
+test('one inscription is described in the singular, and several in the plural', () => {
   const [sent, waiting] = [order.files[0]!, order.files[1]!];
   expect(textOf({ state: 'queued', files: [waiting] })).toMatch(/^The inscription is being sent It waits/u);
   expect(textOf({ state: 'queued', files: [waiting, waiting] })).toMatch(
@@ -71,11 +74,11 @@ test('one inscription is told as one, and several as several', () => {
   expect(textOf({ state: 'completed' })).toMatch(/^2 inscriptions delivered They are in a block/u);
 });
 
-test('what was overpaid is sent back only where an address is known', () => {
+test('an overpayment is refunded only if an address is known', () => {
   const overpaid = { state: 'completed', overpaid: true } as const;
-  expect(textOf(overpaid)).toMatch(/More than the price was paid\. The order has no refund address/u);
+  expect(textOf(overpaid)).toMatch(/You paid more than the price\. The order has no refund address/u);
   expect(textOf({ ...overpaid, refundAddress: 'bcrt1qrefund' })).toMatch(
-    /The rest is sent back\. It goes to bcrt1qrefund/u,
+    /The rest is refunded\. It goes to bcrt1qrefund/u,
   );
 });
 
@@ -118,6 +121,6 @@ test('an order that waits for a parent asks for sats only while some are missing
   expect([asked({}), asked({ received: 1000, missing: 2456 }), asked({ received: 3456 })]).toEqual([
     3456, 2456, 0,
   ]);
-  expect(textOf({ ...lent, received: 3456 })).toMatch(/The payment is there\./u);
-  expect(textOf(lent)).toMatch(/Pay 3,456 sats to the address below, too\./u);
+  expect(textOf({ ...lent, received: 3456 })).toMatch(/The payment has arrived\./u);
+  expect(textOf(lent)).toMatch(/Also pay 3,456 sats to the address below\./u);
 });

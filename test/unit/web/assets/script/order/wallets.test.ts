@@ -16,7 +16,7 @@ const psbt = {
   paymentInputIndices: [1, 2],
 };
 
-/** A page with a wallet that notes how it was called, and answers. */
+/** A page with a wallet that records calls, and answers. */
 function pageWith(name: string, answer: unknown) {
   const calls: unknown[][] = [];
   const provider = {
@@ -44,7 +44,7 @@ describe('a wallet', () => {
     ['UniSat', 'signPsbt(psbtHex, options)', 'signed', one],
     ['Leather', "request('signPsbt', params)", { result: { hex: 'signed' } }, two],
     ['OKX', 'signPsbt(psbtHex, options)', 'signed', one],
-  ])('%s is asked for signatures as its documents say', async (name, call, answer, account) => {
+  ])('%s signs in the way that its documents describe', async (name, call, answer, account) => {
     const { page, calls } = pageWith(name, answer);
     const [wallet] = walletsIn(page);
     expect(wallet!.name).toBe(name);
@@ -78,12 +78,12 @@ describe('a wallet', () => {
     await expect(wallet!.sign(psbt, two)).rejects.toThrow(words);
   });
 
-  test('that names no addresses is told so', async () => {
+  test('that gives no addresses has a message', async () => {
     const [wallet] = walletsIn(pageWith('Xverse', null).page);
-    await expect(wallet!.connect()).rejects.toThrow(/did not name an address/u);
+    await expect(wallet!.connect()).rejects.toThrow(/did not give an address/u);
   });
 
-  test('of an older version of sats-connect is asked for its accounts in its way', async () => {
+  test('of an older version of sats-connect is asked for its accounts in the older way', async () => {
     const asked: string[] = [];
     const listed = [
       { purpose: 'payment', address: two.paymentAddress, publicKey: two.paymentPublicKey },
@@ -99,18 +99,18 @@ describe('a wallet', () => {
     expect([await wallet!.connect(), asked]).toEqual([two, ['wallet_connect', 'getAccounts']]);
   });
 
-  test('of an old version, which lacks a method, is told so', async () => {
+  test('of an old version without a method has a message', async () => {
     const [wallet] = walletsIn({ unisat: {} });
     await expect(wallet!.connect()).rejects.toThrow(/does not offer requestAccounts: update it/u);
   });
 });
 
-test('pages without wallets, or with something else by their names, have none', () => {
+test('pages without wallets, or with other things under their names, have no wallets', () => {
   for (const page of [{}, { unisat: null, okxwallet: 5, XverseProviders: 'x' }])
     expect(walletsIn(page)).toEqual([]);
 });
 
-test('one address pays, and holds inscriptions where it is taproot', () => {
+test('a single address pays, and also has the inscriptions if it is taproot', () => {
   expect(oneAddress('bcrt1pord', 'bb')).toMatchObject({
     ordinalAddress: 'bcrt1pord',
     paymentAddress: 'bcrt1pord',
@@ -118,11 +118,11 @@ test('one address pays, and holds inscriptions where it is taproot', () => {
   expect(oneAddress('bcrt1qpay', '03aa')).not.toHaveProperty('ordinalAddress');
 });
 
-test('an address of another network is told with both', () => {
+test('the message for an address of another network names both networks', () => {
   expect(networkProblem('tb1qexample', 'mainnet')).toMatch(
-    /address of testnet3, and this service is on mainnet/u,
+    /address of testnet3, but this service is on mainnet/u,
   );
   expect(networkProblem('bcrt1qexample', 'regtest')).toBeNull();
-  expect(networkProblem('hello', 'mainnet')).toBe('This is no address of mainnet.');
+  expect(networkProblem('hello', 'mainnet')).toBe('This is not an address of mainnet.');
   expect(networkProblem('', 'mainnet')).toBeNull();
 });
