@@ -13,11 +13,11 @@ export interface Trait {
   readonly value: string;
 }
 
-/** Most characters of a title: longer ones are texts, not names. */
+/** Maximum characters of a title: longer ones are texts, not names. */
 const titleCharsMax = 120;
-/** Most characters of a name or value; the rest is cut. */
+/** Maximum characters of a name or value; the rest is cut. */
 const traitCharsMax = 200;
-/** Most traits that are shown; all are in the record. Honest collections have about ten. */
+/** Maximum number of traits that are shown; all are in the record. Honest collections have about ten. */
 const traitsMax = 40;
 
 /**

@@ -17,7 +17,7 @@ export interface ContentMeasure {
   readonly pixels: ImageSize | null;
 }
 
-/** Most bytes that are ever decoded of a content, which is the bound of a frame of its own (preview-bounds.ts). */
+/** Maximum bytes that are ever decoded of a content, which is the bound of a frame of its own (preview-bounds.ts). */
 export const decodedBytesMax = 16_000_000;
 
 /**

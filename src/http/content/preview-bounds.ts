@@ -1,7 +1,7 @@
 import { grouped, sizeWords } from '#web/format.ts';
 import { type ContentMeasure, decodedBytesMax } from './content-measures.ts';
 
-/** Most data that a frame hands to a browser. Larger contents are described in words instead. */
+/** Maximum data that a frame hands to a browser. Larger contents are described in words instead. */
 export interface PreviewBounds {
   /** Bytes of a body without its encoding. */
   readonly decodedBytes: number;

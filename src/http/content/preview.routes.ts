@@ -26,7 +26,7 @@ import { inscribedHeaders, isSentEncoded } from './content-headers.ts';
 import { ContentMeasures } from './content-measures.ts';
 import { boundsOf, type PreviewSize, tooLarge } from './preview-bounds.ts';
 
-/** Most text that a frame shows; the rest is at `/content`. */
+/** Maximum text that a frame shows; the rest is at `/content`. */
 const previewTextBytes = 64 * 1024;
 
 const previewQuery = Type.Object({

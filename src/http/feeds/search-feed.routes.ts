@@ -33,7 +33,7 @@ const feedQuery = Type.Object({
   ...memberQuery,
 });
 
-/** Most characters of a content that a feed reader shows below its title. */
+/** Maximum characters of a content that a feed reader shows below its title. */
 const summaryChars = 300;
 
 /** `/search.atom`: the newest inscriptions that a search finds. Its access rules are those of the search. */

@@ -30,9 +30,9 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 export const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
 type OutputType = (typeof outputTypes)[number];
 
-/** Most outputs of one answer without a limit: an output takes half a kilobyte. */
+/** Maximum number of outputs of one answer without a limit: an output takes half a kilobyte. */
 const outputsMax = 20_000;
-/** Most inscriptions of one answer: 7 MB. */
+/** Maximum number of inscriptions of one answer: 7 MB. */
 const inscriptionsMax = 100_000;
 /** Outputs whose contents are looked up together. */
 const lookedUpAtOnce = 1_000;

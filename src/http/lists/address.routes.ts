@@ -30,7 +30,7 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { addressTabs } from '#web/pages/address.page.ts';
 import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';
 
-/** Most outputs in one `/address`. ord lists all; 100,000 are 8 MB. */
+/** Maximum number of outputs in one `/address`. ord lists all; 100,000 are 8 MB. */
 const listedMax = 100_000;
 
 const addressAnswer = Type.Object({

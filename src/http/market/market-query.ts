@@ -24,11 +24,14 @@ import { type ExportFormName, exportForms } from './show-exported-sale.ts';
 export const parameter = (description: string, form: Readonly<Record<string, unknown>>) =>
   Type.Optional(Type.Unsafe<unknown>({ description, acceptedForm: form }));
 
-/** Most characters of a text to search: names of imports are hardly longer. */
+/** Maximum characters of a text to search: names of imports are hardly longer. */
 const searchCharsMax = 100;
-/** Most traits. Each narrows the result further, and an address with eight of the longest fits in a request. */
+/**
+ * Maximum number of traits in a query. Each narrows the result further, and an address with eight of the longest fits
+ * in a request.
+ */
 const traitsMax = 8;
-/** Most characters of the parameter: eight names and values of 100 characters, each with a backslash before it. */
+/** Maximum characters of the parameter: eight names and values of 100 characters, each with a backslash before it. */
 const traitCharsMax = 4_000;
 const limitMin = 20;
 const limitMax = 100;
@@ -124,7 +127,7 @@ export const marketPath = {
 type Query = Readonly<Record<string, unknown>>;
 type Path = Readonly<Record<string, string | undefined>>;
 
-/** Most characters of a slug: 100, or those of an inscription id. Longer slugs name nothing. */
+/** Maximum characters of a slug: 100, or those of an inscription id. Longer slugs name nothing. */
 const slugCharsMax = 100;
 
 /** Reads parameters, and collects their faults. */

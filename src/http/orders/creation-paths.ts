@@ -152,9 +152,11 @@ const sentOrder = (
  * all requests (`limits.requests`) for a minute, and look-ups must not wait for such servers.
  */
 const fetchesMax = 8;
-/** Most such orders of one client. */
+/** Maximum number of such orders of one client. */
 const fetchesEach = 2;
-/** Most such orders of one network, which has thousands of addresses: the other half is for everyone else. */
+/**
+ * Maximum number of such orders of one network, which has thousands of addresses: the other half is for everyone else.
+ */
 const fetchesEachNetwork = 4;
 
 /**

@@ -31,15 +31,16 @@ import { timelineOf } from './inscription-timeline.ts';
 /** Bytes of a content that are searched for references, for the inscription's page. */
 const referenceBytes = 256 * 1024;
 /**
- * Most pending sales on the page of an inscription: each further one buys from a buyer that no block has confirmed yet.
+ * Maximum number of pending sales on the page of an inscription: each further one buys from a buyer that no block has
+ * confirmed yet.
  */
 const pendingSalesShown = 5;
-/** Most newest sales and newest transfers on the page: one or two screens. */
+/** Maximum number of newest sales, and of newest transfers, on the page: one or two screens. */
 const eventsShown = 20;
 /** Tiles of parents, children and a gallery: with the page's own files fewer than 60 requests. */
 const tilesShown = 8;
 
-/** Most parents in the details of an inscription, as in ord's answer. */
+/** Maximum number of parents in the details of an inscription, as in ord's answer. */
 const parentsOfDetail = 4;
 
 /** Everything that the page of an inscription shows besides its details: about twelve look-ups by indexes. */

@@ -12,7 +12,7 @@ interface Candidate {
   readonly contentType: string | null;
 }
 
-/** Most inscriptions of each kind, visible kinds first: otherwise mints of tokens would fill the page. */
+/** Maximum number of inscriptions of each kind, visible kinds first: otherwise mints of tokens would fill the page. */
 const shares: Readonly<Record<Media, number>> = {
   image: 5,
   frame: 5,
@@ -22,7 +22,10 @@ const shares: Readonly<Record<Media, number>> = {
   other: 0,
   text: 14,
 };
-/** Most inscriptions: three full rows on a wide screen. The last place is for the first indexed inscription. */
+/**
+ * Maximum number of shown inscriptions: three full rows on a wide screen. The last place is for the first indexed
+ * inscription.
+ */
 const shownMax = 15;
 
 /** Newest inscriptions that are considered: narrow rows, read once per tip. */

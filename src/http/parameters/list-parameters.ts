@@ -88,7 +88,7 @@ const limitMax = 1_000;
 export const isLongPage = ({ limit }: Readonly<Record<string, unknown>>): boolean =>
   Number(limit) > limitDefault;
 
-/** Most bytes: longer content types and metaprotocols are data, and do not fit into a URL. */
+/** Maximum bytes: longer content types and metaprotocols are data, and do not fit into a URL. */
 const textBytesMax = 4_096;
 
 const invalid = (message: string, parameter: string): AppError =>
@@ -203,7 +203,7 @@ export function idOf(value: string | undefined, name: string): InscriptionId | u
   return id;
 }
 
-/** Most characters of a wrong value that an error quotes. */
+/** Maximum characters of a wrong value that an error quotes. */
 const shownChars = 100;
 
 /** The script of an address. Throws `request_invalid`, also for an address of another network. */

@@ -13,7 +13,7 @@ import { parseSat } from '#kernel/sats/parse-sat.ts';
 import { parseUnsigned } from '#kernel/sats/rust-numbers.ts';
 import { lastSat, type Sat } from '#kernel/sats/sat.ts';
 
-/** Most characters of a parameter that an error quotes: valid ones are not longer. */
+/** Maximum characters of a parameter that an error quotes: valid ones are not longer. */
 const quotedMax = 80;
 
 function invalid(words: string): AppError {

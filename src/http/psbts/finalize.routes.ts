@@ -15,8 +15,8 @@ import { PsbtFaults, psbtFault } from '#psbts/bytes/psbt-faults.ts';
 import { psbtBytes } from '#psbts/bytes/psbt-text.ts';
 
 /**
- * Most PSBTs of one request, one from each signer: a script before Taproot needs signatures of at most 20 keys
- * (MAX_PUBKEYS_PER_MULTISIG).
+ * Maximum number of PSBTs of one request, one from each signer: a script before Taproot needs signatures of at most 20
+ * keys (MAX_PUBKEYS_PER_MULTISIG).
  */
 const psbtsMax = 20;
 

@@ -43,7 +43,7 @@ function refuse(error: AppError): never {
   throw error;
 }
 
-/** Most characters of a value that an error quotes. */
+/** Maximum characters of a value that an error quotes. */
 const shownChars = 100;
 
 const unknownOrder = (parameter: string, given: string): string => {

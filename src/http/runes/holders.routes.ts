@@ -35,7 +35,7 @@ import { amountView } from './rune-views.ts';
 const positionBytes = 8;
 
 /**
- * Bounds of walks. A page that no earlier walk has found needs a walk over every holder of its rune, which takes a
+ * Bounds of walks. A page that no earlier walk found needs a walk over every holder of its rune, which takes a
  * connection up to ten seconds: two of the ten connections, one for each client. A client that would wait longer than
  * one such walk asks again.
  */

@@ -7,7 +7,7 @@ import { type Rarity, rarities } from '#kernel/sats/rarity.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import type { TracedSats } from '#sat-ranges/sat-tracer.ts';
 
-/** Most special ranges of one output: a megabyte of an answer. Counts are exact beyond it. */
+/** Maximum number of special ranges of one output: a megabyte of an answer. Counts are exact beyond it. */
 const specialMax = 10_000;
 
 const integer = Type.Integer();

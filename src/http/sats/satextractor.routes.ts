@@ -72,7 +72,7 @@ export function satextractorRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Most reasons in the message of a 404: most reasons name no transaction, and there are few. */
+/** Maximum number of reasons in the message of a 404: most reasons name no transaction, and there are few. */
 const reasonsShown = 5;
 
 /** An output that is not spent although it may contain special sats. */

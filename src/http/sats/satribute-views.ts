@@ -7,7 +7,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type Sat, satSupply } from '#kernel/sats/sat.ts';
 import { type SatRange } from '#kernel/sats/sat-range.ts';
 
-/** Most ranges of a satribute that are shown. A list has at most hundreds of thousands. */
+/** Maximum number of ranges of a satribute that are shown. A list has at most hundreds of thousands. */
 const rangesMax = 100;
 const allSats: SatRange = { start: 0, end: satSupply };
 

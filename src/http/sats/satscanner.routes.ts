@@ -16,7 +16,7 @@ import { refuseTwins, scanAnswer, scanOutputs } from './scan-outputs.ts';
 
 const tags = ['sats'] as const;
 const config = { errors: 'serviceRead', guard: builds } as const;
-/** Most outputs of one scan: each is looked up at the node. */
+/** Maximum number of outputs of one scan: each is looked up at the node. */
 const outputsMax = 10_000;
 
 /** The scanner of the public interface: special sats of outputs and addresses (docs/satributes.md). */

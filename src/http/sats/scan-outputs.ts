@@ -16,7 +16,7 @@ import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
 import { rangesATurn, rarestIn, specialOf } from './output-sats.ts';
 import { satributesInForce } from './satributes-in-force.ts';
 
-/** Most ranges and special ranges of one answer: 8 MB. */
+/** Maximum number of ranges and special ranges of one answer: 8 MB. */
 const rangesMax = 50_000;
 
 const integer = Type.Integer();

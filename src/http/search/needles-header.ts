@@ -1,5 +1,5 @@
 /**
- * Most bytes of the header. Node's own client reads 16 KiB of headers in total; this quarter leaves room for the
+ * Maximum bytes of the header. Node's own client reads 16 KiB of headers in total; this quarter leaves room for the
  * others.
  */
 const maxHeaderBytes = 4_096;

@@ -24,7 +24,7 @@ import {
 } from './search-parameters.ts';
 import { hashOf, requireOneOf } from './validate-parameters.ts';
 
-/** Most characters of a text with suggestions. Longer texts are pasted, not typed. */
+/** Maximum characters of a text with suggestions. Longer texts are pasted, not typed. */
 const suggestedCharsMax = 200;
 const dayMs = 86_400_000;
 

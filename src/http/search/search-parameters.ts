@@ -18,9 +18,9 @@ import { exampleHash } from './search.schemas.ts';
 const maxPage = 2 ** 31 - 1;
 const maxItemsPerPage = 1_000;
 const itemsPerPageDefault = 100;
-/** Most traits in one search: no known inscription has more. */
+/** Maximum number of traits in one search: no known inscription has more. */
 const maxTraits = 32;
-/** Most code points of a title, the same as of a needle. */
+/** Maximum code points of a title, the same as of a needle. */
 const maxTitle = 1_000;
 
 const flag = (description: string) =>

@@ -21,7 +21,7 @@ const titleSizes = [76, 60, 46, 36] as const;
 const titleHeight = 250;
 const lineSize = 32;
 const lineHeight = 48;
-/** Most drawn characters of a text: more do not fit at the smallest size. */
+/** Maximum drawn characters of a text: more do not fit at the smallest size. */
 const charsMax = 160;
 
 /** A card with texts on the left, a thumbnail on the right, and our name below. */

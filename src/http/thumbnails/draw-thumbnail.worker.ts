@@ -14,7 +14,7 @@ import {
  * beyond its memory, and its parent ends it beyond its time (thumbnail-drawer.ts).
  */
 
-/** Most width and height: a card of a list, on a screen with two dots per pixel. */
+/** Maximum width and height: a card of a list, on a screen with two dots per pixel. */
 const edge = 400;
 const quality = 80;
 /** Colour of the background, because JPEG has no transparency. */

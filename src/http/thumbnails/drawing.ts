@@ -39,7 +39,7 @@ export interface DrawingAnswer {
 }
 
 /**
- * Most pixels that are decoded. With four bytes each they take 200 MB, in formats that are decoded whole. Cameras make
- * 50 million at most, and inscriptions have less than 4 MB.
+ * Maximum pixels that are decoded. With four bytes each they take 200 MB, in formats that are decoded whole. Cameras
+ * make 50 million at most, and inscriptions have less than 4 MB.
  */
 export const drawnPixelsMax = 50_000_000;

@@ -7,9 +7,9 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { drawnPixelsMax } from './drawing.ts';
 import { wholeBody } from './whole-body.ts';
 
-/** Most bytes of all images of one SVG, without their encodings: a block has 4 MB. */
+/** Maximum bytes of all images of one SVG, without their encodings: a block has 4 MB. */
 const bytesMax = 4_000_000;
-/** Most pixels of all images of one SVG: they are decoded to four bytes each, besides the drawing. */
+/** Maximum pixels of all images of one SVG: they are decoded to four bytes each, besides the drawing. */
 const pixelsMax = drawnPixelsMax / 2;
 
 /** `unknown`: an inscription is not known (yet). `none`: one is not an image of pixels, or they are too large. */

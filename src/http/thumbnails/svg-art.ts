@@ -4,7 +4,7 @@ import {
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
 
-/** Most references to inscriptions in a drawn SVG: layers of generated art are about ten. */
+/** Maximum number of references to inscriptions in a drawn SVG: layers of generated art are about ten. */
 export const referencesMax = 24;
 
 /** Needs of an SVG that is drawn without a browser. */

@@ -39,7 +39,7 @@ export interface Art {
   readonly form: PictureForm;
 }
 
-/** Most bytes of an SVG: longer ones have only been seen in attacks, as text that takes librsvg seconds. */
+/** Maximum bytes of an SVG: longer ones have only been seen in attacks, as text that takes librsvg seconds. */
 const svgBytesMax = 4_000_000;
 
 /** An image that is being drawn. */

@@ -93,7 +93,7 @@ function without(parameters: Parameters, name: string): Parameters {
   return Object.fromEntries(Object.entries(parameters).filter(([given]) => given !== name));
 }
 
-/** Most types in the menu; the form accepts any other. */
+/** Maximum number of types in the menu; the form accepts any other. */
 const typesMax = 8;
 
 /** Matches by content type; each links to the search with only that type. */

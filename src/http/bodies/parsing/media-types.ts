@@ -23,7 +23,7 @@ export const mediaTypes = {
 /** The content type of bodies for a sink. */
 export const anyMediaType = '*/*';
 
-/** Most characters of a media type: an inscription could not have a longer one in one push. */
+/** Maximum characters of a media type: an inscription could not have a longer one in one push. */
 const mediaTypeChars = 520;
 /** A type with its parameters (RFC 9110, 8.3.1), in visible ASCII and blanks. */
 const mediaTypeForm =

@@ -2,9 +2,9 @@ import type { BodyReader } from './body-reader.ts';
 import type { ParsedBody } from './parse-body.ts';
 import { lengthBytes, TextList } from './text-list.ts';
 
-/** Most bytes of a text: ids have 75, and six times that in escapes. */
+/** Maximum bytes of a text: ids have 75, and six times that in escapes. */
 const textBytesMax = 512;
-/** Most bytes of a decoded text: a byte that is not UTF-8 becomes a character of three bytes. */
+/** Maximum bytes of a decoded text: a byte that is not UTF-8 becomes a character of three bytes. */
 const decodedBytesMax = 3 * textBytesMax;
 const blockBytesMin = 16 * 1024;
 /** Size of a block: large enough that 32 MiB are few blocks, and small enough that the last one's free end is short. */

@@ -18,11 +18,13 @@ import type { SalePageView, SoldItem } from '#web/pages/sale.page.ts';
 import type { SaleLine } from '#web/parts/sale-rows.ts';
 
 /**
- * Most rows of a transaction that waits for a block: one row has a hundred bytes, and purchases have some tens of
- * items.
+ * Maximum number of rows of a transaction that waits for a block: one row has a hundred bytes, and purchases have some
+ * tens of items.
  */
 const pendingMax = 100;
-/** Most items with other sales on the page: more than a usual purchase has, with three statements for each. */
+/**
+ * Maximum number of items with other sales on the page: more than a usual purchase has, with three statements for each.
+ */
 const itemsWithOthersMax = 5;
 const othersMax = 20;
 

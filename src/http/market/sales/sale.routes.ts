@@ -47,8 +47,8 @@ const saleSchema = Type.Object({
 });
 
 /**
- * Most sales of an answer: a page of a megabyte or two. One output may contain thousands of inscriptions, and each is a
- * sale.
+ * Maximum number of sales of an answer: a page of a megabyte or two. One output may contain thousands of inscriptions,
+ * and each is a sale.
  */
 const salesMax = 1_000;
 

@@ -48,7 +48,7 @@ export async function batchOf<Item>(body: unknown, read: (text: string) => Item)
   return items;
 }
 
-/** Most items of a list that counts as a look-up: some milliseconds of a connection. */
+/** Maximum number of items of a list that counts as a look-up: some milliseconds of a connection. */
 const smallListMax = 1_000;
 /** Larger lists that run at once. Each holds a connection for some seconds; most of the pool stays free for others. */
 const runningMax = 2;

@@ -45,12 +45,12 @@ import { inscriptionJson } from './inscription-views.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
-/** Most inscriptions of one request: 12 MB of answers without galleries. */
+/** Maximum number of inscriptions of one request: 12 MB of answers without galleries. */
 const inscriptionsMax = 10_000;
 /** Inscriptions read by one set of statements. */
 const inscriptionsAtOnce = 250;
 /**
- * Most characters of an answer. Galleries could make it any size, and it is held in memory until it is sent. This is
+ * Maximum characters of an answer. Galleries could make it any size, and it is held in memory until it is sent. This is
  * room for one of the largest galleries, which has 14 MB, and half of what a client may leave unread.
  */
 const answerCharsMax = 16 * 1024 * 1024;

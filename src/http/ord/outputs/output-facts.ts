@@ -47,7 +47,7 @@ type TakeFacts = (place: number, facts: OutputFacts) => void;
 /** Outputs per turn of the event loop if there is no wait, and transactions that are looked up together. */
 const partSize = 250;
 /**
- * Most bytes of transactions that one request reads: four of the largest, or 10,000 of usual ones. The node's answer
+ * Maximum bytes of transactions that one request reads: four of the largest, or 10,000 of usual ones. The node's answer
  * about a transaction is four times as large, and takes the event loop 20 ms for each megabyte of the transaction.
  */
 const transactionBytesMax = 16_000_000;

@@ -20,7 +20,7 @@ const config = { errors: 'plain', guard: open, failures: [422] } as const;
 /** Facts that neither the index nor the node has are read from the transaction, as in /tx. */
 const ofOne = { ...config, isDear: true } as const;
 const path = Type.Object({ outpoint: pathParts.outpoint });
-/** Most outputs of one request. Each may take two calls of the node. */
+/** Maximum number of outputs of one request. Each may take two calls of the node. */
 const outputsMax = 10_000;
 
 /** One output, or many at once. */

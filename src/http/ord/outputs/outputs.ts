@@ -62,8 +62,8 @@ interface Answer {
 }
 
 /**
- * Most characters of one answer about many outputs, with their runes and ranges of sats. It is held in memory until it
- * is sent: half of what a client may leave unread.
+ * Maximum characters of one answer about many outputs, with their runes and ranges of sats. It is held in memory until
+ * it is sent: half of what a client may leave unread.
  */
 const answerCharsMax = 16 * 1024 * 1024;
 /** Outputs in a piece of an answer: 100 kB. */

@@ -6,8 +6,8 @@ const headerLength = 80;
 const hashesAt = headerLength + 4;
 const hashLength = 32;
 /**
- * Most transactions in a block: its weight limit divided by the weight of the smallest transaction (Bitcoin Core
- * merkleblock.cpp).
+ * Maximum number of transactions in a block: its weight limit divided by the weight of the smallest transaction
+ * (Bitcoin Core merkleblock.cpp).
  */
 const transactionsMax = Math.floor(4_000_000 / 240);
 

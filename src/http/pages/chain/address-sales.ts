@@ -15,7 +15,10 @@ import { formatSalePlace, parseSalePlace } from '#market/sales/sale-id.ts';
 import type { AddressSalesView } from '#web/parts/address-sales.ts';
 import { rowsMax } from './chain-sources.ts';
 
-/** Most sales that a page sums: each is a row somewhere in its table, so more would take a slow disk seconds. */
+/**
+ * Maximum number of sales that a page sums: each is a row somewhere in its table, so more would take a slow disk
+ * seconds.
+ */
 const summedMax = 2_000;
 
 interface SalesQuestion {

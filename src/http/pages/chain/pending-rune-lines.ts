@@ -10,7 +10,9 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { asU128, maxU128, type U128 } from '#kernel/runes/u128.ts';
 import type { PendingRuneLine } from '#web/pages/mempool.page.ts';
 
-/** Most lines of one transaction, whose own page has all. With one edict each, it may move a hundred runes. */
+/**
+ * Maximum number of lines of one transaction, whose own page has all. With one edict each, it may move a hundred runes.
+ */
 const linesMax = 5;
 
 /** Etchings, mints and moves of runes by pending transactions: one line for each rune of a transaction. */

@@ -50,11 +50,11 @@ import { rowsMax } from './chain-sources.ts';
 import type { ReadTransaction } from './read-transaction.ts';
 
 /**
- * Most inscriptions and runes of a transaction that are read: more than a page lists, because outputs show their
- * contents too.
+ * Maximum number of inscriptions and runes of a transaction that are read: more than a page lists, because outputs show
+ * their contents too.
  */
 const heldMax = 1_000;
-/** Most ranges of sats that are compared with satributes for a page, in some tens of milliseconds. */
+/** Maximum number of ranges of sats that are compared with satributes for a page, in some tens of milliseconds. */
 const rangesMax = 5_000;
 
 /** Facts of the index about a transaction, from one moment. */

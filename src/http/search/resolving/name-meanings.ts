@@ -87,7 +87,7 @@ const namesOf = ({ id, title, inventory = id, scanner = id }: Satribute): string
   scanner,
 ];
 
-/** Most collections that are listed: more would hide the texts below them. `/market` lists all. */
+/** Maximum number of collections that are listed: more would hide the texts below them. `/market` lists all. */
 const collectionsMax = 3;
 /** Least characters of a beginning: the names of many collections begin with the same letter. */
 const beginningCharsMin = 2;

@@ -7,9 +7,9 @@ import type { FastifyReply, FastifyRequest, onSendAsyncHookHandler } from 'fasti
 import { LRUCache } from 'lru-cache';
 import { acceptedEncoding } from '#http/server/headers/accept.ts';
 
-/** Most answers kept: our own files, the document and the files of the reference, in both encodings. */
+/** Maximum number of kept answers: our own files, the document and the files of the reference, in both encodings. */
 const filesMax = 64;
-/** Most memory of kept answers. The largest file, of the reference, has 400 kB. */
+/** Maximum memory of kept answers. The largest file, of the reference, has 400 kB. */
 const bytesMax = 8_000_000;
 /**
  * Stronger compression than for other answers, because each is compressed once: brotli 9 takes 0.1 s for the largest

@@ -28,7 +28,7 @@ const keptBytesMax = 32_000_000;
 const bodyCharsMax = 16_000;
 /** Memory of an entry besides its texts. */
 const entryBytes = 400;
-/** Most bytes of memory of a character of a string. */
+/** Maximum bytes of memory per character of a string. */
 const charBytes = 2;
 
 /**

@@ -21,8 +21,8 @@ const idleMs = 1_000;
  */
 const refusedMs = 1_000;
 /**
- * Most refused connections that stay open for that time. What they send is not read, and at most 64 kB of it are
- * buffered. There can be as many as connections, so that a client with twice its number waits too.
+ * Maximum number of refused connections that stay open for that time. What they send is not read, and at most 64 kB of
+ * it are buffered. There can be as many as connections, so that a client with twice its number waits too.
  */
 export const closingMax = 1_000;
 

@@ -2,7 +2,10 @@ import { setImmediate as oneTurn, setTimeout as pause } from 'node:timers/promis
 import { LRUCache } from 'lru-cache';
 import type { Asker } from '#kernel/contracts/asker.ts';
 
-/** Most clients that are remembered, 100 bytes each: only those with ended requests are, and few of them leave. */
+/**
+ * Maximum number of clients that are remembered, 100 bytes each: only those with ended requests are, and few of them
+ * leave.
+ */
 const clientsMax = 10_000;
 /**
  * Milliseconds after which an ended request counts for about a third, so that a client that stops leaving is soon

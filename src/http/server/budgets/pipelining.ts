@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 /**
- * Most requests that may wait on a connection. Clients that pipeline send some tens ahead. Each waiting one holds its
- * headers, and a packet has room for thousands.
+ * Maximum number of requests that may wait on a connection. Clients that pipeline send some tens ahead. Each waiting
+ * one holds its headers, and a packet has room for thousands.
  */
 const waitingMax = 100;
 

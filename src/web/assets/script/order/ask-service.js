@@ -50,7 +50,7 @@ function refusalWords(status, messages, retryAfterMs) {
   return messages ?? [`The service answered with an error (${status}).`];
 }
 
-/** Most characters of an error that is not JSON, for example from a proxy. */
+/** Maximum characters of an error that is not JSON, for example from a proxy. */
 const textMax = 300;
 
 /** @param {string} text @returns {unknown} */

@@ -7,7 +7,7 @@ import { bytesOfItem, inscriptionIdsIn } from './order-body.js';
 /** @import { FileLimits } from './file-checks.js' */
 /** @import { Item } from './order-body.js' */
 
-/** Most items that are listed by name: more would be a long way to scroll on a phone. */
+/** Maximum number of items that are listed by name: more would be a long way to scroll on a phone. */
 const listedMax = 100;
 
 export class ItemList {

@@ -6,7 +6,7 @@ import { hexOf } from './psbt-bytes.js';
 
 /** @import { Outcome } from './ask-service.js' */
 
-/** Most refusals that are shown: more would hide the advice of the first ones. */
+/** Maximum number of refusals that are shown: more would hide the advice of the first ones. */
 const refusalsMax = 8;
 
 /** A random key, because anyone with the key and the body gets the order. Browsers offer UUIDs only on https. */

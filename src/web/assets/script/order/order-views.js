@@ -37,9 +37,9 @@ export function stateView(order, now) {
   ];
 }
 
-/** Most frames with inscribed contents: each loads a document. */
+/** Maximum number of frames with inscribed contents: each loads a document. */
 const framesMax = 12;
-/** Most files with a row of their own: 10,000 rows would be a page of megabytes. */
+/** Maximum number of files with a row of their own: 10,000 rows would be a page of megabytes. */
 const rowsMax = 100;
 
 /** The state of a file, in words. */

@@ -3,9 +3,9 @@
 /** @typedef {{ readonly id: string, readonly at: number, readonly words: string }} OwnOrder */
 
 const place = 'satscribe-orders';
-/** Most orders of the list: more than a person has in progress. The oldest are removed first. */
+/** Maximum number of orders of the list: more than a person has in progress. The oldest are removed first. */
 const ordersMax = 50;
-/** Most characters of an order's words: longer than any that are stored here. */
+/** Maximum characters of an order's words: longer than any that are stored here. */
 const wordsMax = 200;
 
 const orderId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;

@@ -8,9 +8,9 @@ import { vindicatedCount } from './price-lines.js';
 
 /** Milliseconds without typing before the price is requested. */
 const quietMs = 450;
-/** Most bytes of contents that are sent for a price: the service then finds savings by brotli and known contents. */
+/** Maximum bytes of contents that are sent for a price: the service then finds savings by brotli and known contents. */
 const sentBytesMax = 60_000;
-/** Most reveals of an order: with more inscriptions, one reveal each is not possible (docs/orders-api.md). */
+/** Maximum number of reveals of an order: with more, one reveal each is not possible (docs/orders-api.md). */
 const revealsMax = 150;
 
 /** The message for a file that its customer moved, changed or deleted. */
