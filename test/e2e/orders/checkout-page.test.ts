@@ -146,12 +146,12 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('the checkou
     await page.click('text=Another wallet');
     await page.fill('#payment-address', payment.address);
     await page.fill('#payment-key', payment.publicKey);
-    await page.click('text=Make the PSBT');
+    await page.click('text=Create the PSBT');
     // the taproot address of this key holds nothing of the rune
     await says(page, '#said', /has 0 /u);
     await page.fill('#ordinal-address', ordinals.address);
     await page.fill('#ordinal-key', ordinals.publicKey);
-    await page.click('text=Make the PSBT');
+    await page.click('text=Create the PSBT');
     const psbt = Buffer.from(await page.inputValue('#unsigned-psbt'), 'base64').toString('hex');
     const signed = await callWallet(
       { wallet: 'Leather', call: "request('signPsbt', params)" },

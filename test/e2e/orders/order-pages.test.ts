@@ -185,7 +185,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     expect(told).toEqual([
       expect.stringMatching(/^empty\.txt is empty: it has 0 bytes\./u),
       expect.stringMatching(/^no-type has no extension/u),
-      expect.stringMatching(/^program\.exe: files of \.exe are not inscribed here\./u),
+      expect.stringMatching(/^program\.exe: files of \.exe cannot be inscribed here\./u),
       expect.stringMatching(/^large\.png has 400 kB, and one file may have at most 398 kB/u),
     ]);
     expect(await page.locator('#items li').count()).toBe(2);
@@ -330,7 +330,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.fill('#fee', '2');
     await page.locator('#order-button:enabled').click();
     await page.waitForURL(/\/order#/u);
-    await says(page, '#state', /Waiting for the parent.*Pay [\d,]+ sats to the address below, too\./su);
+    await says(page, '#state', /Waiting for the parent.*Also pay [\d,]+ sats to the address below\./su);
     const [address, asked] = [await page.textContent('#pay-address'), await page.innerText('#pay b.amount')];
     await world.world.chain.payAddress(address!, 1000);
     await expect.poll(() => page.innerText('#pay b.amount'), { timeout: seenMs }).not.toBe(asked);
@@ -365,7 +365,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.click('text=Pay with UniSat');
     await says(page, '#said', /UniSat was closed, or you refused\. Nothing was signed or paid/u);
     await page.click('text=Pay with UniSat');
-    await says(page, '#said', /UniSat signed another transaction than this one\. It was not sent/u);
+    await says(page, '#said', /UniSat signed a different transaction\. It was not sent/u);
     await page.evaluate(
       `window.unisat.requestAccounts = async () => ['tb1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqsngxyv']`,
     );
@@ -413,7 +413,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.click('text=Another wallet');
     await page.fill('#payment-address', payment.address);
     await page.fill('#payment-key', payment.publicKey);
-    await page.click('text=Make the PSBT');
+    await page.click('text=Create the PSBT');
     const psbt = await page.inputValue('#unsigned-psbt');
     await page.fill('#signed-psbt', 'not a psbt');
     await page.click('text=Send it');
