@@ -1,18 +1,18 @@
 import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
 import { decodePercent, pieceBytes } from './percent-encoding.ts';
 
-/** Base64 that has one reading alone. */
+/** Base64 that can be read in only one way. */
 export interface Base64Text {
   readonly text: Uint8Array;
-  /** Length of the content that it stands for. */
+  /** Length of the decoded content. */
   readonly bytes: number;
-  /** Digits and padding alone: nothing has to be left out. */
+  /** Only digits and padding: nothing must be skipped. */
   readonly isPlain: boolean;
 }
 
 const [digit, plainSign, urlSign, padding, blank, lineBreak] = [1, 2, 3, 4, 5, 6] as const;
 
-/** The kind of each byte in base64; 0: it has none. */
+/** The kind of each byte in base64; 0: not part of base64. */
 const kinds = new Uint8Array(256);
 for (const [characters, kind] of [
   ['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', digit],
@@ -26,9 +26,10 @@ for (const [characters, kind] of [
 }
 
 /**
- * Reads base64 (RFC 4648) as libraries write it into URLs: in either alphabet, with padding or without, with line
- * breaks, percent-encoded. A blank is left out, as browsers do, unless it may be a plus sign that was taken for an
- * encoded blank: the text would be base64 with the sign, too. The reason if there is no reading, or more than one.
+ * Reads base64 (RFC 4648) as libraries write it into URLs: in either alphabet, with or without padding, with line
+ * breaks, percent-encoded. A blank is skipped, as in browsers, unless it may be a plus sign that was mistaken for an
+ * encoded blank, because the text would be base64 with the sign, too. Returns the reason if it can be read in no way,
+ * or in several.
  */
 export function* readBase64(data: Uint8Array): Steps<Base64Text | string> {
   let text = data;
@@ -49,7 +50,7 @@ export function* readBase64(data: Uint8Array): Steps<Base64Text | string> {
   return { text, bytes: Math.floor((counts.digits * 3) / 4), isPlain: counts.isPlain };
 }
 
-/** How often each kind of character is in a text. */
+/** Counts of each kind of character in a text. */
 class Counts {
   readonly #of = new Float64Array(7);
   #hasBlankAfterPadding = false;
@@ -62,7 +63,7 @@ class Counts {
     return this.#count(blank) + this.#count(lineBreak) === 0;
   }
 
-  /** Counts the next piece. What is wrong with it, if it is. */
+  /** Counts the next piece. Returns its fault, or null. */
   add(piece: Uint8Array): string | null {
     const of = this.#of;
     for (const byte of piece) {
@@ -75,14 +76,14 @@ class Counts {
     return null;
   }
 
-  /** Why the whole has no reading, or several; null: it has one. */
+  /** The reason why the whole text can be read in no way, or in several; null: in one way. */
   reason(): string | null {
     const { digits } = this;
     const [signs, equals, blanks] = [this.#count(urlSign), this.#count(padding), this.#count(blank)];
     if (signs > 0 && this.#count(plainSign) > 0)
       return 'is not clearly base64: it has characters of two alphabets, + or / and - or _';
     if (!areWhole(digits, equals))
-      return `is not base64: ${digits} characters${paddingWords(equals)} are no whole bytes`;
+      return `is not base64: ${digits} characters${paddingWords(equals)} do not encode whole bytes`;
     const maybeSigns = blanks > 0 && signs === 0 && !this.#hasBlankAfterPadding;
     return maybeSigns && areWhole(digits + blanks, equals)
       ? 'is not clearly base64: its blanks may have been plus signs; leave them out, and write + as %2B'
@@ -94,7 +95,7 @@ class Counts {
   }
 }
 
-/** Whether so many characters encode whole bytes. Padding may be left out, and not in part. */
+/** Whether this many characters encode whole bytes. Padding may be absent, but not incomplete. */
 const areWhole = (digits: number, equals: number): boolean =>
   equals === 0 ? digits % 4 !== 1 : equals <= 2 && (digits + equals) % 4 === 0;
 
@@ -103,7 +104,7 @@ const paddingWords = (equals: number): string => (equals === 0 ? '' : ` and ${eq
 const shown = (byte: number): string =>
   byte >= 0x80 ? 'a character that is not ASCII' : JSON.stringify(String.fromCharCode(byte));
 
-/** The bytes that a text stands for. */
+/** Decodes a text. */
 export function* decodeBase64({ text, bytes, isPlain }: Base64Text): Steps<Uint8Array> {
   const decoded = Buffer.allocUnsafe(bytes);
   const whole = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
@@ -115,7 +116,7 @@ export function* decodeBase64({ text, bytes, isPlain }: Base64Text): Steps<Uint8
   return decoded;
 }
 
-/** Characters that are decoded at once, whole groups of four: long texts would live until all garbage is collected. */
+/** Characters that are decoded at once, in whole groups of four: long texts stay in memory until a full collection. */
 const pieceChars = 65_536;
 
 function* pieces(text: Buffer): Generator<string> {

@@ -6,18 +6,18 @@ import { AppError } from '#kernel/errors/app-error.ts';
 
 const compress = promisify(brotliCompress);
 
-/** Contents that are compressed by their own format, or that hardly any reader takes compressed. */
+/** Types that are compressed by their own format, or that hardly any reader takes compressed. */
 const media = /^(?:audio|video|font)\/|^image\/(?!svg\+xml)|^application\/(?:gzip|pdf)/u;
 
-/** Whether a content of a type may become shorter. */
+/** Whether contents of a type may become shorter. */
 export const isCompressible = (contentType: string | null): boolean =>
   contentType !== null && !media.test(contentType);
 
-/** Each request that is answered has one under way (`limits.requests`). */
+/** Waiting compressions: one for each request under way (`limits.requests`). */
 const waiting = 32;
-/** An order compresses 4 MB at most, which takes a few seconds: its client waits for some others of its kind. */
+/** An order compresses 4 MB at most, which takes a few seconds, so its client can wait for some others. */
 const waitMs = 60_000;
-/** One compression at a time, clients in turn: the threads of libuv also compress answers and read files. */
+/** One compression at a time, clients in turn: libuv's threads also compress answers and read files. */
 const gate = new FairGate({ running: 1, waiting, waitMs, refusal: tooMany });
 
 function tooMany(): AppError {
@@ -25,9 +25,10 @@ function tooMany(): AppError {
 }
 
 /**
- * A content in brotli, as ord makes it (quality 11, window of 16 MB); null where it is not shorter, or is media. The
- * same content gives the same bytes. Takes a thread of libuv about a second a megabyte; one content at a time. Throws
- * `overloaded` after a long wait, and the reason of the asker's signal: nothing is compressed for who has left.
+ * A content in brotli with ord's parameters (quality 11, window of 16 MB); null if it is not shorter, or is media. The
+ * same content gives the same bytes. Takes a thread of libuv, about a second per megabyte, one content at a time.
+ * Throws `overloaded` after a long wait, and the reason of the asker's signal: nothing is compressed for a disconnected
+ * client.
  */
 export async function compressed(
   content: Uint8Array,

@@ -3,14 +3,14 @@ import type { RequestText } from '#kernel/requests/request-values.ts';
 import { type Base64Text, decodeBase64, readBase64 } from './base64.ts';
 import { readPercentEncoded } from './percent-encoding.ts';
 
-/** The content of a data URL that has one reading alone. */
+/** The content of a data URL that can be read in only one way. */
 export interface DataContent {
   readonly kind: 'content';
   /** Length of the content. */
   readonly bytes: number;
-  /** The type that the URL names or leaves out, with its parameters. */
+  /** The type in the URL, or the default type, with its parameters. */
   readonly mediaType: string;
-  /** Still in base64, or the content itself. */
+  /** Base64 text, or the content itself. */
   readonly held: Base64Text | Uint8Array;
 }
 
@@ -18,9 +18,8 @@ export interface DataContent {
 export type ReadDataUrl = DataContent | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Reads `data:<media type>;base64,<data>`, or without `;base64` and with percent-encoded data, as RFC 2397, browsers
- * and libraries write it. What can be read in two ways is refused (ADR 62). Total. A file of 50 MB takes 230
- * milliseconds.
+ * Reads `data:<media type>;base64,<data>`, or percent-encoded data without `;base64`, in the forms of RFC 2397,
+ * browsers and libraries. A URL that can be read in two ways is refused (ADR 62). Total. 50 MB take 230 milliseconds.
  */
 export function* readDataUrl(url: RequestText): Steps<ReadDataUrl> {
   if (typeof url === 'string' && !url.isWellFormed()) return refused('is not valid Unicode');
@@ -42,7 +41,7 @@ export function* readDataUrl(url: RequestText): Steps<ReadDataUrl> {
 
 const refused = (reason: string): ReadDataUrl => ({ kind: 'refused', reason });
 
-/** The bytes of a content. */
+/** Decodes a content. */
 export function* contentOf({ held }: DataContent): Steps<Uint8Array> {
   return held instanceof Uint8Array ? held : yield* decodeBase64(held);
 }
@@ -52,27 +51,27 @@ interface Head {
   readonly isBase64: boolean;
   /** The type and its parameters. */
   readonly mediaType: string;
-  /** In bytes, with the comma. */
+  /** Length in bytes, with the comma. */
   readonly length: number;
 }
 
-/** Media types with their parameters are shorter. */
+/** Longest head that is read: media types with their parameters are shorter. */
 const headBytesMax = 512;
 
 const shape =
   'must be of the form data:<media type>;base64,<data>, or data:<media type>,<percent-encoded data>';
 
-/** Reads the part before the data; the reason if it is not a data URL. */
+/** Reads the part before the data; returns the reason if it is not a data URL. */
 function readHead(bytes: Uint8Array): Head | string {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, headBytesMax));
-  // each byte is a character here, so that lengths agree
+  // one character for each byte, so that the lengths agree
   const text = start.toString('latin1');
   const scheme = /^[\t\n\r ]*data:/iu.exec(text)?.[0].length;
   const end = scheme === undefined ? -1 : endOfHead(text, scheme);
   if (scheme === undefined || end === -1) return shape;
   const head = start.toString('utf8', scheme, end);
   if (/\p{Cc}/u.test(head)) return 'has a control character before its comma';
-  // base64 is no part of a quoted value: such a value is followed by a semicolon or the comma
+  // base64 in a quoted value does not match: the quote is followed by a semicolon or the comma
   const mark = /(?:^|;) *base64 *$/iu.exec(head);
   const mediaType = (mark === null ? head : head.slice(0, mark.index)).trim();
   if (mark?.index === 0 && !head.startsWith(';')) return shape;
@@ -80,15 +79,16 @@ function readHead(bytes: Uint8Array): Head | string {
   return { isBase64: mark !== null, mediaType: withType(mediaType), length: end + 1 };
 }
 
-/** A media type with what it may leave out (RFC 2397). */
+/** A media type with the parts that it may omit (RFC 2397). */
 function withType(mediaType: string): string {
   if (mediaType === '') return 'text/plain;charset=US-ASCII';
   return mediaType.startsWith(';') ? `text/plain${mediaType}` : mediaType;
 }
 
-const markElsewhere = 'has ;base64 elsewhere than right before its comma: data:<media type>;base64,<data>';
+const markElsewhere =
+  'has ;base64 in another place than right before its comma: data:<media type>;base64,<data>';
 
-/** The place of the comma that ends a head; -1: there is none. Quoted values of parameters may have commas. */
+/** Position of the comma that ends a head; -1: none. Quoted values of parameters may contain commas. */
 function endOfHead(text: string, from: number): number {
   for (let place = from; place < text.length; place++) {
     if (text[place] === ',') return place;
@@ -99,7 +99,7 @@ function endOfHead(text: string, from: number): number {
   return -1;
 }
 
-/** The place of the quote that ends a quoted value (RFC 9110, 5.6.4); -1: there is none. */
+/** Position of the quote that ends a quoted value (RFC 9110, 5.6.4); -1: none. */
 function endOfQuoted(text: string, from: number): number {
   for (let place = from + 1; place < text.length; place++) {
     if (text[place] === '"') return place;
@@ -108,13 +108,13 @@ function endOfQuoted(text: string, from: number): number {
   return -1;
 }
 
-/** Types whose contents are never made of letters, digits and signs of base64 alone. */
+/** Types whose contents never consist of only letters, digits and signs of base64. */
 const binaryType =
   /^(?:image\/(?!svg)|audio\/|video\/|font\/|model\/|application\/(?:gzip|octet-stream|pdf)\b)/iu;
-/** Shorter ones may be anything. */
+/** Least length: shorter data may be anything. */
 const likeBase64Min = 16;
 
-/** Whether the data of a binary type without `;base64` looks as if the mark had been forgotten. */
+/** Whether the data of a binary type without `;base64` looks like base64 with a forgotten mark. */
 function isLikeBase64(data: Uint8Array, mediaType: string): boolean {
   if (data.length < likeBase64Min || !binaryType.test(mediaType)) return false;
   const start = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, headBytesMax));

@@ -10,27 +10,27 @@ export interface DescribedOrder {
   readonly kind: 'described';
   readonly read: ReadOrder;
   readonly extras: OrderExtras;
-  /** The type of sats of the inventory that it wants; null: none. */
+  /** The type of inventory sats that it wants; null: none. */
   readonly satType: InventoryType | null;
-  /** Faults beside which others can be found. */
+  /** Faults that still allow others to be found. */
   readonly faults: readonly RequestFault[];
 }
 
 export type DescribeOptions = ReadOptions &
   Pick<ExtrasOptions, 'satributes' | 'urlProblem'> & {
-    /** Time of an order that names none. */
+    /** Minutes of an order that names no timeout. */
     readonly timeoutMinutes: number;
   };
 
 /**
- * Minutes within which an order must be paid that has a sat of the inventory, or an item of a collection: it is
- * reserved for so long.
+ * Minutes in which an order with an inventory sat, or an item of a collection, must be paid: the reservation lasts this
+ * long.
  */
 const reservedMinutes = 30;
 
 /**
- * Reads the whole body of an order, for its price and for its creation alike: what one refuses, the other refuses in
- * the same words. Only what a price may lack differs. Total.
+ * Reads the whole body of an order, for its price and for its creation: both refuse the same bodies, in the same words.
+ * They differ only in fields that a price may lack. Total.
  */
 export function describeOrder(body: unknown, options: DescribeOptions): DescribedOrder | Faulty {
   const read = readOrderRequest(body, options);

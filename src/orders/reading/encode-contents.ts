@@ -8,27 +8,27 @@ import { metadataCbor } from './metadata-cbor.ts';
 import type { ReadFile } from './read-files.ts';
 import type { ReadOrder } from './read-order.ts';
 
-/** An order whose contents are as they will be inscribed, as far as the request has them. */
+/** An order with its contents in inscribed form, if the request has them. */
 export interface EncodedOrder {
   readonly kind: 'encoded';
   /** Contents at URLs are still the lengths that were sent. */
   readonly terms: OrderTerms;
-  /** Files that `compress` asks for and that were counted as they are. */
+  /** Files with `compress` that are counted uncompressed. */
   readonly notCompressed: number;
 }
 
 export interface EncodeOptions {
-  /** `lengths`: bodies are not decoded unless they are compressed. `bytes`: they are in the terms. */
+  /** `lengths`: bodies are decoded only to be compressed. `bytes`: the terms have all bodies. */
   readonly bodies: 'lengths' | 'bytes';
-  /** Bytes of bodies that are compressed. */
+  /** Bound of the bytes of bodies that are compressed. */
   readonly compressMax: number;
-  /** In whose turns they are decoded and compressed, and for how long: until it has left. */
+  /** Client whose turns decoding and compression use, until it disconnects. */
   readonly asker: Asker;
 }
 
 /**
- * Metadata as CBOR, bodies decoded and in brotli where that is asked for. Throws the reason of the asker's signal, and
- * `overloaded`.
+ * Encodes metadata as CBOR, and decodes bodies, in brotli if the order asks for it. Throws the reason of the asker's
+ * signal, and `overloaded`.
  */
 export async function encodeContents(
   { terms, files, compress }: ReadOrder,
@@ -52,11 +52,11 @@ export async function encodeContents(
   return { kind: 'encoded', terms: { ...terms, files: encoded }, notCompressed: compression.left };
 }
 
-/** Which bodies are compressed: as many bytes as there may be. */
+/** Selects the bodies that are compressed, within a bound of bytes. */
 class Compression {
   readonly #isWanted: boolean;
   #bytes: number;
-  /** Files that it had no room for, or whose contents are not there yet. */
+  /** Files beyond the bound, or whose contents are not known yet. */
   left = 0;
 
   constructor(isWanted: boolean, bytes: number) {
@@ -66,7 +66,7 @@ class Compression {
 
   takes({ body, terms }: ReadFile): boolean {
     if (!this.#isWanted || terms.body === null || !isCompressible(terms.contentType)) return false;
-    // what is at a URL is inscribed as it is
+    // contents at URLs are inscribed as they are
     if (body?.kind === 'url') return false;
     const bytes = dataOf(body)?.bytes ?? Number.POSITIVE_INFINITY;
     if (bytes > this.#bytes) {
@@ -89,7 +89,7 @@ function bodyTerms(
 
 const dataOf = (source: ReadFile['body']): DataContent | null =>
   source?.kind === 'data' ? source.data : null;
-/** CBOR of JSON that the request has; else the length that it names. */
+/** CBOR of JSON in the request; without it, the length that the request names. */
 function* encodeMetadata(
   values: RequestValues,
   { terms, metadata, field }: ReadFile,

@@ -5,17 +5,17 @@ type Item = Readonly<Record<string, unknown>>;
 
 /** The parents of an order as its body names them. */
 export interface GivenParents {
-  /** A list, unless the body has something else in its place. */
+  /** A list, unless the body has another type of value. */
   readonly items: unknown;
-  /** The field of each: `parents[2]`, or `parent`. */
+  /** Field of a parent: `parents[2]`, or `parent`. */
   readonly nameOf: (index: number) => string;
-  /** `parent` and `parents` are both there, and differ. */
+  /** The body has both `parent` and `parents`, and they differ. */
   readonly differ: boolean;
 }
 
 /**
- * Finds the parents of an order. Clients of managed orders send one as `parent`, an object; a list as `parents` is
- * taken too. Both may be there if they say the same. Total.
+ * Finds the parents of an order. Clients of managed orders send one as the object `parent`; a list `parents` is
+ * accepted too. The body may have both if they are equal. Total.
  */
 export function givenParents(order: Item, type: OrderTerms['type']): GivenParents {
   const { parent, parents } = order;
@@ -29,7 +29,7 @@ export function givenParents(order: Item, type: OrderTerms['type']): GivenParent
   };
 }
 
-/** Numbers may be texts: each is what it says. */
+/** Whether two parents are equal. A number and its text are equal. */
 function isSame(a: unknown, b: unknown): boolean {
   const [one, other] = [fieldsOf(a), fieldsOf(b)];
   return (

@@ -1,10 +1,10 @@
 import { Encoder } from 'cbor-x';
 import { type JsonFault, readJson } from '#kernel/text/read-json.ts';
 
-/** Maps with the shortest head, and no records of cbor-x's own: any reader of CBOR reads it. */
+/** Maps with the shortest head, and without cbor-x's own records: any reader of CBOR reads the result. */
 const encoder = new Encoder({ useRecords: false, variableMapSize: true, tagUint8Array: false });
 
-/** ord's reader (ciborium) takes deeper metadata for none. */
+/** Depth up to which ord's reader (ciborium) accepts metadata. */
 const depthMax = 256;
 
 /** `reasons` are for people; each continues a sentence that begins with the name of the field. */
@@ -13,8 +13,9 @@ export type MetadataCbor =
   | { readonly kind: 'refused'; readonly reasons: readonly string[] };
 
 /**
- * JSON as CBOR, as an inscription has its metadata. What CBOR or its readers would change is refused: a NUL or half of a
- * surrogate pair in a text or a name, and numbers that lose digits. Whole numbers from -2^63 to 2^64 - 1 stay exact.
+ * JSON as CBOR, the form of an inscription's metadata. Values that CBOR or its readers would change are refused: a NUL
+ * or half of a surrogate pair in a text or a name, and numbers that lose digits. Whole numbers from -2^63 to 2^64 - 1
+ * are exact.
  */
 export function metadataCbor(json: Uint8Array): MetadataCbor {
   let text: string;

@@ -5,7 +5,7 @@ export const pieceBytes = 64 * 1024;
 
 const [percent, hash, blank, delete_] = [0x25, 0x23, 0x20, 0x7f] as const;
 
-/** The value of each hex digit; 255: it is none. */
+/** The value of each hex digit; 255: not a hex digit. */
 const hexValues = new Uint8Array(256).fill(255);
 for (const [value, character] of Array.from('0123456789abcdef').entries()) {
   hexValues[character.charCodeAt(0)] = value;
@@ -13,8 +13,8 @@ for (const [value, character] of Array.from('0123456789abcdef').entries()) {
 }
 
 /**
- * The bytes of the data of a data URL that is not in base64; the reason if URL readers would not agree about them:
- * browsers end a URL at `#`, drop line breaks and blanks at its end, and keep a percent sign that others refuse.
+ * Decodes the data of a data URL without base64. Returns the reason if readers of URLs disagree about it: browsers end
+ * a URL at `#`, drop line breaks and trailing blanks, and keep percent signs that others refuse.
  */
 export function* readPercentEncoded(data: Uint8Array): Steps<Uint8Array | string> {
   for (let start = 0; start < data.length; start += pieceBytes) {
@@ -31,7 +31,7 @@ const hashReason = 'has a #, at which browsers end a URL: write it as %23';
 const controlReason =
   'has a line break or another control character, which browsers drop: write it percent-encoded, as %0A';
 
-/** The bytes that a percent-encoded text stands for; the reason if a percent sign begins no escape. */
+/** Decodes percent-encoded text; returns the reason if a percent sign is not followed by two hex digits. */
 export function* decodePercent(data: Uint8Array): Steps<Uint8Array | string> {
   const decoded = Buffer.allocUnsafe(data.length);
   let end = 0;
@@ -44,7 +44,8 @@ export function* decodePercent(data: Uint8Array): Steps<Uint8Array | string> {
     if (byte === percent) {
       const high = hexValues[data[place + 1] ?? 0] ?? 255;
       const low = hexValues[data[place + 2] ?? 0] ?? 255;
-      if (high === 255 || low === 255) return 'has a percent sign that begins no escape: write it as %25';
+      if (high === 255 || low === 255)
+        return 'has a percent sign without two hex digits after it: write it as %25';
       byte = high * 16 + low;
       place += 2;
     }

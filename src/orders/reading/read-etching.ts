@@ -8,14 +8,14 @@ import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, maxU64, maxU128, type U128 } from '#kernel/runes/u128.ts';
 import { readRuneName } from './read-rune-name.ts';
 
-/** The most decimals of a rune (ord crates/ordinals/src/etching.rs, MAX_DIVISIBILITY). */
+/** Maximum number of decimals of a rune (ord crates/ordinals/src/etching.rs, MAX_DIVISIBILITY). */
 const divisibilityMax = 38;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads what an order etches: fields as the public interface names them (POST /runes/etch), amounts in units of the
- * rune. Without `rune` its name is one that ord gives. Total: where `values` has faults, the etching is not to be used.
+ * Reads the etching of an order: fields of the public interface (POST /runes/etch), amounts in units of the rune.
+ * Without `rune`, ord gives the name. Total: if `values` has faults, the result is not used.
  */
 export function readEtching(values: RequestValues, order: Fields): Etching {
   const name = readName(values, order['rune']);
@@ -27,12 +27,12 @@ export function readEtching(values: RequestValues, order: Fields): Etching {
     symbol: readSymbol(values, order['symbol']),
     turbo: values.boolean(order['turbo'], 'turbo'),
   };
-  // no amount can be judged without it
+  // amounts cannot be checked without it
   if (divisibility === null) return etching;
   const faults = values.faults.length;
   const premine = readUnits(values, order['premine'], 'premine', divisibility);
   const terms = readTerms(values, order['terms'], divisibility);
-  // an amount at fault makes another sum
+  // a faulty amount would give a wrong sum
   if (values.faults.length === faults) checkSupply(values, { premine, terms, divisibility }, order['supply']);
   return { ...etching, divisibility: divisibility === 0 ? null : divisibility, premine, terms };
 }
@@ -53,7 +53,7 @@ function readDivisibility(values: RequestValues, given: unknown): number | null 
   return values.fault('divisibility', `must be from 0 to ${divisibilityMax}`);
 }
 
-/** One character, as a code point: U+0000 is one, and half of a surrogate pair is not. */
+/** One character, as a code point. U+0000 is allowed; half of a surrogate pair is not. */
 function readSymbol(values: RequestValues, given: unknown): number | null {
   if (!isGiven(given)) return null;
   const [symbol, ...others] = typeof given === 'string' ? given : [];
@@ -61,7 +61,7 @@ function readSymbol(values: RequestValues, given: unknown): number | null {
   return isOne ? (symbol.codePointAt(0) ?? null) : values.fault('symbol', 'must be one character');
 }
 
-/** Base units of an amount; null: none, which 0 is, too. */
+/** Base units of an amount; null: absent or 0. */
 function readUnits(values: RequestValues, given: unknown, name: string, divisibility: number): U128 | null {
   const text = exactText(values, given, name);
   if (text === null || readWhole(text) === 0n) return null;
@@ -70,12 +70,12 @@ function readUnits(values: RequestValues, given: unknown, name: string, divisibi
   return values.fault(name, read.reason);
 }
 
-/** A number in digits; null: it is absent, or `values` has the fault. */
+/** A number in digits; null: absent, or `values` has the fault. */
 function exactText(values: RequestValues, given: unknown, name: string): string | null {
   if (!isGiven(given)) return null;
   if (typeof given === 'string') return given;
   if (typeof given !== 'number') return values.fault(name, 'must be a number, or a text of digits');
-  // JSON has rounded it before it was read
+  // JSON.parse has already rounded it
   if (Math.abs(given) > Number.MAX_SAFE_INTEGER)
     return values.fault(name, 'is above 2^53 - 1, where numbers of JSON are not exact: send it as a text');
   return String(given);
@@ -102,7 +102,7 @@ function readTerms(values: RequestValues, given: unknown, divisibility: number):
   };
 }
 
-/** Whether a field of terms says something: clients send `{height: {start: null, end: null}}` for nothing. */
+/** Whether a field of the terms has a value: clients send `{height: {start: null, end: null}}` for none. */
 const isNamed = (field: unknown): boolean =>
   typeof field === 'object' && field !== null ? Object.values(field).some(isGiven) : isGiven(field);
 
@@ -118,7 +118,7 @@ function aboveZero(
   return isZero && values.faults.length === faults ? values.fault(name, 'must be above 0') : value;
 }
 
-/** A whole number; null: it is absent, or `values` has the fault. */
+/** A whole number; null: absent, or `values` has the fault. */
 function readInteger(values: RequestValues, given: unknown, name: string, most: bigint): U128 | null {
   const text = exactText(values, given, name);
   if (text === null) return null;
@@ -129,7 +129,7 @@ function readInteger(values: RequestValues, given: unknown, name: string, most: 
 
 const boundWords = (most: bigint): string => (most === maxU64 ? '2^64 - 1' : '2^128 - 1');
 
-/** First height or offset, and the first that is too late. */
+/** The first height or offset, and the first one after the last. */
 function readWindow(
   values: RequestValues,
   given: unknown,
@@ -145,7 +145,7 @@ function readWindow(
   return [start, end];
 }
 
-/** The largest supply fits into 128 bits, is above 0, and is the one that the order names. */
+/** Checks that the largest supply fits into 128 bits, is above 0, and is the one that the order names. */
 function checkSupply(
   values: RequestValues,
   { premine, terms, divisibility }: Pick<Etching, 'premine' | 'terms'> & { readonly divisibility: number },

@@ -10,29 +10,29 @@ import { readSatributes } from './read-satributes.ts';
 export interface ExtrasOptions {
   readonly type: OrderTerms['type'];
   readonly network: NetworkParameters;
-  /** The definitions that are in force now; for an order that names some. */
+  /** The satribute definitions that are in force now, for an order that names some. */
   readonly satributes: () => SatributeBook;
-  /** Of an order that names none. */
+  /** Minutes of an order that names no timeout. */
   readonly timeoutMinutes: number;
-  /** That it gets, whatever longer time it names; absent: what it names. */
+  /** Upper bound of the timeout, whatever the order names; absent: none. */
   readonly timeoutMostMinutes?: number;
-  /** Why a webhook must not be sent to a URL; null: it may. */
+  /** The reason why no webhook is sent to a URL; null: the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
-  /** Values that take long, read before. Absent: they are read at once. */
+  /** Values that take long to read, read before. Absent: they are read now. */
   readonly ahead?: ReadAhead;
 }
 
-/** What an order says beside what its transactions are made of. */
+/** Fields of an order that its transactions do not depend on. */
 export interface OrderExtras {
   readonly webhookUrl: string | null;
   readonly refundScript: Uint8Array | null;
   readonly timeoutMinutes: number;
   readonly faults: readonly RequestFault[];
-  /** The inputs as answers show them again. */
+  /** The inputs as answers show them. */
   readonly request: (postage: bigint, count: number) => Omit<OrderRequest, 'uncurseIt'>;
 }
 
-/** A month: prices of a longer time would be a bet. */
+/** One month: a price for longer would be a bet. */
 const timeoutMostMinutes = 43_200;
 const timeoutStepMinutes = 10;
 
@@ -71,7 +71,7 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
   };
 }
 
-/** Fields of managed orders alone, as they were sent. They were read before: other values are refused. */
+/** Fields of managed orders alone, as they were sent. They were checked before: other values are refused. */
 const managedFields = (order: Readonly<Record<string, unknown>>) => ({
   rareSats: shownValue(order['rareSats']),
   compress: shownSwitch(order['compress']),
@@ -106,7 +106,7 @@ function readTimeout(
   if (minutes === null) return null;
   const timeout = Number(minutes);
   if (timeout >= timeoutStepMinutes && timeout <= timeoutMostMinutes && timeout % timeoutStepMinutes === 0)
-    // clients send the default of the public service, three days, without being asked
+    // clients send the default of the public service, three days, on their own
     return Math.min(timeout, most);
   return values.fault(
     'timeout',
@@ -114,17 +114,20 @@ function readTimeout(
   );
 }
 
-/** As it was sent: clients compare it with what they have. */
+/** The fee as it was sent: clients compare it with their own value. */
 const feeOf = (given: unknown): number | string =>
   typeof given === 'number' || typeof given === 'string' ? given : 2;
 
-/** Without contents: answers of 10,000 delegates would be as long as these. */
+/**
+ * Fields of delegates in answers. Contents are left out: with 10,000 delegates the answer would be as long as the
+ * request.
+ */
 const delegateFields = ['delegateId', 'metaprotocol', 'metadataUrl', 'metadataSize'] as const;
 const parentFields = ['inscriptionId', 'returnAddress', 'value'] as const;
 
 /**
- * The known fields of a list of objects, as they were sent. Each is named: an unknown field of 30 MB would be stored,
- * and be part of each answer.
+ * The known fields of a list of objects, as they were sent. They are named one by one: otherwise an unknown field of 30
+ * MB would be stored, and be part of each answer.
  */
 function shownItems(given: unknown, names: readonly string[]): readonly object[] | null {
   if (!Array.isArray(given)) return null;
@@ -142,8 +145,8 @@ const orNull = (items: readonly object[] | null): readonly object[] | null =>
   items?.length === 0 ? null : items;
 
 /**
- * A number or short text as it was sent; null for anything else: a field that another one takes the place of is not
- * read.
+ * A number or short text as it was sent; null for anything else, because a field that another field replaces is not
+ * checked.
  */
 function shownValue(value: unknown): string | number | null {
   if (typeof value === 'number') return value;

@@ -5,19 +5,19 @@ import { urlProblem } from '#outgoing/stranger-url.ts';
 import type { DataContent } from './data-url.ts';
 import type { ReadAhead } from './read-ahead.ts';
 
-/** Where a content comes from. */
+/** Source of a content. */
 export type ContentSource =
   | { readonly kind: 'data'; readonly data: DataContent }
   | { readonly kind: 'url'; readonly url: string };
 
 /** A file or delegate of a request. */
 export interface ReadFile {
-  /** With lengths in place of contents. */
+  /** Terms with lengths in place of contents. */
   readonly terms: FileTerms;
   readonly name: string | null;
-  /** Null: a delegate without a body of its own, or a size alone. */
+  /** Null: a delegate without its own body, or only a size. */
   readonly body: ContentSource | null;
-  /** JSON. */
+  /** Source of JSON. */
   readonly metadata: ContentSource | null;
   /** Field of the request, for faults that are found later: `files[3]`. */
   readonly field: string;
@@ -28,18 +28,18 @@ type Item = Readonly<Record<string, unknown>>;
 /** Fields of files and delegates whose texts may be as long as a body; all others are short. */
 export const contentFields = ['dataURL', 'metadataDataURL'] as const;
 
-/** Contents of one call, once decoded (interface, section 8). */
+/** Bytes of decoded contents in one call (interface, section 8). */
 export const contentBytesMax = 50_000_000;
-/** A price without names: most orders are of texts or images, whose types are about as long. */
+/** Type in a price without names: most orders are texts or images, whose types have about this length. */
 const unknownType = 'text/plain;charset=utf-8';
 
 export interface FileOptions {
   /** Contents may be lengths, and names may be missing. */
   readonly isPrice: boolean;
-  /** There may be none of either. */
+  /** The order may have no files and no delegates. */
   readonly isOptional: boolean;
   readonly ahead: ReadAhead;
-  /** Whether a URL is that of a file of ours: a price needs no size of it. */
+  /** Whether a URL is a file URL of this service: a price needs no size for it. */
   readonly isOwnUrl: (url: string) => boolean;
 }
 
@@ -94,7 +94,7 @@ function readFile(values: RequestValues, item: Item, field: string, options: Fil
   const { name, contentType } = readName(values, item, field, isPrice);
   const body = readSource(values, item, field, { data: 'dataURL', url: 'url' }, options);
   const size = values.whole(item['size'], `${field}.size`);
-  // a dataURL that is none is a fault already
+  // an invalid dataURL is already a fault
   const isSent = isGiven(item['dataURL']);
   if (body === null && !isSent && !isPrice) values.sentence(field, `${field} needs a url or a dataURL.`);
   if (isPrice) assumeContent(values, item, field, isSent || isOwn(body, options));
@@ -126,11 +126,11 @@ function readName(
   return { name, contentType };
 }
 
-/** Whether a content is at a URL of ours. */
+/** Whether a content is at a URL of this service. */
 const isOwn = (source: ContentSource | null, { isOwnUrl }: Pick<FileOptions, 'isOwnUrl'>): boolean =>
   source?.kind === 'url' && isOwnUrl(source.url);
 
-/** Sizes are often wrong: what is there counts, and a size in its place is as good as it is. */
+/** Notes that a price assumes a content. Sent sizes are often wrong: if the content is there, it counts instead. */
 function assumeContent(values: RequestValues, item: Item, field: string, isKnown: boolean): void {
   if (!isKnown) {
     values.required(item['size'], `${field}.size`);
@@ -139,7 +139,7 @@ function assumeContent(values: RequestValues, item: Item, field: string, isKnown
   if (!isGiven(item['name'])) values.assume(`${field}.name`);
 }
 
-/** A delegate shows the content of another inscription. What it brings of its own stands beside that. */
+/** A delegate shows the content of another inscription. Its own body comes beside that. */
 function readDelegate(values: RequestValues, item: Item, field: string, options: FileOptions): ReadFile {
   const body = readSource(values, item, field, { data: 'dataURL' }, options);
   const data = body?.kind === 'data' ? body.data : null;
@@ -148,7 +148,7 @@ function readDelegate(values: RequestValues, item: Item, field: string, options:
   return { ...metadataOf(values, item, field, options, terms), name: null, body, field };
 }
 
-/** What files and delegates have in common. */
+/** Fields that files and delegates have in common. */
 function metadataOf(
   values: RequestValues,
   item: Item,
@@ -175,7 +175,7 @@ function metadataOf(
 
 const metadataNames = { data: 'metadataDataURL', url: 'metadataUrl' } as const;
 
-/** The length of metadata that is sent beside it, or in a price in its place. */
+/** The length of metadata: beside the metadata, or in a price instead of it. */
 function metadataSize(
   values: RequestValues,
   item: Item,
@@ -193,7 +193,7 @@ function metadataSize(
   return size;
 }
 
-/** The content of a field of data, else of one with a URL. */
+/** The content of a data field, or else of a URL field. */
 function readSource(
   values: RequestValues,
   item: Item,
@@ -210,7 +210,7 @@ function readSource(
   const urlName = `${field}.${names.url}`;
   const url = names.url === undefined ? null : values.text(item[names.url], urlName);
   if (url === null) return null;
-  // an address that is not public is refused where it is fetched
+  // private addresses are refused when the content is fetched
   const problem = urlProblem(url, { allowPrivate: true });
   if (problem !== null) values.fault(urlName, problem);
   return { kind: 'url', url };

@@ -7,14 +7,14 @@ import { readRuneName } from './read-rune-name.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A name in place of one that is missing or faulty: its order is refused. */
+/** Name in place of a missing or faulty one: the order is refused. */
 const noName: SpacedRune = { rune: asRune(0n), spacers: 0 };
 
 /**
- * Reads what an order mints: fields as the public interface names them (POST /runes/mint). Only the index knows the id
- * of the rune: until then it is 0:0. Total: where `values` has faults, the terms are not to be used.
+ * Reads the mints of an order: fields of the public interface (POST /runes/mint). The id of the rune, which only the
+ * index knows, is 0:0 until then. Total: if `values` has faults, the result is not used.
  *
- * @param purpose of a price `numberOfMints` may be absent: it is 1 then
+ * @param purpose in a price `numberOfMints` may be absent, which counts as 1
  */
 export function readMint(values: RequestValues, order: Fields, purpose: 'price' | 'order'): MintTerms {
   values.required(order['rune'], 'rune');

@@ -18,55 +18,53 @@ import { commonSats } from './read-rare-sats.ts';
 import { hasItems, readTexts } from './read-texts.ts';
 
 /**
- * Contents of an order. `files`: files and delegates. `texts`: texts in place of files. `etching`: a rune, and no files
- * are needed. `mint`: mints of a rune, and no files.
+ * Contents of an order. `files`: files and delegates. `texts`: texts in place of files. `etching`: a rune; files are
+ * optional. `mint`: mints of a rune, without files.
  */
 export type OrderContents = 'files' | 'texts' | 'etching' | 'mint';
 
 export interface ReadOptions {
   readonly network: NetworkParameters;
   readonly type: OrderTerms['type'];
-  /** Whether there is a way to mine reveals above 400,000 weight units. */
+  /** Whether a miner takes reveals above 400,000 weight units. */
   readonly nonStandard: boolean;
   /**
-   * `price`: receivers and parents may be incomplete, contents may be lengths. `order`: all that its transactions need
-   * must be there.
+   * `price`: receivers and parents may be incomplete, contents may be lengths. `order`: everything that its
+   * transactions need must be there.
    */
   readonly purpose: 'price' | 'order';
-  /**
-   * Absent: files and delegates, and of a price either of both or texts.
-   */
+  /** Absent: files and delegates; in a price, these or texts. */
   readonly contents?: OrderContents;
-  /** Items of a collection, which are the contents. Absent: the body has them. */
+  /** Items of a collection as the contents. Absent: the body has the contents. */
   readonly items?: QuotedItems | null;
-  /** Values that take long, read before. Absent: they are read at once. */
+  /** Values that take long to read, read before. Absent: they are read now. */
   readonly ahead?: ReadAhead;
-  /** Whether a URL is that of a file of ours. Absent: none is. */
+  /** Whether a URL is a file URL of this service. Absent: no URL is. */
   readonly isOwnUrl?: (url: string) => boolean;
 }
 
 /** An order as its client described it. */
 export interface ReadOrder {
   readonly kind: 'read';
-  /** With the lengths of contents: `files` says where they are. */
+  /** Terms with the lengths of contents: `files` has their sources. */
   readonly terms: OrderTerms;
-  /** Beside the files of the terms. */
+  /** One for each file of the terms. */
   readonly files: readonly ReadFile[];
   readonly rareSats: string;
   readonly referral: string | null;
   readonly inscriptionIdPrefix: string | null;
-  /** Brotli for contents that it makes shorter. */
+  /** Contents are inscribed in brotli if that is shorter. */
   readonly compress: boolean;
-  /** Values that a price had to assume; none of an order. */
+  /** Values that a price assumed; empty for an order. */
   readonly assumed: Assumed;
 }
 
-/** P2TR, the longest of the addresses that people use, if the receiver is not known yet. */
+/** Receiver that is not known yet: P2TR, the longest address that people use. */
 export const unknownReceiver = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 
 /**
- * Reads the body of an order, or the `order` of a price: fields as the public interface names them, numbers as numbers
- * or texts, unknown fields ignored. Total: any value gives an order or its faults.
+ * Reads the body of an order, or the `order` of a price: fields of the public interface, numbers as numbers or texts,
+ * unknown fields ignored. Total: any value gives an order or its faults.
  */
 export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder | Faulty {
   const values = new RequestValues();
@@ -120,7 +118,7 @@ const runesOf = (
   mint: contents === 'mint' ? readMint(values, order, purpose) : null,
 });
 
-/** Whether the contents of an order are texts. A price has one path for both kinds, so what is there decides. */
+/** Whether the contents of an order are texts. A price has one path for files and texts, so its fields decide. */
 const isOfTexts = (
   order: Readonly<Record<string, unknown>>,
   { contents, type, purpose }: ReadOptions,
@@ -133,7 +131,7 @@ const isOfTexts = (
     !hasItems(order['files']) &&
     !hasItems(order['delegates']));
 
-/** Files and delegates, or texts. Texts have a path of their own: without them it would be another order. */
+/** Files and delegates, or texts. Ignored texts would make it another order, so they are refused here. */
 function readContents(
   values: RequestValues,
   order: Readonly<Record<string, unknown>>,
@@ -152,7 +150,7 @@ function readContents(
   });
 }
 
-/** Files that are sent beside items are refused: a customer would pay for less than was sent. */
+/** Reads items. Files beside them are refused: a customer would pay for less than was sent. */
 function readItems(
   values: RequestValues,
   order: Readonly<Record<string, unknown>>,
@@ -167,7 +165,7 @@ function readItems(
 const aheadOf = ({ network, ahead }: Pick<ReadOptions, 'network' | 'ahead'>): ReadAhead =>
   ahead ?? readAtOnce(network);
 
-/** What the values of an order make impossible together, unless that comes from a value that is no value. */
+/** Adds the faults of an order's terms, except those that follow from a faulty field. */
 function addTermFaults(values: RequestValues, terms: OrderTerms): void {
   const named = values.faults.map(({ parameter }) => parameter?.split(/[.[]/u, 1)[0]);
   for (const { code, reason } of termFaults(terms)) {
@@ -179,11 +177,11 @@ function addTermFaults(values: RequestValues, terms: OrderTerms): void {
   }
 }
 
-/** Fields whose faulty items are left out. */
+/** Fields whose faulty items are left out of the terms. */
 const isCountedBy = (name: string | undefined): boolean =>
   name === 'files' || name === 'delegates' || name === 'texts' || name === 'receiveAddress';
 
-/** The fields that refusals are about. */
+/** Fields that refusals are about. */
 const parameterOf: Readonly<Partial<Record<OrderRefusalCode, string>>> = {
   'receivers-count': 'receiveAddress',
   'receivers-differ': 'receiveAddress',
@@ -212,7 +210,7 @@ export function readBatchMode(values: RequestValues, given: unknown): OrderTerms
 function readReceivers(values: RequestValues, given: unknown, options: ReadOptions): Uint8Array[] {
   const name = 'receiveAddress';
   if (Array.isArray(given) && given.length > orderBounds.files) {
-    // with burnAfterInscribe no number of files bounds them
+    // with burnAfterInscribe the number of files does not bound them
     const files = `an order has at most ${orderBounds.files} files and delegates.`;
     values.sentence(name, `${name} names ${given.length} addresses: ${files}`);
     return [unknownReceiver];
@@ -223,13 +221,13 @@ function readReceivers(values: RequestValues, given: unknown, options: ReadOptio
   return [readAddress(values, Array.isArray(given) ? null : given, name, options)];
 }
 
-/** Where inscriptions are burned, nothing goes to an address. One that is there and no address is told all the same. */
+/** Burned inscriptions have no receiver, so the addresses are not used. Invalid ones are still faults. */
 function ignoredReceivers(values: RequestValues, given: unknown, options: ReadOptions): readonly [] {
   if (given !== undefined && given !== null && given !== '') readReceivers(values, given, options);
   return [];
 }
 
-/** The script of an address; that of an unknown one where a price lacks it, or it is at fault. */
+/** The script of an address; that of an unknown receiver if a price lacks it, or if it is faulty. */
 export function readAddress(
   values: RequestValues,
   given: unknown,

@@ -13,7 +13,7 @@ import { type DescribedOrder, type DescribeOptions, describeOrder } from './desc
 import { readBatchMode, unknownReceiver } from './read-order.ts';
 import { commonSats } from './read-rare-sats.ts';
 
-/** The body of a price: an order, and its type. */
+/** The body of a price: an order and its type. */
 export interface PriceBody {
   readonly type?: unknown;
   readonly order?: unknown;
@@ -36,37 +36,37 @@ export function readPriceBody(
   return { kind: 'faulty', faults: described.faults };
 }
 
-/** A price shows no time. */
+/** A price shows no timeout, so any value will do. */
 const anyMinutes = 10;
 
 const priceTypes = ['bulk', 'direct', 'rune-etch', 'rune-mint'] as const;
 type PriceType = (typeof priceTypes)[number];
 
-/** How the order of a price of this type is read. */
+/** How the order in a price of this type is read. */
 function kindOf(type: PriceType): Pick<DescribeOptions, 'type' | 'contents'> {
   if (type === 'rune-etch') return { type: 'bulk', contents: 'etching' };
   return type === 'rune-mint' ? { type: 'bulk', contents: 'mint' } : { type };
 }
 
-/** The type of an order: managed where it names none. */
+/** The type of a price: managed if it names none. */
 function readType(given: unknown): PriceType | Faulty {
   const values = new RequestValues();
   const type = values.choice(given, 'type', priceTypes, 'bulk');
   return values.faults.length > 0 ? { kind: 'faulty', faults: values.faults } : type;
 }
 
-/** An order of text files of equal sizes, as the legacy form of a price names it. */
+/** An order of text files of equal sizes, from the legacy form of a price. */
 export interface ReadPriceQuery {
   readonly kind: 'read';
   readonly terms: OrderTerms;
   readonly rareSats: string;
-  /** Replaces the base fee of the service; null: it does not. */
+  /** Base fee in place of the service's own; null: the service's own. */
   readonly baseFee: bigint | null;
 }
 
 /**
- * The etching that the legacy form has a price of, as it has no fields for one: a name of 13 letters, a symbol, a
- * premine, and terms. Their pushes are about as long as any that people choose.
+ * The etching in prices of the legacy form, which has no fields for one: a name of 13 letters, a symbol, a premine, and
+ * terms. Its pushes are about as long as those of most etchings.
  */
 const assumedEtching: Etching = {
   ...plainEtching,
@@ -83,14 +83,14 @@ const assumedEtching: Etching = {
   },
 };
 
-/** The rune that the legacy form has mints of: ids of blocks with many etchings are as long. */
+/** The rune of mints in the legacy form: ids in blocks with many etchings are as long. */
 const assumedRune: Omit<MintTerms, 'count'> = {
   rune: asRune(0n),
   spacers: 0,
   id: { block: smallU128(900_000), tx: 1_000 },
 };
 
-/** A whole bitcoin: more is a mistake. */
+/** One bitcoin: more is a mistake. */
 const baseFeeMax = 100_000_000n;
 
 /** Reads the legacy form of a price. Total: any query gives an order or its faults. */
@@ -140,7 +140,7 @@ function contentsOf(
   return { files, etching: isEtching ? assumedEtching : null, mint: null };
 }
 
-/** The number of mints; the size is of no use to them, and any is taken. */
+/** The number of mints. Their price does not depend on `size`, so any is accepted. */
 function readMintCount(values: RequestValues, given: unknown): number {
   const count = values.whole(given, 'count') ?? 1n;
   if (count >= 1n && count <= BigInt(orderBounds.mints)) return Number(count);
@@ -154,7 +154,7 @@ function readSizes(
   isEtching: boolean,
 ): FileTerms[] {
   const size = values.whole(query['size'], 'size') ?? 0n;
-  // it needs no file
+  // an etching needs no file
   if (isEtching && size === 0n) return [];
   values.required(query['size'], 'size');
   const count = values.whole(query['count'], 'count') ?? 1n;

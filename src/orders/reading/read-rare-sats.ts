@@ -7,7 +7,7 @@ import { postageOf } from '#orders/inscribing/settled-terms.ts';
 
 const parameter = 'rareSats';
 
-/** Common sats, which every payment has: the value of `rareSats` that asks for none of the inventory. */
+/** Value of `rareSats` for common sats, which every payment has: no sats of the inventory. */
 export const commonSats = 'random';
 
 export interface RareSats {
@@ -31,7 +31,7 @@ export const rareSatsFault = (message: string): Faulty => ({
   faults: [{ message, parameter }],
 });
 
-/** Faults of an order that could not have a sat of the inventory whatever there is. */
+/** Faults of an order that could not have an inventory sat, whatever the inventory has. */
 export function rareSatsFaults(
   type: InventoryType | null,
   terms: OrderTerms,
@@ -43,7 +43,7 @@ export function rareSatsFaults(
     parameter: code === 'inventory-files' ? 'files' : parameter,
   }));
   const postage = postageOf(terms);
-  // all its sats are the operator's special ones, and one is paid for
+  // all sats of the output are special ones of the operator, and the customer pays for one
   if (postage > postageMost)
     faults.push({
       message: `postage is at most ${postageMost} sats with rareSats, not ${postage}.`,

@@ -6,10 +6,10 @@ import {
   whyNoSpacedRune,
 } from '#kernel/runes/spaced-rune.ts';
 
-/** Reads the name in a field `rune`; null: it is absent, or `values` has its fault. */
+/** Reads the name in a field `rune`; null: absent, or `values` has its fault. */
 export function readRuneName(values: RequestValues, given: unknown): SpacedRune | null {
   const text = values.text(given, 'rune');
   if (text === null) return null;
   const name = parseSpacedRune(text);
-  return name ?? values.sentence('rune', `rune is no name (${whyNoSpacedRune(text)}). ${runeNameForm}.`);
+  return name ?? values.sentence('rune', `rune is not a name (${whyNoSpacedRune(text)}). ${runeNameForm}.`);
 }

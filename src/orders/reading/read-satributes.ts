@@ -3,10 +3,10 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 
 const parameter = 'allowedSatributes';
-/** More than there are names (docs/satributes.md). */
+/** More than the number of names (docs/satributes.md). */
 const namesMax = 100;
 
-/** The satributes that an order allows, as they were sent; none: it takes any sat. */
+/** The satributes that an order allows, as they were sent; empty: any sat. */
 export function readSatributes(values: RequestValues, given: unknown, book: () => SatributeBook): string[] {
   const items = values.list(given, parameter);
   if (items.length > namesMax) {
@@ -16,7 +16,7 @@ export function readSatributes(values: RequestValues, given: unknown, book: () =
   return items.flatMap((item, index): string[] => {
     const path = `${parameter}[${index}]`;
     const name = values.text(item, path);
-    // a name that is left out must not allow every sat
+    // a missing name must not allow every sat
     if (name === null) values.required(item, path);
     const problem = name === null ? null : problemOf(name, book());
     if (problem !== null) values.sentence(path, `${path}: ${problem}`);
@@ -26,15 +26,15 @@ export function readSatributes(values: RequestValues, given: unknown, book: () =
 
 function problemOf(name: string, book: SatributeBook): string | null {
   const satribute = book.find(name);
-  if (satribute === null) return `${name.slice(0, 64)} is no satribute: GET /satributes lists them.`;
+  if (satribute === null) return `${name.slice(0, 64)} is not a satribute: GET /satributes lists them.`;
   if (book.isFindable(satribute)) return null;
-  // a rule that there is none of may be given anywhere
+  // a rule that no sat of this network meets may still be named
   return satribute.rule.kind === 'unknown' || book.isMeant(satribute)
-    ? `which sats are ${satribute.id} is not known.`
+    ? `it is unknown which sats are ${satribute.id}.`
     : `no sat of ${book.network} is ${satribute.id}.`;
 }
 
-/** An order whose special sat would be gone with its inscription is a mistake. */
+/** Faults of an order that would burn its special sats, which is a mistake. */
 export function satributeFaults(
   allowed: readonly string[] | null,
   { burn }: Pick<OrderTerms, 'burn'>,

@@ -5,18 +5,18 @@ import type { ReadFile } from './read-files.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** The field of a text order whose texts may be as long as a body. */
+/** Field of a text order whose texts may be as long as a body. */
 export const textFields = ['texts'] as const;
 
-/** Contents of one call (interface, section 8). */
+/** Bytes of texts in one call (interface, section 8). */
 const textBytesMax = 50_000_000;
 
 /** Fields that POST /order takes in place of texts. */
 const otherContents = ['files', 'delegates'] as const;
 
 /**
- * The texts of an order as files, which are named by their places: `1.txt`. Files and delegates beside them are
- * refused: a customer would pay for less than was sent.
+ * The texts of an order as files, named by their number: `1.txt`. Files and delegates beside them are refused: a
+ * customer would pay for less than was sent.
  */
 export function readTexts(values: RequestValues, order: Item): ReadFile[] {
   for (const name of otherContents)
@@ -36,7 +36,7 @@ export function readTexts(values: RequestValues, order: Item): ReadFile[] {
   return read;
 }
 
-/** Whether a field has something to inscribe. */
+/** Whether a field has contents. */
 export const hasItems = (given: unknown): boolean =>
   isGiven(given) && !(Array.isArray(given) && given.length === 0);
 
@@ -67,7 +67,7 @@ function readText(values: RequestValues, given: unknown, index: number): ReadFil
   ];
 }
 
-/** UTF-8. What no UTF-8 has was refused with the body (`readJson`). Null: no text. */
+/** Bytes in UTF-8. Texts that UTF-8 cannot encode were refused with the body (`readJson`). Null: not a text. */
 function bytesOf(given: unknown): Uint8Array | null {
   if (given instanceof Uint8Array) return given;
   return typeof given === 'string' ? Buffer.from(given) : null;

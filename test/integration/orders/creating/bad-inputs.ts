@@ -51,12 +51,12 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'a satribute that there is not',
     body: { ...good, allowedSatributes: ['uncommon', 'shiny'] },
-    says: 'allowedSatributes[1]: shiny is no satribute: GET /satributes lists them.',
+    says: 'allowedSatributes[1]: shiny is not a satribute: GET /satributes lists them.',
   },
   {
     name: 'a satribute whose sats nobody lists',
     body: { ...good, allowedSatributes: ['legacy'] },
-    says: 'allowedSatributes[0]: which sats are legacy is not known.',
+    says: 'allowedSatributes[0]: it is unknown which sats are legacy.',
   },
   {
     name: 'a satribute of another network',

@@ -173,7 +173,7 @@ describe('a data URL', () => {
     [`data:${'a'.repeat(600)},x`, shape],
     ['data:text/plain;base64;charset=utf-8,aGk=', 'has ;base64 elsewhere'],
     ['data:text/pl\0ain;base64,aGk=', 'has a control character before its comma'],
-    ['data:;base64,A', 'is not base64: 1 characters are no whole bytes'],
+    ['data:;base64,A', 'is not base64: 1 characters do not encode whole bytes'],
     ['data:;base64,AB=', 'is not base64: 2 characters and 1 of padding'],
     ['data:;base64,A===', 'is not base64: 1 characters and 3 of padding'],
     ['data:;base64,=AAA', 'is not base64: it continues after its padding'],
@@ -185,7 +185,7 @@ describe('a data URL', () => {
     // plus signs that a form made blanks
     ['data:;base64,  /v7 ', 'is not clearly base64: its blanks may have been plus signs'],
     ['data:;base64,A B=', 'is not base64: 2 characters and 1 of padding'],
-    ['data:,100%', 'has a percent sign that begins no escape'],
+    ['data:,100%', 'has a percent sign without two hex digits after it'],
     ['data:,a#b', 'has a #'],
     ['data:,a\nb', 'has a line break'],
     ['data:,a\0b', 'has a line break or another control character'],

@@ -66,11 +66,11 @@ test('an etching without a name, and terms that say nothing', () => {
 
 const most = (2n ** 128n - 1n).toString();
 test.each<[string, object]>([
-  ['rune is no name (invalid character `s`)', { rune: 'satscribe' }],
-  ['rune is no name (leading spacer)', { rune: '•SATSCRIBE' }],
-  ['rune is no name (trailing spacer)', { rune: 'SATSCRIBE.' }],
-  ['rune is no name (double spacer)', { rune: 'SAT••SCRIBE' }],
-  ['rune is no name (name out of range)', { rune: 'A'.repeat(29) }],
+  ['rune is not a name (invalid character `s`)', { rune: 'satscribe' }],
+  ['rune is not a name (leading spacer)', { rune: '•SATSCRIBE' }],
+  ['rune is not a name (trailing spacer)', { rune: 'SATSCRIBE.' }],
+  ['rune is not a name (double spacer)', { rune: 'SAT••SCRIBE' }],
+  ['rune is not a name (name out of range)', { rune: 'A'.repeat(29) }],
   ['rune is a reserved name', { rune: 'AAAAAAAAAAAAAAAAAAAAAAAAAAA' }],
   ['rune must be a text', { rune: 5 }],
   ['divisibility must be from 0 to 38', { divisibility: 39 }],
