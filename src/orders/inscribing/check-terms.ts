@@ -12,13 +12,13 @@ import {
 import { anchorDust, anchorScript, largest, p2trDust } from './plan-amounts.ts';
 import { idField, pushBytesMax, uncurseFault } from './reveal-script.ts';
 
-/** What makes an order impossible whatever its transactions weigh. Null: nothing. */
+/** The first fault that makes an order impossible, whatever its transactions weigh; null: none. */
 export function checkTerms(terms: OrderTerms): OrderRefusal | null {
   const [first = null] = termFaults(terms);
   return first;
 }
 
-/** All that makes it so, each subject once. Lazy: an order can have 10,000 files. */
+/** All faults that make an order impossible, one for each subject. Lazy: an order can have 10,000 files. */
 export function* termFaults(terms: OrderTerms): Generator<OrderRefusal> {
   yield* filesFaults(terms);
   yield* some(receiversFault(terms));
@@ -44,7 +44,7 @@ function* filesFaults({ files, etching, mint }: OrderTerms): Generator<OrderRefu
   for (const [file, terms] of files.entries()) yield* some(pushFault(terms, file));
 }
 
-/** Fields that are one push must fit into it. */
+/** Fault of a field that must fit into one push. */
 function pushFault({ contentType, metaprotocol }: FileTerms, file: number): OrderRefusal | null {
   if (Buffer.byteLength(contentType ?? '') > pushBytesMax) {
     const reason = `The content type of file ${file + 1} has more than ${pushBytesMax} bytes.`;
@@ -73,7 +73,7 @@ function receiversFault(terms: OrderTerms): OrderRefusal | null {
   return null;
 }
 
-/** Anybody may spend an anchor, so the wallet puts no more than the largest postage on one. */
+/** Anyone may spend an anchor, so the wallet puts at most the largest postage on one. */
 function burnFault({ batchMode, files, postage }: OrderTerms): OrderRefusal | null {
   const shared = (postage === 'least' ? anchorDust : postage) * BigInt(files.length);
   if (batchMode === 'separate-outputs' || shared <= orderBounds.postageMax) return null;
@@ -141,8 +141,8 @@ function* parentFaults({ parents }: OrderTerms): Generator<OrderRefusal> {
 }
 
 /**
- * Faults of an order that asks for sats of the inventory. Each sat needs the first input of a reveal, and an output of
- * its own.
+ * Faults of an order that asks for inventory sats. Each sat needs the first input of a reveal, and an output of its
+ * own.
  */
 export function* inventoryFaults({
   files,
@@ -163,7 +163,10 @@ export function* inventoryFaults({
   if (burn) yield alone('is not possible with burnAfterInscribe: the special sat would be burned.');
 }
 
-/** An etching is a managed order of its own kind: what would need another transaction, or move sats, goes with none. */
+/**
+ * Fault of an etching, which is a managed order. Anything that needs another transaction, or moves sats, is impossible
+ * with it.
+ */
 function etchingFault({
   type,
   receivers,
@@ -181,7 +184,7 @@ function etchingFault({
   return inventory === null ? null : alone('is not possible with rareSats.');
 }
 
-/** Mints are a managed order of their own kind, without inscriptions. */
+/** Faults of an order of mints, which is a managed order without inscriptions. */
 function* mintFaults(terms: OrderTerms, { count }: MintTerms): Generator<OrderRefusal> {
   const { type, files, parents, burn, inventory, etching } = terms;
   const alone = (why: string): OrderRefusal => refused('mint-alone', `An order of mints ${why}`);

@@ -5,18 +5,19 @@ import type { RevealLayout } from './order-layout.ts';
 import { type OrderRefusal, type OrderTerms, shortOf } from './order-terms.ts';
 import { type Parts, p2trDust, p2trOutputWeight, spareOf, valueOf, weightWith } from './plan-amounts.ts';
 
-/** What the outputs of a commit hold. */
+/** Values of the outputs of a commit. */
 export interface CommitAmounts {
   readonly kind: 'amounts';
-  /** For each reveal, in order. */
+  /** One for each reveal, in order. */
   readonly reveals: readonly Pick<RevealLayout, 'committed' | 'feeInput'>[];
-  /** The last output; null: there is none. */
+  /** The last output; null: no change. */
   readonly change: bigint | null;
 }
 
 /**
- * An output for each reveal of a layout, with what that costs, and change from P2TR's dust on. More inputs than the
- * quote's one cost the service, out of its outputs of the reveals. Refuses with `payment-short` and what is missing.
+ * Plans an output for the cost of each reveal of a layout, and change if it is above P2TR's dust. The quote has one
+ * input: the service pays for more inputs, from its outputs of the reveals. Refuses with `payment-short` and the
+ * missing sats.
  */
 export function commitAmounts(
   { feeRate }: Pick<OrderTerms, 'feeRate'>,
@@ -38,20 +39,20 @@ export function commitAmounts(
   return { kind: 'amounts', reveals: settled, change: null };
 }
 
-/** All of them are the wallet's: P2TR, spent by key. */
+/** Inputs and outputs of a commit, all of the wallet: P2TR, spent by key. */
 function partsOf(inputs: number, reveals: readonly RevealLayout[]): Parts {
   const outputs = reveals.reduce((count, { feeInput }) => count + (feeInput === null ? 1 : 2), 0);
   return { inputs, outputs, weight: inputs * keyInputWeight + outputs * p2trOutputWeight };
 }
 
-/** The output of an inscription keeps its postage where another one pays. */
+/** Adds sats to the output that pays the fee: if it is another one, the inscription keeps exactly its postage. */
 const withMoved = (
   { committed, feeInput }: RevealLayout,
   moved: bigint,
 ): Pick<RevealLayout, 'committed' | 'feeInput'> =>
   feeInput === null ? { committed: committed + moved, feeInput } : { committed, feeInput: feeInput + moved };
 
-/** What each reveal gets more, or less out of our outputs. Null: they do not have as much. */
+/** Sats that each reveal gets in addition, or loses from our output. Null: our outputs do not have enough. */
 function spread(rest: bigint, reveals: readonly RevealLayout[]): bigint[] | null {
   if (rest >= 0n) return [rest];
   let left = -rest;

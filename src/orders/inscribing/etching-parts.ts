@@ -6,10 +6,10 @@ import type { U128 } from '#kernel/runes/u128.ts';
 import type { OrderTerms } from './order-terms.ts';
 import { type FileGroup, postageOutputCount, type SettledTerms } from './settled-terms.ts';
 
-/** The name that the leaf of a reveal claims; null: it etches none, or one that ord gives. */
+/** The rune name that a reveal's leaf claims; null: no etching, or one whose name ord gives. */
 export const claimedName = ({ etching }: Pick<OrderTerms, 'etching'>): Rune | null => etching?.rune ?? null;
 
-/** The push by which a leaf claims its name; null: it claims none. */
+/** The push with which a leaf claims its name; null: it claims none. */
 export function claimOf(terms: Pick<OrderTerms, 'etching'>): Uint8Array | null {
   const name = claimedName(terms);
   return name === null ? null : runeCommitment(name);
@@ -21,11 +21,11 @@ export function premineOf({ etching }: Pick<OrderTerms, 'etching'>): U128 | null
   return premine === 0 ? null : premine;
 }
 
-/** How many postages the receivers get: of each inscription, of a premine, and of each mint. */
+/** Number of postages for the receivers: one for each inscription, for a premine, and for each mint. */
 export const postageCount = (terms: Pick<OrderTerms, 'files' | 'etching' | 'mint'>): number =>
   terms.files.length + (premineOf(terms) === null ? 0 : 1) + (terms.mint?.count ?? 0);
 
-/** How many times an order is charged for: each file, each mint, and an etching without files as one. */
+/** Number of items that an order pays for: each file, each mint, and an etching without files as one. */
 export function chargedItems({
   files,
   etching,
@@ -35,7 +35,7 @@ export function chargedItems({
   return etching === null ? files.length : Math.max(1, files.length);
 }
 
-/** The output that holds the premine: after the inscriptions, for the receiver. None: there is no premine. */
+/** The output with the premine: after the inscriptions, for the receiver. Empty without a premine. */
 export function premineOutputs(terms: SettledTerms): { script: Uint8Array; value: bigint }[] {
   if (premineOf(terms) === null) return [];
   const [receiver] = terms.receivers;
@@ -43,7 +43,7 @@ export function premineOutputs(terms: SettledTerms): { script: Uint8Array; value
   return [{ script: receiver, value: terms.postage }];
 }
 
-/** The runestone of a reveal; null: it etches nothing. Its pointer leads the premine to its output. */
+/** The runestone of a reveal that etches; null: it does not. Its pointer leads the premine to its output. */
 export function etchingRunestone(terms: SettledTerms, group: FileGroup): Runestone | null {
   const { etching } = terms;
   if (etching === null) return null;
@@ -51,7 +51,7 @@ export function etchingRunestone(terms: SettledTerms, group: FileGroup): Runesto
   return { kind: 'runestone', edicts: [], etching, mint: null, pointer };
 }
 
-/** The scripts of what an etching adds to the outputs of its reveal. */
+/** Scripts of the outputs that an etching adds to its reveal. */
 export function etchingScripts(terms: SettledTerms, group: FileGroup): readonly Uint8Array[] {
   const runestone = etchingRunestone(terms, group);
   return runestone === null

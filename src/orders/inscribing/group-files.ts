@@ -12,21 +12,21 @@ import {
 import { type FileGroup, pointerOf, type SettledTerms } from './settled-terms.ts';
 
 /**
- * A reveal with several files is not planned heavier than this: payments in parts add inputs to it later, and nodes
- * relay 400,000. With its burn: nodes take both together, with room for what pays for them, up to 404,000.
+ * Bound of the planned weight of a reveal with several files: nodes relay 400,000, and partial payments add inputs
+ * later. It includes the burn: nodes take both together up to 404,000, with room for a transaction that pays for them.
  */
 const sharedRevealWeightMax = 390_000;
 /** A reveal that a miner takes directly must fit into a block, beside its header and coinbase. */
 export const minedWeightMax = 3_900_000;
 
-/** A group with the length of its leaf. */
+/** A group, with the length of its leaf. */
 export interface LeafGroup extends FileGroup {
   readonly leafBytes: number;
 }
 
 /**
- * Files one after the other, as many in each reveal as it may hold. An etching without files has a reveal all the
- * same, and each mint is a group without files.
+ * Files one after the other, as many in each reveal as fit. An etching without files still has a reveal, and each mint
+ * is a group without files.
  */
 export function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
   if (terms.mint !== null)
@@ -45,7 +45,7 @@ export function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
 }
 
 function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal {
-  // the first input has one envelope without a curse, or one sat of the inventory
+  // without a curse only one envelope fits into the first input, and so does one inventory sat
   const isAlone = terms.uncurse || terms.inventory !== null;
   let count = 0;
   let leafBytes = revealScriptBytes([]);
@@ -55,7 +55,7 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
     const bytes = leafBytes + envelopeBytes(envelopeLengths(terms, { first }, file, count));
     const weight = revealWeight(terms, { first, count: count + 1 }, bytes);
     if (count > 0 && weight + burnWeight(terms, count + 1) > sharedRevealWeightMax) break;
-    // what no node relays is known before its burn is
+    // the bound of relaying is checked before the burn is added
     if (weight > revealWeightMax(terms)) return tooLarge(terms, first + count, weight);
     leafBytes = bytes;
     count++;
@@ -64,8 +64,9 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
 }
 
 /**
- * The most that the reveal of one file may weigh. A burn is sent together with its reveal, the inventory waits for no
- * miner, and no miner keeps the reveal of an etching until its commit is deep: all keep to what nodes relay.
+ * Maximum weight of a reveal with one file. Without a miner it is what nodes relay. It is the same for burns, which are
+ * sent together with their reveal; for inventory sats, which do not wait for a miner; and for etchings, because no
+ * miner keeps the reveal until its commit is deep.
  */
 const revealWeightMax = ({ nonStandard, burn, inventory, etching }: OrderTerms): number =>
   nonStandard && !burn && inventory === null && etching === null ? minedWeightMax : standardWeightMax;
@@ -87,8 +88,7 @@ function tooLarge(terms: SettledTerms, file: number, weight: number): OrderRefus
 }
 
 /**
- * Bytes of the largest content with which the reveal of a file, with all else as it is, is not too heavy; null: none
- * is.
+ * Bytes of the largest content with which the reveal of a file fits, if everything else stays; null: no content fits.
  */
 function largestContent(terms: SettledTerms, index: number, max: number): number | null {
   const file = terms.files[index];
@@ -99,7 +99,7 @@ function largestContent(terms: SettledTerms, index: number, max: number): number
     return revealWeight(terms, { first: index, count: 1 }, bytes) <= max;
   };
   if (!fits(1)) return null;
-  // a byte of content is a weight unit or more
+  // a byte of content is at least one weight unit
   let [least, most] = [1, max];
   while (most - least > 1) {
     const middle = Math.floor((least + most) / 2);

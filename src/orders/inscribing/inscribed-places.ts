@@ -6,7 +6,7 @@ import { valueOf } from './plan-amounts.ts';
 import { inscriptionOutputs } from './plan-transactions.ts';
 import { type FileGroup, pointerOf, type SettledTerms, settleTerms } from './settled-terms.ts';
 
-/** What an order spends, as far as places depend on it. Sats. */
+/** Values of an order's inputs, on which places depend. Sats. */
 export interface SpentValues {
   readonly payments: readonly { readonly value: bigint }[];
   readonly parents: readonly { readonly value: bigint }[];
@@ -14,15 +14,15 @@ export interface SpentValues {
 
 export interface InscribedPlaces {
   readonly kind: 'places';
-  /** For each file, in order: how many sats of the payments come before the one that it is inscribed on. Ascending. */
+  /** For each file, in order: the number of the payments' sats before the inscribed one. Ascending. */
   readonly places: readonly number[];
 }
 
 /**
- * Where the inscriptions of an order lie in the sats of its payments, as these are spent one after the other. It is the
- * same in whichever order they are spent. Parents keep their own sats, so their values only matter to pointers, which
- * count from the first sat of all. Refuses payments without a commit (`payment-short`), and parents whose values no
- * pointers were written for (`parent-value-differs`).
+ * Places of an order's inscriptions in the sats of its payments, which are spent one after the other. The places do not
+ * depend on the order of the payments. Parents keep their own sats; their values matter only to pointers, which count
+ * from the first sat of all. Refuses payments that do not pay for the commit (`payment-short`), and parents whose
+ * values differ from those in the pointers (`parent-value-differs`).
  */
 export function inscribedPlaces(
   terms: OrderTerms,
@@ -46,7 +46,7 @@ export function inscribedPlaces(
   return { kind: 'places', places };
 }
 
-/** Of an inscription of a reveal, from the first sat of the output that it spends through its leaf. */
+/** Place of an inscription, from the first sat of the output that its reveal spends by leaf. */
 function placeIn(terms: SettledTerms, reveal: FileGroup, place: number, parents: bigint): bigint {
   const pointer = pointerOf(terms, reveal, place);
   return pointer === null ? 0n : pointer - parents;

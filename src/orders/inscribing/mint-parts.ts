@@ -7,8 +7,8 @@ import type { MintTerms, OrderTerms } from './order-terms.ts';
 import type { Parts } from './plan-amounts.ts';
 
 /**
- * The runestone of a mint. Without edicts and pointer, what it mints goes to the first output, and so does any other
- * rune of its input.
+ * The runestone of a mint. Without edicts and pointer, the minted runes go to the first output, and so do other runes
+ * of its input.
  */
 export const mintRunestone = ({ id }: Pick<MintTerms, 'id'>): Runestone => ({
   kind: 'runestone',
@@ -18,14 +18,14 @@ export const mintRunestone = ({ id }: Pick<MintTerms, 'id'>): Runestone => ({
   pointer: null,
 });
 
-/** The script that gets what an order mints. */
+/** The script that gets the minted runes. */
 export function minterScript({ receivers }: Pick<OrderTerms, 'receivers'>): Uint8Array {
   const [receiver] = receivers;
   assert(receiver !== undefined, 'a mint has a receiver');
   return receiver;
 }
 
-/** The inputs and outputs of a mint, without our output: an output of the commit in, receiver and runestone out. */
+/** Inputs and outputs of a mint, without our output: in, an output of the commit; out, receiver and runestone. */
 export function mintParts(terms: Pick<OrderTerms, 'receivers'>, mint: MintTerms): Parts {
   return {
     inputs: 1,

@@ -25,57 +25,60 @@ import {
   settleTerms,
 } from './settled-terms.ts';
 
-/** A reveal as it was quoted. */
+/** A quoted reveal. */
 export interface RevealLayout extends FileGroup {
   readonly leafBytes: number;
   readonly weight: number;
   readonly fee: bigint;
-  /** Our output of it; with `burn`, of the transaction that burns. */
+  /** Our output of the reveal; with `burn`, of the transaction that burns. */
   readonly own: OwnOutput;
   readonly burn: { readonly weight: number; readonly fee: bigint } | null;
-  /** The value of the output that it spends through its leaf. */
+  /** Value of the output that it spends by leaf. */
   readonly committed: bigint;
-  /** The value of a second one, spent by key: where the inscription must be on the first of exactly its postage. */
+  /**
+   * Value of a second input, spent by key: it exists if the first input must be the inscription's and hold exactly its
+   * postage.
+   */
   readonly feeInput: bigint | null;
 }
 
-/** The transactions of an order, with all that they cost. */
+/** The transactions of an order, with all their costs. */
 export interface OrderLayout {
   readonly kind: 'layout';
-  /** `direct`: one reveal, which spends what is paid to its address. `wallet`: a commit of the wallet, then reveals. */
+  /** `direct`: one reveal spends the payment to its address. `wallet`: a commit of the wallet, then reveals. */
   readonly paidTo: 'direct' | 'wallet';
   readonly postage: bigint;
   readonly reveals: readonly RevealLayout[];
   readonly commit: { readonly weight: number; readonly fee: bigint } | null;
   /** Fees of all transactions. */
   readonly minerFee: bigint;
-  /** `minerFee`, and what our outputs need beyond the shares: the part of the price that the chain takes. */
+  /** `minerFee`, and what our outputs need beyond the shares: the chain's part of the price. */
   readonly chainFee: bigint;
   readonly sizeFees: SizeFees;
 }
 
 /** The size fee of an order. */
 export interface SizeFees {
-  /** The least that there can be: our outputs are chosen by it. */
+  /** The least possible size fee: our outputs are chosen by it. */
   readonly least: bigint;
-  /** The whole: the part that their choice adds is the first reveal's. */
+  /** The whole size fee: the first reveal gets the part that our outputs add. */
   readonly all: bigint;
 }
 
-/** What is ours of a payment, beyond the fees and postage. */
+/** Our part of a payment, beyond fees and postage. */
 export interface Revenue {
-  /** Without the size fee. */
+  /** Revenue without the size fee. */
   readonly amount: bigint;
   /**
-   * The percentage of the chain fee, rounded down; or the fees that an order was quoted with: a percentage of what is
-   * left of its price would share them out otherwise, and choose other outputs.
+   * A percentage of the chain fee, rounded down; or the size fees of the quote, because a percentage of the later price
+   * would divide differently and choose other outputs.
    */
   readonly size: { readonly percent: number } | SizeFees;
 }
 
 /**
- * Plans the transactions of an order, before there is a payment: their exact weights need no keys, and contents only
- * by their lengths. Deterministic: later plans for the same terms follow the same layout. Cost: linear in the files.
+ * Plans the transactions of an order before there is a payment: their exact weights need no keys, and only the lengths
+ * of contents. Deterministic: later plans for the same terms have the same layout. Cost: linear in the files.
  */
 export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | OrderRefusal {
   const fault = checkTerms(terms);
@@ -94,18 +97,18 @@ export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | 
   const isMined = groups.some((group) => isMinedDirectly(settled, group));
   const parted = partedFault(settled, groups, isMined);
   if (parted !== null) return parted;
-  // money that only such a reveal can spend would be lost if no miner takes it
+  // money at an address that only such a reveal can spend would be lost if no miner takes it
   const isDirect = terms.type === 'direct' && groups.length === 1 && !revealsPostageFirst(terms) && !isMined;
   return priced(settled, revenue, groups, isDirect ? 'direct' : 'wallet');
 }
 
-/** Whether nodes may not relay the reveal of a group, so that a miner takes it directly. */
+/** Whether nodes may not relay a group's reveal, so that a miner takes it directly. */
 const isMinedDirectly = (terms: SettledTerms, group: LeafGroup): boolean =>
   revealWeight(terms, group, group.leafBytes) > standardWeightMax;
 
 /**
- * A reveal that no miner takes is refunded out of its commit. With other files, a part of the order could be
- * delivered and the rest not.
+ * Fault of other files beside a file for a miner. If no miner takes its reveal, the order is refunded from its commit:
+ * with other files, a part of the order could be delivered and the rest not.
  */
 function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRefusal {
   const file = groups.find((group) => isMinedDirectly(terms, group))?.first ?? 0;
@@ -113,7 +116,7 @@ function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRef
   return refused('non-standard-alone', reason, { file });
 }
 
-/** Why files cannot be in several reveals, or with each other; null: they can. */
+/** Fault of files in several reveals, or beside each other; null: none. */
 function partedFault(
   terms: SettledTerms,
   groups: readonly LeafGroup[],
@@ -123,7 +126,9 @@ function partedFault(
   return isMined && terms.files.length > 1 ? minedAlone(terms, groups) : null;
 }
 
-/** One transaction etches: files of others would be sent at another time, and could not be refunded with it. */
+/**
+ * Fault of an etching with several reveals: they would be sent at different times, and could not be refunded together.
+ */
 function etchingParted([first]: readonly LeafGroup[]): OrderRefusal {
   const reason = `The files of an etching are in its one transaction, which has room for the first ${first?.count ?? 0} of them: order the others by themselves.`;
   return refused('etching-files', reason);
@@ -140,7 +145,7 @@ function priced(
   const minerFeeOf = (reveals: readonly RevealLayout[]): bigint =>
     reveals.reduce((sum, { fee, burn }) => sum + fee + (burn?.fee ?? 0n), commit?.fee ?? 0n);
 
-  // our outputs are chosen by the least size fee that there can be; the rest of it is the first reveal's
+  // our outputs are chosen by the least possible size fee; the first reveal gets the rest
   const { amount, size } = revenue;
   const least =
     'percent' in size
@@ -166,7 +171,7 @@ function priced(
 
 const percentOf = (amount: bigint, percent: number): bigint => (amount * BigInt(percent)) / 100n;
 
-/** What is ours, by the files of each reveal. What does not divide is the first one's. */
+/** Our part of each reveal, by its number of files. The first reveal gets the remainder. */
 function sharesOf(
   { files, mint }: OrderTerms,
   groups: readonly FileGroup[],
@@ -181,7 +186,7 @@ function sharesOf(
   return shares.map((share, index) => (index === 0 ? share + amount - given + sizeFee : share));
 }
 
-/** Sats of our outputs: with the customer's postage where that of inscriptions comes from the inventory. */
+/** Sats of our outputs. They include the customer's postage if the inventory provides that of the inscriptions. */
 const amountOf = ({ inventory, postage, files }: SettledTerms, amount: bigint): bigint =>
   inventory === null ? amount : amount + postage * BigInt(files.length);
 
@@ -193,30 +198,30 @@ function revealOf(
 ): RevealLayout {
   if (terms.mint !== null) return mintOf(terms, terms.mint, group, share);
   const parts = revealParts(terms, group, group.leafBytes);
-  // where the inventory brings it, the customer's lies in our output
+  // postage from the inventory: the customer's postage is in our output
   const postage = terms.inventory === null ? terms.postage * BigInt(postagesOf(terms, group)) : 0n;
   const isApart = revealsPostageFirst(terms);
   if (!terms.burn) {
-    // all that a commit gives it is our output and its fee: without postage, that could be dust
+    // the commit's output holds only our output and its fee, which without postage could be dust
     const isFeeAlone = isApart || (postage === 0n && paidTo === 'wallet');
     const own = ownOutputFor(parts, terms.feeRate, share, isFeeAlone ? p2trDust : 0n);
     return laidOut({ ...group, weight: own.weight, fee: own.fee, own, burn: null }, postage, isApart);
   }
   const weight = weightWith(parts, p2trOutputWeight);
   const anchors = postageOutputCount(terms, group);
-  // what burns is paid with our output of the reveal, which cannot be dust
+  // our output of the reveal pays for the burn, so it must be above dust
   const own = ownOutputFor(burnParts(anchors), terms.feeRate, share, p2trDust);
   const burn = { weight: own.weight, fee: own.fee };
   return laidOut({ ...group, weight, fee: feeOf(weight, terms.feeRate), own, burn }, postage, isApart);
 }
 
-/** One mint. Its block is known by our output of it, so the customer pays for one where our share is too small. */
+/** One mint. Our output of it shows its block, so the customer pays for the output if our share is too small. */
 function mintOf(terms: SettledTerms, mint: MintTerms, group: LeafGroup, share: bigint): RevealLayout {
   const own = ownOutputFor(mintParts(terms, mint), terms.feeRate, largest(share, p2trDust));
   return laidOut({ ...group, weight: own.weight, fee: own.fee, own, burn: null }, terms.postage, false);
 }
 
-/** Postages of a reveal: the premine's is the only one's. */
+/** Postages of a reveal: a premine's belongs to the only reveal. */
 const postagesOf = (terms: SettledTerms, { count }: FileGroup): number =>
   terms.etching === null ? count : postageCount(terms);
 
@@ -231,7 +236,7 @@ function laidOut(
     : { ...reveal, committed: postage + costs, feeInput: null };
 }
 
-/** The first reveal with more for us. */
+/** The reveals, with more sats for us in the first one. */
 function withMore([first, ...others]: readonly RevealLayout[], more: bigint): readonly RevealLayout[] {
   if (first === undefined) return [];
   const own = { ...first.own, value: first.own.value + more };
@@ -241,7 +246,7 @@ function withMore([first, ...others]: readonly RevealLayout[], more: bigint): re
   return [{ ...first, own, ...moved }, ...others];
 }
 
-/** One payment in, and what the reveals spend out. */
+/** A commit with one payment as input, and the outputs that the reveals spend. */
 function commitOf(terms: OrderTerms, reveals: number): { weight: number; fee: bigint } {
   const outputs = reveals * (revealsPostageFirst(terms) ? 2 : 1);
   const weight = frameWeight(1, outputs) + keyInputWeight + outputs * p2trOutputWeight;

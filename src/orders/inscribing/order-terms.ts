@@ -3,32 +3,32 @@ import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { Etching } from '#kernel/runes/runestone/artifact.ts';
 import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** The bytes of a content, or only how many there are: a price needs no more. */
+/** The bytes of a content, or only their number, which is enough for a price. */
 export type Content = Uint8Array | number;
 
-/** One inscription of an order: a file, or a delegate with what goes with it. */
+/** One inscription of an order: a file, or a delegate with its fields. */
 export interface FileTerms {
   readonly contentType: string | null;
   readonly body: Content | null;
   readonly contentEncoding: string | null;
   readonly metaprotocol: string | null;
-  /** CBOR. */
+  /** Metadata as CBOR. */
   readonly metadata: Content | null;
   readonly delegate: InscriptionId | null;
 }
 
 export interface ParentTerms {
   readonly id: InscriptionId;
-  /** Sats of the output that holds it. The script of a direct reveal is written for this value. */
+  /** Sats of the output that holds the parent. The script of a direct reveal is written for this value. */
   readonly value: bigint;
   readonly returnScript: Uint8Array;
 }
 
-/** A sat of the inventory that one inscription is on. */
+/** An inventory sat for one inscription. */
 export interface InventoryTerms {
   /** Sats of the output that has it. */
   readonly value: bigint;
-  /** Sats of that output before the one: none, or as many as an output must hold. */
+  /** Sats of that output before it: 0, or enough for an output. */
   readonly place: bigint;
 }
 
@@ -38,39 +38,39 @@ export interface MintTerms extends SpacedRune {
   readonly count: number;
 }
 
-/** Where the inscriptions of a reveal lie: each in an output of its own, or all in one, a postage apart. */
+/** Outputs of a reveal's inscriptions: one for each, or one for all, a postage apart. */
 export type BatchMode = 'separate-outputs' | 'shared-output';
 
-/** What an order asks for, as far as its transactions depend on it. */
+/** Fields of an order that its transactions depend on. */
 export interface OrderTerms {
   /** `direct`: the charge address is the commit output. `bulk`: paid to the wallet, which makes its own commit. */
   readonly type: 'direct' | 'bulk';
   /** In the order of their indexes. */
   readonly files: readonly FileTerms[];
-  /** Scripts: one for all files, or one a file. Without meaning where the inscriptions are burned. */
+  /** Scripts: one for all files, or one for each file. Not used if the inscriptions are burned. */
   readonly receivers: readonly Uint8Array[];
   /** Sats of each inscription's output; `least`: the least that nodes relay to its receivers. */
   readonly postage: bigint | 'least';
-  /** Sats for 1,000 virtual bytes, as Bitcoin Core counts fee rates: 2 sat/vB are 2,000. */
+  /** Sats for 1,000 virtual bytes, Bitcoin Core's unit of fee rates: 2 sat/vB are 2,000. */
   readonly feeRate: bigint;
   readonly batchMode: BatchMode;
   readonly parents: readonly ParentTerms[];
-  /** Inscribe to an anchor, then send that to an OP_RETURN output. */
+  /** Inscribe to an anchor, then send the anchor to an OP_RETURN output. */
   readonly burn: boolean;
-  /** Only what ord's rules before the jubilee would not curse. */
+  /** Inscribe only in ways that ord's rules before the jubilee would not curse. */
   readonly uncurse: boolean;
-  /** Sats a file for the referral account. */
+  /** Sats for the referral, for each file. */
   readonly additionalFee: bigint;
-  /** Whether there is a way to mine reveals that nodes do not relay (above 400,000 weight units). */
+  /** Whether a miner takes reveals that nodes do not relay (above 400,000 weight units). */
   readonly nonStandard: boolean;
-  /** One for each file, in their order, each of an output of its own. Null: it inscribes sats of its payments. */
+  /** One for each file, in their order, each of an output of its own. Null: sats of the payments are inscribed. */
   readonly inventory: readonly InventoryTerms[] | null;
   /**
-   * The rune that its reveal etches, whose premine goes to the receiver in an output of its own. Such an order needs no
-   * files. Null: none.
+   * The rune that its reveal etches. The premine goes to the receiver in an output of its own. Such an order may have
+   * no files. Null: none.
    */
   readonly etching: Etching | null;
-  /** Mints for its receiver. Such an order has no files, and no reveals. Null: none. */
+  /** Mints for its receiver. Such an order has no files and no reveals. Null: none. */
   readonly mint: MintTerms | null;
 }
 
@@ -102,15 +102,15 @@ export type OrderRefusalCode =
   | 'payment-short'
   | 'parent-value-differs';
 
-/** An order that cannot be made, or a transaction that cannot be planned: an expected outcome, never thrown. */
+/** An order that cannot be made, or a transaction that cannot be planned. It is an expected outcome, never thrown. */
 export interface OrderRefusal {
   readonly kind: 'refused';
   readonly code: OrderRefusalCode;
   /** A sentence for people. */
   readonly reason: string;
-  /** The index of the file at fault, if it is one. */
+  /** Index of the faulty file, if the fault concerns one. */
   readonly file?: number;
-  /** Sats that are missing, where a payment is short. */
+  /** Missing sats, if a payment is short. */
   readonly missing?: bigint;
 }
 
@@ -124,7 +124,7 @@ export const refused = (
 export const shortOf = (missing: bigint, what: 'order' | 'transaction'): OrderRefusal =>
   refused('payment-short', `The payment is ${missing} sats short of what the ${what} costs.`, { missing });
 
-/** Whether a text is the reason of such a refusal, as orders keep it. */
+/** Whether a text is the stored reason of such a refusal. */
 export const isShortfall = (reason: string): boolean => /^The payment is \d+ sats short of /u.test(reason);
 
 /** The bounds of the public interface (section 8). */
@@ -136,20 +136,20 @@ export const orderBounds = {
   /** Nodes relay nothing below 0.1 sat/vB (Bitcoin Core's DEFAULT_MIN_RELAY_TX_FEE since 28.3). */
   feeRateMin: 100n,
   feeRateDefault: 2000n,
-  /** Nodes refuse to send more by themselves (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
+  /** Nodes refuse to send at a higher rate (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
   feeRateMax: 10_000_000n,
   /** A hundredth of a bitcoin: more is a mistake. */
   additionalFeeMax: 1_000_000n,
   /** Each is an input and an output of the reveal, and a tag of every envelope. */
   parents: 100,
   /**
-   * Reveals of one order. 50 MB of files take 130. Each is an address to prove (3 ms) and a transaction to sign (16
-   * ms); all other orders wait for that.
+   * Reveals of one order. 50 MB of files take 130. For each, an address is proven (3 ms) and a transaction is signed
+   * (16 ms), and all other orders wait for that.
    */
   reveals: 150,
   /**
-   * Mints of one order. A commit with an output for each weighs 172,000, of the 400,000 that nodes relay; signing takes
-   * some milliseconds a mint, and all other orders wait for that.
+   * Mints of one order. A commit with that many outputs weighs 172,000 of the 400,000 that nodes relay. Signing takes
+   * some milliseconds for each mint, and all other orders wait for that.
    */
   mints: 1000,
 } as const;

@@ -9,14 +9,14 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { etchedHere } from '#kernel/runes/rune-id.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 
-/** Contents of an input, and the outputs that a plan means them to reach. */
+/** Contents of an input, and the outputs for them in a plan. */
 export interface SentHoldings {
   readonly input: number;
   /** Absent: nothing. */
   readonly holds?: Holdings | undefined;
-  /** The one for its inscriptions. */
+  /** The output for its inscriptions. */
   readonly output: number;
-  /** The one for its runes. */
+  /** The output for its runes. */
   readonly runesTo: number;
 }
 
@@ -29,7 +29,7 @@ export interface PlannedHoldings {
   readonly rest: number;
 }
 
-/** A plan that names what its inputs hold, and where it is to go. The wallet compares that to what happens. Pure. */
+/** A plan that names what its inputs hold, and where that goes. The wallet checks this before it signs. Pure. */
 export function withHoldings(
   plan: TransactionPlan,
   { sent, reveals = [], runestone = null, rest }: PlannedHoldings,
@@ -57,7 +57,7 @@ export function withHoldings(
   };
 }
 
-/** Units that a runestone etches, which no edict moves. */
+/** The premine of a runestone, which no edict moves. */
 function premineOf(
   runestone: Runestone | null,
   output: number,
@@ -66,7 +66,7 @@ function premineOf(
   return premine === null || premine === 0 ? [] : [{ id: etchedHere, amount: premine, output }];
 }
 
-/** Contents of a plan's outputs, by the plan's word. */
+/** Contents of a plan's outputs, according to the plan. */
 export function namedOutputs(plan: TransactionPlan, txid: Txid): readonly Holdings[] {
   const { outputs, inscriptions = [], reveals = [], runes } = plan;
   if (inscriptions.length === 0 && reveals.length === 0 && runes === undefined)

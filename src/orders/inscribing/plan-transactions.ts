@@ -53,11 +53,11 @@ export interface Arrived extends OwnScript {
   readonly vout: number;
   readonly value: bigint;
   readonly script: Uint8Array;
-  /** Absent: nothing but its sats. */
+  /** Absent: it holds only its sats. */
   readonly holds?: Holdings;
 }
 
-/** A script of the wallet: P2TR. */
+/** A P2TR script of the wallet. */
 export interface OwnDestination {
   readonly script: Uint8Array;
   readonly own: OwnScript;
@@ -65,36 +65,36 @@ export interface OwnDestination {
 
 export interface RevealFunds {
   /**
-   * The first one is spent through its leaf: it must commit to this reveal. The others, which top it up or pay the fee,
-   * are spent by key.
+   * The first one is spent by leaf, and commits to this reveal. The others, which add sats or pay the fee, are spent by
+   * key.
    */
   readonly payments: readonly [Arrived, ...Arrived[]];
   /** In the order of the terms. */
   readonly parents: readonly Arrived[];
-  /** The output of the inventory that the terms name for the file of this reveal; spent by key. */
+  /** The inventory output that the terms name for the file of this reveal; spent by key. */
   readonly inventory?: Arrived;
-  /** What is ours of it goes there, unless an anchor must do. */
+  /** Destination of our output, unless only an anchor is possible. */
   readonly service: OwnDestination;
   /**
-   * Content of a runestone that leads the runes of the parents home: without one they go to the first output, which
-   * is only the first parent's where no inscription comes first. Or one that leads those of the payments to the
-   * inscription, where the inventory has the first output. It becomes the last output, and the service pays for it.
+   * Contents of a runestone that returns the parents' runes: without it they go to the first output, which is not a
+   * parent's if an inscription comes first. Or of one that leads runes of the payments to the inscription, if the first
+   * output belongs to the inventory. It is the last output, and the service pays for it.
    */
   readonly route?: RuneRoute;
 }
 
 export interface CommitFunds {
-  /** All spent by key. */
+  /** All are spent by key. */
   readonly payments: readonly [Arrived, ...Arrived[]];
   /** One for each reveal of the layout, with its leaf. */
   readonly commits: readonly OwnDestination[];
-  /** For what is paid with them where the layout has such inputs. */
+  /** Destination of the inputs that pay fees, if the layout has such inputs. */
   readonly feeInputs: OwnDestination;
   readonly change: OwnDestination;
 }
 
 export interface BurnFunds {
-  /** The anchors of kind `burn` of the reveal, in order. */
+  /** The reveal's anchors of kind `burn`, in order. */
   readonly anchors: readonly Omit<Arrived, keyof OwnScript>[];
   /** The reveal's output of kind `service`. */
   readonly payment: Arrived;
@@ -104,15 +104,15 @@ export interface BurnFunds {
 const opReturn = 0x6a;
 
 /**
- * The reveal of some files of an order for the outputs that arrived. It pays exactly the fee rate of the terms,
- * whatever the inputs are; what the customer paid for is never less than it was, so more inputs cost the service.
+ * Plans the reveal of some files of an order, with the outputs that arrived. It pays exactly the fee rate of the terms
+ * for any inputs. The customer's outputs never get smaller, so the service pays for more inputs.
  *
- * Inputs: parents or an output of the inventory, then payments; outputs: parents with what they brought, the
- * inscriptions, ours. What is left of the inventory goes back to it, before its inscription and behind it. A reveal
- * that must have its envelope in the first input begins with that, and with the inscription's output
+ * Inputs: parents or an inventory output, then payments. Outputs: parents with what they brought, the inscriptions,
+ * ours. The rest of an inventory output goes back to the inventory, before and after the inscription. A reveal that
+ * needs its envelope in the first input begins with that input, and with the inscription's output
  * (`revealsPostageFirst`).
  *
- * Refuses with `payment-short` and what is missing, and with `parent-value-differs` where pointers, written for the
+ * Refuses with `payment-short` and the missing sats, and with `parent-value-differs` if the pointers, written for the
  * values of the terms, would move inscriptions into other outputs.
  */
 export function planReveal(
@@ -156,7 +156,7 @@ export function planReveal(
   return withRevealed(plan, settled, group, { ...funds, runestone });
 }
 
-/** The runestone of a reveal, which etches or leads runes; null: it has none. */
+/** The runestone of a reveal, which etches or leads runes; null: none. */
 function runestoneOf(terms: SettledTerms, group: FileGroup, { route }: RevealFunds): Runestone | null {
   const etching = etchingRunestone(terms, group);
   assert(etching === null || route === undefined, 'a reveal that etches leads no other runes');
@@ -170,8 +170,8 @@ export const runestoneOutput = (runestone: Runestone): PlannedOutput => ({
 });
 
 /**
- * Names what a reveal spends and inscribes: parents with all that they hold go to their outputs, what came with a
- * payment to the first inscription's, runes to where the runestone leads them.
+ * Names what a reveal spends and inscribes: everything in a parent goes to the parent's output, inscriptions of
+ * payments go to the output of the first inscription, and runes go where the runestone leads them.
  */
 function withRevealed(
   plan: TransactionPlan,
@@ -213,7 +213,7 @@ const sentTo = ({ holds }: Arrived, input: number, output: number, runesTo: numb
   runesTo,
 });
 
-/** The inscription between what is left of the inventory's output. */
+/** The inscription, between the rests of the inventory output. */
 function withInventory(
   terms: SettledTerms,
   group: FileGroup,
@@ -259,7 +259,7 @@ export const spent = (
   path,
 });
 
-/** Each parent returns with what it brought: to its owner with the last reveal, to its deposit until then. */
+/** Each parent returns with all that it brought: to its owner with the last reveal, to its deposit before that. */
 function parentOutputs(terms: SettledTerms, group: FileGroup, { parents }: RevealFunds): PlannedOutput[] {
   return parents.map(({ value, script, key, leafScript }, index) => {
     const owner = terms.parents[index];
@@ -270,8 +270,8 @@ function parentOutputs(terms: SettledTerms, group: FileGroup, { parents }: Revea
 }
 
 /**
- * Pointers count from the first sat of all outputs. Where parents brought other values than those that the pointers
- * were written for, the first inscription's output takes the difference, and the others lie where they should.
+ * Outputs of the inscriptions. Pointers count from the first sat of all outputs. If the parents' values differ from
+ * those in the pointers, the first inscription's output takes the difference, and the others keep their places.
  */
 export function inscriptionOutputs(
   terms: SettledTerms,
@@ -286,7 +286,7 @@ export function inscriptionOutputs(
     return outputs.map((output) => ({ ...output, kind }));
   }
   const value = first.value - differs;
-  // in a shared output the second inscription must not come to lie on the first
+  // in a shared output the second inscription must not move onto the first
   const least = first.value - terms.postage + BigInt(dustOf(first.script));
   if (value >= least) return [{ ...first, value }, ...others].map((output) => ({ ...output, kind }));
   const reason = `The parents hold ${valueOf(parents)} sats, not the ${terms.parentsValue} that the order names, so its inscriptions cannot be placed: send the parents in outputs of their values.`;
@@ -306,7 +306,7 @@ function partsOf(
   return { inputs: inputs.length, outputs: outputs.length, weight: spending + paying };
 }
 
-/** What the transaction that burns will spend: P2TR, with its fee and our output of it. */
+/** The output that the burn will spend: P2TR, with the fee of the burn and our output of it. */
 function ownBeforeBurn(terms: SettledTerms, parts: Parts, anchors: number, rest: bigint): OwnOutput | null {
   const weight = weightWith(parts, p2trOutputWeight);
   const fee = feeOf(weight, terms.feeRate);
@@ -328,8 +328,8 @@ function ownOutput({ kind, value }: OwnOutput, { script, own }: OwnDestination):
 }
 
 /**
- * The commit of an order that was paid to the wallet: an output for each reveal of its layout, with what that costs,
- * and change where it is worth an output (commit-amounts.ts).
+ * The commit of an order that was paid to the wallet: an output with the cost of each reveal of its layout, and change
+ * if that is worth an output (commit-amounts.ts).
  */
 export function planCommit(
   terms: OrderTerms,
@@ -362,28 +362,28 @@ function commitOutputs(
 }
 
 /**
- * The transaction that burns what a reveal gave to anchors: to an OP_RETURN output with all of their sats. Anybody may
- * spend an anchor, so both are sent as one package.
+ * The transaction that burns a reveal's anchors: to an OP_RETURN output with all of their sats. Anyone may spend an
+ * anchor, so both transactions are sent as one package.
  */
 export function planBurn(
   terms: OrderTerms,
   { anchors, payment, service }: BurnFunds,
 ): TransactionPlan | OrderRefusal {
   const inputs: PlannedInput[] = [
-    // no key signs for an anchor
+    // an anchor needs no signature
     ...anchors.map((anchor) => spent({ ...anchor, key: payment.key, leafScript: null }, 'key')),
     spent(payment, 'key'),
   ];
   const burned: PlannedOutput = { script: burnScript, value: valueOf(anchors), kind: 'burn' };
   const own = ownOutputFrom(burnParts(anchors.length), terms.feeRate, payment.value);
   if (own === null) {
-    return refused('payment-short', 'What is left of the payment does not pay for the burn.');
+    return refused('payment-short', 'The rest of the payment does not pay for the burn.');
   }
   const sent = [...anchors, payment].map(({ holds }, input) => ({ input, holds, output: 0, runesTo: 1 }));
   return withHoldings(planOf(inputs, [burned, ownOutput(own, service)], terms.feeRate), { sent, rest: 1 });
 }
 
-/** Asserts what holds for each plan: it pays exactly the fee rate, and no sat comes or goes otherwise. */
+/** A plan with two invariants: it pays exactly the fee rate, and its other sats all go to its outputs. */
 export function planOf(inputs: PlannedInput[], outputs: PlannedOutput[], feeRate: bigint): TransactionPlan {
   const fee = feeOf(plannedWeight({ inputs, outputs }), feeRate);
   const left = valueOf(inputs) - valueOf(outputs);

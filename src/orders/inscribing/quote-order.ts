@@ -6,14 +6,14 @@ import { layoutOrder, type OrderLayout } from './order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './order-terms.ts';
 import { pushBytesMax } from './reveal-script.ts';
 
-/** What the service takes, in sats a file. */
+/** Prices of the service, in sats for one file. */
 export interface OrderPrices {
   readonly baseFee: bigint;
   readonly rareSatsFee: bigint;
   readonly collectionServiceFee: bigint;
   /** For the creator of a collection. */
   readonly price: bigint;
-  /** Of the chain fee; of orders that are not direct. A whole number. */
+  /** Percentage of the chain fee, for orders that are not direct. A whole number. */
   readonly sizeFeePercent: number;
   readonly discounts: readonly Discount[];
 }
@@ -37,7 +37,7 @@ export interface QuotedTransaction {
   readonly kind: 'commit' | 'reveal' | 'burn' | 'mint';
   readonly weight: number;
   readonly fee: bigint;
-  /** The files that it inscribes or burns: how many, and the index of the first one. */
+  /** Number of the files that it inscribes or burns, and the index of the first one. */
   readonly files: number;
   readonly firstFile: number;
 }
@@ -45,11 +45,11 @@ export interface QuotedTransaction {
 /** The price of an order, in sats. */
 export interface OrderQuote extends Record<DiscountedFee, bigint> {
   readonly kind: 'quote';
-  /** Fees of all transactions, and what our outputs need of them to be relayed. */
+  /** Fees of all transactions, and sats that our outputs need to be relayed. */
   readonly chainFee: bigint;
   readonly serviceFee: bigint;
   readonly sizeFee: bigint;
-  /** For all files. */
+  /** Sum for all files. */
   readonly additionalFeeCharged: bigint;
   readonly postage: bigint;
   readonly count: number;
@@ -58,13 +58,13 @@ export interface OrderQuote extends Record<DiscountedFee, bigint> {
   readonly amount: bigint;
   readonly warnings: readonly OrderWarning[];
   readonly transactions: readonly QuotedTransaction[];
-  /** What is built after payment follows it. */
+  /** Layout that the transactions after the payment follow. */
   readonly layout: OrderLayout;
 }
 
 /**
- * What an order costs: its transactions as they will be, at the fee rate asked, and the formula of the public interface
- * for the rest. Invariant: `amount` pays for every output and every fee of the layout, and nothing is left over.
+ * The cost of an order: its exact transactions at the asked fee rate, and the formula of the public interface for the
+ * rest. Invariant: `amount` is exactly the sum of all outputs and fees of the layout.
  */
 export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote | OrderRefusal {
   const { baseFee, rareSatsFee, collectionServiceFee } = prices;
@@ -118,7 +118,7 @@ function transactionsOf(
     : [{ kind: 'commit', ...commit, files: count, firstFile: 0 }, ...revealed];
 }
 
-/** From here on an output can be sent on by itself, whatever the receiver's address is (`dustOf`, P2PKH). */
+/** From this value on an output can be moved without more sats, to any type of address (`dustOf`, P2PKH). */
 const movablePostage = 546n;
 /** Nodes before Bitcoin Core 28.3 relay nothing below 1 sat/vB. */
 const relayedFeeRate = 1000n;
@@ -145,12 +145,12 @@ function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
   if (terms.type === 'direct' && layout.paidTo === 'wallet') {
     add(
       'several-reveals',
-      `The order takes ${reveals.length === 1 ? 'a commit and a reveal' : `a commit and ${reveals.length} reveals`}: its charge is paid to the service, which makes them.`,
+      `The order takes ${reveals.length === 1 ? 'a commit and a reveal' : `a commit and ${reveals.length} reveals`}: its charge is paid to the service, which makes these transactions.`,
     );
   }
   const spent = spentWarning(terms, layout);
   if (spent !== null) warnings.push(spent);
-  if (terms.burn) add('burn', 'The inscriptions are burned: nobody can own or move them.');
+  if (terms.burn) add('burn', 'The inscriptions are burned: no one can own or move them.');
   return warnings;
 }
 
@@ -159,13 +159,13 @@ function vindicatedWarning(terms: OrderTerms, layout: OrderLayout): OrderWarning
   if (count === 0) return null;
   const advice =
     terms.inventory === null
-      ? 'uncurseIt avoids it where that is possible.'
-      : 'It is the pointer to the sat that does it.';
-  const message = `${filesWords(count)} would have been cursed before the jubilee: ord numbers them like others and gives them the charm vindicated. ${advice}`;
+      ? 'uncurseIt avoids it if that is possible.'
+      : 'The pointer to the sat causes this.';
+  const message = `${filesWords(count)} would have been cursed before the jubilee: ord numbers them like other inscriptions and gives them the charm vindicated. ${advice}`;
   return { code: 'vindicated', message };
 }
 
-/** The warning of fees that the miner keeps where an etching or mints come to nothing; null: it has neither. */
+/** Warning of fees that the miner keeps if an etching or mints fail; null: the order has neither. */
 function spentWarning(terms: OrderTerms, { commit, reveals: [mint] }: OrderLayout): OrderWarning | null {
   if (commit === null || mint === undefined) return null;
   if (terms.mint !== null) {
@@ -179,7 +179,7 @@ function spentWarning(terms: OrderTerms, { commit, reveals: [mint] }: OrderLayou
 
 const filesWords = (count: number): string => (count === 1 ? '1 inscription' : `${count} inscriptions`);
 
-/** How many files are not in the first envelope of the first input, or repeat a field. */
+/** Number of files that are not in the first envelope of the first input, or repeat a field. */
 function vindicatedFiles(
   { files, parents, uncurse, inventory }: OrderTerms,
   { reveals }: OrderLayout,

@@ -5,8 +5,8 @@ import { type EnvelopeFields, revealScript } from './reveal-script.ts';
 import { type FileGroup, pointerOf, type SettledTerms, settleTerms } from './settled-terms.ts';
 
 /**
- * The leaf of a reveal: the script tree of the address that its commit output pays. All contents of these files must be
- * there, not only their lengths.
+ * The leaf of a reveal: the script tree of the address of its commit output. All contents of these files must be there,
+ * not only their lengths.
  *
  * @param key x-only
  */

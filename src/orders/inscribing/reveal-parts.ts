@@ -13,7 +13,7 @@ import {
   type SettledTerms,
 } from './settled-terms.ts';
 
-/** The inputs and outputs of a reveal, without ours. */
+/** The inputs and outputs of a reveal, without our output. */
 export function revealParts(terms: SettledTerms, group: FileGroup, leafBytes: number): Parts {
   const { parents } = terms;
   const keyInputs =
@@ -36,11 +36,11 @@ export function revealParts(terms: SettledTerms, group: FileGroup, leafBytes: nu
   };
 }
 
-/** As heavy as it can be: with an output of ours that is P2TR. */
+/** Maximum weight of a reveal: with a P2TR output of ours. */
 export const revealWeight = (terms: SettledTerms, group: FileGroup, leafBytes: number): number =>
   weightWith(revealParts(terms, group, leafBytes), p2trOutputWeight);
 
-/** Of the outputs of inscriptions: without objects, as groups are tried file by file. */
+/** Weight of the inscriptions' outputs. Makes no objects, because groups are tried file by file. */
 function postageWeight(terms: OrderTerms, group: FileGroup): number {
   const scripts = outputScripts(terms);
   const [shared = anchorScript] = scripts;
@@ -53,7 +53,7 @@ function postageWeight(terms: OrderTerms, group: FileGroup): number {
   return weight;
 }
 
-/** The inputs and outputs of the transaction that burns what a reveal gave to anchors, without our output. */
+/** The inputs and outputs of the transaction that burns a reveal's anchors, without our output. */
 export function burnParts(anchors: number): Parts {
   return {
     inputs: anchors + 1,
@@ -62,7 +62,7 @@ export function burnParts(anchors: number): Parts {
   };
 }
 
-/** As heavy as it can be: of a reveal with so many files. */
+/** Maximum weight of the burn of a reveal with this many files. */
 export function burnWeight(terms: OrderTerms, count: number): number {
   if (!terms.burn) return 0;
   return weightWith(burnParts(postageOutputCount(terms, { first: 0, count })), p2trOutputWeight);

@@ -3,24 +3,24 @@ import { pushPrefix } from '#kernel/bitcoin/script-push.ts';
 import { envelopeTags as tags } from '#kernel/primitives/envelope-tag.ts';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
 
-/** What an envelope can carry. Absent fields have no tag; an absent body has no body tag. */
+/** Fields of an envelope. Absent fields have no tag; an absent body has no body tag. */
 export interface EnvelopeFields {
   readonly contentType: string | null;
   readonly body: Uint8Array | null;
   readonly contentEncoding: string | null;
   readonly metaprotocol: string | null;
-  /** CBOR. */
+  /** Metadata as CBOR. */
   readonly metadata: Uint8Array | null;
   readonly delegate: InscriptionId | null;
   /** In the order in which the inscription shows them. */
   readonly parents: readonly InscriptionId[];
-  /** The sat of all outputs that the inscription is moved to. */
+  /** Number of the sat, among those of all outputs, that the inscription moves to. */
   readonly pointer: bigint | null;
   /** The push that claims the name of a rune (`runeCommitment`). */
   readonly rune: Uint8Array | null;
 }
 
-/** The bytes of an envelope's fields, without the fields themselves: enough to plan a transaction. */
+/** Lengths of an envelope's fields: enough to plan a transaction. */
 export interface EnvelopeLengths {
   readonly contentType: number | null;
   readonly body: number | null;
@@ -33,16 +33,16 @@ export interface EnvelopeLengths {
   readonly rune: number | null;
 }
 
-/** What an uncursed envelope cannot have, by ord's rules from before the jubilee (inscription_updater.rs). */
+/** Fields that curse an envelope by ord's rules before the jubilee (inscription_updater.rs). */
 export type UncurseFault = 'pointer' | 'metadata' | 'parents';
 
-/** Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE: nodes relay no longer push in a tapscript. */
+/** Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE: the longest push of a tapscript that nodes relay. */
 export const pushBytesMax = 520;
 /** `<x-only key> OP_CHECKSIG` before the envelopes. */
 const lockBytes = 1 + 32 + 1;
 /** OP_FALSE OP_IF "ord" and OP_ENDIF. */
 const frameBytes = 1 + 1 + 4 + 1;
-/** OP_FALSE OP_IF and OP_ENDIF around the name that a leaf without envelopes claims. */
+/** OP_FALSE OP_IF and OP_ENDIF around a name that a leaf without envelopes claims. */
 const claimFrameBytes = 1 + 1 + 1;
 /** The tag of a field: always a data push of one byte. OP_1 to OP_16 would be the curse `pushnum`. */
 const tagBytes = 2;
@@ -54,10 +54,10 @@ const opCheckSig = 0xac;
 const protocolId = Uint8Array.of(0x03, 0x6f, 0x72, 0x64);
 
 /**
- * The leaf of a reveal: the key that must sign, then one envelope for each inscription. ord reads back exactly these
- * fields (indexer/parse). Invariant: as long as `revealScriptBytes` says.
+ * The leaf of a reveal: the key that must sign, then one envelope for each inscription. ord reads exactly these fields
+ * (indexer/parse). Invariant: its length is that of `revealScriptBytes`.
  *
- * @param claim of the name of a rune, by a leaf without envelopes; null: it claims none
+ * @param claim claim of a rune name, for a leaf without envelopes; null: none
  */
 export function revealScript(
   key: Uint8Array,
@@ -70,7 +70,7 @@ export function revealScript(
   out.push(key);
   out.opcodes(opCheckSig);
   if (claim !== null) {
-    // skipped, so nodes ask for no shortest form, and any name is a data push
+    // this part is skipped, so nodes require no minimal push, and any name can be a data push
     out.opcodes(opFalse, opIf);
     out.push(claim);
     out.opcodes(opEndIf);
@@ -80,7 +80,7 @@ export function revealScript(
   return script;
 }
 
-/** The bytes of a leaf with these envelopes, and with a claim of `claim` bytes; null: without one. */
+/** Bytes of a leaf with these envelopes, and with a claim of `claim` bytes; null: without a claim. */
 export function revealScriptBytes(
   envelopes: readonly EnvelopeLengths[],
   claim: number | null = null,
@@ -89,7 +89,7 @@ export function revealScriptBytes(
   return envelopes.reduce((sum, envelope) => sum + envelopeBytes(envelope), lockBytes + claiming);
 }
 
-/** The bytes of an envelope in its script. */
+/** Bytes of an envelope in its script. */
 export function envelopeBytes(lengths: EnvelopeLengths): number {
   const { body, metadata, parents } = lengths;
   let bytes = frameBytes;
@@ -103,7 +103,7 @@ export function envelopeBytes(lengths: EnvelopeLengths): number {
   return bytes;
 }
 
-/** Fields that are one push. */
+/** Fields with one push. */
 const singleFields = [
   'contentType',
   'contentEncoding',
@@ -113,7 +113,7 @@ const singleFields = [
   'rune',
 ] as const;
 
-/** The lengths of the fields as they are encoded. */
+/** The lengths of the encoded fields. */
 export function lengthsOf(fields: EnvelopeFields): EnvelopeLengths {
   return {
     contentType: textBytes(fields.contentType),
@@ -128,7 +128,7 @@ export function lengthsOf(fields: EnvelopeFields): EnvelopeLengths {
   };
 }
 
-/** Why an envelope would be cursed by its own bytes, without what its place adds. Null: it would not. */
+/** The field by which an envelope is cursed, wherever it is; null: none. */
 export function uncurseFault(
   lengths: Pick<EnvelopeLengths, 'pointer' | 'metadata' | 'parents'>,
 ): UncurseFault | null {
@@ -138,14 +138,16 @@ export function uncurseFault(
 }
 
 /**
- * An inscription id as a field's value (ord inscription_id.rs): the txid in internal order, then the index, little
- * endian without its last zero bytes.
+ * An inscription id as the value of a field (ord inscription_id.rs): the txid in internal order, then the index in
+ * little endian without trailing zero bytes.
  */
 export function idField(id: InscriptionId): Uint8Array {
   return withoutLastZeros(inscriptionIdBytes(id), 32);
 }
 
-/** A pointer as a field's value (ord inscription.rs, `pointer_value`): little endian without its last zero bytes. */
+/**
+ * A pointer as the value of a field (ord inscription.rs, `pointer_value`): little endian without trailing zero bytes.
+ */
 export function pointerField(pointer: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, pointer, true);
@@ -210,12 +212,12 @@ class ScriptWriter {
 
 const textBytes = (text: string | null): number | null => (text === null ? null : Buffer.byteLength(text));
 
-/** A push with its opcode (`pushPrefix`, without making one); of no bytes: OP_0. */
+/** Bytes of a push with its opcode (`pushPrefix`, but nothing is made); an empty push is OP_0. */
 const pushBytes = (length: number): number => length + (length < 0x4c ? 1 : length <= 0xff ? 2 : 3);
 
 const chunksOf = (length: number): number => Math.ceil(length / pushBytesMax);
 
-/** All pushes of a value that is cut into the longest ones. */
+/** Bytes of all pushes of a value, which is cut into the longest allowed ones. */
 function chunkBytes(length: number): number {
   const last = length % pushBytesMax;
   return Math.floor(length / pushBytesMax) * pushBytes(pushBytesMax) + (last === 0 ? 0 : pushBytes(last));

@@ -4,15 +4,15 @@ import type { InventoryTerms, OrderTerms } from './order-terms.ts';
 import { anchorScript, largest, p2trDust, valueOf } from './plan-amounts.ts';
 import { idField } from './reveal-script.ts';
 
-/** The files of one reveal: `count` of the order's, from `first` on. */
+/** The files of one reveal: `count` files of the order, from `first` on. */
 export interface FileGroup {
   readonly first: number;
   readonly count: number;
 }
 
-/** Terms with what each of their files asks for. */
+/** Terms with values that are computed once for all files. */
 export interface SettledTerms extends OrderTerms {
-  /** What the terms say, or the least for all receivers. */
+  /** The postage of the terms, or the least for all receivers. */
   readonly postage: bigint;
   readonly parentsValue: bigint;
   /** The lengths of the parents' ids as fields. */
@@ -29,8 +29,8 @@ export function settleTerms(terms: OrderTerms): SettledTerms {
 }
 
 /**
- * Whether reveals spend the inscription's own output first, then parents and what pays the fee. An envelope is only
- * uncursed in the first input; elsewhere parents come first, so that they return whatever the payment is.
+ * Whether reveals spend the inscription's own output first, then parents and the inputs that pay the fee. An envelope
+ * is uncursed only in the first input. Otherwise parents come first, so that they return whatever the payment is.
  */
 export function revealsPostageFirst({ uncurse, parents }: Pick<OrderTerms, 'uncurse' | 'parents'>): boolean {
   return uncurse && parents.length > 0;
@@ -42,11 +42,11 @@ export function postageOf(
 ): bigint {
   if (terms.postage !== 'least') return terms.postage;
   const dusts = outputScripts(terms).map((script) => BigInt(dustOf(script)));
-  // the commit has an output of exactly the postage
+  // the commit has an output with exactly the postage
   return largest(...dusts, revealsPostageFirst(terms) ? p2trDust : 0n);
 }
 
-/** The scripts that inscriptions go to: one for all files, or one a file. */
+/** Scripts that inscriptions go to: one for all files, or one for each file. */
 export function outputScripts({
   burn,
   receivers,
@@ -54,7 +54,7 @@ export function outputScripts({
   return burn ? [anchorScript] : receivers;
 }
 
-/** The outputs that hold the inscriptions of a reveal. */
+/** The outputs with the inscriptions of a reveal. */
 export function postageOutputs(
   terms: SettledTerms,
   { first, count }: FileGroup,
@@ -70,27 +70,27 @@ export function postageOutputs(
   }));
 }
 
-/** How many outputs hold the inscriptions of a reveal. */
+/** Number of outputs with the inscriptions of a reveal. */
 export const postageOutputCount = ({ batchMode }: OrderTerms, { count }: FileGroup): number =>
   batchMode === 'shared-output' ? Math.min(1, count) : count;
 
-/** Parents return with the last reveal; until then each goes back to its deposit. */
+/** Whether a group is the last reveal: with it parents return to their owners, before that to their deposits. */
 export const isLast = ({ files }: OrderTerms, { first, count }: FileGroup): boolean =>
   first + count === files.length;
 
-/** The sat to which the inscription at a place of its reveal is moved; the first one lies there by itself. */
+/** The sat that an inscription of a reveal moves to; null for the first one, which needs no pointer. */
 export function pointerOf(
   terms: SettledTerms,
   group: Pick<FileGroup, 'first'>,
   place: number,
 ): bigint | null {
-  // the envelope is in the second input
+  // with inventory, the envelope is in the second input
   const sat = inventoryOf(terms, group);
   if (sat !== null) return sat.place;
   return place === 0 ? null : terms.parentsValue + BigInt(place) * terms.postage;
 }
 
-/** The sat of the inventory that a reveal inscribes: it has one file then. Null: it inscribes sats of the payments. */
+/** The inventory sat of a reveal, which then has one file. Null: sats of the payments are inscribed. */
 export function inventoryOf(
   { inventory }: Pick<OrderTerms, 'inventory'>,
   { first }: Pick<FileGroup, 'first'>,
@@ -101,7 +101,7 @@ export function inventoryOf(
   return sat;
 }
 
-/** Sats of its output of the inventory that a reveal leaves, before the inscription and after it; 0: nothing. */
+/** Sats of the inventory output that a reveal leaves, before the inscription and after it; 0: none. */
 export function leftOfInventory(
   terms: SettledTerms,
   group: Pick<FileGroup, 'first'>,
@@ -110,6 +110,6 @@ export function leftOfInventory(
   return sat === null ? [0n, 0n] : [sat.place, sat.value - sat.place - terms.postage];
 }
 
-/** Whether what lies before a sat of the inventory, and behind its postage, can be outputs, or is nothing. */
+/** Whether the sats before an inventory sat, and those after its postage, can be outputs, or are 0. */
 export const isSpendable = ({ value, place }: InventoryTerms, postage: bigint): boolean =>
   [place, value - place - postage].every((sats) => sats === 0n || sats >= p2trDust);

@@ -145,7 +145,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     const cheaper = plain.chainFee - compressed.chainFee;
     expect(saved).toEqual(cheaper > 0 ? [cheaper] : []);
     const messages = plain.warnings.filter(({ code }) => code === 'vindicated').map(({ message }) => message);
-    expect(messages).toEqual([expect.stringContaining('It is the pointer to the sat that does it.')]);
+    expect(messages).toEqual([expect.stringContaining('The pointer to the sat causes this.')]);
   });
 
   test.each([
