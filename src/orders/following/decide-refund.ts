@@ -7,10 +7,10 @@ import type { PlacedMoney } from './place-money.ts';
 import type { OrderRecords } from './read-records.ts';
 
 /**
- * The outputs that a refund of an order spends now; empty: no refund is made. An order is refunded in `waiting-refund`,
- * what was paid too much once it is delivered, and what is ours of a reveal that etched nothing
- * (`src/orders/order/order-machine.ts` says how an order gets there). A return that is due is tried first, as it may
- * spend the same money. `src/orders/making/plan-refund.ts` leaves outputs that cost more than they hold. Pure.
+ * The outputs that a refund of an order spends now; empty: no refund. Refunds are due in `waiting-refund`; for an
+ * excess payment once the order is delivered; and for our outputs of a reveal that etched nothing
+ * (`src/orders/order/order-machine.ts` says how an order gets there). A due return is tried first, because it may spend
+ * the same money. `src/orders/making/plan-refund.ts` leaves out outputs that cost more than they hold. Pure.
  */
 export function refundedNow(
   { state, refundScript }: Pick<Order, 'state' | 'refundScript'>,
@@ -20,13 +20,14 @@ export function refundedNow(
   const isLost = state === 'error' && etching?.isNameLost === true;
   const isDue = state === 'waiting-refund' || (isRevealed && (state === 'completed' || isLost));
   if (!isDue || refundScript === null) return [];
-  // a parent is worth all money of the order, which stays until it can be returned; ours pays where the rest cannot
+  // for a parent all money of the order may pay, so it stays until the parent is returned; excess in our outputs does
+  // not wait
   return isHoldingParents ? owed.filter(({ value, owed: theirs }) => theirs < value) : owed;
 }
 
 /**
- * The progress of refunds and returns: `sent` once one is stored, `deep` once blocks have all of them and nothing is
- * left to refund or return. Null: none is stored. Pure.
+ * The progress of refunds and returns: `sent` once one is stored, `deep` once all are in blocks and nothing remains to
+ * refund or return. Null: none is stored. Pure.
  */
 export function refundProgress(
   { refundScript }: Pick<Order, 'refundScript'>,

@@ -49,54 +49,53 @@ import { failOrder, MakingFault, type OrderSteps, processOrder, tryAgainMs } fro
 import { decideRefundWishes } from './refund-wishes.ts';
 
 export interface FollowOrdersOptions {
-  /** Of the database, of the role that owns its tables. */
+  /** URL of the database, for the role that owns its tables. */
   readonly url: string;
   readonly node: NodeRpc;
-  /** Of the same node. */
+  /** Watch of the same node. */
   readonly watch: NodeWatch;
   readonly steps: OrderSteps;
   readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'proveFree' | 'reserved' | 'onFigures'>;
-  /** What the steps wait for. */
+  /** Searches that the steps wait for. */
   readonly lockTimes: LockTimes;
   readonly arrivedSats: ArrivedSats;
-  /** Releases indices of the wallet for new orders, until its signal is aborted; null: another one does. */
+  /** Releases indices of the wallet for new orders, until its signal is aborted; null: another part does. */
   readonly releaseIndices: ((signal: AbortSignal) => Releasing) | null;
-  /** Hands what nodes do not relay to a miner, until its signal is aborted; null: there is none. */
+  /** Hands transactions that nodes do not relay to a miner, until its signal is aborted; null: no miner. */
   readonly handPackages: ((signal: AbortSignal) => Promise<void>) | null;
   /** Coins of the service, for returns. */
   readonly returnCoins: ReturnCoins;
-  /** Makes the work beside orders, with their connection. Absent: there is nothing. */
+  /** Makes the work beside orders, on the same connection. Absent: there is none. */
   readonly beside?: (client: pg.ClientBase) => BesideOrders;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-/** Work beside orders under the same lock, so nothing else signs at the same time. */
+/** Work beside orders under the same lock, so that nothing else signs at the same time. */
 export interface BesideOrders {
   /**
-   * One look. Throws where the database or the node does not answer.
+   * One look. Throws if the database or the node does not answer.
    *
-   * @param standing null: the node does not answer
-   * @param isAll there is a block, or a minute is over: what is in no block is sent again
+   * @param standing null: the node does not answer @param isAll after a block, and once a minute: everything without a
+   * block is sent again
    */
   look(standing: NodeStanding | null, isAll: boolean): Promise<void>;
 }
 
-/** Changes of payments that are read at once: those of a block with this many customers. */
+/** Changes of payments that are read at once: a block with that many customers. */
 const changesMax = 1000;
-/** Orders that became due and are looked at in one round: a few hundred milliseconds. */
+/** Due orders of one round: a few hundred milliseconds. */
 const dueMax = 200;
-/** Orders that are looked at before what they made is sent: about a second. */
+/** Orders that are processed before their transactions are sent: about a second. */
 const sentAtOnce = 25;
-/** News may be lost, and blocks that pay no order come without any: tips are compared this often. */
+/** Pause between comparisons of the tips: notifications may be lost, and blocks that pay no order send none. */
 const pollMs = 500;
-/** How often a transaction that is in no block is broadcast again: a node forgets its mempool when it restarts. */
+/** Pause between repeated broadcasts of an unmined transaction: a restarted node may have lost its mempool. */
 const broadcastEveryMs = 60_000;
 
 /**
- * Brings all orders to where payments, blocks and time say they are, until the signal is aborted: one process per
- * database does so, another one stands by. Everything is decided from tables, so a process that is killed anywhere
- * loses nothing: the next one goes on.
+ * Processes all orders by payments, blocks and time, until the signal is aborted. One process per database does so, and
+ * another one stands by. Every decision comes from tables, so a killed process loses nothing: the next one resumes.
  */
 export async function followOrders(options: FollowOrdersOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -118,9 +117,9 @@ const follow = (client: pg.Client, options: FollowOrdersOptions): Promise<void> 
   withWorkBeside(options, (signal) => followRounds(client, { ...options, signal }));
 
 /**
- * Follows orders by `rounds`, and beside it releases indices for new ones, which in the time of a round would run
- * out, and hands packages to a miner, which may be silent for minutes. Indices are released until the last round has
- * ended, which may need one.
+ * Follows orders by `rounds`. Beside them it releases indices for new orders, which would run out during a round, and
+ * hands packages to a miner, which may be silent for minutes. Indices are released until the last round has ended,
+ * because it may need one.
  *
  * @param rounds ends once its signal is aborted
  */
@@ -143,7 +142,7 @@ export async function withWorkBeside(
     const endBeforeRounds = (): void => controller.abort();
     signal.addEventListener('abort', endBeforeRounds, { once: true });
     if (signal.aborted) endBeforeRounds();
-    // who sees that orders are followed can order
+    // a client that sees orders followed can order, so indices must be there before
     await releasing?.tried;
     signal.removeEventListener('abort', endBeforeRounds);
     for (const ended of beside) ended.catch(() => controller.abort());
@@ -152,7 +151,7 @@ export async function withWorkBeside(
     controller.abort();
     await Promise.allSettled(beside);
   }
-  // rejects with what is not retried
+  // rejects with errors that are not retried
   await Promise.all(beside);
 }
 
@@ -180,12 +179,15 @@ class OrderRounds {
   readonly #options: FollowOrdersOptions;
   readonly #sender: TransactionSender;
   readonly #bumper: Bumper;
-  /** Null: this process has looked at no order yet. */
+  /** Null: this process has not looked at any order yet. */
   #tips: Tips | null = null;
-  /** Orders that may have seen a block after these tips: a reorganisation that takes it back would not show by them. */
+  /**
+   * Orders that may have seen a block after these tips: if a reorganisation removes that block, the tips do not show
+   * it.
+   */
   #seenLater: readonly string[] = [];
   #broadcastAt = -Infinity;
-  /** What is stored of the node. */
+  /** The standing of the node that is stored. */
   #told: NodeStanding | null = null;
   readonly #repeats = new Repeats();
   readonly #coins: CoinsFilling;
@@ -210,7 +212,7 @@ class OrderRounds {
     const { lockTimes, arrivedSats, returnCoins, signal, watch } = this.#options;
     const tips = await tipsOf(this.#client);
     const isNewTip = !isSame(tips, this.#tips);
-    // a node that was started again may have forgotten its mempool
+    // a restarted node may have lost its mempool
     if ((await watch.look(isNewTip)) === 'restarted') this.#broadcastAt = -Infinity;
     await this.#tellPolicy();
     if (isNewTip) await this.#releaseReveals();
@@ -244,7 +246,7 @@ class OrderRounds {
     await this.#broadcast(isNewTip, unsent);
   }
 
-  /** What the node takes, for those who take orders. */
+  /** Stores the fee rates that the node takes, for the processes that take orders. */
   async #tellPolicy(): Promise<void> {
     const { standing } = this.#options.watch;
     if (standing === null || standing === this.#told) return;
@@ -252,7 +254,7 @@ class OrderRounds {
     this.#told = standing;
   }
 
-  /** Orders that their operator wants paid back, and that were decided about. */
+  /** Decides requested refunds, and returns their orders. */
   async #wishes(): Promise<string[]> {
     try {
       return await decideRefundWishes({ ...this.#options, client: this.#client });
@@ -263,21 +265,21 @@ class OrderRounds {
     }
   }
 
-  /** Books what blocks have beside payments of orders. */
+  /** Books facts of blocks beside payments of orders. */
   async #bookBlocks(): Promise<void> {
     await withTransaction(this.#client, bookFunds);
     await endRefundWatches(this.#client);
     await noteDeepBlocks(this.#client, { kind: 'bumps' });
   }
 
-  /** Orders that have a coin of the service now, which they asked for. */
+  /** Finds coins of the service for orders that asked, and returns those orders. */
   async #findCoins(): Promise<string[]> {
     const { returnCoins, node, bumps, log } = this.#options;
     const { proveFree, reserved } = bumps;
     try {
       return await returnCoins.find({ client: this.#client, node, proveFree, reserved, log });
     } catch (error) {
-      // they ask again
+      // the orders ask again
       if (error instanceof AppError && error.code.startsWith('node_')) return [];
       throw error;
     }
@@ -288,16 +290,16 @@ class OrderRounds {
     const waiting = [
       ...(await ordersWaitingForBlocks(this.#client)),
       ...(await dueEtchings(this.#client)),
-      // what these payments hold is known now
+      // the index knows now what these payments hold
       ...(await ordersPaidInBlocks(this.#client, this.#tips?.height ?? null, tips.height)),
     ];
-    // blocks that only follow take nothing back
+    // without a reorganisation no delivered order changes
     const isFollowed =
       this.#tips !== null && (await isBlockIndexed(this.#client, this.#tips.height, this.#tips.index));
     return isFollowed ? waiting : [...waiting, ...(await ordersLatelyDelivered(this.#client))];
   }
 
-  /** Orders whose payments changed; the last change, or null: there is none. */
+  /** Adds orders whose payments changed. Returns the last change; null: there is none. */
   async #changes(touched: Set<string>): Promise<number | null> {
     const after = await readOrdersOffset(this.#client);
     const changes = await readPaymentChanges(this.#client, after, changesMax);
@@ -310,20 +312,20 @@ class OrderRounds {
       const id = orderOfWatcher(watcher);
       if (id !== null) touched.add(id);
     }
-    // others pay to the addresses of refunds, too: those of exchanges are paid all the time
+    // others also pay to the addresses of refunds: those of exchanges are paid all the time
     const closing = txidsOf(isRefundWatcher);
     const ours = txidsOf(isOwnWatcher);
-    // what was given up, and is mined all the same, shows by our output of it
+    // our output shows a transaction that was given up and is mined all the same
     for (const id of await ordersOfTransactions(this.#client, [...closing, ...ours])) touched.add(id);
     if (ours.length > 0) for (const id of await ordersOfBumps(this.#client, ours)) touched.add(id);
     const last = changes.at(-1);
     if (last === undefined) return null;
-    // before any order is looked at, which its bumps may concern
+    // first of all, because the bumps may concern orders of this look
     for (const id of await withTransaction(this.#client, settleBumpsOfOrders)) touched.add(id);
     return last.payment.change;
   }
 
-  /** Reveals that a block made valid are sent before the orders that it concerns are looked at. */
+  /** Sends reveals that a block made valid, before their orders are processed. */
   async #releaseReveals(): Promise<void> {
     const released = await releaseRipe(this.#client, this.#options.steps.network);
     if (released.length > 0) failpoint('etchings-released');
@@ -331,7 +333,7 @@ class OrderRounds {
     if (released.length > 0) await this.#withNode(() => this.#sender.sendAtOnce(released));
   }
 
-  /** Brings orders on, and sends what they made every now and then. Returns those of which that is not sent yet. */
+  /** Processes orders, and sends their new transactions in between. Returns the orders with unsent ones. */
   async #processAll(touched: ReadonlySet<string>): Promise<readonly string[]> {
     let unsent: string[] = [];
     let isReached = true;
@@ -340,7 +342,7 @@ class OrderRounds {
       await this.#process(id);
       unsent.push(id);
       if (!isReached || unsent.length < sentAtOnce) continue;
-      // without the node all of it waits
+      // without the node, all transactions wait
       isReached = await this.#sendNew(unsent);
       if (isReached) unsent = [];
     }
@@ -357,28 +359,28 @@ class OrderRounds {
       if (cause instanceof OutputTaken) {
         log.warn(
           { err: cause },
-          'an output that an order was to spend was taken meanwhile: it is planned again',
+          'another transaction has taken an output of an order: the order is planned again',
         );
         await lookAgain(this.#client, id, new Date(Date.now() + tryAgainMs));
         return;
       }
       const error = postgresFailure(cause);
-      // without the database nothing can be done; whatever is wrong with one order must not stop the others
+      // without the database nothing works; an error of one order must not stop the others
       if (error instanceof AppError && error.code.startsWith('postgres_')) throw error;
-      log.error({ err: error }, 'an order could not be brought on: it is tried again in a minute');
+      log.error({ err: error }, 'an order could not be processed: it is tried again in a minute');
       await withTransaction(this.#client, (tx) => failOrder(tx, id, steps, thrown));
       await lookAgain(this.#client, id, new Date(Date.now() + tryAgainMs));
     }
   }
 
-  /** Sends new transactions of these orders. False: the node does not answer, and they are sent later. */
+  /** Sends new transactions of these orders. Returns false if the node does not answer: they are sent later. */
   #sendNew(orderIds: readonly string[]): Promise<boolean> {
     return this.#withNode(() => this.#sender.send(orderIds, this.#options.watch.standing?.cluster));
   }
 
   /**
-   * Sends what is stored and in no block: new transactions of these orders, and all of them with each block and once a
-   * minute.
+   * Sends stored transactions that are not in a block: new ones of these orders; with each block and once a minute,
+   * all.
    */
   async #broadcast(isNewTip: boolean, orderIds: readonly string[]): Promise<void> {
     const { standing } = this.#options.watch;
@@ -393,7 +395,7 @@ class OrderRounds {
     });
   }
 
-  /** Whether the node answers. Payments are followed without it, and what is stored is sent once it does. */
+  /** Whether the node answers. Payments are followed without it; stored transactions are sent once it answers. */
   async #withNode(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
@@ -402,7 +404,7 @@ class OrderRounds {
       if (!(error instanceof AppError) || !error.code.startsWith('node_')) throw error;
       this.#broadcastAt = -Infinity;
       if (this.#repeats.isDue(error.code))
-        this.#options.log[levelOfFailure(error)]({ err: error }, 'transactions of orders are not sent');
+        this.#options.log[levelOfFailure(error)]({ err: error }, 'transactions of orders could not be sent');
       return false;
     }
   }

@@ -9,8 +9,9 @@ import { takeUp } from '#purse/transactions/supersede.store.ts';
 import type { Known } from './learn-order.ts';
 
 /**
- * Refunds files that can never be inscribed, by what the commit has for their reveals: these are given up, and nothing
- * can be mined beside the refund that spends the same. The reason where it cannot be made: they stay as they are then.
+ * Refunds files that can never be inscribed, from the commit's outputs for their reveals. These reveals are given up,
+ * so that the refund, which spends the same outputs, is the only transaction that can be mined. Returns the reason if
+ * the refund cannot be made: the reveals are restored then.
  */
 export async function refundLost(
   tx: pg.ClientBase,
@@ -32,7 +33,7 @@ export async function refundLost(
   return problem;
 }
 
-/** Why an order whose commit is sent is not delivered as a whole; null: all of it is. */
+/** The reason why an order with a sent commit is not delivered whole; null: it is. */
 export function missingReason(
   { refundScript }: Pick<Order, 'refundScript'>,
   { facts, lost, refundedFiles, minting }: Pick<Known, 'facts' | 'lost' | 'refundedFiles' | 'minting'>,
@@ -42,26 +43,26 @@ export function missingReason(
   if (!facts.isSatGone) return null;
   const next =
     lost.length > 0 && refundScript === null
-      ? 'its money waits for an address: write to the operator of this service'
-      : `if it does not come back, its money is refunded after ${deepBlocks} blocks`;
-  return `${missingSat}its output was spent, or a reorganisation took it back, when the commit was sent already. The other files are inscribed; ${next}.`;
+      ? 'its money is kept until there is an address: write to the operator of this service'
+      : `unless the output comes back, its money is refunded after ${deepBlocks} blocks`;
+  return `${missingSat}its output was spent, or a reorganisation took it back, after the commit was sent. The other files are inscribed; ${next}.`;
 }
 
-/** The same where the money of files is refunded. */
+/** The same reason, once the money of files is refunded. */
 export function filesMissing(files: readonly number[]): string {
   const named = files.map((file) => `file ${file + 1}`).join(', ');
   const whose = files.length === 1 ? 'Its' : 'Their';
-  return `${missingSat}${named} of the order cannot be inscribed, as an output was spent, or a reorganisation took it back. ${whose} money is refunded; the other files are inscribed.`;
+  return `${missingSat}${named} of the order cannot be inscribed, because an output was spent, or a reorganisation took it back. ${whose} money is refunded; the other files are inscribed.`;
 }
 
-/** Why not all mints of an order were executed, or will be; null: all are, as far as is known. */
+/** The reason why not all mints of an order are or will be executed; null: all are, as far as is known. */
 export function mintsMissing({ mints }: MintingStanding, hasRefundAddress: boolean): string | null {
   const givenUp = mints.filter(({ fault, height }) => fault !== null && height === null);
   const failed = mints.filter(({ isExecuted }) => isExecuted === false).length;
   if (givenUp.length + failed === 0) return null;
   const money = hasRefundAddress
     ? 'is refunded'
-    : 'waits for an address: write to the operator of this service';
+    : 'is kept until there is an address: write to the operator of this service';
   const why = givenUp[0]?.fault ?? '';
   const parts = [
     ...(givenUp.length === 0 ? [] : [`${givenUp.length} were not sent. ${why} Their money ${money}.`]),

@@ -6,9 +6,9 @@ import type { PlacedPayments } from '#orders/sats/place-sats.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /**
- * The payments of a delivery, in the order in which it spends them. Those that hold runes are among them only if the
- * others do not pay: the delivery leads these runes to its receiver. Where the order wants certain sats, the sats decide
- * what is spent, and in which order. `unindexed`: the index lacks the block of one. Pure.
+ * The payments of a delivery, in the order in which it spends them. Payments with runes are used only if the others are
+ * not enough: the delivery leads these runes to its receiver. If the order wants certain sats, the sats decide which
+ * payments are spent, and in which order. `unindexed`: the index lacks the block of one. Pure.
  */
 export function selectedHoldingLeast(
   facts: Pick<OrderFacts, 'costs' | 'expiresAt' | 'now' | 'tip' | 'confirmations' | 'payments'>,
@@ -23,8 +23,8 @@ export function selectedHoldingLeast(
 }
 
 /**
- * Placed payments, unless the delivery would spend an inscription among them: its last sats are the fee, and those
- * before are ours. The first `kept` sats go to the receiver, and may hold one. Pure.
+ * Placed payments, unless the delivery would lose an inscription in them: their last sats are the fee, and the sats
+ * before it are ours. The first `kept` sats go to the receiver, and may hold one. Pure.
  */
 export function guardInscriptions(placed: PlacedPayments, held: HeldPayments, kept: bigint): PlacedPayments {
   if (placed.kind !== 'placed') return placed;
@@ -39,4 +39,4 @@ export function guardInscriptions(placed: PlacedPayments, held: HeldPayments, ke
 }
 
 const paidWithInscription =
-  'A payment holds an inscription that would be lost: nothing is inscribed, and all of it is refunded.';
+  'A payment holds an inscription that would be lost: nothing is inscribed, and the whole payment is refunded.';

@@ -8,7 +8,7 @@ import { completedAt } from '#orders/pricing/repricing.ts';
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import type { Known } from './learn-order.ts';
 
-/** States in which an order may be found complete, and nothing is made yet. */
+/** States in which an order may become complete, before anything is made. */
 const judgedStates: ReadonlySet<OrderState> = new Set<OrderState>([
   'waiting-payment',
   'waiting-parent',
@@ -17,9 +17,9 @@ const judgedStates: ReadonlySet<OrderState> = new Set<OrderState>([
 ]);
 
 /**
- * Decides whether the price of an order is kept, once all that it waits for was seen, and stores the decision. It holds
- * for whatever completed the order until then: blocks, reorganisations and restarts change nothing. True: it has
- * another price.
+ * Decides whether an order keeps its price, once everything that it waits for was seen, and stores the decision. The
+ * decision holds for these payments and parents: blocks, reorganisations and restarts do not change it. Returns true if
+ * the price changed.
  */
 export async function judgePrice(
   tx: pg.ClientBase,
@@ -42,11 +42,11 @@ function isJudged({ state, isCancelAsked }: Order, facts: OrderFacts): boolean {
 }
 
 /**
- * When the order had all that it waits for; null: something is missing. Only the index says whether a deposit is the
- * parent: anyone can send something there.
+ * Time at which the order was complete; null: something is missing. Only the index can say whether a deposit is the
+ * parent, because anyone can send something there.
  */
 function completionOf(facts: OrderFacts, parents: Known['parents']): Date | null {
-  // what has a reveal was accepted before
+  // an order with a reveal was accepted before
   if (facts.parents !== 'here' || facts.hasReveal) return null;
   const seen = parents.flatMap((parent) =>
     parent === undefined ? [] : [parent.payment.firstSeen.getTime()],

@@ -37,41 +37,41 @@ type KnownRows = Pick<
   | 'commitHeight'
 >;
 
-/** The facts of an order, with the rows that they follow from and what is due. */
+/** The facts of an order, with the rows that they come from, and the actions that are due. */
 export interface Known extends KnownRows, Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly facts: OrderFacts;
   readonly reveals: readonly OrderTransaction[];
   /** The parents as the order uses them, in the order of its terms. */
   readonly parents: ReturnType<typeof candidates>;
-  /** The return that is due; null: none is. */
+  /** The return that is due; null: none. */
   readonly returned: Return | null;
-  /** An inscription or a rune came with a payment, and there is no address for it. */
+  /** A payment has an inscription or a rune, and there is no address to return it to. */
   readonly isHomeless: boolean;
-  /** The outputs that a refund spends now; empty: no refund is made. */
+  /** The outputs that a refund spends now; empty: no refund. */
   readonly refunded: readonly OwedMoney[];
   /** The entries that its ledger should have. */
   readonly entries: readonly LedgerEntry[];
-  /** Its coins, with who holds each; null: nothing ever came or was made. */
+  /** Its coins, each with its holder; null: nothing was ever paid or made. */
   readonly coins: readonly HeldCoin[] | null;
   /**
-   * Why all reveals are given up: a miner was to take the only one, or its name cannot be etched, or no sat of them is
-   * there, or no mint can be executed; null: they are not.
+   * The reason why all reveals are given up: the miner's refusal or silence for the only one, a name that cannot be
+   * etched, lost sats of all reveals, or mints none of which can be executed. Null: they are not given up.
    */
   readonly unmined: string | null;
-  /** Files beside others that can never be inscribed, as their sats are gone, with their money, which a block has. */
+  /** Files whose sats are gone, while others remain, with their money in a block: they can never be inscribed. */
   readonly lost: readonly FileMoney[];
   /** Files whose money a refund spends. */
   readonly refundedFiles: readonly number[];
-  /** It bears a part of a bump. */
+  /** It shares the fee of a bump. */
   readonly isBumped: boolean;
 }
 
-/** Reads the records of an order, places its money, and decides what it owes by both. */
+/** Reads the records of an order, places its money, and decides what is due. */
 export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths, now: Date): Promise<Known> {
   return knownFrom(order, await readRecords(tx, order, depths, now), depths, now);
 }
 
-/** Decides by the records alone. Pure. */
+/** Decides from the records alone. Pure. */
 export function knownFrom(
   order: Order,
   records: OrderRecords,
@@ -108,7 +108,7 @@ export function knownFrom(
     isUnmined: unmined !== null,
     refund: refundProgress(order, records, money),
   };
-  // it is delivered: what it holds is neither refunded nor returned
+  // the order is delivered, so nothing of it is refunded or returned
   const isBack = order.state === 'waiting-refund' && paidAfterAll(facts) !== null;
   const returned = isBack
     ? null
@@ -146,7 +146,7 @@ const deliveryFacts = ({
   rune,
 });
 
-/** The records that looks at an order use beside the facts. */
+/** The records that a look uses beside the facts. */
 function rowsOf({
   payments,
   stocked,
@@ -161,7 +161,7 @@ function rowsOf({
   return { payments, stocked, items, held, transactions, mining, etching, minting, commitHeight };
 }
 
-/** Why its reveal is given up: its miner refused it, or its name cannot be etched; null: it is not. */
+/** The reason why its reveal is given up: the miner refused it, or its name cannot be etched; null: it is not. */
 const unminedOf = ({ mining, etching }: OrderRecords, now: Date): string | null =>
   mining === null ? (etching?.fault ?? null) : unminedReason(mining, now);
 
@@ -174,7 +174,7 @@ const runeFacts = ({
   isNameLost: etching?.isNameLost === true,
 });
 
-/** Files whose sats are gone for good, or mints that can never be executed, and why they are. */
+/** Files whose sats are gone for good, or mints that can never be executed, with the reason. */
 function goneOf(
   { state }: Order,
   { stocked, minting }: OrderRecords,
@@ -187,7 +187,10 @@ function goneOf(
   };
 }
 
-/** Files and mints of an order under way that can never be delivered. `areAllLost`: why no one of them can. */
+/**
+ * Files and mints of an order under way that can never be delivered. `areAllLost`: the reason if no file or mint can
+ * be.
+ */
 function lostOf(
   order: Order,
   records: OrderRecords,
@@ -199,7 +202,7 @@ function lostOf(
   const found = goneOf(order, records);
   if (found === null || !isCommitted) return { lost: [], refundedFiles: refunded, areAllLost: null };
   const gone = new Set([...found.gone, ...refunded]);
-  // a refund of one file spends what only a block can take back; all of them are refunded as any order is
+  // only a block can undo a refund of single files; if all are lost, the order is refunded like any other
   const areAllLost = gone.size === storedItems(terms) ? found.why : null;
   const isDue = areAllLost === null && isDeep({ height: commitHeight }, depth);
   const lost = isDue ? moneyOfFiles(terms, transactions) : [];

@@ -5,14 +5,14 @@ import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf, shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { spentBy } from '#purse/transactions/stored-plan.ts';
 
-/** Outputs of others, and of bumps, that transactions of an order can spend: in a block, or on the way to one. Pure. */
+/** Payments and outputs of bumps that transactions of an order can spend: in a block, or possibly soon. Pure. */
 export function outputsThere(
   payments: readonly Pick<WatchedPayment, 'txid' | 'vout' | 'goneAt'>[],
   bumps: readonly Pick<OrderBump, 'txid' | 'isMined' | 'isDead'>[],
 ): ReadonlySet<string> {
   return new Set([
     ...payments.filter(({ goneAt }) => goneAt === null).map(outpointOf),
-    // a reorganisation leaves a bump without a block for a while
+    // after a reorganisation, a bump has no block for a while
     ...bumps
       .filter(({ isMined, isDead }) => isMined || !isDead)
       .map(({ txid }) => outpointOf({ txid, vout: 0 })),
@@ -20,11 +20,11 @@ export function outputsThere(
 }
 
 /**
- * Whether a delivery that was signed may be mined, also one that was superseded: others may have its transactions. It
- * may until what it spends is gone, or a refund or return of the same is deep in the chain. Pure.
+ * Whether a signed delivery may be mined, even if it was superseded: others may have its transactions. It may, until an
+ * input of it is gone, or a refund or return that spends the same is deep in the chain. Pure.
  *
- * @param deliveries commits and reveals, superseded or not
- * @param deepClosings refunds and returns that no reorganisation takes back
+ * @param deliveries commits and reveals, superseded or not @param deepClosings refunds and returns that no
+ * reorganisation removes
  */
 export function mayBeDelivered(
   deliveries: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan'>[],
@@ -37,8 +37,8 @@ export function mayBeDelivered(
 }
 
 /**
- * Splits the transactions of an order into those that can be mined, each after all that it spends, and orphans: what
- * they spend is neither there nor made by another one that can be mined. Pure.
+ * Splits the transactions of an order into those that can be mined, each after the ones that it spends, and orphans: an
+ * orphan spends an output that is neither in `there` nor made by a transaction that can be mined. Pure.
  */
 export function splitOrphans<T extends Pick<OrderTransaction, 'txid' | 'plan'>>(
   transactions: readonly T[],

@@ -15,15 +15,15 @@ export interface OrderStepsParts {
   readonly signer: OrderSigner;
   readonly lockTimes: LockTimeSearch;
   readonly arrivedSats: KnownSats['arrived'];
-  /** The definitions that are in force now. */
+  /** The satribute definitions that are in force now. */
   readonly satributes: () => SatributeBook;
-  /** Says what refunds cost, without asking the node within a transaction of the database. */
+  /** Gives the fee rate of refunds without asking the node inside a database transaction. */
   readonly watch: Pick<NodeWatch, 'standing'>;
   readonly policy: OrderPolicy;
   readonly returns: ReturnPolicy;
   /** NONSTANDARD_MINER_HOURS. */
   readonly minerHours: number;
-  /** A free coin for a return; it comes later where there is none yet. */
+  /** Gives a free coin for a return; null at first, and later the coin. */
   readonly coinFor: CoinForReturn;
   readonly market: OrderSteps['market'];
   readonly restock: OrderSteps['restock'];
@@ -34,11 +34,11 @@ export interface OrderStepsParts {
 export function orderSteps(parts: OrderStepsParts): OrderSteps {
   const { network, signer, arrivedSats, satributes, watch, policy, returns, coinFor, market, restock, tell } =
     parts;
-  /** Of what is not urgent. */
+  /** Fee rate of transactions that are not urgent. */
   const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
     const { standing } = watch;
     return standing === null
-      ? 'The node does not say what a transaction costs.'
+      ? 'The node does not answer, so the fee of the transaction is unknown.'
       : make(refundFeeRate(standing));
   };
   return {

@@ -20,33 +20,33 @@ import type { OrderRecords } from './read-records.ts';
 
 /** The money of an order, by the outputs that hold it. */
 export interface PlacedMoney {
-  /** The payments to its address, as facts, in their order. */
+  /** The payments to its address as facts, in their order. */
   readonly seen: readonly OrderPayment[];
   /** Outputs that stored transactions spend. */
   readonly spent: ReadonlySet<string>;
-  /** Money that the customer paid too much, where the delivery put it; null: there is none. */
+  /** The customer's excess payment, in the output of the delivery that holds it; null: none. */
   readonly excess: OwedMoney | null;
-  /** Our outputs of a delivery that are the customer's as a whole. */
+  /** Our outputs of a delivery that belong entirely to the customer. */
   readonly given: readonly OwedMoney[];
   readonly rests: ReturnType<typeof restsOf>;
-  /** Unspent payments that hold an inscription or a rune, deep enough to be spent: they are no money. */
+  /** Unspent payments with an inscription or a rune, deep enough to be spent: they do not count as money. */
   readonly holding: readonly PaidHolding[];
   /**
-   * Customers' money in confirmed outputs that no stored transaction spends, deep enough to be spent, of which the
-   * index has nothing but sats.
+   * Customers' money: confirmed outputs that no stored transaction spends, deep enough to be spent, in which the index
+   * has only sats.
    */
   readonly owed: readonly OwedMoney[];
-  /** Our money in such outputs, without what was paid too much. */
+  /** Our money in such outputs, without excess payments. */
   readonly ours: readonly OwedMoney[];
   /** Sats of the customer that no stored transaction spends, without payments of dust. */
   readonly unspentSats: bigint;
   /** An inscription or a rune waits for its return, or may: no stored transaction spends it. */
   readonly isHoldingDeposits: boolean;
-  /** The rest of an earlier return or refund is in no block yet. */
+  /** The rest of an earlier return or refund is not in a block yet. */
   readonly isMoneyComing: boolean;
   /**
-   * Blocks have payments or deposits that no stored transaction spends, and that are not deep enough for one, or that
-   * the index lacks.
+   * Blocks have payments or deposits that no stored transaction spends, and that are not deep enough, or missing in the
+   * index.
    */
   readonly isMoneyShallow: boolean;
 }
@@ -87,7 +87,7 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
   const closings = new Set<string>(transactions.filter(isClosing).map(({ txid }) => displayHash(txid)));
   const stranded = strandedCommit(transactions);
   const isMined = ({ txid }: OwedMoney): boolean => {
-    // a refund spends it as deep as a payment, and no sooner
+    // a refund spends it only when it is as deep as a payment must be
     if (txid === stranded?.txid) return isDeep({ height: commitHeight }, depth);
     return !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
   };

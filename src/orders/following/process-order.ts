@@ -54,50 +54,51 @@ import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';
 import { giveUpReveals, type OrderDepths } from './read-records.ts';
 
-/** What the steps of an order need of others. */
+/** Functions that the processing of an order needs from other rooms. */
 export interface OrderSteps extends OrderDepths {
-  /** The order in which payments are spent, by the sats that they hold. */
+  /** Orders the payments by the sats that they hold. */
   readonly placeSats: (order: Order, funds: PaidFunds) => PlacedPayments;
   /**
-   * Plans, signs and stores the transactions that spend these payments; a reason for people where there are none, or
-   * how many sats the payments lack. They may come later, when their lock times are found: then there is no reason, and
-   * the order is looked at again.
+   * Plans, signs and stores the transactions that spend these payments. Returns a reason for people if they cannot be
+   * made, or the sats that the payments lack. Null: they are made, or the order is processed again once their lock
+   * times are found.
    */
   readonly makeReveals: (
     tx: pg.ClientBase,
     order: Order,
     funds: OrderFunds,
   ) => Promise<string | Shortfall | null>;
-  /** Lists items of collections once they are delivered. */
+  /** Lists delivered items of collections. */
   readonly market: MarketItems;
-  /** Takes up what a delivery left of an output of the inventory. */
+  /** Puts the rests of an inventory output back into the inventory after a delivery. */
   readonly restock: (tx: pg.ClientBase, left: LeftInStock) => Promise<void>;
   /**
-   * The same for what returns parents, and all else that holds inscriptions or runes, with the money that pays for it.
+   * Makes a return of parents and other outputs with inscriptions or runes, with the money that pays for it. Returns
+   * the reason if it cannot.
    */
   readonly makeReturn: (tx: pg.ClientBase, order: Order, returned: Return) => Promise<string | null>;
-  /** The same for a refund of what these outputs hold, if it is worth more than it costs. */
+  /** Makes a refund of these outputs if it is worth its fee. Returns the reason if it cannot. */
   readonly makeRefund: (
     tx: pg.ClientBase,
     order: Order,
     outputs: readonly OwedMoney[],
   ) => Promise<string | null>;
-  /** Tells the customer of a state, in the same transaction. */
+  /** Queues the message about a state for the customer, in the same transaction. */
   readonly tell: (tx: pg.ClientBase, order: Order) => Promise<void>;
 }
 
 type WantedPayments = Exclude<PlacedPayments, { kind: 'unwanted' }>;
 
-/** Each event leads to another state, so there are not more of them in a row than states. */
+/** Bound of events in a row: each leads to another state, and there are fewer states. */
 const eventsMax = 10;
-/** How often an order whose refund or reveal could not be made is tried again. */
+/** Pause before an order whose refund or reveal could not be made is tried again. */
 export const tryAgainMs = 60_000;
-/** How often an order is looked at that owes less than it costs to send it. */
+/** Pause between looks at an order that owes less than the fee of sending it. */
 const oweAgainMs = 3_600_000;
 
 /**
- * Brings an order to where the facts say it is: its state, its transactions, its ledger, and what its customer is
- * told, all in the given transaction. Doing it twice does nothing more. Returns the state; null: there is no order.
+ * Brings an order to the state that follows from its facts, with its transactions, its ledger and the messages to its
+ * customer, all in the given transaction. Idempotent. Returns the state; null: there is no order.
  */
 export async function processOrder(
   tx: pg.ClientBase,
@@ -110,9 +111,9 @@ export async function processOrder(
   const before = order.state;
   let known: Known;
   let problem: string | null;
-  /** Why nothing is returned, where something should be. */
+  /** Why nothing is returned although something should be. */
   let unreturned: string | null;
-  /** Orders of the same address are decided about before it. */
+  /** Other orders of the same address are decided before it. */
   let isWaiting: boolean;
   for (let events = 0; ; events++) {
     assert(events < eventsMax, `order ${id} runs in a circle`);
@@ -147,7 +148,7 @@ export async function processOrder(
   return order.state;
 }
 
-/** Whether the order has another price, or what came is inscribed on nothing: all of it is refunded then. */
+/** Whether the order has a new price, or its payment can only be refunded: the event is applied then. */
 async function isDecided(
   tx: pg.ClientBase,
   order: Order,
@@ -163,7 +164,7 @@ async function isDecided(
 const wantedOnly = (placed: PlacedPayments | null): WantedPayments | null =>
   placed?.kind === 'unwanted' ? null : placed;
 
-/** What lies in the inventory after a delivery. */
+/** Returns rests of a delivery to the inventory. */
 async function restock(tx: pg.ClientBase, { reveals }: Known, steps: OrderSteps): Promise<void> {
   for (const reveal of reveals) {
     const left = await leftInStock(tx, reveal);
@@ -175,12 +176,12 @@ async function restock(tx: pg.ClientBase, { reveals }: Known, steps: OrderSteps)
 
 /** Why an order fails whose transactions are stored. */
 const takenFromAnchor =
-  'A stranger took an inscription from its anchor, which anybody may spend, before its burn was mined.';
+  'Another transaction took an inscription from its anchor, which anyone may spend, before its burn was mined.';
 
 const nameLost =
-  'Another transaction etched the name first, in the same block as the reveal or just before it: the reveal etched nothing. What it paid the miner is spent.';
+  'Another transaction etched the name first, in the same block as the reveal or just before it: the reveal etched nothing. Its fee to the miner is spent.';
 
-/** A wish that was refused must not come true when the payment is gone for a while. */
+/** Forgets a refused cancellation: it must not take effect later, while the payment is gone for a while. */
 async function refuseCancellation(tx: pg.ClientBase, order: Order, before: OrderState): Promise<void> {
   if (!order.isCancelAsked || !underWay.includes(before) || isCancelled(order)) return;
   const { id } = order;
@@ -199,7 +200,7 @@ const underWay: readonly OrderState[] = [
   'error',
 ];
 
-/** A failure, its cause, to place or make the transactions of a paid order. */
+/** An error while the transactions of a paid order are placed or made, with its cause. */
 export class MakingFault extends Error {
   constructor(cause: unknown) {
     super('the transactions of an order cannot be made', { cause });
@@ -207,7 +208,7 @@ export class MakingFault extends Error {
   }
 }
 
-/** Marks what is thrown in `prep`: the rollback of a round may take that state back. */
+/** Marks errors in `prep`, because the rollback of a round may undo that state. */
 async function marked<Of extends unknown[], T>(
   state: OrderState,
   work: (...of: Of) => T | Promise<T>,
@@ -221,9 +222,9 @@ async function marked<Of extends unknown[], T>(
 }
 
 /**
- * An order whose transactions cannot be made because of a fault of ours is one that its operator can try again or pay
- * back, also where the round that failed is the one that found it paid. In other states it stays where it is: what was
- * made is sent, and looked at again.
+ * An order whose transactions cannot be made because of a fault of ours goes to `error`, where its operator can retry
+ * or refund it, even if the failed round was the one that found it paid. In other states it stays as it is: stored
+ * transactions are sent, and the order is processed again.
  */
 export async function failOrder(
   tx: pg.ClientBase,
@@ -243,7 +244,7 @@ export async function failOrder(
   await applyEvent(tx, order, 'failed', steps, `The transactions cannot be made: ${why}`);
 }
 
-/** Applies an event of a customer or the operator. False: the state refuses it, which is recorded. */
+/** Applies an event of a customer or the operator. Returns false if the state refuses it, which is recorded. */
 export async function applyEvent(
   tx: pg.ClientBase,
   order: Order,
@@ -257,7 +258,7 @@ export async function applyEvent(
     return false;
   }
   await moveOrder(tx, order, event, to, { error });
-  // also of one that failed and is tried again: what fees rose by until then is not the service's
+  // also for a failed order that is retried: the service does not pay for the rise of fees until then
   if (to === 'prep') await noteEstimateAtPayment(tx, order.id, (await readNodePolicy(tx))?.estimate ?? null);
   await steps.tell(tx, { ...order, state: to, step: order.step + 1, error });
   failpoint('order-moved');
@@ -288,13 +289,13 @@ async function apply(
   return relock(tx, order.id);
 }
 
-/** Why an order ends, where its facts and what it said before tell. */
+/** The reason why an order ends, from its facts and its earlier error. */
 function reasonOf(event: OrderEvent, order: Order, known: Known): string | null {
   const { error } = order;
   const { isSatGone, isNameLost } = known.facts;
   if (event === 'failed') return isNameLost ? nameLost : takenFromAnchor;
   if (event === 'revealed') return missingReason(order, known);
-  // who was paid back still reads why
+  // a refunded customer can still read the reason
   if (event === 'refunded') return error === null || isRefusal(error) ? null : error;
   return event === 'timeout' && isSatGone ? stockGone : null;
 }
@@ -306,8 +307,7 @@ async function relock(tx: pg.ClientBase, id: string): Promise<Order> {
 }
 
 /**
- * What makes the transactions that the state of the order asks for, and gives the reason where it cannot; null: it asks
- * for none.
+ * Makes the transactions that the state of the order needs, and returns the reason if it cannot; null: none are needed.
  */
 function makingOf(
   tx: pg.ClientBase,
@@ -328,22 +328,22 @@ function makingOf(
   if (returned === null && refunded.length === 0) return null;
   return async () => {
     const unreturned = returned === null ? null : await steps.makeReturn(tx, order, returned);
-    // what a return spends is not refunded in the same look
+    // outputs of a return are not refunded in the same look
     if (refunded.length === 0 || (returned !== null && unreturned === null))
       return { problem: unreturned, unreturned };
-    // what cannot be returned keeps nothing else back
+    // a return that cannot be made does not delay a refund
     return { problem: (await steps.makeRefund(tx, order, refunded)) ?? unreturned, unreturned };
   };
 }
 
-/** How the transactions of a look were made: the reason why not all of them are; null: they are. */
+/** Result of making the transactions of a look: the reason why not all were made; null: all were. */
 interface Made {
   readonly problem: string | null;
-  /** Why what is to be returned is not; null: it is. */
+  /** Reason why a due return was not made; null: it was. */
   readonly unreturned?: string | null;
 }
 
-/** What makes a delivery of placed payments; null: their places are still being looked up. */
+/** Makes the delivery of placed payments; null: their places are still being looked up. */
 function deliveryStep(
   tx: pg.ClientBase,
   order: Order,
@@ -363,7 +363,7 @@ function deliveryStep(
   };
 }
 
-/** A plan costs more than the quote: more coins pay for it, or the order waits for more. */
+/** Notes that a plan costs more than the quote: more coins pay for it, or the order waits for more. */
 async function waitForMore(
   tx: pg.ClientBase,
   order: Order,
@@ -380,7 +380,7 @@ async function waitForMore(
 const parentsOf = ({ parents }: Known): readonly Deposit[] =>
   parents.filter((parent) => parent !== undefined);
 
-/** A reorganisation may have taken the payment or a parent back while lock times were searched. */
+/** A reorganisation may have removed the payment or a parent while lock times were searched. */
 const isPaidInTime = (facts: OrderFacts): boolean =>
   paidInTime(facts).isDeep && facts.parents === 'here' && isRuneHere(facts);
 
@@ -388,10 +388,7 @@ const isPaidInTime = (facts: OrderFacts): boolean =>
 const isDeliveryDue = (order: Order, known: Known): boolean =>
   order.state === 'prep' && known.reveals.length === 0 && isPaidInTime(known.facts);
 
-/**
- * Whether a paid order has its items for good; null: nothing is planned for it now, or it is no order of a
- * collection.
- */
+/** Whether a paid order has its items for good; null: nothing is planned for it now, or it is not for a collection. */
 const decideItemsOf = async (
   tx: pg.ClientBase,
   order: Order,
@@ -401,11 +398,11 @@ const decideItemsOf = async (
     ? decideCollectionOrder(tx, order, known.items, known.payments)
     : null;
 
-/** Whether it is not known yet if the rune of an order can be etched or minted. */
+/** Whether it is still unknown if the order's rune can be etched or minted. */
 const areRunesUnknown = ({ etching, minting }: Known): boolean =>
   etching?.isUnknown === true || minting?.isUnknown === true;
 
-/** How the delivery spends its payments; null: none is due. */
+/** How the delivery spends its payments; null: no delivery is due. */
 function placedOf(
   order: Order,
   known: Known,
@@ -418,22 +415,25 @@ function placedOf(
   const standing = known.stocked?.standing ?? 'here';
   const reason = unwantedReason(order, known);
   if (reason !== null) return { kind: 'unwanted', reason };
-  // a block that brings it back is news
+  // a block that brings it back wakes the order
   if (standing === 'away') return { kind: 'pending' };
   const parents = parentsOf(known).map(({ payment }) => payment);
   return spendPayments(order, { ...known, parents }, (funds) => steps.placeSats(order, funds));
 }
 
-/** Why an order is not delivered, whatever is paid for it; null: it is. */
+/** The reason why an order is not delivered, whatever is paid for it; null: it is delivered. */
 function unwantedReason({ areLeavesDeleted }: Order, { etching, minting, stocked }: Known): string | null {
   if (areLeavesDeleted) return leavesDeleted;
   return stocked?.standing === 'gone' ? stockGone : (etching?.fault ?? minting?.fault ?? null);
 }
 
 const leavesDeleted =
-  'The payment became known a week or more after the time of the order was over, and its contents were deleted by then.';
+  'The payment became known at least a week after the time of the order was over, when its contents were already deleted.';
 
-/** Adds what the ledger lacks, and says who holds the coins. False: the facts disagree for a moment, and it waits. */
+/**
+ * Adds missing ledger entries, and stores the holders of the coins. Returns false while the facts disagree for a
+ * moment.
+ */
 async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped }: Known): Promise<boolean> {
   const posted = await postEntries(tx, { kind: 'order', id }, entries);
   if (posted === 'posted') failpoint('order-posted');
@@ -442,22 +442,22 @@ async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped
   return posted !== 'waits';
 }
 
-/** Whether items of a collection are the order's. */
+/** Whether the order has items of a collection. */
 const hasItems = ({ items }: Pick<Known, 'items'>): boolean =>
   items?.standing === 'unpaid' || items?.standing === 'allowed';
 
 /** The outcome of a look. */
 interface Look {
   readonly problem: string | null;
-  /** Its ledger is as its facts say. */
+  /** Its ledger agrees with its facts. */
   readonly isPosted: boolean;
-  /** Other orders are decided about before it. */
+  /** Other orders are decided before it. */
   readonly isWaiting: boolean;
 }
 
 /**
- * When time alone may change an order; null: payments, blocks and people can, and all of them are news. An order that
- * stays due would be looked at in every round, and few of them would keep all others from being looked at.
+ * Time at which time alone may change an order; null: only payments, blocks and people can, and each of them wakes the
+ * order. An order that was always due would be processed in every round, and a few of these would block all others.
  */
 function nextLook(
   order: Order,
@@ -466,12 +466,12 @@ function nextLook(
   now: Date,
 ): Date | null {
   const look = lookOf(order, known, problem, now);
-  // a refund that is deep frees its items, and the blocks after it are no news
+  // a deep refund frees its items, but later blocks do not wake the order
   const isHolding = hasItems(known) && !needsItems(order, now);
   return isPosted && !isWaiting && !isHolding ? look : earlier(look, new Date(now.getTime() + tryAgainMs));
 }
 
-/** Says on the order why something of it waits that no state tells. */
+/** Stores on the order why something of it waits, if its state does not show that. */
 async function explain(
   tx: pg.ClientBase,
   order: Order,
@@ -484,28 +484,28 @@ async function explain(
   await noteMissing(tx, id, missingReason(order, known));
 }
 
-/** The same, once its ledger is as its facts say. */
+/** Time of the next look at an order whose ledger agrees with its facts. */
 function lookOf(order: Order, known: Known, problem: string | null, now: Date): Date | null {
   const { state, expiresAt } = order;
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const again = problem === null ? null : after(againMs(problem));
-  // the token order says when the time of a rune is over: until then its items are kept for a while
+  // the token order decides when the time of a rune is over: until then the items are kept for a while
   const isRuneLate = known.facts.rune !== null && now > expiresAt;
   if (state === 'waiting-payment' || state === 'waiting-parent')
     return earlier(again, isRuneLate ? runeRelease(order, known) : expiresAt);
   const release = releaseOf(order, known, now);
   if (state === 'error') return release;
   if (!isOver(state)) return earlier(again ?? release, minedUntil(order, known));
-  // blocks that follow are no news for orders that are over
+  // later blocks do not wake orders that are over
   const shallow = known.isMoneyShallow ? after(tryAgainMs) : null;
   return earlier(again, earlier(shallow, release));
 }
 
-/** How long a problem takes: fees fall within hours. */
+/** Pause before a problem is tried again: fees fall within hours. */
 const againMs = (problem: string): number =>
   problem === owedTooLittle || problem.startsWith(depositsWait) ? oweAgainMs : tryAgainMs;
 
-/** The time that releases its sats or its items, all at once; null: none does. */
+/** Time at which its sats or its items are released, all at once; null: never. */
 function releaseOf(order: Order, { stocked, items }: Known, now: Date): Date | null {
   if (items?.standing === 'unpaid' && needsItems(order, now))
     return reservedUntil({ ...order, failedAt: null });
@@ -513,22 +513,22 @@ function releaseOf(order: Order, { stocked, items }: Known, now: Date): Date | n
   return held === undefined ? null : reservedUntil({ ...order, failedAt: held.failedAt });
 }
 
-/** The time that releases the items of an order that waits for its rune; null: none does. */
+/** Time at which the items of an order that waits for its rune are released; null: never. */
 const runeRelease = (order: Order, known: Known): Date | null =>
   hasItems(known) && order.paidAt === null ? runeWaitsUntil(order) : null;
 
-/** Time at which the reveal that a miner is to take may be given up; null: there is none. */
+/** Time from which the reveal for a miner may be given up; null: none. */
 const minedUntil = ({ state }: Order, { mining }: Known): Date | null =>
   state !== 'queued' || mining === null || mining.isMined
     ? null
     : new Date(mining.minedUntil.getTime() + lateMs);
 
-/** A look at the very end of its time would find it not over yet. */
+/** Delay after that time: exactly at its end it would not count as over. */
 const lateMs = 1_000;
 
 const earlier = (a: Date | null, b: Date | null): Date | null =>
   a === null || (b !== null && b < a) ? b : a;
 
-/** Whether only money that no delivery uses, and reorganisations, concern an order. */
+/** Whether an order is over: only unused money and reorganisations concern it. */
 const isOver = (state: OrderState): boolean =>
   !['waiting-confirmation', 'prep', ...deliveringStates, 'error'].includes(state);

@@ -45,54 +45,54 @@ import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
 import { spentBy } from '#purse/transactions/stored-plan.ts';
 import { mayBeDelivered, outputsThere, splitOrphans } from './live-transactions.ts';
 
-/** Confirmations that are needed, and what returns may cost. */
+/** Needed confirmations, and the bound of the costs of returns. */
 export interface OrderDepths {
-  /** For payments of an amount, before they are spent. */
+  /** Confirmations of payments of an amount, before they are spent. */
   readonly confirmationsFor: (amount: bigint) => number;
-  /** For the inscriptions of a completed order, in the index. */
+  /** Confirmations of a completed order's inscriptions, in the index. */
   readonly finalConfirmations: number;
   /** Sats that returns of one order may cost (ORDER_RETURN_MAX_SATS). */
   readonly returnMaxSats: bigint;
-  /** It says when names unlock. */
+  /** The network, which decides when names unlock. */
   readonly network: NetworkParameters;
 }
 
-/** The rows of an order, with what payments and index say of them. */
+/** The rows of an order, with what payments and index say about them. */
 export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorTaken'> {
   /** The last block of the payments, and the confirmations that payments of this order need. */
   readonly depth: Pick<OrderFacts, 'tip' | 'confirmations'>;
   /** Payments to its address, seen or gone. */
   readonly payments: readonly WatchedPayment[];
   readonly deposits: readonly Deposit[];
-  /** Stored transactions that can be mined, each after all that it spends. */
+  /** Stored transactions that can be mined, each after the ones that it spends. */
   readonly transactions: readonly OrderTransaction[];
   readonly bumps: readonly OrderBump[];
-  /** Refunds and returns in blocks, by their txids. */
+  /** Txids of refunds and returns in blocks. */
   readonly mined: ReadonlySet<string>;
-  /** Inscriptions and runes of unspent payments, as the index has them. */
+  /** Inscriptions and runes of unspent payments, from the index. */
   readonly held: HeldPayments;
   /** Our outputs that bumps and transactions of other orders spend. */
   readonly lent: ReadonlySet<string>;
-  /** Its reservations in the inventory; null: it wants none. */
+  /** Its reservations in the inventory; null: it uses no inventory sats. */
   readonly stocked: Stocked | null;
-  /** How it has the items of a collection that it inscribes; null: it is no order of a collection. */
+  /** Standing of its items; null: it is not for a collection. */
   readonly items: ItemsStanding | null;
-  /** How far the rune is that it asks for; null: it asks for none. */
+  /** Progress of its rune payment; null: its price is sats alone. */
   readonly rune: RuneProgress | null;
-  /** Its reveal that a miner is to take; null: nodes relay its reveals. */
+  /** Package of its reveal for a miner; null: nodes relay its reveals. */
   readonly mining: StoredPackage | null;
-  /** How far its etching is; null: it etches nothing. */
+  /** Standing of its etching; null: it etches nothing. */
   readonly etching: EtchingStanding | null;
-  /** How far its mints are; null: it mints nothing. */
+  /** Standing of its mints; null: it mints nothing. */
   readonly minting: MintingStanding | null;
-  /** The block of the commit, where a refund may spend what it holds; null: in none, as far as is known. */
+  /** Height of the commit, if a refund may spend its outputs; null: not in a block, as far as is known. */
   readonly commitHeight: Height | null;
 }
 
 export interface Stocked {
-  /** One a file, in their order. */
+  /** One for each file, in the order of the files. */
   readonly reservations: readonly Reservation[];
-  /** The standing of all of them together. */
+  /** Standing of all of them together. */
   readonly standing: StockStanding;
   /** Files whose sats are gone for good. */
   readonly lost: readonly number[];
@@ -101,8 +101,8 @@ export interface Stocked {
 }
 
 /**
- * Reads the records of an order. Transactions that can never be mined are superseded, and those that a block has are
- * revived.
+ * Reads the records of an order. Transactions that can never be mined are superseded, and superseded ones that are in a
+ * block are restored.
  */
 export async function readRecords(
   tx: pg.ClientBase,
@@ -113,7 +113,8 @@ export async function readRecords(
   const offset = await readPaymentsOffset(tx);
   const depth = { tip: offset?.height ?? null, confirmations: depths.confirmationsFor(order.amount) };
   const deposits = await readDeposits(tx, order, depth);
-  // after the deposits: money that came with a parent is known where the parent is, and pays for its return
+  // after the deposits: if a parent is known, the money of the same transaction is known too, and can pay for its
+  // return
   const payments = await readPayments(tx, watcherOf(order.id));
   await reviveMined(tx, order.id);
   const made = await readTransactions(tx, order.id);
@@ -132,9 +133,9 @@ export async function readRecords(
   const minting = await keepMints(tx, order, live, now);
   const kept = withFailed(live, minting);
   const transactions = await supersedeGivenUp(tx, order, kept, { mining, etching });
-  // those that pay for orphans end with them
+  // bumps of orphans end with them
   const bumps = transactions.length === made.length ? bumpsBefore : await readBumps(tx, order.id);
-  // only returns spend what is ours, and bumps of other orders may have taken it
+  // only returns spend our outputs, which bumps of other orders may have taken
   const spent = spentBy(transactions);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
   const held = await readHeldPayments(tx, order, left);
@@ -175,12 +176,14 @@ export async function readRecords(
 }
 
 interface DeliveryRecords extends Pick<OrderRecords, 'payments'>, Pick<OrderFacts, 'tip'> {
-  /** Its transactions that nothing took the place of. */
+  /** Its transactions that are not superseded. */
   readonly made: readonly OrderTransaction[];
   readonly there: ReadonlySet<string>;
 }
 
-/** How an order has its items of a collection, which are kept as long as it needs them; null: it wants none. */
+/**
+ * Standing of an order's items of a collection, which are kept while it needs them; null: it is not for a collection.
+ */
 async function readItems(
   tx: pg.ClientBase,
   order: Order,
@@ -204,7 +207,7 @@ async function readItems(
   return keepCollectionItems(tx, order, mayBeDelivered(deliveries, deepClosings, there), now);
 }
 
-/** The reservations of an order, which are kept as long as its state needs them. */
+/** The reservations of an order, which are kept while its state needs them. */
 async function readStocked(
   tx: pg.ClientBase,
   order: Order,
@@ -229,7 +232,7 @@ async function readStocked(
     return stockStanding(reservation, standing);
   });
   const spendable = reservations.filter(({ isReleased }, file) => {
-    // the other reveals of a commit that is sent are mined whatever becomes of one: none of them is given up alone
+    // the other reveals of a sent commit can be mined without this sat: no reveal is given up alone
     return standings[file] !== 'gone' || (order.paidTo === 'wallet' && !isReleased);
   });
   const lost = reservations.flatMap((reservation, file) => {
@@ -239,13 +242,13 @@ async function readStocked(
   return { reservations, standing: standingOfAll(standings), lost, spendable: spendable.map(outpointOf) };
 }
 
-/** The reveals that spend a reserved output: one at most can be mined. */
+/** The reveals that spend a reserved output. At most one can be mined. */
 const revealsOf = (reservation: Reservation, reveals: readonly OrderTransaction[]): Txid[] =>
   reveals
     .filter(({ plan }) => plan.inputs.some(({ outpoint }) => outpoint === outpointOf(reservation)))
     .map(({ txid }) => txid);
 
-/** Coins of the operator that returns of the order spend, if a block or the mempool has them. */
+/** Coins of the operator that returns of the order spend, if they are in a block or the mempool. */
 async function readCoins(
   tx: pg.ClientBase,
   transactions: readonly OrderTransaction[],
@@ -271,7 +274,7 @@ async function supersedeOrphans(
   return live;
 }
 
-/** The package of the reveal that may be mined, or of the newest one; null: there is none. */
+/** The package of the reveal that may be mined, or else the newest one; null: none. */
 async function readPackage(
   tx: pg.ClientBase,
   order: Order,
@@ -290,7 +293,7 @@ type CommitRecords = Pick<
 >;
 
 /**
- * Whether a refund may spend what a commit holds. While an order may be delivered, its commit is not stranded for
+ * Whether a refund may spend the outputs of a commit. While an order may be delivered, its commit is not stranded for
  * good.
  */
 const mayRefundCommit = (
@@ -304,8 +307,8 @@ const mayRefundCommit = (
   (isOver(order) && strandedCommit(transactions) !== null);
 
 /**
- * Reads the block of a commit that a refund may spend, by its output for the first reveal, which is watched from
- * now on: blocks since the first payment are searched for it.
+ * Reads the block of a commit that a refund may spend, by its output for the first reveal. The output is watched from
+ * now on, and blocks since the first payment are searched for it.
  */
 async function readCommitHeight(
   tx: pg.ClientBase,
@@ -327,7 +330,7 @@ async function readCommitHeight(
   return own.find(({ block }) => block !== null)?.block?.height ?? null;
 }
 
-/** The transactions, with what blocks of this look say of mints. */
+/** The transactions, each marked if blocks of this look show it as a failed mint. */
 function withFailed(
   transactions: readonly OrderTransaction[],
   minting: MintingStanding | null,
@@ -337,20 +340,20 @@ function withFailed(
   const refunded = spentBy(transactions, 'refund');
   return transactions.map((made) => {
     const { txid, kind, plan } = made;
-    // a refund of our output stays, also where a reorganisation has the mint executed later
+    // the refund of our output stays, even if a reorganisation has the mint executed later
     const isRefunded =
       kind === 'reveal' && plan.outputs.some((_, vout) => refunded.has(outpointOf({ txid, vout })));
     return { ...made, isFailed: isRefunded || failed.has(displayHash(txid)) };
   });
 }
 
-/** Whether what is left of an order is refunded. */
+/** Whether the rest of an order is refunded. */
 const isOver = ({ state }: Pick<Order, 'state'>): boolean =>
   state === 'waiting-refund' || state === 'refunded';
 
 /**
- * Supersedes a reveal that was given up, and came back with its commit: a block has that, and not the reveal. What
- * is in its output is refunded.
+ * Supersedes a reveal that was given up and restored together with its commit, if a block has only the commit. Its
+ * output is refunded.
  */
 async function supersedeGivenUp(
   tx: pg.ClientBase,
@@ -367,9 +370,9 @@ async function supersedeGivenUp(
 }
 
 /**
- * Gives up all reveals: a miner was to take the only one, or its name is taken, or the sats of all are lost. The
- * commit may have been sent, or is in a block: it stays then, and what it holds is spent by key, so that only one of
- * that and a reveal is ever mined. A commit that nothing sent is given up, too.
+ * Gives up all reveals: the miner did not mine the only one, its name is taken, or the sats of all are lost. The commit
+ * stays if it was sent or is in a block: its outputs are spent by key, so that either a reveal or that transaction is
+ * mined. An unsent commit is given up, too.
  */
 export async function giveUpReveals(
   tx: pg.ClientBase,
@@ -399,7 +402,7 @@ export async function giveUpReveals(
 const txidsOf = (transactions: readonly OrderTransaction[], of: OrderTransaction['kind']): Txid[] =>
   transactions.filter(({ kind }) => kind === of).map(({ txid }) => txid);
 
-/** The delivery of an order in the index: whether all of it is deep enough, and whether a stranger has a part. */
+/** The delivery of an order in the index: whether it is deep enough, and whether another transaction took a part. */
 async function readDelivery(
   tx: pg.ClientBase,
   { request, terms }: Order,
@@ -423,7 +426,7 @@ async function readDelivery(
   return { isRevealed: count === wanted && isDeepEnough, isAnchorTaken: taken > 0 };
 }
 
-/** The refunds and returns of an order that are in a block: the scripts that they pay are watched. */
+/** Txids of an order's refunds and returns in blocks: the scripts that they pay are watched. */
 async function readMinedClosings(
   tx: pg.ClientBase,
   order: Order,

@@ -23,10 +23,10 @@ export interface WishesParts {
 }
 
 /**
- * Decides about orders that their operator wants paid back although their transactions are stored. It is done where
- * neither the mempool nor a block has one of them: these are never sent again, and the refund spends what they spend,
- * so that only one of both is ever mined. An order that lacks a sat of the inventory, or mints, gets the address for
- * what is refunded of it, and stays. Returns the orders that were decided about. Throws the codes of NodeRpc.
+ * Decides requested refunds of orders whose transactions are stored. A refund is granted if neither the mempool nor a
+ * block spends their inputs: the transactions are never sent again, and the refund spends the same inputs, so that only
+ * one of them is ever mined. An order that lacks an inventory sat or mints only gets the address for the refund of
+ * these, and stays. Returns the decided orders. Throws the codes of NodeRpc.
  */
 export async function decideRefundWishes({ client, node, steps }: WishesParts): Promise<string[]> {
   const wishes = await refundWishes(client);
@@ -47,7 +47,7 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
         );
         await applyEvent(tx, order, 'refunding', steps);
       } else if (isMissingPart(order)) {
-        // what is refunded of it has an address now
+        // the refund of the missing part has an address now
         await grantRefundWish(tx, id);
       } else {
         await forgetRefundWish(tx, id, refused);
@@ -58,15 +58,15 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
   return wishes;
 }
 
-/** Whether a part of the order can never be delivered, and its money waits for an address. */
+/** Whether a part of the order can never be delivered, and its money is kept until there is an address. */
 const isMissingPart = ({ error }: Pick<Order, 'error'>): boolean =>
   [missingSat, missingMints].some((start) => error?.startsWith(start) === true);
 
-const refused = 'It is not paid back: the mempool or a block has a transaction that spends its payments.';
+const refused = 'It is not refunded: the mempool or a block has a transaction that spends its payments.';
 
 /**
- * Whether nothing spends what these transactions spend, neither in the mempool nor in a block. Then none of them is
- * there: all stand on payments.
+ * Whether neither the mempool nor a block spends the inputs of these transactions. Then they are not there either: each
+ * depends on payments.
  */
 async function areFree(node: NodeRpc, transactions: readonly OrderTransaction[]): Promise<boolean> {
   const own = new Set<string>(transactions.map(({ txid }) => displayHash(txid)));

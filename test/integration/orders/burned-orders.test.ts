@@ -269,7 +269,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     await retryOrder(world.database.pool, id);
     await world.eventually(async () => told(id).filter((state) => state === 'error').length === 2);
     await world.until(id, 'error');
-    expect((await shown(id)).error).toMatch(/A stranger took an inscription from its anchor/u);
+    expect((await shown(id)).error).toMatch(/Another transaction took an inscription from its anchor/u);
     expect((await world.audit()).differences).toEqual([]);
     await world.chain.takeBack(1);
     await world.chain.mine([...(await signed(id, 'reveal')), ...(await signed(id, 'burn'))]);

@@ -44,7 +44,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     expect(await stateOf(made.id)).toMatchObject({
       state: 'queued',
       error: expect.stringMatching(
-        /^A sat of the inventory is missing: .* The other files are inscribed; if it does not come back, its money is refunded after 6 blocks\.$/u,
+        /^A sat of the inventory is missing: .* The other files are inscribed; unless the output comes back, its money is refunded after 6 blocks\.$/u,
       ) as string,
     });
     expect((await inscribedOn(made.id)).map(({ sat }) => sat)).toEqual([kept!.sat]);
@@ -181,7 +181,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     await world.eventually(async () => {
       const { error } = await stateOf(made.id);
       return (
-        error?.endsWith('its money waits for an address: write to the operator of this service.') === true
+        error?.endsWith('its money is kept until there is an address: write to the operator of this service.') === true
       );
     });
     expect((await stateOf(made.id)).state).toBe('queued');
