@@ -181,7 +181,9 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     await world.eventually(async () => {
       const { error } = await stateOf(made.id);
       return (
-        error?.endsWith('its money is kept until there is an address: write to the operator of this service.') === true
+        error?.endsWith(
+          'its money is kept until there is an address: write to the operator of this service.',
+        ) === true
       );
     });
     expect((await stateOf(made.id)).state).toBe('queued');

@@ -30,13 +30,13 @@ const coming = coin(4, { height: null });
 const coins = [free, spending, spent, coming];
 const listed = new Set(coins.map(outpointOf));
 
-test('funds of the operator are as the chain says where all is booked and unspent, but for what our transactions spent', () => {
+test('funds of the operator match the chain if all are booked, and unspent except by our transactions', () => {
   const funds = { coins, entries: fundEntries(coins), listed };
   expect(questionsOfFunds(funds)).toEqual([free, spending].map(outpointOf));
   expect(auditFunds(funds, unspent([free, spending]))).toEqual([]);
 });
 
-test('funds that are not booked, booked twice, or spent elsewhere differ', () => {
+test('funds differ if they are not booked, booked twice, or spent by another wallet', () => {
   const entries = fundEntries(coins);
   const there = unspent([free, spending]);
   const sums = { kind: 'received', where: null, chain: 3000n };
@@ -51,7 +51,7 @@ test('funds that are not booked, booked twice, or spent elsewhere differ', () =>
   ]);
 });
 
-test('funds in blocks that the table of coins lacks differ', () => {
+test('funds in blocks differ if the table of coins lacks them', () => {
   const funds = { coins, entries: fundEntries(coins), listed: new Set([outpointOf(spending)]) };
   expect(auditFunds(funds, unspent([free, spending]))).toEqual([
     { kind: 'unlisted', where: outpointOf(free), ledger: 0n, chain: 1000n },

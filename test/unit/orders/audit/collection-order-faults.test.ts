@@ -47,7 +47,7 @@ describe('the items of an order of a collection', () => {
     expect(right).toEqual(state === 'queued' || state === 'completed' ? ['allowed'] : holding);
   });
 
-  test('are named with the order, its state, and what it has and should have', () => {
+  test('are named with the order, its state, its items and the right number', () => {
     expect(faultsOfCollectionOrder(order({ standing: 'released' }))).toEqual([
       { kind: 'standing', where: 'one (completed, released)', noted: 3n, found: 0n },
     ]);
@@ -65,14 +65,14 @@ describe('the sats of a creator', () => {
     expect(kinds({ state: 'queued', earned: 3_001n })).toEqual(['earned']);
   });
 
-  test('may be fewer where nothing is left for the service, or files were refunded alone', () => {
+  test('may be fewer if nothing is left for the service, or single files were refunded', () => {
     expect(kinds({ earned: 2_000n, revenue: 0n })).toEqual([]);
     expect(kinds({ earned: 2_000n, isStocked: true })).toEqual([]);
-    // its delivery is in no block yet
+    // its delivery is not in a block yet
     expect(kinds({ state: 'queued', earned: 0n })).toEqual([]);
   });
 
-  test('are zero where nothing is delivered', () => {
+  test('are zero if nothing is delivered', () => {
     for (const state of ['waiting-payment', 'expired', 'cancelled', 'refunded'] as const)
       expect(kinds({ state, standing: 'released', earned: 3_000n })).toEqual(['earned']);
   });

@@ -50,7 +50,7 @@ const policyOf = (more: Partial<BumpPolicy> = {}): BumpPolicy => ({
   ...more,
 });
 
-/** A round of which everything is stored, by what `stored` says. */
+/** A round in which each bump is stored with the result of `stored`. */
 function roundOf(more: Partial<RoundParts>, stored: (wanted: WantedStore) => Txid | null) {
   return new BumpRound({
     policy: policyOf(),
@@ -76,7 +76,7 @@ function roundOf(more: Partial<RoundParts>, stored: (wanted: WantedStore) => Txi
   });
 }
 
-/** One that pays for some parents for hours. */
+/** A bump that has paid for some parents for hours. */
 function liveBump(place: number, parents: readonly FoundParent[], fee: number): LiveBump {
   return {
     txid: txidOf(1000 + place),
@@ -156,7 +156,7 @@ test('an order costs no more than its budget, however many bumps a round makes',
         for (const [order, cost] of before) expect(total(order)).toBeLessThanOrEqual(largest(cost, most));
         expect(sum(costOf.values())).toBeLessThanOrEqual(largest(allBefore, boundByRevenue(revenue, policy)));
         const today = sum([...costOf].filter(([key]) => ofToday.has(key)).map(([, fee]) => fee));
-        // a replacement has the whole of its family counted with the day on which it is made
+        // a replacement has its whole family counted on the day on which it is made
         expect(today).toBeLessThanOrEqual(largest(dayMaxSats, isOfToday ? allBefore : 0n));
       },
     ),
@@ -164,7 +164,7 @@ test('an order costs no more than its budget, however many bumps a round makes',
   );
 });
 
-test('what cannot be paid for is told, and stops nothing else', async () => {
+test('an error of one order is noted, and stops no other bump', async () => {
   const parents = [parent(0, 'bad', { mempool: null }), parent(1, 'good', { mempool: null })];
   const stored: string[] = [];
   const round = roundOf({ parents }, (wanted) => {
@@ -192,7 +192,7 @@ test.each([
     /the limit of an order is 60 sats \(ORDER_BUMP_MAX_SATS\)/u,
   ],
 ] as const)(
-  'what the budget of the %s keeps from being paid for is told with its name',
+  'an order that the budget of the %s leaves without a bump names that budget',
   async (_, policy, revenue, earned, why) => {
     const poor = parent(0, 'a', { wantedRate: 60_000n });
     const families = [{ family: txidOf(9), fee: 99_990n, isOfToday: false }];
@@ -231,7 +231,7 @@ test('coins that another wallet has spent are left out', async () => {
   expect(used).toEqual([[coins[2]]]);
 });
 
-test('what is owed to partners is kept by all bumps of a round together, and told', async () => {
+test('all bumps of a round together keep what is owed to partners, and say so', async () => {
   const coins = [0, 1, 2].map((place) => ({ ...parent(100 + place, 'none').output, value: 30_000n }));
   const poor = (place: number, orderId: string): FoundParent => {
     const made = parent(place, orderId, { mempool: null });
@@ -252,7 +252,7 @@ test('what is owed to partners is kept by all bumps of a round together, and tol
     },
   );
   await round.make();
-  // what is left of a coin counts once a block has it; the others have what their orders bring alone
+  // the rest of a coin counts once it is in a block; the other orders have only their own outputs
   expect(costs).toEqual([9080n, 9080n, 70n, 70n]);
   expect(free).toBe(30_000n);
   expect([...round.heldBack]).toEqual(['c', 'd']);
@@ -263,7 +263,7 @@ test('what is owed to partners is kept by all bumps of a round together, and tol
 
 test.each(['node_unreachable', 'postgres_lost'] as const)('a round ends with %s', async (code) => {
   const round = roundOf({ parents: [parent(0, 'a')] }, () => {
-    throw new AppError(code, 'nobody is there');
+    throw new AppError(code, 'no answer');
   });
   await expect(round.make()).rejects.toMatchObject({ code });
 });

@@ -34,7 +34,7 @@ function reveal(place: number, parents: number): OverdueTransaction {
   };
 }
 
-test('is to pay the rise of fees since the estimate at the payment of its order', async () => {
+test('should pay the rise of fees since its order was paid', async () => {
   const node = {
     call: async (method: string) => {
       if (method === 'gettxout') return null;
@@ -50,7 +50,7 @@ test('is to pay the rise of fees since the estimate at the payment of its order'
   expect(await wantedOf(null)).toBe(2000n);
 });
 
-test('a chain of reveals that pass several parents on is walked once', async () => {
+test('a chain of reveals that pass on several parents is walked once', async () => {
   // the mempool has all of them
   const entry = {
     vsize: 200,

@@ -15,7 +15,7 @@ const rules = { mempoolMinFeeRate: 100n, incrementalFeeRate: 100n };
 
 const { script: p2tr } = wallet.ownAddress(3);
 
-/** An output of a key of the wallet, or an anchor, that nobody has made. */
+/** An output of a key of the wallet, or an anchor. No transaction has made it. */
 function output(place: number, value: bigint, isAnchor = false): OwnedOutput {
   const txid = trustedTxid(new Uint8Array(32).fill(place % 251));
   const script = isAnchor ? anchorScript : p2tr;
@@ -28,7 +28,7 @@ const restOf = (index: number) => {
 };
 const rest = restOf(7);
 
-/** Coins of which nothing must stay. */
+/** Coins without a bound of what must stay. */
 const paying = (coins: readonly OwnedOutput[]) => ({ coins, spare: valueOf(coins) });
 const alone = paying([]);
 
@@ -47,8 +47,8 @@ function bumpOf(more: Partial<WantedBump> = {}): WantedBump {
   };
 }
 
-describe('what pays for stuck transactions', () => {
-  test('spends our output of one, and brings both to the rate that is asked for', () => {
+describe('a bump of stuck transactions', () => {
+  test('spends our output of one, and raises both to the wanted rate', () => {
     const planned = planBump(bumpOf(), alone, rest, rules);
     if (planned.kind === 'none') throw new Error('there is a plan');
     // 111 virtual bytes: (300 + 111) × 3 − 300
@@ -58,7 +58,7 @@ describe('what pays for stuck transactions', () => {
     expect(signer.signPlan(planned.plan, plainInputs(planned.plan)).fee).toBe(933n);
   });
 
-  test('keeps runes of our output, and is refused where it does not name them', () => {
+  test('keeps runes of our output, and is refused if it does not name them', () => {
     const holds = {
       inscriptions: [],
       runes: [{ id: { block: asU128(840_000), tx: 1 }, amount: asU128(5) }],
@@ -77,7 +77,7 @@ describe('what pays for stuck transactions', () => {
     expect(() => signer.signPlan(bump({ holds: inscribed }), [inscribed])).toThrow(/of the kind bump/u);
   });
 
-  test('takes the smallest coin that is enough where our output is an anchor', () => {
+  test('adds the smallest sufficient coin if our output is an anchor', () => {
     const parent = { ...bumpOf().parents[0]!, output: output(1, 240n, true) };
     const coins = [output(2, 900n), output(3, 5000n), output(4, 3000n)];
     const planned = planBump(bumpOf({ parents: [parent] }), paying(coins), rest, rules);
@@ -86,7 +86,7 @@ describe('what pays for stuck transactions', () => {
     signer.signPlan(planned.plan, plainInputs(planned.plan));
   });
 
-  test('goes as far as its budget, and as its coins, and says which', () => {
+  test('is limited by its budget or its coins, and says which', () => {
     const poor = planBump(bumpOf({ budgets: new Map([['a', 500n]]) }), alone, rest, rules);
     expect(poor).toMatchObject({ kind: 'bump', fee: 500n, limit: 'budget' });
     const bare = planBump(bumpOf({ feeRate: 9000n }), alone, rest, rules);
@@ -112,23 +112,23 @@ describe('what pays for stuck transactions', () => {
       expect(signer.signPlan(planned.plan, plainInputs(planned.plan)).fee).toBe(1_000_000n);
   });
 
-  test('leaves what is a customer’s', () => {
+  test('leaves a customer’s sats', () => {
     const parent = { ...bumpOf().parents[0]!, output: output(1, 52_000n), owed: 50_000n };
     const planned = planBump(bumpOf({ parents: [parent], feeRate: 9000n }), alone, rest, rules);
     expect(planned).toMatchObject({ kind: 'bump', limit: 'coins', plan: { outputs: [{ value: 50_330n }] } });
   });
 
-  test('leaves free coins what partners are owed, and pays with what its order brings first', () => {
+  test('leaves in free coins what is owed to partners, and pays with the order’s own output first', () => {
     const coin = output(2, 50_000n);
     const dear = bumpOf({ feeRate: 9000n });
     const withSpare = (spare: bigint) => planBump(dear, { coins: [coin], spare }, rest, rules);
     // 300 and 169 virtual bytes at 9 sat/vB, less 300
     expect(withSpare(50_000n)).toMatchObject({ fee: 3921n, coins: [coin], limit: null });
-    // 2,000 of its own beside 1,000 of ours
+    // 2,000 of its own and 1,000 of ours
     expect(withSpare(1000n)).toMatchObject({ fee: 3000n, coins: [coin], limit: 'owed' });
-    // its own alone, less the dust of its change
+    // only its own, less the dust of its change
     expect(withSpare(-7000n)).toMatchObject({ fee: 1670n, coins: [], limit: 'owed' });
-    // a coin whose input costs more than may be taken of it
+    // a coin whose input costs more than may be taken from it
     expect(withSpare(500n)).toMatchObject({ fee: 1670n, coins: [], limit: 'owed' });
     const poor = bumpOf({
       parents: [{ ...dear.parents[0]!, output: output(1, 240n, true) }],
@@ -139,7 +139,7 @@ describe('what pays for stuck transactions', () => {
       limit: 'owed',
     });
     expect(planBump(poor, { coins: [], spare: 0n }, rest, rules)).toEqual({ kind: 'none', limit: 'coins' });
-    // one that has a coin already is replaced as far as what is left of that allows
+    // a bump with a coin is replaced within the rest of its coin
     const replacing = bumpOf({
       feeRate: 30_000n,
       kept: [coin],
@@ -163,7 +163,7 @@ describe('what pays for stuck transactions', () => {
     { minLength: 1, maxLength: 12 },
   );
 
-  test('no sat comes or goes, no budget is exceeded, and a replacement is one by the rules of nodes', () => {
+  test('no sat is lost, no budget is exceeded, and a replacement follows the rules of nodes', () => {
     fc.assert(
       fc.property(
         parents,
@@ -205,7 +205,7 @@ describe('what pays for stuck transactions', () => {
           expect(fee).toBeLessThanOrEqual(most);
           const owed = made.reduce((sum, parent) => sum + parent.owed, 0n);
           expect(left!.value).toBeGreaterThanOrEqual(owed + 330n);
-          // with a coin of ours, now or before, what must stay does
+          // with a coin of ours, now or before, the sats that must stay do
           if (plan.inputs.length > made.length)
             expect(free - valueOf(planned.coins) + left!.value - owed).toBeGreaterThanOrEqual(reserved);
           expect([...shares.values()].reduce((sum, share) => sum + share, 0n)).toBe(fee);

@@ -33,30 +33,30 @@ const rich = (parents: readonly WaitingParent[]): ReadonlyMap<string, bigint> =>
 const idsOf = (groups: readonly (readonly WaitingParent[])[]): string[][] =>
   groups.map((members) => members.map(({ id }) => id));
 
-describe('what a stuck transaction is to pay', () => {
+describe('the wanted rate of a stuck transaction', () => {
   test.each([
-    ['is what is paid now, where its customer asked for what was estimated', 8000n, 8000n, 20_000n, 20_000n],
+    ['is the current rate if its customer asked for the estimate', 8000n, 8000n, 20_000n, 20_000n],
     ['or for more', 9000n, 8000n, 20_000n, 20_000n],
-    ['rises with the fees, where its customer chose to wait', 2000n, 8000n, 20_000n, 5000n],
-    ['and not above what was asked for, where they fell', 2000n, 8000n, 4000n, 1000n],
-    ['is what was asked for, where nothing was estimated', 2000n, null, 20_000n, 2000n],
+    ['rises with the fees if its customer chose to wait', 2000n, 8000n, 20_000n, 5000n],
+    ['but not above the asked rate if they fell', 2000n, 8000n, 4000n, 1000n],
+    ['is the asked rate without an estimate', 2000n, null, 20_000n, 2000n],
   ])('%s', (_, asked, then, now, expected) => {
     expect(wantedRate(asked, then, now)).toBe(expected);
   });
 
-  test('is compared with what it pays, with its relatives', () => {
+  test('is compared with the rate that it pays with its relatives', () => {
     const paying = (effectiveRate: bigint) => ({ effectiveRate, cluster: { count: 1, virtualBytes: 300 } });
     expect(isStuck({ mempool: paying(4499n), wantedRate: 5000n }, 100n)).toBe(true);
     expect(isStuck({ mempool: paying(4500n), wantedRate: 5000n }, 100n)).toBe(false);
   });
 
-  test('is enough for the mempool, where it does not have it: else its customer chose to wait', () => {
+  test('must be enough for the mempool if it was dropped; otherwise its customer chose to wait', () => {
     expect(isStuck({ mempool: null, wantedRate: 5000n }, 5000n)).toBe(true);
     expect(isStuck({ mempool: null, wantedRate: 4999n }, 5000n)).toBe(false);
   });
 });
 
-describe('what the node says of a transaction in its mempool', () => {
+describe('the node’s answer about a transaction in its mempool', () => {
   const entry = {
     vsize: 300,
     ancestorcount: 2,
@@ -66,12 +66,12 @@ describe('what the node says of a transaction in its mempool', () => {
     fees: { base: 0.000_003, ancestor: 0.000_004, descendant: 0.000_02 },
   };
 
-  test('of Bitcoin Core 31 is what it is mined with', () => {
+  test('has, from Bitcoin Core 31, the rate of its chunk', () => {
     const core31 = { ...entry, chunkweight: 2444, fees: { ...entry.fees, chunk: 0.000_021 } };
     expect(standingOfEntry(core31).effectiveRate).toBe(3436n);
   });
 
-  test('of older ones is the better of its ancestors and its descendants', () => {
+  test('has, from older versions, the better rate of its ancestors and its descendants', () => {
     expect(standingOfEntry(entry)).toEqual({
       effectiveRate: 4866n,
       cluster: { count: 3, virtualBytes: 611 },
@@ -81,12 +81,12 @@ describe('what the node says of a transaction in its mempool', () => {
 });
 
 describe('stuck transactions', () => {
-  test('that are to pay the same are paid for together', () => {
+  test('with the same wanted rate are bumped together', () => {
     const parents = ['a', 'b', 'c'].map((id) => waiting(id));
     expect(idsOf(groupStuck(parents, limits, rich(parents)))).toEqual([['a', 'b', 'c']]);
   });
 
-  test('that the mempool does not have, that hold a customer’s money, or that are poor are paid for alone', () => {
+  test('are bumped alone if dropped, with a customer’s money, or of a poor order', () => {
     const parents = [
       waiting('gone', { mempool: null }),
       waiting('owing', { owed: 400n }),
@@ -105,7 +105,7 @@ describe('stuck transactions', () => {
     ]);
   });
 
-  test('of one unconfirmed commit are paid for together, as one cluster', () => {
+  test('of one unconfirmed commit are bumped together, as one cluster', () => {
     const commit = { id: 'commit', fee: 200n, virtualBytes: 200 };
     const mempool = { effectiveRate: 1000n, cluster: { count: 31, virtualBytes: 9200 } };
     const parents = Array.from({ length: 30 }, (_, index) =>
@@ -114,7 +114,7 @@ describe('stuck transactions', () => {
     expect(groupStuck(parents, limits, rich(parents))).toHaveLength(1);
   });
 
-  test('are grouped each once, within what the node lets depend on each other', () => {
+  test('are each in one group, within the node’s limits of clusters', () => {
     const parent = fc.record({
       virtualBytes: fc.integer({ min: 150, max: 99_000 }),
       count: fc.integer({ min: 1, max: 5 }),
@@ -134,7 +134,7 @@ describe('stuck transactions', () => {
         for (const members of groups) {
           const related = members.reduce((sum, { mempool }) => sum + mempool!.cluster.count, 1);
           const bytes = members.reduce((sum, { virtualBytes }) => sum + virtualBytes, 0);
-          // with 58 virtual bytes for each input of the child, and 111 beside them
+          // with 58 virtual bytes for each input of the child, and 111 for the rest of it
           const child = 58 * members.length + 111;
           if (members.length > 1) {
             expect(related).toBeLessThanOrEqual(count);

@@ -18,7 +18,7 @@ const entry = {
   fees: { base: 0.000_004, ancestor: 0.000_004, descendant: 0.000_004 },
 };
 
-/** Of what is mined only the output that is ours is unspent, at index 2. */
+/** Unspent outputs of mined transactions: only output 2, which is ours. */
 const node = {
   call: async (method: string, [txid, vout]: readonly unknown[]) => {
     if (method === 'gettxout') return txid === displayHash(mined) && vout === 2 ? {} : null;
@@ -37,10 +37,10 @@ function bumpOf(...parents: readonly (typeof held)[]) {
   return { parents, plan: { inputs, outputs: [] } };
 }
 
-test('a bump is sent alone where mempool and blocks have what it pays for', async () => {
+test('a bump is sent alone if mempool and blocks have its parents', async () => {
   expect(await parentsToSend(node, bumpOf(held, mined))).toEqual([]);
 });
 
-test('a bump is sent with all that no block has, where the mempool dropped one', async () => {
+test('a bump is sent with all unmined parents if the mempool dropped one', async () => {
   expect(await parentsToSend(node, bumpOf(held, mined, gone))).toEqual([held, gone]);
 });

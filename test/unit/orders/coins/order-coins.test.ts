@@ -78,7 +78,7 @@ const history: fc.Arbitrary<History> = fc.record({
   state: fc.constantFrom(...orderStates),
 });
 
-/** The facts that a history leaves, and the order. */
+/** The facts after a history, and the order. */
 function factsOf({ values, late, excess, delivery, reveals, isRefunded, state }: History) {
   const payments = [...values, ...late].map((value, place) => paymentOf(value, place));
   const paid = values.reduce((sum, value) => sum + value, 0n);
@@ -169,7 +169,8 @@ describe('coins of an order', () => {
           expect(coin.key).toEqual({ branch: 1, index: 6 });
           if (owed !== null) expect(outpointOf(coin)).not.toBe(outpointOf(owed));
         }
-        // revenue is not kept back: what nothing spends and no customer is owed of is free once it is delivered
+        // revenue is not kept back: it is free once the order is delivered, if nothing spends it and it owes nothing to
+        // a customer
         if (given.state === 'completed' && owed === null)
           for (const { held, key } of coins.filter((coin) => !spent.has(outpointOf(coin))))
             expect(held === 'free').toBe(key.branch === 1);
@@ -178,7 +179,7 @@ describe('coins of an order', () => {
     );
   });
 
-  test('of any history come to what the ledger holds, and reorganisations leave no others', () => {
+  test('of any history add up to the ledger, also after reorganisations', () => {
     fc.assert(
       fc.property(history, fc.nat({ max: 8 }), (given, left) => {
         const { order, owed, facts } = factsOf(given);
@@ -207,7 +208,7 @@ describe('coins of an order', () => {
     );
   });
 
-  test('that came to a deposit are reserved with its key, also where a reveal sends a parent on', () => {
+  test('at a deposit are reserved with its key, also if a reveal passes a parent on', () => {
     const deposits = [{ payment: paymentOf(10_000n, 1), at: { keyIndex: 77, script: depositScript } }];
     const reveal = made(id(1), 'reveal', 0, [[id(0x11), 0, 10_000n]], [['parent', 10_000n]]);
     const order = { state: 'completed', amount: 1n, keyIndex: 5, ownIndex: 6 } as const;
@@ -231,14 +232,14 @@ describe('coins of an order', () => {
     ]);
   });
 
-  test('end with payments that are gone', () => {
+  test('end when their payments are gone', () => {
     const order = { state: 'expired', amount: 1n, keyIndex: 5, ownIndex: 6 } as const;
     const payments = [paymentOf(10_000n, 1, true)];
     expect(orderCoins(order, { payments, deposits: [], transactions: [] })).toEqual([]);
   });
 });
 
-test('what a bump leaves is free once all its orders are delivered, and reserved while a customer is owed of it', () => {
+test('the rest of a bump is free once all its orders are delivered, and reserved while it holds a customer’s sats', () => {
   const bump: BumpCoinFacts = {
     txid: id(1),
     ownIndex: 7,

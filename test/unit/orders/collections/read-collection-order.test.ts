@@ -44,7 +44,7 @@ test.each([
   [{ id: 'moths', requestedIds: [0] }, 'collection.requestedIds[0]'],
   [{ id: 'moths', requestedIds: ['a'] }, 'collection.requestedIds[0]'],
   [{ id: 'moths', requestedIds: [1], count: 2 }, 'collection.count'],
-])('%j is refused by the field at fault', (collection, parameter) => {
+])('%j is refused, and the faulty field is named', (collection, parameter) => {
   const order = read({ collection, receiveAddress });
   expect(order.kind === 'faulty' && order.faults.map((fault) => fault.parameter)).toContain(parameter);
 });

@@ -20,7 +20,7 @@ function checking(answer: { status?: number; body: string } | AppError) {
 
 const refused = (code: string) => ({ body: JSON.stringify({ success: false, 'error-codes': [code] }) });
 
-test('a solved challenge passes, and Turnstile is asked as it documents', async () => {
+test('a solved challenge passes, and Turnstile is asked as its documentation says', async () => {
   const { asked, check } = checking({ body: '{"success":true}' });
   expect(await check.problemOf('a token', '10.0.0.1', here)).toBeNull();
   expect(Object.fromEntries(asked[0]!)).toEqual({

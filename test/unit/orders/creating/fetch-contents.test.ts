@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-/** Files at URLs of a server that answers so. */
+/** Files at URLs of a server with these answers. */
 async function filesAt(answer: RequestListener, count: number) {
   const server = createServer(answer);
   await new Promise<void>((resolve) => {
@@ -48,7 +48,7 @@ async function filesAt(answer: RequestListener, count: number) {
 const noneOfOurs = new NamedFiles(new CustomerFiles('nowhere'), new Map());
 const nobodyLeaves = new AbortController().signal;
 
-test('files are fetched from where their servers redirect to', async () => {
+test('files are fetched from the URLs that their servers redirect to', async () => {
   const { outgoing, files } = await filesAt((request, response) => {
     if (request.url?.startsWith('/moved') === true) response.end(`of ${request.url}`);
     else response.writeHead(301, { location: `/moved${request.url}` }).end();
@@ -60,7 +60,7 @@ test('files are fetched from where their servers redirect to', async () => {
   );
 });
 
-test('all files of an order are there within a time, or it is refused in one sentence', async () => {
+test('an order is refused in one sentence if not all of its files arrive in time', async () => {
   let asked = 0;
   const { outgoing, files } = await filesAt(() => void asked++, 100);
   const { faults } = await fetchContents(outgoing, noneOfOurs, files, nobodyLeaves, 1_000);
@@ -73,7 +73,7 @@ test('all files of an order are there within a time, or it is refused in one sen
   expect(asked).toBeLessThanOrEqual(8);
 });
 
-test('who waits for slow servers is told so before their own connection is closed for its silence', async () => {
+test('a client that waits for slow servers gets the reason before its silent connection is closed', async () => {
   // with time for the rest of the order
   expect(fetchedWithinMs).toBeLessThanOrEqual(limits.idleTimeoutMs - 10_000);
   const drips: RequestListener = (_, response) => {
@@ -90,7 +90,7 @@ test('who waits for slow servers is told so before their own connection is close
   ]);
 });
 
-test('nothing more is fetched for a client that is gone', async () => {
+test('nothing more is fetched for a disconnected client', async () => {
   const gone = new AbortController();
   let asked = 0;
   const { outgoing, files } = await filesAt(() => {

@@ -11,11 +11,11 @@ const order = {
   quote: {},
   terms: {},
   createdAt,
-  // a second later than the minutes that were asked for: the order was stored after it was checked
+  // one second more than the timeout: the order was stored a second after the check
   expiresAt: new Date(createdAt.getTime() + 4320 * 60_000 - 1000),
 } as ChargedOrder;
 
-test('an amount in bitcoin is exact, whatever it is, and has no zeros at its end', () => {
+test('any amount in bitcoin is exact, and has no trailing zeros', () => {
   expect([1n, 100_000_000n, 150_000_000n, 20_995n, 0n].map(bitcoinOf)).toEqual([
     '0.00000001',
     '1',
@@ -45,7 +45,7 @@ describe('the charge of a managed order', () => {
   test.each([
     [{ etching: {} }, 'Rune etching order'],
     [{ mint: { count: 3 } }, 'Rune mint order'],
-  ])('names what is ordered, for wallets that keep its label: %j', (terms, description) => {
+  ])('names the goods, as a label for wallets: %j', (terms, description) => {
     const charge = managedCharge({ ...order, terms } as unknown as ChargedOrder, 'https://orders.test');
     expect(charge['description']).toBe(description);
     expect(charge['uri']).toContain(`&label=${encodeURIComponent(description)}`);
@@ -65,7 +65,7 @@ describe('the charge of a managed order', () => {
   });
 });
 
-test('a parent is shown by itself where it is the only one', () => {
+test('the only parent is also shown by itself', () => {
   expect([onlyParent(null), onlyParent([]), onlyParent(['one']), onlyParent(['one', 'two'])]).toEqual([
     null,
     null,

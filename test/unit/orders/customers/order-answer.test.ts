@@ -84,29 +84,29 @@ describe('the refunds of an order', () => {
     txid: displayHash(refunded(amount).txid),
   });
 
-  test('are told with their address, once a node has them', () => {
+  test('are shown with their address, once a node has them', () => {
     expect(answerOf(refunded(1000)).refund).toEqual(told(1000));
     expect(answerOf(refunded(1000))).not.toHaveProperty('refunds');
     expect(answerOf(refunded(1000, false))).not.toHaveProperty('refund');
   });
 
-  test('are told together, and each, where there are several', () => {
+  test('are shown together, and each if there are several', () => {
     const { refund, refunds } = answerOf(refunded(1000), refunded(29_598), refunded(5000, false));
     expect(refund).toEqual(told(29_598, 30_598));
     expect(refunds).toEqual([told(1000), told(29_598)]);
   });
 });
 
-describe('what is missing of an order', () => {
+describe('the missing sats of an order', () => {
   const inTime = payment(9_900n, order.createdAt);
 
-  test('is what it takes to bring it on: dust and late payments do not count', () => {
+  test('are those that it needs: dust and late payments do not count', () => {
     const late = new Date(expiresAt.getTime() + 1000);
     expect(answerTo(inTime, payment(329n, order.createdAt))).toMatchObject({ underpaid: true, missing: 330 });
     expect(answerTo(inTime, payment(5000n, late))).toMatchObject({ underpaid: true, missing: 330 });
   });
 
-  test('counts nothing that a return or a refund has spent, and nothing inscribed', () => {
+  test('do not count payments that a return or a refund has spent, or with an inscription', () => {
     const spare = payment(5000n, order.createdAt);
     const outpoint = `${displayHash(spare.txid)}:${spare.vout}`;
     const returned = { kind: 'return', sentAt: null, plan: { inputs: [{ outpoint }], outputs: [] } };
@@ -127,7 +127,7 @@ describe('what is missing of an order', () => {
     expect(of({ held: new Map([[outpoint, { inscriptions: [{}] }]]) })).toMatchObject({ missing: 330 });
   });
 
-  test('is nothing once it is there in time, and before anything is paid', () => {
+  test('are absent once it is paid in time, and before anything is paid', () => {
     expect(answerTo(inTime, payment(330n, order.createdAt))).not.toHaveProperty('missing');
     expect(answerTo()).not.toHaveProperty('missing');
   });

@@ -51,8 +51,8 @@ const paidWith = (value: bigint): OrderProgress =>
 const wayOf = (shown: Partial<Order>, progress = unpaid): unknown =>
   orderFields({ ...read, ...shown }, progress, networks.regtest, 'http://orders.test')['psbt'];
 
-describe('the way of a wallet to pay an order', () => {
-  test('is the payment of what is missing, or of its parents too', () => {
+describe('the PSBT way of an order', () => {
+  test('pays what is missing, and sends its parents too', () => {
     expect(psbtWay(order, { sats: 1000n, parents: 0 })).toEqual({
       path: '/create-special-sats-psbt',
       body: { chargeAmount: 1000, fundingAddress: order.address, feeRate: Number(plain.feeRate) / 1000 },
@@ -69,7 +69,7 @@ describe('the way of a wallet to pay an order', () => {
     expect(psbtWay(order, { sats: 0n, parents: 0 })).toBe(null);
   });
 
-  test('is shown while the order takes money, with what is missing now', () => {
+  test('is shown while the order takes money, with the sats that are missing now', () => {
     const { amount } = read;
     expect(wayOf({})).toMatchObject({ body: { chargeAmount: Number(amount) } });
     expect(wayOf({}, paidWith(1000n))).toMatchObject({

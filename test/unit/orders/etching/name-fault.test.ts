@@ -12,19 +12,19 @@ const claim = (state: string, matureHeight: number | null = null): NameStanding 
 });
 const taken = { height: 99 } as RuneDetail;
 
-test('the first reveal is five blocks above the next one', () => {
+test('the first block of a reveal is five blocks after the next one', () => {
   expect([earliestReveal(null), earliestReveal(100)]).toEqual([5, 106]);
 });
 
 test.each<[string, NameStanding, string | null]>([
   ['a free name', free, null],
-  ['one of which no mempool is known', { ...free, claims: null }, null],
+  ['one without a known mempool', { ...free, claims: null }, null],
   ['one that unlocks with the reveal', { ...free, unlock: 106 }, null],
   ['one that unlocks a block later', { ...free, unlock: 107 }, 'locked until block 107'],
   ['a reserved one', { ...free, unlock: null }, 'reserved'],
-  ['one that a block has', { ...free, rune: taken }, 'etched already, in block 99'],
+  ['one in a block', { ...free, rune: taken }, 'etched already, in block 99'],
   ['one that the next block may have', claim('open'), 'pending transaction 0707'],
-  ['one of which the inputs are not known', claim('unknown'), 'pending transaction 0707'],
+  ['one whose inputs are unknown', claim('unknown'), 'pending transaction 0707'],
   ['one whose rival matures with the reveal', claim('immature', 106), 'pending transaction 0707'],
   ['one whose rival matures later', claim('immature', 107), null],
   ['one whose rival commits to nothing', claim('uncommitted'), null],
@@ -35,6 +35,6 @@ test.each<[string, NameStanding, string | null]>([
   else expect(fault).toContain(message);
 });
 
-test('the reveal of the order is no rival of itself', () => {
+test('the reveal of the order is not its own rival', () => {
   expect(nameFault('SATSCRIBE', claim('open'), 106, txid)).toBeNull();
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 
-test('a folder that is not one is told by name, whatever is asked of it', async () => {
+test('every call names a path that is not a folder', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'files-'));
   try {
     const file = join(folder, 'file');

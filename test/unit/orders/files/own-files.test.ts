@@ -19,7 +19,7 @@ test.for([
   'http://localhost/content/../files/a',
   'http://localhost/files/%zz',
   'http://localhost/files/',
-])('%s is the URL of a file of ours', (url) => {
+])('%s is the URL of a file of this service', (url) => {
   expect(own.isOwn(url)).toBe(true);
 });
 
@@ -41,7 +41,7 @@ test.for([
   expect(own.isOwn(url)).toBe(false);
 });
 
-test('any text is ours or not, and without a URL of ours nothing is looked up', async () => {
+test('any text is decided, and without a URL of this service nothing is looked up', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl()), async (url) => {
       const isOwn = own.isOwn(url);

@@ -39,7 +39,7 @@ describe('a refund now', () => {
     );
   };
 
-  test('spends all that is owed, once the order waits for it or is delivered', () => {
+  test('spends everything that is owed, once the order waits for it or is delivered', () => {
     expect(due('waiting-refund')).toEqual([payment, excess]);
     expect(due('completed')).toEqual([payment, excess]);
     // its reveal etched nothing
@@ -55,7 +55,7 @@ describe('a refund now', () => {
     expect(made()).toEqual([]);
   });
 
-  test('spends only what was paid too much while a parent has to be returned, which may cost the rest', () => {
+  test('spends only excess payments while the return of a parent may need the rest', () => {
     expect(due('waiting-refund', { isHoldingParents: true })).toEqual([excess]);
   });
 });
@@ -85,18 +85,18 @@ describe('the progress of refunds', () => {
     expect(refundProgress({ refundScript }, { transactions: reveals, mined }, nothing)).toBeNull();
   });
 
-  test('is deep once blocks have all of them, and nothing is left that is worth a refund', () => {
+  test('is deep once all of them are in blocks, and nothing worth a refund is left', () => {
     const progress = (more: Partial<typeof nothing>, script: Buffer | null = refundScript) =>
       refundProgress({ refundScript: script }, { transactions, mined }, { ...nothing, ...more });
     expect(progress({})).toBe('deep');
-    // a refund of as much would be dust
+    // a refund of this amount would be dust
     expect(progress({ unspentSats: 400n })).toBe('deep');
     expect(progress({ unspentSats: 400n }, null)).toBe('sent');
     expect(progress({ unspentSats: 10_000n })).toBe('sent');
     expect(progress({ isHoldingDeposits: true })).toBe('sent');
   });
 
-  test('is sent while a block lacks one of them', () => {
+  test('is sent while one of them is not in a block', () => {
     const some = new Set([displayHash(txid(2))]);
     expect(refundProgress({ refundScript }, { transactions, mined: some }, nothing)).toBe('sent');
   });

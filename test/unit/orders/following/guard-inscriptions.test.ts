@@ -58,7 +58,7 @@ const selected = (paid: readonly Paid[], wantsSats = false) => {
 };
 
 describe('the payments of a delivery', () => {
-  test('hold nothing but sats where these pay, else runes, and never inscriptions', () => {
+  test('hold only sats if these are enough, else runes, and never inscriptions', () => {
     const paid: Paid[] = [
       { value: 50_000n, kind: 'inscribed' },
       { value: 20_000n, kind: 'runic' },
@@ -69,7 +69,7 @@ describe('the payments of a delivery', () => {
     expect(() => selected([paid[0]!, { value: 9000n, kind: 'plain' }])).toThrow('has coins that pay');
   });
 
-  test('are spent in the order of the chain, in whichever order they are read', () => {
+  test('are spent in the order of the chain, whatever order they are read in', () => {
     const paid: Paid[] = [4000n, 9000n, 700n, 5000n].map((value) => ({ value, kind: 'plain' }));
     const facts = factsOf(paid);
     const heights = [7, 5, 3, 4].map(asHeight);
@@ -77,7 +77,7 @@ describe('the payments of a delivery', () => {
     for (const read of [payments, payments.toReversed()]) {
       const spent = selectedHoldingLeast({ ...facts, payments: read }, heldOf(paid));
       if (spent === 'unindexed') throw new Error('all are indexed');
-      // the largest two pay
+      // the two largest pay
       expect(spent.map((coin) => coin.outpoint)).toEqual([outpoint(3), outpoint(1)]);
     }
   });
@@ -91,7 +91,7 @@ describe('the payments of a delivery', () => {
     ).toBe('unindexed');
   });
 
-  test('are all of those that are looked up where the order wants certain sats', () => {
+  test('are all that are looked up if the order wants certain sats', () => {
     const paid: Paid[] = [
       { value: 10_000n, kind: 'plain' },
       { value: 20_000n, kind: 'inscribed' },
@@ -128,7 +128,7 @@ describe('an inscription among placed payments', () => {
     }) as const;
   const held = (...kinds: Kind[]): HeldPayments => heldOf(kinds.map((kind) => ({ value: 0n, kind })));
 
-  test('has all of it refunded: it would be ours, or a fee', () => {
+  test('causes a full refund: it would be ours, or a fee', () => {
     expect(guardInscriptions(placed(5000n), held('plain'), 0n)).toEqual(placed(5000n));
     expect(guardInscriptions(placed(5000n, 9000n), held('plain', 'inscribed'), 0n)).toMatchObject({
       kind: 'unwanted',
@@ -136,7 +136,7 @@ describe('an inscription among placed payments', () => {
     expect(guardInscriptions(placed(5000n), held('runic'), 0n)).toEqual(placed(5000n));
   });
 
-  test('is taken in the sats that the receiver gets', () => {
+  test('is allowed in the sats that the receiver gets', () => {
     expect(guardInscriptions(placed(5000n), held('inscribed'), 546n)).toEqual(placed(5000n));
     expect(guardInscriptions(placed(5000n), held('inscribed'), 40n)).toMatchObject({ kind: 'unwanted' });
     expect(guardInscriptions(placed(600n, 9000n), held('plain', 'inscribed'), 546n)).toMatchObject({

@@ -10,10 +10,10 @@ const made = (fill: number, ...spent: readonly string[]) => ({
 });
 
 describe('the transactions of an order', () => {
-  test('can be mined where what they spend can, whatever their kinds and places', () => {
+  test('can be mined if their inputs can, whatever their kinds and places', () => {
     const commit = made(2, outpoint(1));
     const refund = made(3, outpoint(2, 1));
-    // pays with what the refund left
+    // pays with the rest of the refund
     const home = made(4, outpoint(3, 1), outpoint(9));
     const there = new Set([outpoint(1), outpoint(9)]);
     for (const given of [
@@ -24,7 +24,7 @@ describe('the transactions of an order', () => {
       expect(splitOrphans(given, there)).toEqual({ live: [commit, refund, home], orphans: [] });
   });
 
-  test('are orphans where something that they spend is gone, with all that spends them', () => {
+  test('are orphans if an input is gone, with everything that spends them', () => {
     const kept = made(2, outpoint(1));
     const orphan = made(3, outpoint(2), outpoint(8));
     const child = made(4, outpoint(3));
@@ -34,15 +34,15 @@ describe('the transactions of an order', () => {
     });
   });
 
-  test('may deliver while what they spend is there, and no closing of the same is deep', () => {
+  test('may deliver while their inputs are there, and no refund or return of these is deep', () => {
     const commit = { ...made(2, outpoint(1)), kind: 'commit' as const };
     const reveal = { ...made(3, outpoint(2)), kind: 'reveal' as const };
     const there = new Set([outpoint(1)]);
     expect(mayBeDelivered([commit, reveal], [], there)).toBe(true);
-    // the refund of another payment ends nothing
+    // a refund of another payment ends nothing
     expect(mayBeDelivered([commit, reveal], [made(4, outpoint(5))], there)).toBe(true);
     expect(mayBeDelivered([commit, reveal], [made(4, outpoint(1))], there)).toBe(false);
-    // by key, of what a commit holds
+    // by key, of the outputs of a commit
     expect(mayBeDelivered([commit, reveal], [made(4, outpoint(2))], there)).toBe(false);
     expect(mayBeDelivered([commit, reveal], [], new Set())).toBe(false);
     expect(mayBeDelivered([commit], [], there)).toBe(false);
@@ -55,7 +55,7 @@ describe('the transactions of an order', () => {
     expect(mayBeDelivered([commit, reveal, ...second], [made(4, outpoint(1))], both)).toBe(true);
   });
 
-  test('can spend bumps that a reorganisation took back, not those that can never be mined', () => {
+  test('can spend bumps that a reorganisation removed, but not those that can never be mined', () => {
     const payment = { txid: txid(1), vout: 2, goneAt: null };
     const gone = { txid: txid(2), vout: 0, goneAt: new Date(0) };
     const bumps = [

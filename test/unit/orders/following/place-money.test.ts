@@ -115,7 +115,7 @@ describe('money at the address of an order', () => {
     expect(unspentSats).toBe(330n);
   });
 
-  test('is none where the index has an inscription or a rune in it, or lacks its block', () => {
+  test('does not count if the index has an inscription or a rune in it, or lacks its block', () => {
     const payments = [paid(1, 5000n), paid(2, 4000n), paid(3, 3000n), paid(4, 2000n)];
     const inscriptions = [{ id: 'i0', offset: 0n }];
     const rune = {
@@ -136,7 +136,7 @@ describe('money at the address of an order', () => {
       { payment: payments[2], isParent: false, inscriptions: [], runes: rune.runes },
     ]);
     expect(found).toMatchObject({ isHoldingDeposits: true, isMoneyShallow: true });
-    // it is once the index has its block
+    // it counts once the index has its block
     held.set(outpoint(4), plainPayment);
     expect(placed({ payments, held })).toMatchObject({ isMoneyShallow: false });
     const returned = made(5, 'return', plan([[2, 0, 4000]], [['parent', 4000]]));
@@ -168,7 +168,7 @@ describe('the rest of a return', () => {
   );
   const mined = new Set([displayHash(txid(5))]);
 
-  test('is on its way until a block has it, and owed from then on', () => {
+  test('is expected until it is in a block, and owed from then on', () => {
     const before = placed({ transactions: [ofTheirs] });
     expect(before).toMatchObject({ owed: [], isMoneyComing: true, unspentSats: 4700n });
     const after = placed({ transactions: [ofTheirs], mined });
@@ -217,7 +217,7 @@ describe('our money', () => {
   });
 });
 
-describe('what was paid too much', () => {
+describe('an excess payment', () => {
   const reveal = made(7, 'reveal', plan([[1, 0, 13_000]], [['service', 9000]]));
   const transactions = [reveal];
   const bump = (state: Partial<Pick<OrderBump, 'isMined' | 'isDead'>>): OrderBump => ({
@@ -237,7 +237,7 @@ describe('what was paid too much', () => {
     ...state,
   });
 
-  test('is owed from our output of the delivery, which is then not ours to use', () => {
+  test('is owed from our output of the delivery, which we may not use then', () => {
     const { excess, owed, ours } = placed({ transactions });
     expect(excess).toEqual(owedAt(7, 0, 9000n, 3000n));
     expect(owed).toEqual([owedAt(7, 0, 9000n, 3000n)]);
@@ -248,7 +248,7 @@ describe('what was paid too much', () => {
     expect(placed({ transactions, isRevealed: false })).toMatchObject({ excess: null, owed: [], ours: [] });
   });
 
-  test('moves to what is left of the mined bump that spent it', () => {
+  test('moves to the rest of the mined bump that spent it', () => {
     const { excess, owed, ours } = placed({ transactions, bumps: [bump({ isMined: true })] });
     expect(excess).toEqual(owedAt(7, 0, 9000n, 3000n));
     expect(owed).toEqual([owedAt(11, 0, 8000n, 3000n)]);
@@ -283,7 +283,7 @@ test('deposits are held until a stored transaction spends them', () => {
   };
   const deposits = [deposit];
   expect(placed({ deposits })).toMatchObject({ isHoldingDeposits: true, isMoneyShallow: true });
-  // what may never be mined, and what is nothing but sats, keeps nothing back
+  // outputs that may never be mined, or with only sats, hold no money back
   const unmined = { ...deposit, payment: paid(20, 546n, null) };
   expect(placed({ deposits: [unmined] }).isHoldingDeposits).toBe(false);
   const sats = { ...deposit, state: 'other', isHolding: false } as const;
@@ -318,7 +318,7 @@ describe('money in a commit whose reveal was given up', () => {
   const given = (transactions: readonly OrderTransaction[], commitHeight: Height | null) =>
     placed({ payments: [paid(1, 10_000n)], transactions, isRevealed: false, commitHeight });
 
-  test('is owed as a whole, once the commit is deep', () => {
+  test('is owed entirely, once the commit is deep', () => {
     const { owed, unspentSats, isMoneyShallow } = given([commit], asHeight(90));
     expect(owed).toEqual([
       {

@@ -30,7 +30,7 @@ const homes = [p2tr(2), Buffer.of(0x76, 0xa9, 20, ...new Uint8Array(20), 0x88, 0
 const own = { script: p2tr(3), own: { key: { branch: 1, index: 3 }, leafScript: null } } as const;
 const kinds = ['sats', 'sats', 'inscribed', 'runic', 'parent', 'unmined'] as const;
 
-/** Output that somebody sent to an order: to the address of the charge, or to the deposit of a parent. */
+/** An output that was sent to an order: to the address of the charge, or to the deposit of a parent. */
 interface Sent {
   readonly to: 'charge' | 0 | 1;
   readonly kind: (typeof kinds)[number];
@@ -89,7 +89,7 @@ const order = {
   isCancelAsked: false,
 } as unknown as Order;
 
-/** An order that is over, and what its blocks have. */
+/** An order that is over, with its outputs in blocks. */
 class Room {
   readonly transactions: OrderTransaction[] = [];
   readonly #sent: readonly { readonly what: Sent; readonly payment: WatchedPayment }[];
@@ -206,14 +206,14 @@ const sum = (parts: readonly { value: bigint }[]): bigint =>
 function expectWhole(plan: PlannedReturn & { count: number }, held: number, holding: ReadonlySet<string>) {
   expect(sum(plan.inputs)).toBe(sum(plan.outputs) + plan.feeMax);
   expect(plan.inputs.length).toBeLessThanOrEqual(150);
-  // each holding is in the output of its place, with every sat; all but the last exactly
+  // each holding is in the output of the same place, with every sat; all but the last with exactly its sats
   const count = held === 0 ? 0 : plan.count;
   for (let place = 0; place < count; place++) {
     const [input, output] = [plan.inputs[place]!, plan.outputs[place]!];
     expect(output.value).toBeGreaterThanOrEqual(input.value);
     if (place < count - 1) expect(output.value).toBe(input.value);
   }
-  // no money holds anything
+  // no money holds an inscription or a rune
   for (const input of plan.inputs.slice(count)) expect(holding.has(outpointOf(input))).toBe(false);
 }
 
@@ -229,7 +229,7 @@ function expectBooked(room: Room, ourCost: bigint): void {
   expect(balances.get('fee') ?? 0n).toBe(fees);
 }
 
-/** The table of coins has what the ledger has, and nothing of a customer's is free. */
+/** The table of coins agrees with the ledger, and no free coin holds a customer's money. */
 function expectHeld(room: Room): void {
   const { coins, entries } = room.known();
   const listed = coins ?? [];
@@ -251,7 +251,7 @@ function expectHeld(room: Room): void {
     .filter(([account]) => !['outside', 'fee', 'postage'].includes(account))
     .reduce((total, [, sats]) => total + sats, 0n);
   expect(sum(there) - sum(brought)).toBe(kept);
-  // only what is left of coins of the operator
+  // only rests of coins of the operator
   const free = listed.filter(({ held }) => held === 'free');
   const lent = room.transactions.filter(({ plan }) =>
     plan.inputs.some(({ isOperator }) => isOperator === true),
@@ -260,7 +260,7 @@ function expectHeld(room: Room): void {
   expect(free.every(isLent)).toBe(true);
 }
 
-/** The first fund that pays for what is to be returned; null: none does. */
+/** The first fund that pays for the return; null: none does. */
 function paidReturn(known: ReturnType<Room['known']>, feeRate: bigint, coin: Arrived) {
   const { returned } = known;
   for (const fund of returned?.funds ?? []) {
@@ -270,7 +270,7 @@ function paidReturn(known: ReturnType<Room['known']>, feeRate: bigint, coin: Arr
   return null;
 }
 
-test('whatever comes to an order that is over: sums hold, no inscription or rune pays, costs are bounded', () => {
+test('for any outputs sent to an order that is over, sums agree, no inscription or rune pays, and costs are bounded', () => {
   fc.assert(
     fc.property(
       fc.array(sent, { maxLength: 120 }),

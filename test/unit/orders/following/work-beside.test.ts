@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withWorkBeside } from '#orders/following/follow-orders.ts';
 
-/** Work that ends once its signal is aborted, and notes that. */
+/** Work that ends once its signal is aborted, and records that. */
 function working(name: string, ended: string[]): (signal: AbortSignal) => Promise<void> {
   return (signal) =>
     new Promise((resolve) => {
@@ -16,7 +16,7 @@ function working(name: string, ended: string[]): (signal: AbortSignal) => Promis
     });
 }
 
-test('indices are released until the last look at orders has ended, and a miner is asked no more at once', async () => {
+test('indices are released until the last look has ended, but a miner is no longer asked immediately', async () => {
   const controller = new AbortController();
   const { promise: lastLook, resolve: endLook } = Promise.withResolvers<void>();
   const ended: string[] = [];
@@ -40,7 +40,7 @@ test('indices are released until the last look at orders has ended, and a miner 
   expect(ended).toEqual(['miner', 'looks', 'releasing']);
 });
 
-test('a process that ends before any index is released looks at no order with its signal', async () => {
+test('a process that stops before an index is released looks at orders with an aborted signal', async () => {
   const controller = new AbortController();
   const ended: string[] = [];
   const { promise: tried, resolve } = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ test('a process that ends before any index is released looks at no order with it
   expect(ended).toEqual(['releasing']);
 });
 
-test('looks end where releasing fails for good, with its reason', async () => {
+test('looks end with the reason if releasing fails for good', async () => {
   const ended: string[] = [];
   const { promise, reject } = Promise.withResolvers<void>();
   const following = withWorkBeside(

@@ -26,7 +26,7 @@ function txidWith(unsigned: Uint8Array, lockTime: number): string {
   return sha256(sha256(bytes)).reverse().toString('hex');
 }
 
-/** A reveal of one output more for each receiver. */
+/** A reveal with one more output for each receiver. */
 const reveal: fc.Arbitrary<TransactionPlan> = fc
   .record({
     body: fc.uint8Array({ maxLength: 600 }),
@@ -64,14 +64,14 @@ describe('a lock time for a prefix', () => {
         const signed = Transaction.fromBuffer(Uint8Array.from(bytes));
         expect(signed.getId().slice(0, wanted.length)).toBe(wanted);
         expect(signed.locktime).toBe(lockTime);
-        // with all sequences final it would mean nothing
+        // with only final sequences it would have no effect
         expect(signed.ins.every(({ sequence }) => sequence < 0xffff_ffff)).toBe(true);
       }),
       { numRuns: propertyRuns(40) },
     );
   });
 
-  test('is the first one, wherever the lock time lies in the blocks of the hash', () => {
+  test('is the first one, whatever its position in the blocks of the hash', () => {
     const message = fc.uint8Array({ minLength: 4, maxLength: 260 });
     fc.assert(
       fc.property(message, prefix(2), (unsigned, wanted) => {
@@ -106,7 +106,7 @@ describe('a lock time for a prefix', () => {
     expect(lockTimeEnd).toBe(Date.UTC(2009, 0, 3, 18, 15, 5) / 1000);
   });
 
-  test.each(['', 'abcde', 'AB', 'xy'])('is not looked for with the prefix %j', (wanted) => {
+  test.each(['', 'abcde', 'AB', 'xy'])('is not searched for the prefix %j', (wanted) => {
     expect(() => findLockTime(new Uint8Array(94), wanted)).toThrow(/a prefix/u);
   });
 });

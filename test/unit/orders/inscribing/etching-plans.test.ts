@@ -46,7 +46,7 @@ test('an etching costs what its two transactions pay, and its receiver gets a po
   expect(etched).toBeGreaterThan(50);
 });
 
-test('its reveal claims the name, waits five blocks for it, and etches what was asked by the rules of blocks', () => {
+test('its reveal claims the name, waits five blocks, and etches the ordered rune by the rules of blocks', () => {
   fc.assert(
     fc.property(etchingOrders, (terms) => {
       const quote = quoteOrder(terms, prices);
@@ -70,7 +70,7 @@ test('its reveal claims the name, waits five blocks for it, and etches what was 
       );
       for (const { output } of flow.given) {
         expect(plan.outputs[output]).toMatchObject({ kind: 'postage', script: terms.receivers[0] });
-        // apart from the inscriptions, so that one can be sold without the other
+        // apart from the inscriptions, so that each can be sold without the other
         expect(plan.reveals?.some((reveal) => reveal.output === output) ?? false).toBe(false);
       }
     }),
@@ -106,7 +106,7 @@ test('the wallet signs etchings, and none whose premine would go elsewhere', () 
   expect(signed).toBeGreaterThan(5);
 });
 
-test('the layout of a stored etching is the one that it was quoted with', () => {
+test('the layout of a stored etching is that of its quote', () => {
   fc.assert(
     fc.property(etchingOrders, somePrices, (terms, given) => {
       const quote = quoteOrder(terms, given);
@@ -130,7 +130,7 @@ test('the layout of a stored etching is the one that it was quoted with', () => 
 
 const plain = { type: 'bulk', etching: plainEtching } as const;
 
-test('files of an etching that one transaction has no room for are refused', () => {
+test('files of an etching that do not fit into one transaction are refused', () => {
   const files = [textFile(300_000), textFile(200_000)];
   const refusal = quoteOrder(orderTerms(files, [p2tr(1)], plain), prices);
   expect(refusal).toMatchObject({

@@ -8,7 +8,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 import { dummyKeys, type MadeOrder, makeOrder, orders, somePrices } from './made-orders.ts';
 import { satsOf } from './traced-sats.ts';
 
-/** How many sats of the payments come before each inscription, as the planned transactions move them. */
+/** Number of the payments' sats before each inscription, as the planned transactions move them. */
 function traced(terms: OrderTerms, counts: readonly number[], { commit, reveals }: MadeOrder): number[] {
   return reveals.flatMap((reveal, index) =>
     satsOf(terms, reveal, counts[index]!).map(({ input, at, offset }) => {
@@ -22,7 +22,7 @@ function traced(terms: OrderTerms, counts: readonly number[], { commit, reveals 
 const amounts = (most: number, count: number): fc.Arbitrary<bigint[]> =>
   fc.array(fc.integer({ min: 330, max: most }).map(BigInt), { maxLength: count });
 
-test('inscriptions lie on the sats of payments that their places say, whatever came for the order', () => {
+test('inscriptions are on the sats of payments at their places, for any payments and parents', () => {
   let compared = 0;
   let inMany = 0;
   fc.assert(
@@ -50,7 +50,7 @@ test('inscriptions lie on the sats of payments that their places say, whatever c
         try {
           made = make();
         } catch {
-          // of a payment in parts a direct reveal, or a burn, may not be paid
+          // partial payments are not allowed for a direct reveal or a burn
           return;
         }
         const counts = quote.layout.reveals.map(({ count }) => count);

@@ -25,8 +25,8 @@ import {
 } from './made-orders.ts';
 
 /**
- * Where sats of the inputs go, first in, first out: of an input, how many go to which output, and from which place of
- * it.
+ * Destinations of an input's sats, first in, first out: how many go to which output, and from which position of the
+ * input.
  */
 function flow({ inputs, outputs }: TransactionPlan) {
   const pieces: { input: number; output: number; at: bigint; sats: bigint }[] = [];
@@ -48,7 +48,7 @@ function flow({ inputs, outputs }: TransactionPlan) {
   return pieces;
 }
 
-/** The sats of an output of the inventory: a postage begins with the one, and all others go back to its key. */
+/** Checks an output of the inventory: a postage begins with the wanted sat, and all other sats go back to its key. */
 function expectOnSat(reveal: TransactionPlan, { value, place }: InventoryTerms, postage: bigint): void {
   const kinds = reveal.outputs.map(({ kind }) => kind);
   let before = 0n;
@@ -69,14 +69,14 @@ function expectOnSat(reveal: TransactionPlan, { value, place }: InventoryTerms, 
   }
 }
 
-/** A planned transaction as it is stored. */
+/** A planned transaction in its stored form. */
 const storedAs = (plan: TransactionPlan, kind: 'commit' | 'reveal', index: number) => ({
   txid: dummyKeys.txidOf(plan),
   kind,
   index: Math.max(0, index),
   files: kind === 'commit' ? 0 : 1,
   plan: storedPlan(plan, []),
-  // what was paid too much can make of an anchor an output of ours, which weighs more
+  // an excess payment can turn an anchor into an output of ours, which weighs more
   fee: Number(valueOf(plan.inputs) - valueOf(plan.outputs)),
   height: null,
   madeAt: new Date(),
@@ -84,7 +84,7 @@ const storedAs = (plan: TransactionPlan, kind: 'commit' | 'reveal', index: numbe
   refusal: null,
 });
 
-/** Balances after settlements, where so much was owed before. */
+/** Balances after settlements, with this amount owed before. */
 function balancesAfter(owed: bigint, settlements: readonly Settlement[]): ReadonlyMap<string, bigint> {
   const balances = new Map<string, bigint>([['owed', owed]]);
   const add = (account: string, sats: bigint) => balances.set(account, (balances.get(account) ?? 0n) + sats);
@@ -98,7 +98,7 @@ function balancesAfter(owed: bigint, settlements: readonly Settlement[]): Readon
 }
 
 describe('an order of sats of the inventory', () => {
-  test('has each file on its sat, takes their postage, and leaves all others to the inventory, for what was quoted', () => {
+  test('puts each file on its sat, takes the postage, and returns all other sats to the inventory, at the quoted price', () => {
     let several = 0;
     let committed = 0;
     fc.assert(
@@ -122,7 +122,7 @@ describe('an order of sats of the inventory', () => {
             terms.receivers[terms.receivers.length === 1 ? 0 : file],
           ]);
         }
-        // the price is the transactions': nothing is left over, nothing lacks
+        // the price is exactly the cost of the transactions
         const plans = [...(commit === null ? [] : [commit]), ...reveals];
         expect(plans.map(plannedWeight)).toEqual(quote.transactions.map(({ weight }) => weight));
         expect(plans.map((plan) => valueOf(plan.inputs) - valueOf(plan.outputs))).toEqual(
@@ -142,7 +142,7 @@ describe('an order of sats of the inventory', () => {
     expect(committed).toBeGreaterThan(several);
   });
 
-  test('has a ledger in which the inventory gives the postage, and what was paid too much is the customer’s', () => {
+  test('has a ledger in which the inventory gives the postage, and an excess payment is the customer’s', () => {
     fc.assert(
       fc.property(
         inventoryOrders,
@@ -160,7 +160,7 @@ describe('an order of sats of the inventory', () => {
           const excess = excessOf({ amount: quote.amount }, made);
           const own =
             plans[0]!.outputs.find(({ kind }) => kind === 'service' || kind === 'change')?.value ?? 0n;
-          // our share of a low price is dust without what was paid too much: it goes back, too
+          // our share of a low price is dust without the excess payment, so it is refunded, too
           const owed = own - more < 330n ? own : more;
           expect(excess?.owed ?? 0n).toBe(more < 330n ? 0n : owed);
           const facts = {
@@ -195,7 +195,7 @@ describe('an order of sats of the inventory', () => {
     ['parents', { parents: [{ id: inscriptionId(5), value: 10_000n, returnScript: p2tr(1) }] }],
     ['uncurseIt', { uncurse: true }],
     ['burnAfterInscribe', { burn: true }],
-  ])('is refused with something else than %s allows', (word, more) => {
+  ])('is refused with fields that %s does not allow', (word, more) => {
     expect(quoteOrder({ ...terms, ...more }, prices)).toMatchObject({
       code: 'inventory-alone',
       reason: expect.stringContaining(word) as string,
@@ -210,7 +210,7 @@ describe('an order of sats of the inventory', () => {
     });
   });
 
-  test('warns that it would have been cursed before the jubilee', () => {
+  test('has a warning that it would have been cursed before the jubilee', () => {
     const quote = quoteOrder(terms, prices);
     expect(quote.kind === 'quote' && quote.warnings.map(({ code }) => code)).toContain('vindicated');
   });
@@ -219,7 +219,7 @@ describe('an order of sats of the inventory', () => {
     const { wallet, signer } = testWallet();
     const keys = keysOf(wallet);
 
-    test('whatever its output and its files are', () => {
+    test('for any output and any files', () => {
       fc.assert(
         fc.property(inventoryOrders, somePrices, (each, given) => {
           const quote = quoteOrder(each, given);

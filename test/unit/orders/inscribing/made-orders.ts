@@ -90,10 +90,10 @@ export const orders: fc.Arbitrary<OrderTerms> = fc
     mint: null,
   }));
 
-/** What an output cannot hold is no rest of an output: none, or at least P2TR's dust. */
+/** Rests of an output: 0, or at least P2TR's dust. */
 const rest = fc.oneof(fc.constant(0n), bigint(330, 400), bigint(330, 5_000_000));
 
-/** Orders of sats of the inventory, each behind other sats of its output and before others. */
+/** Orders of inventory sats, each with other sats of its output before and after it. */
 export const inventoryOrders: fc.Arbitrary<OrderTerms> = fc
   .tuple(orders, fc.array(fc.tuple(rest, rest), { minLength: 5, maxLength: 5 }))
   .map(([terms, rests]): OrderTerms => {
@@ -146,7 +146,7 @@ export const somePrices: fc.Arbitrary<OrderPrices> = fc.record({
   discounts: someDiscounts,
 });
 
-/** The keys of an order's wallet, and the ids that its transactions get. */
+/** The keys of an order's wallet, and the txids of its transactions. */
 export interface OrderKeys {
   readonly xOnlyKey: Uint8Array;
   readonly scriptOf: (own: OwnScript) => Uint8Array;
@@ -164,7 +164,7 @@ const nextTxid = (): Txid => {
 };
 const txids = new WeakMap<TransactionPlan, Txid>();
 
-/** Keys of nobody: plans need only their lengths. */
+/** Unknown keys: plans need only their lengths. */
 export const dummyKeys: OrderKeys = {
   xOnlyKey: new Uint8Array(32).fill(9),
   scriptOf: ({ leafScript }) => p2tr(leafScript === null ? 21 : 40),
@@ -175,7 +175,7 @@ export const dummyKeys: OrderKeys = {
   },
 };
 
-/** Those of a wallet. */
+/** Keys of a wallet. */
 export const keysOf = (wallet: PublicWallet): OrderKeys => ({
   xOnlyKey: wallet.orderKey(orderKey.index),
   scriptOf: (own) => wallet.addressOf(own).script,
@@ -202,7 +202,7 @@ export function stocked(value: bigint, keys = dummyKeys): Arrived {
   return { txid: nextTxid(), vout: 3, value, script: keys.scriptOf(own), ...own };
 }
 
-/** An output of a plan, as its transaction will have it. */
+/** An output of a plan, in the form of its transaction. */
 function outputOf(plan: TransactionPlan, vout: number, keys: OrderKeys): Arrived & { holds: Holdings } {
   const { value, script, own = { key: serviceKey, leafScript: null } } = plan.outputs[vout]!;
   const txid = keys.txidOf(plan);
@@ -222,17 +222,17 @@ const planned = (plan: TransactionPlan | OrderRefusal): TransactionPlan => {
   return plan;
 };
 
-/** What came for an order. Sats. */
+/** Outputs that arrived for an order. Sats. */
 export interface Brought {
   readonly payments: readonly bigint[];
   /** In the order of the terms. */
   readonly parents: readonly bigint[];
-  /** Contents of each; absent: nothing but sats. */
+  /** Contents of each; absent: only sats. */
   readonly paymentsHold?: readonly Holdings[];
   readonly parentsHold?: readonly Holdings[];
 }
 
-/** All transactions of an order that was paid with one output of exactly its amount, or with what was brought. */
+/** All transactions of an order, paid with one output of exactly its amount, or with the given outputs. */
 export function makeOrder(
   terms: OrderTerms,
   { layout, amount }: OrderQuote,
@@ -300,7 +300,7 @@ function burnOf(terms: OrderTerms, reveal: TransactionPlan, keys: OrderKeys): Tr
   const outputs = reveal.outputs.map((_, vout) => outputOf(reveal, vout, keys));
   return planned(
     planBurn(terms, {
-      // a runestone is of this kind, too
+      // a runestone has this kind, too
       anchors: outputs.filter(({ value }, vout) => reveal.outputs[vout]?.kind === 'burn' && value > 0n),
       payment: outputs.find((_, vout) => reveal.outputs[vout]?.kind === 'service')!,
       service: serviceOf(keys),

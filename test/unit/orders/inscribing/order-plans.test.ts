@@ -44,7 +44,7 @@ function expectPaid(plan: TransactionPlan, { feeRate }: OrderTerms): void {
   }
 }
 
-test('what is built for the amount of a quote is what was quoted, to the sat', () => {
+test('transactions built for a quoted amount match the quote to the sat', () => {
   let quoted = 0;
   fc.assert(
     fc.property(orders, somePrices, (terms, given) => {
@@ -81,7 +81,7 @@ test('discounts lower the fees that they name, and nothing else', () => {
       const { discounts } = given;
       const after: Record<DiscountedFee, bigint> = { ...given };
       for (const { discount, parameter, type } of discounts) {
-        // the sat that a percentage leaves a part of is the customer's
+        // a sat that a percentage divides counts for the customer
         const exact = BigInt(Math.round(discount * 100));
         const fee = given[parameter];
         const left = type === 'fixed' ? fee - exact / 100n : (fee * (10_000n - exact)) / 10_000n;
@@ -89,7 +89,7 @@ test('discounts lower the fees that they name, and nothing else', () => {
         expect(quote[parameter]).toBe(after[parameter]);
         expect(quote[parameter] >= 0n && quote[parameter] <= fee).toBe(true);
       }
-      // fees of miners, postage and what goes to others are those of a service with such prices
+      // fees of miners, postage and shares of others are those of a service with these prices
       const plain = quoteOrder(terms, { ...given, ...after, discounts: [] });
       expect(quote).toEqual({ ...plain, discounts });
     }),
@@ -124,18 +124,18 @@ test('every sat of an amount is postage, a fee, or ours, as its formula says', (
   );
 });
 
-test('a reveal of many files and its burn are within what nodes take together, whatever that leaves for others', () => {
+test('a reveal of many files and its burn fit together into what nodes take', () => {
   const many = Array.from({ length: 10_000 }, () => textFile(20));
   const quote = quoteOrder({ ...oneFile, files: many, burn: true }, prices);
   if (quote.kind === 'refused') throw new Error(quote.reason);
   const { reveals } = quote.layout;
   expect(reveals.length).toBeGreaterThan(5);
   for (const { weight, burn } of reveals) expect(weight + burn!.weight).toBeLessThanOrEqual(390_000);
-  // as many as fit
+  // as many files as fit
   for (const { weight, burn } of reveals.slice(0, -1)) expect(weight + burn!.weight).toBeGreaterThan(389_000);
 });
 
-/** The output of a plan in which a sat of its inputs comes to lie, and where in it. */
+/** The output of a plan to which a sat of its inputs moves, and its position there. */
 function placeOf({ outputs }: TransactionPlan, sat: bigint): { vout: number; offset: bigint } {
   let start = 0n;
   for (const [vout, { value }] of outputs.entries()) {
@@ -145,7 +145,7 @@ function placeOf({ outputs }: TransactionPlan, sat: bigint): { vout: number; off
   throw new Error('a fee');
 }
 
-/** Where the inscriptions of a reveal lie by ord's rules, and all sats of its parents. */
+/** Places of a reveal's inscriptions by ord's rules, and of all sats of its parents. */
 function placesIn(terms: OrderTerms, plan: TransactionPlan, first: number, count: number) {
   const leafAt = plan.inputs.findIndex(({ path }) => path === 'leaf');
   const before = valueOf(plan.inputs.slice(0, leafAt));
@@ -156,7 +156,7 @@ function placesIn(terms: OrderTerms, plan: TransactionPlan, first: number, count
   return { inscriptions, first, leafAt };
 }
 
-test('each inscription lies on the first sat of its postage, and each parent returns whole', () => {
+test('each inscription is on the first sat of its postage, and each parent returns whole', () => {
   fc.assert(
     fc.property(orders, somePrices, (terms, given) => {
       const quote = quoteOrder(terms, given);
@@ -183,7 +183,7 @@ test('each inscription lies on the first sat of its postage, and each parent ret
           expect(plan.outputs[vout]).toMatchObject({ kind: 'parent', value });
         }
       }
-      // it goes home with the last reveal
+      // it is returned with the last reveal
       const last = ofKind(reveals.at(-1)!, 'parent').map(({ script }) => script);
       expect(last).toEqual(terms.parents.map(({ returnScript }) => returnScript));
     }),
@@ -194,7 +194,7 @@ test('each inscription lies on the first sat of its postage, and each parent ret
 const key = new Uint8Array(32).fill(9);
 const group = { first: 0, count: 1 };
 
-test('a payment in parts, or above the amount, changes our output alone', () => {
+test('a payment in parts, or above the amount, changes only our output', () => {
   const quote = quoteOrder(oneFile, prices);
   if (quote.kind === 'refused') throw new Error(quote.reason);
   const leaf = revealLeaf(oneFile, group, key);
@@ -215,7 +215,7 @@ test('a payment in parts, or above the amount, changes our output alone', () => 
   expect('kind' in over ? null : over.outputs[1]?.value).toBe(2777n);
 });
 
-test('a payment that is short is refused with what it lacks', () => {
+test('a short payment is refused with the missing sats', () => {
   const leaf = revealLeaf(oneFile, group, key);
   const plan = planReveal(oneFile, group, { payments: [arrived(800n, leaf)], parents: [], service });
   expect(plan).toMatchObject({ kind: 'refused', code: 'payment-short' });
@@ -240,7 +240,7 @@ const family: OrderTerms = {
 };
 
 test.each([-1000n, -600n, -1n, 1n, 454n, 670n])(
-  'parents with %i sats more than named return whole, and the inscriptions lie apart',
+  'parents with %i sats more than named return whole, and the inscriptions stay apart',
   (differs) => {
     for (const batchMode of ['separate-outputs', 'shared-output'] as const) {
       const terms = { ...family, batchMode };
@@ -366,7 +366,7 @@ test.each<[string, Partial<OrderTerms>]>([
   ['a block has room for', { nonStandard: true }],
   ['of a child', { parents: [parent(1), parent(2)] }],
   ['with metadata', { files: [{ ...textFile(1), metadata: 100_000 }] }],
-])('the largest content that is told fits, and one of a byte more does not: %s', (_, terms) => {
+])('the largest content in the message fits, and one more byte does not: %s', (_, terms) => {
   const [file] = terms.files ?? files(1);
   const ofSize = (body: number): OrderTerms => ({ ...oneFile, ...terms, files: [{ ...file!, body }] });
   const refused = quoteOrder(ofSize(10_000_000), prices);
@@ -377,7 +377,7 @@ test.each<[string, Partial<OrderTerms>]>([
   expect(quoteOrder(ofSize(largest + 1), prices)).toMatchObject({ code: 'reveal-too-large' });
 });
 
-test('a file whose metadata alone is too large is told so', () => {
+test('a file with too large metadata is refused with that reason', () => {
   const terms = { ...oneFile, files: [{ ...textFile(1), metadata: 500_000 }] };
   const refused = quoteOrder(terms, prices);
   expect(refused.kind === 'refused' && refused.reason).toMatch(/ Its metadata alone is too large\.$/u);

@@ -61,7 +61,7 @@ const textOf = (value: Buffer | undefined): string | null => value?.toString() ?
 const bufferOf = (value: Uint8Array | null): Buffer | null => (value === null ? null : Buffer.from(value));
 
 function expectRead(envelope: ReadEnvelope, fieldsGiven: EnvelopeFields, place: number): void {
-  // the rune that ord shows is the one that was etched, whatever an envelope claims
+  // ord shows the rune that was etched, whatever an envelope claims
   const { rune: _, ...given } = fieldsGiven;
   const { fields: found } = envelope;
   // nothing is pushed for metadata without bytes
@@ -98,7 +98,7 @@ function flagsOf({ parents, metadata, pointer, body }: Omit<EnvelopeFields, 'run
   );
 }
 
-test('the parser reads back what was encoded, with no other curse than its fields and place bring', () => {
+test('the parser reads back the encoded fields, with only the curses of fields and place', () => {
   fc.assert(
     fc.property(fc.array(fields, { minLength: 1, maxLength: 4 }), (envelopes) => {
       const script = revealScript(key, envelopes);
@@ -111,7 +111,7 @@ test('the parser reads back what was encoded, with no other curse than its field
   );
 });
 
-test('an envelope is uncursed exactly where no fault is named', () => {
+test('an envelope is uncursed exactly if no fault is named', () => {
   fc.assert(
     fc.property(fields, (given) => {
       const [envelope] = read(revealScript(key, [given]));
@@ -123,7 +123,7 @@ test('an envelope is uncursed exactly where no fault is named', () => {
 });
 
 test.each([0, 1, 2, 16, 17, 75, 76, 255, 256, 519, 520, 521, 1040, 1041])(
-  'a body of %i bytes is in pushes of bytes alone',
+  'a body of %i bytes consists only of data pushes',
   (length) => {
     for (const value of [0, 1, 16, 0x81]) {
       const body = new Uint8Array(length).fill(value);
@@ -134,12 +134,12 @@ test.each([0, 1, 2, 16, 17, 75, 76, 255, 256, 519, 520, 521, 1040, 1041])(
   },
 );
 
-test('a reveal begins with its key and OP_CHECKSIG, and an empty order of fields is an envelope', () => {
+test('a reveal begins with its key and OP_CHECKSIG, and an envelope may have no fields', () => {
   const script = revealScript(key, [nothing]);
   expect(Buffer.from(script).toString('hex')).toBe(`20${'09'.repeat(32)}ac0063036f726468`);
 });
 
-test('an id is written without the last zero bytes of its index, as ord does', () => {
+test('an id is written without trailing zero bytes of its index, as in ord', () => {
   const txid = asTxid(new Uint8Array(32).fill(0));
   const lengths = [0, 1, 255, 256, 65_535, 65_536, 2 ** 24].map((index) => idField({ txid, index }).length);
   expect(lengths).toEqual([32, 33, 33, 34, 34, 35, 36]);

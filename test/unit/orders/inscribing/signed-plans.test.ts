@@ -32,7 +32,7 @@ interface Signed {
   readonly fee: bigint;
 }
 
-/** Signs a plan as BIP 341 says, with one key for all inputs, whatever their scripts name. */
+/** Signs a plan by BIP 341 with one key for all inputs, whatever their scripts contain. */
 function signed({ version, lockTime, inputs, outputs }: TransactionPlan): Signed {
   const made = new btc.Transaction({
     version,
@@ -125,7 +125,7 @@ test('the wallet signs every transaction of an order', () => {
   expect(signedPlans).toBeGreaterThan(0);
 });
 
-/** Plans for the same inputs that lose something, or say less than they do. */
+/** Plans with the same inputs that lose something, or do not name all that they do. */
 function hostileTo(plan: TransactionPlan): TransactionPlan[] {
   const { inscriptions, runes, ...bare } = plan;
   const isHeld = runes !== undefined && runes.held.length > 0;
@@ -140,7 +140,7 @@ function hostileTo(plan: TransactionPlan): TransactionPlan[] {
   ];
 }
 
-test('the wallet signs them whatever parents and payments hold, and leads it where it belongs', () => {
+test('the wallet signs them for any contents of parents and payments, and these go where they belong', () => {
   const { wallet, signer } = testWallet();
   const keys = keysOf(wallet);
   const runes = fc.uniqueArray(

@@ -23,7 +23,7 @@ const mined = (kind: OrderTransactionKind, plan: TransactionPlan, index: number)
   refusal: null,
 });
 
-test('what an order brought is postage, fees and ours once it is delivered, burned or not', () => {
+test('the sats of a delivered order are postage, fees and ours, burned or not', () => {
   fc.assert(
     fc.property(orders, somePrices, (terms, given) => {
       const quote = quoteOrder(terms, given);

@@ -52,7 +52,7 @@ const reveals = [0, 1, 2].map((file) =>
   made(20 + file, 'reveal', [at(50, file), at(9, file)], [['postage', 546]], file),
 );
 
-test('the money of a file is what the commit has for its reveal, of orders of the inventory alone', () => {
+test('the money of a file is the commit’s output for its reveal, only for orders of the inventory', () => {
   expect(moneyOfFiles(terms, [commit, ...reveals])).toEqual(
     [4000n, 3000n, 2000n].map((value, file) => ({
       file,
@@ -79,7 +79,7 @@ test('a file is refunded once a refund spends its money, and nothing else does',
   expect(refundedFiles({} as Order['terms'], [commit, refund])).toEqual([]);
 });
 
-test('each file keeps its own reveal where one was given up alone', () => {
+test('each file keeps its own reveal if one was given up alone', () => {
   const placed = (left: readonly OrderTransaction[]) =>
     [0, 1, 2, 3].map((file) => placeOf(file, left)?.inscription.slice(0, 2) ?? null);
   expect(placed(reveals)).toEqual(['14', '15', '16', null]);
@@ -100,7 +100,7 @@ test('each file keeps its own reveal where one was given up alone', () => {
   ]);
 });
 
-test('a partner gets nothing of what customers added for files that are refunded', () => {
+test('a partner gets no share for refunded files', () => {
   const order = {
     request: { referral: 'friend' },
     terms: { files: [{}, {}, {}] },
@@ -110,7 +110,7 @@ test('a partner gets nothing of what customers added for files that are refunded
   expect(sharesOf(order, 0)).toEqual([{ ...share, additional: 1500n }]);
   expect(sharesOf(order, 1)).toEqual([{ ...share, additional: 1000n }]);
   expect(sharesOf({ ...order, request: { ...order.request, referral: null } }, 1)).toEqual([]);
-  // an etching without files is charged for once, and mints one by one
+  // an etching without files is charged once, and mints one by one
   const etching = { ...order, terms: { files: [], etching: {} } } as unknown as Order;
   expect(sharesOf(etching, 0)).toEqual([{ ...share, additional: 1500n }]);
   const mints = { ...order, terms: { files: [], mint: { count: 1000 } } } as unknown as Order;

@@ -17,7 +17,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 const names = ['payment', 'late', 'stray', 'reveal', 'refund', 'lateRefund', 'return', 'bump'] as const;
 type Name = (typeof names)[number];
-/** The transactions that a transaction spends: a block has it no sooner. */
+/** The transactions that a transaction spends: no block has it before them. */
 const parentsOf: Readonly<Record<Name, readonly Name[]>> = {
   payment: [],
   late: [],
@@ -85,10 +85,10 @@ const transactions = [
   transactionOf('return', 'return'),
 ];
 
-/** Blocks of a chain: what each of them has. */
+/** Blocks of a chain, each with its transactions. */
 type Chain = readonly (readonly Name[])[];
 
-/** The facts of the order, by what payments and index have read. */
+/** The facts of the order, as far as payments and index have read. */
 function entriesAt(payments: Chain, index: Chain, finalConfirmations: number, share: number): LedgerEntry[] {
   const paid = new Set(payments.flat());
   const order = {
@@ -183,7 +183,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 40 },
 );
 
-/** A block, of what can be in it: in the order in which transactions spend each other. */
+/** A block of possible transactions, each after the ones that it spends. */
 function blockOf(chain: Chain, has: readonly Name[]): Name[] {
   const mined = new Set(chain.flat());
   const block: Name[] = [];
@@ -196,7 +196,7 @@ function blockOf(chain: Chain, has: readonly Name[]): Name[] {
   return block;
 }
 
-test('whatever order payments and index see blocks and reorganisations in, an order gets one ledger', () => {
+test('an order gets the same ledger, whatever order payments and index see blocks and reorganisations in', () => {
   fc.assert(
     fc.property(
       steps,
@@ -224,7 +224,7 @@ test('whatever order payments and index see blocks and reorganisations in, an or
           else if (step.kind === 'index') index = chain;
           else look();
         }
-        // both come to the tip, and the delivery gets deep: the facts agree
+        // both reach the tip, and the delivery gets deep: the facts agree
         chain = [...chain, ...Array.from({ length: confirmations }, () => [])];
         payments = chain;
         index = chain;

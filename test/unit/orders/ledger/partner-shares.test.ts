@@ -50,7 +50,7 @@ const friend = (share: Pick<PartnerShare, 'additional' | 'commission'>): Partner
 });
 
 describe('the share of a referral', () => {
-  /** What an order received that was delivered so. */
+  /** Sats that an order received which was delivered with these settlements. */
   const receiptsOf = (delivered: readonly Settlement[]): Receipt[] => [
     {
       to: 'owed',
@@ -62,7 +62,7 @@ describe('the share of a referral', () => {
   const after = (delivered: readonly Settlement[], entries: readonly Settlement[]) =>
     balancesOf(entriesOf(receiptsOf(delivered), entries));
 
-  test('is what is due, out of what is ours, and overdraws nothing', () => {
+  test('is the due amount, taken from our part, and overdraws nothing', () => {
     fc.assert(
       fc.property(deliveries, shareSats, shareSats, (delivered, additional, commission) => {
         const without = after(delivered, delivered);
@@ -83,7 +83,7 @@ describe('the share of a referral', () => {
     );
   });
 
-  test('is taken back with the delivery, entry by entry, whatever came between', () => {
+  test('is taken back with the delivery, entry by entry, whatever happened in between', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(deliveries, shareSats, shareSats), { minLength: 1, maxLength: 4 }),
@@ -105,7 +105,7 @@ describe('the share of a referral', () => {
     );
   });
 
-  test('is two entries: what the customer added was never revenue, the commission was', () => {
+  test('is two entries: the customer’s addition was never revenue, the commission was', () => {
     const delivered: Settlement[] = [
       {
         txid: 'aa',
@@ -125,14 +125,14 @@ describe('the share of a referral', () => {
     expect(balancesOf(moved).get('service')).toBe(1700n);
   });
 
-  test('is nothing where nothing was delivered or named', () => {
+  test('is nothing if nothing was delivered, or no referral was named', () => {
     expect(withShares([], [friend({ additional: 500n, commission: 300n })])).toEqual([]);
     const delivered: Settlement[] = [{ txid: 'aa', from: 'owed', parts: [{ to: 'service', sats: 9n }] }];
     expect(withShares(delivered, [friend({ additional: 0n, commission: 0n })])).toEqual(delivered);
   });
 });
 
-test('a creator and a referral get their shares beside each other, and the rest is revenue', () => {
+test('a creator and a referral both get their shares, and the rest is revenue', () => {
   const delivered: readonly Settlement[] = [
     { txid: 'reveal', from: 'owed', parts: [{ to: 'service', sats: 1000n }] },
   ];

@@ -29,8 +29,8 @@ const made = (
 });
 const reveal = made(1, 'reveal', [[90, 0, 4000]], [['service', 3000]]);
 
-describe('what is left of the money of an order', () => {
-  test('is less by what returns took of ours: fees, and what their deposits lacked', () => {
+describe('the rest of an order’s money', () => {
+  test('is reduced by what returns took from us: fees, and missing sats of deposits', () => {
     const first = made(
       2,
       'return',
@@ -58,7 +58,7 @@ describe('what is left of the money of an order', () => {
     expect(restsOf([reveal, first, second]).ourCost).toBe(800n);
   });
 
-  test('is not less by returns that a customer paid for', () => {
+  test('is not reduced by returns that a customer paid for', () => {
     const home = made(
       2,
       'return',

@@ -3,7 +3,7 @@ import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { orderSigner } from '#orders/making/order-signer.ts';
 import { inputOf, plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 
-test('signs a plan in turns of the event loop, one an input, and as at once', async () => {
+test('signs a plan in turns of the event loop, one for each input, with the same result', async () => {
   const { wallet, signer } = testWallet();
   const own = { key: { branch: 0, index: 5 }, leafScript: null } as const;
   const inputs = Array.from({ length: 60 }, (_, place) =>

@@ -22,7 +22,7 @@ const output = (value: bigint, vout: number, owed = value): OwedOutput => ({
 const kept = { script: p2tr, own: { key: { branch: 1, index: 3 }, leafScript: null } } as const;
 
 describe('a refund', () => {
-  test('pays all that is worth its fee back, and nothing else', () => {
+  test('refunds everything that is worth its fee, and nothing else', () => {
     fc.assert(
       fc.property(
         fc.array(fc.bigInt({ min: 0n, max: 1_000_000n }), { minLength: 1, maxLength: 8 }),
@@ -50,7 +50,7 @@ describe('a refund', () => {
     );
   });
 
-  test('of more than one transaction can hold begins with what is owed most, in its order', () => {
+  test('beyond one transaction begins with the largest amounts, in their order', () => {
     fc.assert(
       fc.property(
         fc.array(fc.bigInt({ min: 100n, max: 1_000_000n }), {
@@ -70,7 +70,7 @@ describe('a refund', () => {
             left = left.filter(({ vout }) => !vouts.includes(vout));
             for (const { value } of plan.inputs) if (value < most) most = value;
           }
-          // a few of the least may be less than dust together
+          // a few of the smallest may be less than dust together
           expect(left.reduce((sum, { value }) => sum + value, 0n)).toBeLessThan(500n + 58n * 10n);
         },
       ),
@@ -78,13 +78,13 @@ describe('a refund', () => {
     );
   });
 
-  test('is none where it would be dust', () => {
+  test('is not made if it would be dust', () => {
     expect(planRefund([output(400n, 0)], p2tr, kept, 1000n)).toBeNull();
     expect(planRefund([output(50n, 0)], p2tr, kept, 1000n)).toBeNull();
     expect(planRefund([output(441n, 0)], p2tr, kept, 1000n)?.outputs[0]?.value).toBe(330n);
   });
 
-  test('is worth making exactly where one output that holds so much can be sent back at the least rate', () => {
+  test('is worth making exactly if one output with this amount can be refunded at the least rate', () => {
     for (const script of [p2tr, p2pkh]) {
       for (const value of [330n, 440n, 441n, 656n, 657n, 10_000n]) {
         const isMade = planRefund([output(value, 0)], script, kept, usualFeeRate) !== null;
@@ -93,7 +93,7 @@ describe('a refund', () => {
     }
   });
 
-  test('of what was paid too much leaves what is ours where it is', () => {
+  test('of an excess payment leaves our part', () => {
     const plan = planRefund([output(10_000n, 0, 7000n)], p2tr, kept, 1000n);
     expect(plan?.outputs.map(({ kind }) => kind)).toEqual(['refund', 'change']);
     expect(plan?.outputs[1]?.value).toBe(3000n);

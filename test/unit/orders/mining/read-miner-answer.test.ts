@@ -8,7 +8,7 @@ const read = (text: string, { status = 200, of = null as string | null } = {}) =
   readMinerAnswer({ status, bytes: Buffer.from(text) }, of);
 
 describe('an answer of a miner', () => {
-  test('accepts an offer, and a package only where it repeats its id', () => {
+  test('accepts an offer, and a package only if it repeats the id', () => {
     expect(read('{"accepted":true}')).toEqual({ kind: 'accepted' });
     expect(read(JSON.stringify({ accepted: true, id }), { of: id })).toEqual({ kind: 'accepted' });
     for (const text of ['{"accepted":true}', `{"accepted":true,"id":"${id.toUpperCase()}"}`])
@@ -40,11 +40,11 @@ describe('an answer of a miner', () => {
     ['{"accepted":true}', { status: 201 }],
     ['{"accepted":true}', { status: 302 }],
     ['{"accepted":false}', { status: 500 }],
-  ])('is silence where it is not of the protocol: %s', (text, more) => {
+  ])('is silence if it is not of the protocol: %s', (text, more) => {
     expect(read(text, more).kind).toBe('silent');
   });
 
-  test('is never consent unless it says so, whatever comes', () => {
+  test('is consent only if it says so, whatever it contains', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.integer({ min: 100, max: 599 }), (bytes, status) => {
         expect(readMinerAnswer({ status, bytes }, id).kind).not.toBe('accepted');

@@ -14,17 +14,17 @@ const waiting: StoredPackage = {
 };
 const late = new Date(1001);
 
-test('a reveal is given up where the miner refuses it, at once', () => {
+test('a reveal is given up immediately if the miner refuses it', () => {
   expect(unminedReason({ ...waiting, refusal: 'too large' }, until)).toMatch(/refused .*: too large$/u);
 });
 
-test('a reveal is given up after its time, with what the miner did', () => {
+test('a reveal is given up after its time, and the reason says what the miner did', () => {
   expect(unminedReason(waiting, until)).toBeNull();
   expect(unminedReason(waiting, late)).toMatch(/did not answer within 24 hours/u);
   expect(unminedReason({ ...waiting, acceptedAt: new Date(1) }, late)).toMatch(/no block had it within 24/u);
 });
 
-test('a reveal that a block has is never given up', () => {
+test('a reveal in a block is never given up', () => {
   for (const refusal of [null, 'too large'])
     expect(unminedReason({ ...waiting, refusal, givenUpAt: late, isMined: true }, late)).toBeNull();
 });

@@ -21,7 +21,7 @@ const transactions = [
   },
 ];
 
-test('what is owed to a customer is less what a refund spends until a block has it, and all of it from then on', () => {
+test('the open amount excludes what a stored refund spends, until the ledger has the refund', () => {
   const stored = refundOutcome('regtest', transactions, entriesOf([paid(1), paid(2)], []));
   expect(stored.open).toBe(5000);
   const settled = {

@@ -32,7 +32,7 @@ import {
 } from '#test/unit/orders/inscribing/made-orders.ts';
 
 const { request, quote: someQuote } = wantedOrder(['text']);
-/** The costs of an order as it is stored. */
+/** The costs of an order in its stored form. */
 function costsFor(terms: OrderTerms, quote: OrderQuote): CoinCosts {
   const stored = {
     ...someQuote,
@@ -58,7 +58,7 @@ const coinsOf = (values: readonly bigint[]): Coin[] => values.map((value, vout) 
 const many = (count: number, value: bigint, from = 100): Coin[] =>
   Array.from({ length: count }, (_, place) => coin(value, from + place, 1));
 
-/** A text at a fee rate in sat/vB, as it is priced by default. */
+/** A text at a fee rate in sat/vB, with the default prices. */
 function textOrder(
   feeRate: number,
   more: Partial<OrderTerms> = {},
@@ -81,7 +81,7 @@ const values = (amount: bigint): fc.Arbitrary<bigint[]> =>
   );
 
 describe('the coins that pay for an order', () => {
-  test('can be planned, and so can those of a customer who pays what is missing', () => {
+  test('can be planned, also after a payment of the missing sats', () => {
     let planned = 0;
     fc.assert(
       fc.property(
@@ -123,7 +123,7 @@ describe('the coins that pay for an order', () => {
     wantsSats: fc.boolean(),
   });
 
-  test('are enough whatever else comes, and the same in whichever order they are looked at', () => {
+  test('are enough whatever else arrives, and the same in any order', () => {
     fc.assert(
       fc.property(
         someCosts,
@@ -145,7 +145,7 @@ describe('the coins that pay for an order', () => {
     );
   });
 
-  test('are there once what is missing comes in one more, which a wallet can send', () => {
+  test('are there once the missing sats arrive in one more, which a wallet can send', () => {
     fc.assert(
       fc.property(someCosts, fc.gen(), (costs, pick) => {
         const there = coinsOf(pick(values, costs.amount));
@@ -159,7 +159,7 @@ describe('the coins that pay for an order', () => {
     );
   });
 
-  test('are there once what is missing comes in two more, each worth more than its input', () => {
+  test('are there once the missing sats arrive in two more, each worth more than its input', () => {
     fc.assert(
       fc.property(someCosts, fc.gen(), fc.double({ min: 0, max: 1, noNaN: true }), (costs, pick, part) => {
         const there = coinsOf(pick(values, costs.amount));
@@ -180,7 +180,7 @@ describe('the coins that pay for an order', () => {
     );
   });
 
-  test('are those of the customer, whatever a stranger sends', () => {
+  test('belong to the customer, whatever a stranger sends', () => {
     // each of these stopped a paid order
     for (const [feeRate, dust, terms] of [
       [10, 12, {}],
@@ -195,7 +195,7 @@ describe('the coins that pay for an order', () => {
     }
   });
 
-  test("may be parts that are as much as the amount: what more inputs cost is the service's, as far as it earns it", () => {
+  test('may be parts of exactly the amount: the service pays for more inputs, as far as it earns by the order', () => {
     const { quote, costs } = textOrder(5);
     const third = quote.amount / 3n;
     const parts = coinsOf([third, third, quote.amount - 2n * third]);
@@ -203,7 +203,7 @@ describe('the coins that pay for an order', () => {
     expect(missingSats(parts.slice(1), costs)).toBe(third);
   });
 
-  test('are more than the amount where inputs cost more than the service earns', () => {
+  test('are more than the amount if inputs cost more than the service earns', () => {
     // the order that ended 940 sats short
     const { quote, terms, costs } = textOrder(100, {
       files: [{ ...oneFile.files[0]!, body: new Uint8Array(2000) }],
@@ -218,7 +218,7 @@ describe('the coins that pay for an order', () => {
     ).not.toThrow();
   });
 
-  test('are as many as nodes relay in one transaction, and where that is one, one pays all', () => {
+  test('are at most as many as nodes relay in one transaction; if that is one, one coin pays all', () => {
     const { quote, costs } = textOrder(1);
     expect(costs.inputsMax).toBeGreaterThan(1700);
     const parts = many(1000, quote.amount / 900n);
@@ -229,7 +229,7 @@ describe('the coins that pay for an order', () => {
     expect(missingSats([half], large.costs)).toBe(large.quote.amount);
   });
 
-  test('cost what a plan says they do once they were found short of it', () => {
+  test('cost what their plan says, once they were found to be short', () => {
     const { quote, costs } = textOrder(20);
     const coins = coinsOf([quote.amount]);
     const extraCost = extraCostOf(coins, 900n, costs);
@@ -237,12 +237,12 @@ describe('the coins that pay for an order', () => {
     const dearer = { ...costs, extraCost };
     expect(selectCoins(coins, dearer)).toBeNull();
     expect(selectCoins([coin(quote.amount + 900n, 0)], dearer)).not.toBeNull();
-    // one that was placed for its sats and costs more than it brings
+    // one that was placed for its sats and costs more than it holds
     const placed = [coin(546n, 1), ...coins];
     expect(extraCostOf(placed, 900n, { ...costs, input: 5800n })).toBe(extraCost);
   });
 
-  test('of an order that wants certain sats are 20 at most, and dust that comes later is not among them', () => {
+  test('of an order that wants certain sats are 20 at most, without later dust', () => {
     const { quote, costs } = textOrder(10);
     const wanted = { ...costs, wantsSats: true };
     const special = coin(330n, 0);
@@ -271,7 +271,7 @@ describe('coins in the order of the chain', () => {
     { maxLength: 12, selector: ({ txid, vout }) => `${txid}:${vout}` },
   );
 
-  test('are by block, txid and output, whatever they are worth', () => {
+  test('are by block, txid and output, whatever their values', () => {
     const coins = [
       mined('0a', 0, null),
       mined('a0', 10, 100),
@@ -294,7 +294,7 @@ describe('coins in the order of the chain', () => {
     ]);
   });
 
-  test('are the same, and each once, in whichever order they are read; later ones come after them', () => {
+  test('are the same, each once, whatever order they are read in; later ones come after them', () => {
     fc.assert(
       fc.property(someCoins, fc.gen(), (given, pick) => {
         const coins = given.map(({ txid, vout, height, value }) => mined(txid, vout, height, value));
@@ -315,13 +315,13 @@ describe('coins in the order of the chain', () => {
 });
 
 describe('coins whose sats are looked up', () => {
-  test('stay those of before where a payment comes', () => {
+  test('stay the same when a payment arrives', () => {
     const coins = fc.array(fc.tuple(fc.nat(3_000), fc.nat(5)), { maxLength: 60 });
     fc.assert(
       fc.property(coins, coins, fc.nat(2_000), (there, paid, input) => {
         const costs = { ...textOrder(1).costs, input: BigInt(input), wantsSats: true };
         const all = [...there, ...paid].map(([value, seen], vout) => coin(BigInt(value), vout, seen));
-        // a payment comes after them
+        // a payment is after them
         const old = all.slice(0, there.length);
         const both = [
           ...old,

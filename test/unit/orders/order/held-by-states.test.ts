@@ -34,7 +34,7 @@ const money: OwedMoney = {
   at: 'address',
 };
 
-/** Time of the release of the sat of an order that is in a state from the end of its time on. */
+/** Release time of the sat of an order that is in a state since the end of its time. */
 function releasedAfter(state: OrderState): number | null {
   const order = { state, expiresAt, paidAt: null, failedAt: state === 'error' ? expiresAt : null };
   const times = [0, 120 * second, day];
@@ -80,7 +80,7 @@ describe.each(orderStates)('an order in the state %s', (state) => {
     expect(row?.payments.includes('refunded by itself')).toBe(refunded.length > 0);
   });
 
-  test('has what came to its deposits by mistake returned as documented', () => {
+  test('has mistaken deposits returned as documented', () => {
     expect(row?.deposits.includes('returned')).toBe(returned(state) !== null);
   });
 
@@ -92,7 +92,7 @@ describe.each(orderStates)('an order in the state %s', (state) => {
       [null, 'kept'],
     ]);
     expect(row?.stock.startsWith(words.get(releasedAfter(state)) ?? '')).toBe(true);
-    // nothing is locked where no one is asked to do anything
+    // nothing is locked if no one has anything to do
     const isOver = ['expired', 'cancelled', 'waiting-refund', 'refunded', 'error'].includes(state);
     if (isOver) expect(releasedAfter(state)).not.toBeNull();
   });
@@ -100,7 +100,7 @@ describe.each(orderStates)('an order in the state %s', (state) => {
   test('counts for its client as documented, and as long as a sat is locked without a delivery', () => {
     const counts = countedStates.some((one) => one === state);
     expect(row?.counts).toBe(counts ? 'yes' : 'no');
-    // who counts is known
+    // the counted states are known
     expect(counts && forgettingStates.some((one) => one === state)).toBe(false);
   });
 });

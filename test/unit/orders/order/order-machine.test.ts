@@ -14,7 +14,7 @@ const constants = (of: CoinCosts) => ({
   spare: fc.constant(of.spare),
   inputsMax: fc.constant(of.inputsMax),
 });
-/** Each more input costs 300 sats, of which the service gives 500. */
+/** Each further input costs 300 sats, of which the service pays 500 in all. */
 const costs: CoinCosts = {
   amount: 10_000n,
   extraCost: 0n,
@@ -99,7 +99,7 @@ const paid = (more: Partial<OrderPayment> = {}): OrderPayment => ({
 });
 
 describe('the states of an order', () => {
-  test('what the facts say has happened is never refused, and comes to an end', () => {
+  test('events that follow from the facts are never refused, and end', () => {
     fc.assert(
       fc.property(fc.constantFrom(...orderStates), facts, (from, given) => {
         let state = from;
@@ -116,7 +116,7 @@ describe('the states of an order', () => {
     );
   });
 
-  test('every event and every state is of use', () => {
+  test('every event and every state is used', () => {
     const led = new Set(orderStates.flatMap((state) => Object.values(transitions[state])));
     const used = new Set(orderStates.flatMap((state) => Object.keys(transitions[state])));
     expect([...orderStates].filter((state) => !led.has(state))).toEqual([]);
@@ -170,7 +170,7 @@ describe('the states of an order', () => {
       { ...base, isCancelAsked: true, isRepriced: true, payments: [paid()] },
       'seen',
     ],
-    ['it was replaced', { ...base, payments: [paid({ isGone: true })] }, null],
+    ['its payment was replaced', { ...base, payments: [paid({ isGone: true })] }, null],
     ['its sat is gone', { ...base, isSatGone: true }, 'timeout'],
     ['its sat is gone, and it is paid', { ...base, isSatGone: true, payments: [paid()] }, 'seen'],
     [
@@ -178,16 +178,16 @@ describe('the states of an order', () => {
       { ...base, isSatGone: true, payments: [paid({ value: 9_999n })] },
       null,
     ],
-  ])('while payment is waited for: %s', (_, given, event) => {
+  ])('while the order waits for a payment: %s', (_, given, event) => {
     expect(nextEvent('waiting-payment', given)).toBe(event);
   });
 
-  test('a payment that a reorganisation takes back stops the delivery until it is there again', () => {
+  test('a payment that a reorganisation removes stops the delivery until it is back', () => {
     expect(nextEvent('queued', { ...base, payments: [paid()] })).toBe('unpaid');
     expect(nextEvent('queued', { ...base, payments: [paid({ isGone: true })] })).toBe('gone');
   });
 
-  test('a reorganisation that takes one of two payments, and the reveal with it, has another reveal made', () => {
+  test('a reorganisation that removes one of two payments, and the reveal with it, causes another reveal', () => {
     const payments = [paid({ height: asHeight(100) }), paid({ isGone: true })];
     expect(nextEvent('queued', { ...base, payments, hasReveal: false })).toBe('unpaid');
     expect(nextEvent('waiting-confirmation', { ...base, payments })).toBe('paid');
@@ -203,7 +203,7 @@ describe('the states of an order', () => {
     expect(nextEvent('expired', { ...base, now, payments: [late] })).toBe('owing');
   });
 
-  test('a reveal that was given up and that a block has is delivered, and its money not paid back', () => {
+  test('a given-up reveal in a block is delivered, and its money is not refunded', () => {
     const mined = {
       ...base,
       payments: [paid({ height: asHeight(100) })],
@@ -233,7 +233,7 @@ describe('the states of an order', () => {
     expect(nextEvent('queued', { ...unmined, payments: [paid({ isUsed: true })] })).toBe('unpaid');
   });
 
-  test('an inscription that a stranger took before its burn is an error, until a reorganisation gives it back', () => {
+  test('an inscription that was taken before its burn is an error, until a reorganisation returns it', () => {
     const taken = {
       ...base,
       payments: [paid({ height: asHeight(100) })],
@@ -250,7 +250,7 @@ describe('the states of an order', () => {
     );
   });
 
-  test('what never gets a block counts for three days after the time of an order', () => {
+  test('a payment without a block counts for three days after the time of an order', () => {
     const dust = paid({ value: 4000n, outpoint: `${'ef'.repeat(32)}:0` });
     const most = paid({ value: 6000n, height: asHeight(100) });
     const at = (hours: number) => ({

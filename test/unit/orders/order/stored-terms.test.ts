@@ -49,7 +49,7 @@ const terms: fc.Arbitrary<OrderTerms> = fc.record({
   inventory: fc.option(fc.array(fc.record({ value: sats, place: sats }), { minLength: 1, maxLength: 4 })),
 });
 
-/** Buffers and arrays of bytes alike. */
+/** Compares buffers and arrays of bytes alike. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, part: unknown) => {
@@ -81,7 +81,7 @@ describe('stored terms', () => {
     );
   });
 
-  test('have the sat of the inventory of an order of an earlier version', () => {
+  test('read the inventory sat of an order of an earlier version', () => {
     const inventory = [{ value: 10_000n, place: 4_000n }];
     const stored = storedTerms(orderTerms([textTerms(5)], [], { inventory }));
     const earlier = { ...stored, inventory: { value: '10000', place: '4000' } };
@@ -89,7 +89,7 @@ describe('stored terms', () => {
     expect(termsOf(stored).inventory).toEqual(inventory);
   });
 
-  test('have lengths in place of contents', () => {
+  test('have lengths instead of contents', () => {
     const base = orderTerms([textTerms(Buffer.from('hello'))], []);
     expect(storedTerms(base).files[0]?.body).toBe(5);
   });

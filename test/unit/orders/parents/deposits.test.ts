@@ -41,7 +41,7 @@ const found = (parents: number, deposits: readonly Deposit[], sentHome = none) =
   candidates(parents, deposits, { expiresAt, now: expiresAt }, sentHome);
 
 describe('the parents of an order', () => {
-  test('are those that came to their own deposits in time', () => {
+  test('are those that arrived at their own deposits in time', () => {
     const here = deposit(0, 1, 'here');
     const seen = deposit(1, 2, 'seen');
     expect(found(2, [deposit(0, 0, 'seen'), here, seen])).toEqual([here, seen]);
@@ -51,14 +51,14 @@ describe('the parents of an order', () => {
     expect(progressOf([])).toBe('here');
   });
 
-  test('are not what is another inscription, came late, is gone or was sent home', () => {
+  test('are not other inscriptions, nor late, gone or returned ones', () => {
     const home = deposit(0, 4, 'here');
     const deposits = [deposit(0, 1, 'other'), deposit(0, 2, 'here', 1001), deposit(0, 3, 'gone'), home];
     expect(found(1, deposits, new Set([outpointOf(home.payment)]))).toEqual([undefined]);
   });
 });
 
-describe('what is returned', () => {
+describe('a return', () => {
   const money = (vout: number, value: bigint, owed = value): OwedMoney => ({
     txid: trustedTxid(new Uint8Array(32).fill(9)),
     vout,
@@ -87,7 +87,7 @@ describe('what is returned', () => {
   const operator = (costMax: bigint): ReturnFund => ({ kind: 'operator', costMax });
   const placesOf = (returned: Return | null) => returned?.holdings.map(({ payment }) => payment.vout);
 
-  test('while an order waits is what is not its parent, with money that it does not need', () => {
+  test('while an order waits has what is not its parent, paid by money that it does not need', () => {
     const right = deposit(0, 0, 'here');
     const coins = [money(0, 5000n), money(1, 700n), money(2, 800n)];
     const given = { ...facts, deposits: [right, wrong], candidates: [right] };
@@ -101,13 +101,13 @@ describe('what is returned', () => {
     expect(
       returnOf({ ...rich, facts: { ...facts.facts, costs: { ...returnCosts, amount: 7000n } } })?.funds,
     ).toEqual([]);
-    // dust counts for nothing, so an order does not need it
+    // dust does not count, so an order does not need it
     const dust = [money(3, 200n)];
     const poor = { ...given, payments: dust.map(paid), owed: dust };
     expect(returnOf(poor)?.funds).toEqual([customer(dust, [], 5000n)]);
   });
 
-  test('while an order waits is not paid with what its delivery will spend', () => {
+  test('while an order waits is not paid with coins of its delivery', () => {
     const right = deposit(0, 0, 'here');
     const [large, less, inscribed] = [money(0, 3000n), money(1, 2500n), money(2, 2600n)];
     const given = { ...facts, deposits: [right, wrong], candidates: [right], owed: [large, less] };
@@ -118,13 +118,13 @@ describe('what is returned', () => {
     expect(returnOf({ ...given, payments: coins, holding })?.funds ?? []).toEqual([]);
   });
 
-  test('of an order that is over is all that is left, parents first, with all of its money', () => {
+  test('of an order that is over has everything left, parents first, paid by all of its money', () => {
     const left = deposit(0, 0, 'here');
     const coins = [money(0, 5000n)];
     const over = { ...facts, state: 'waiting-refund' as const, deposits: [left, wrong], candidates: [left] };
     const first = returnOf({ ...over, payments: coins.map(paid), owed: coins });
     expect(placesOf(first)).toEqual([0]);
-    // a parent is worth all of the money, and anybody may send the rest
+    // a parent is worth all of the money, while anyone may send the other outputs
     expect(first).toMatchObject({ funds: [customer(coins), operator(5000n)], isLast: false });
     const second = returnOf({ ...over, owed: coins, spent: new Set([outpointOf(left.payment)]) });
     expect(placesOf(second)).toEqual([1]);
@@ -132,7 +132,7 @@ describe('what is returned', () => {
     expect(returnOf({ ...over, deposits: [deposit(0, 0, 'seen'), deposit(0, 2, 'gone')] })).toBeNull();
   });
 
-  test('costs the customer little where it is no parent, and then ours, and then nothing', () => {
+  test('without a parent costs the customer little, then us, and then is not made', () => {
     const over = {
       ...facts,
       state: 'waiting-refund' as const,
@@ -146,7 +146,7 @@ describe('what is returned', () => {
     expect(of({ strayCost: 5000n, ourCost: 5000n })).toEqual([]);
   });
 
-  test('is paid by sats that came to deposits where the charge has no money, and by both together', () => {
+  test('is paid by sats of deposits if the charge has no money, and by both together', () => {
     const left = deposit(0, 0, 'here');
     const over = { ...facts, state: 'waiting-refund' as const, deposits: [left, sats(7)] };
     expect(returnOf(over)).toMatchObject({ funds: [customer([], [sats(7)]), operator(5000n)], isLast: true });
@@ -159,7 +159,7 @@ describe('what is returned', () => {
     ]);
   });
 
-  test('is nothing but sats where these are left, each address for itself', () => {
+  test('has only sats if only these are left, one address at a time', () => {
     const over = { ...facts, state: 'waiting-refund' as const, owed: [money(0, 9000n)] };
     const deposits = [sats(1), sats(2, 1), sats(3)];
     expect(returnOf({ ...over, deposits })).toEqual({
@@ -169,7 +169,7 @@ describe('what is returned', () => {
     });
   });
 
-  test('is what came with a payment, once the order does not wait, if there is an address for it', () => {
+  test('has holdings of payments, once the order does not wait, if there is an address', () => {
     const inscribed = { payment: deposit(0, 8, 'here').payment, isParent: true, inscriptions: [], runes: [] };
     const over = { ...facts, state: 'waiting-refund' as const, holding: [inscribed] };
     expect(returnOf(over)).toMatchObject({
@@ -182,13 +182,13 @@ describe('what is returned', () => {
     expect(returnOf({ ...over, refundDust: 10_001n })?.holdings).toMatchObject([{ isDust: true }]);
   });
 
-  test('is one of what is too little to go home by itself at a time, behind all else', () => {
+  test('has one holding below dust at a time, after all others', () => {
     const small = { ...deposit(0, 5, 'other'), isDust: true };
     const over = { ...facts, state: 'waiting-refund' as const, deposits: [small, { ...small }, wrong] };
     expect(placesOf(returnOf(over))).toEqual([1, 5]);
   });
 
-  test('of a delivered order is paid with ours where nothing else is there', () => {
+  test('of a delivered order is paid with our money if there is no other', () => {
     const ours = [money(0, 400n, 0n), money(1, 1900n, 0n)];
     const excess = money(2, 9000n, 7000n);
     const delivered = { ...facts, state: 'completed' as const, deposits: [wrong], ours, share: 300n };
@@ -200,7 +200,7 @@ describe('what is returned', () => {
     expect(returnOf({ ...delivered, owed })?.funds[0]).toEqual(customer([money(3, 600n)], [], 5000n));
   });
 
-  test('of a delivered order is nothing at our cost that holds neither inscription nor rune', () => {
+  test('of a delivered order never costs us for an output with only sats', () => {
     const ours = [money(1, 90_000n, 0n)];
     const delivered = { ...facts, state: 'completed' as const, deposits: [sats(3)], ours };
     expect(returnOf(delivered)).toMatchObject({ holdings: [], funds: [customer([], [sats(3)])] });
@@ -211,7 +211,7 @@ describe('what is returned', () => {
     expect(spent?.funds).toEqual([]);
   });
 
-  test('fits into one transaction, and what is left of its money pays for the next one', () => {
+  test('fits into one transaction, and the rest of its money pays for the next one', () => {
     const many = Array.from({ length: 1700 }, (_, vout) => deposit(0, vout, 'other'));
     const owed = Array.from({ length: 1700 }, (_, vout) => money(vout, BigInt(vout)));
     const over = { ...facts, state: 'waiting-refund' as const, deposits: many, owed };
@@ -225,12 +225,12 @@ describe('what is returned', () => {
     ]);
     const spent = new Set(first.holdings.map(({ payment }) => outpointOf(payment)));
     expect(placesOf(returnOf({ ...over, spent }))?.[0]).toBe(first.holdings.length);
-    // which is in a block first: until then nobody else pays
+    // the rest must be in a block first: until then nothing else pays
     expect(returnOf({ ...over, spent, owed: [] })?.funds).toEqual([operator(5000n)]);
     expect(returnOf({ ...over, spent, owed: [], isMoneyComing: true })).toBeNull();
   });
 
-  test('is one deposit at a time where runes are not known', () => {
+  test('has one deposit at a time if runes are unknown', () => {
     const blind = [deposit(0, 1, 'other'), deposit(1, 2, 'other')].map((one) => ({ ...one, runes: null }));
     const over = { ...facts, state: 'waiting-refund' as const, deposits: blind, owed: [money(0, 5000n)] };
     expect(placesOf(returnOf(over))).toEqual([1]);
@@ -238,13 +238,13 @@ describe('what is returned', () => {
   });
 
   test.each<OrderState>(['prep', 'queued', 'error', 'expired', 'cancelled', 'refunded'])(
-    'is nothing while an order is in the state %s',
+    'is not made while an order is in the state %s',
     (state) => {
       expect(returnOf({ ...facts, state, deposits: [wrong] })).toBeNull();
     },
   );
 
-  test('keeps the money of an order back only where it may be a parent that a block has', () => {
+  test('holds the money of an order back only for a possible parent in a block', () => {
     const block = { height: asHeight(5), hash: asBlockHash(Buffer.alloc(32)) };
     const here = deposit(0, 1, 'here');
     const seen = deposit(0, 2, 'seen');

@@ -29,7 +29,7 @@ const runestone = (): Uint8Array => Uint8Array.of(0x6a, 0x5d, 0x02, 0x16, 0x01);
 const funds = { rest: null, kept: own, isOurs: false, costMax: null, feeRate: 2000n };
 const refundTo = (script: Uint8Array) => ({ kind: 'refund', script }) as const;
 
-describe('what sends deposits home', () => {
+describe('a return of deposits', () => {
   test('keeps every sat of a deposit in its place, pays with the money alone, and loses nothing', () => {
     fc.assert(
       fc.property(
@@ -71,7 +71,7 @@ describe('what sends deposits home', () => {
           const least = (BigInt(Math.ceil(plannedWeight(plan) / 4)) * feeRate + 999n) / 1000n;
           expect(plan.feeMax).toBe(fee);
           expect(fee).toBeGreaterThanOrEqual(least);
-          // what is left and no output can hold: dust, and what that output would cost
+          // the rest that no output can hold: dust, and the cost of that output
           const rests = plan.outputs.slice(deposits.length);
           if (rests.length > 0) expect(fee).toBe(least);
           else expect(fee - least).toBeLessThan(330n + (44n * feeRate) / 1000n);
@@ -84,7 +84,7 @@ describe('what sends deposits home', () => {
     );
   });
 
-  test('names all that deposits hold, and leads it home: the wallet refuses another order', () => {
+  test('names everything that deposits hold, and returns it: the wallet refuses another order', () => {
     const runes = fc.uniqueArray(
       fc.record({
         id: fc.nat({ max: 3 }).map((tx) => ({ block: asU128(840_000), tx })),
@@ -120,7 +120,7 @@ describe('what sends deposits home', () => {
     );
   });
 
-  test('says what is missing', () => {
+  test('says how many sats are missing', () => {
     const deposits = [homeless(10_000n, 0)];
     expect(planReturn({ ...funds, holdings: deposits, money: [] })).toEqual({ kind: 'short', missing: 222n });
     const money = [arrived(400n, 7)];
@@ -128,7 +128,7 @@ describe('what sends deposits home', () => {
     expect(short).toMatchObject({ kind: 'short' });
   });
 
-  test('gives the last deposit as much as nodes relay to its home', () => {
+  test('raises the last deposit to the dust limit of its destination', () => {
     const p2pkh = Uint8Array.of(0x76, 0xa9, 20, ...new Uint8Array(20), 0x88, 0xac);
     const deposits = [homeless(10_000n, 0), homeless(330n, 1, { home: p2pkh })];
     const plan = planReturn({ ...funds, holdings: deposits, money: [arrived(5000n, 7)] });
@@ -138,7 +138,7 @@ describe('what sends deposits home', () => {
     expect(planReturn({ ...funds, holdings: deposits, money: [] })).toMatchObject({ kind: 'short' });
   });
 
-  test('costs no more than it may, and leaves an output of ours', () => {
+  test('keeps its bound of costs, and leaves an output of ours', () => {
     const holdings = [homeless(10_000n, 0)];
     const money = [arrived(2000n, 7)];
     const ours = { ...funds, holdings, money, isOurs: true };
@@ -168,7 +168,7 @@ describe('what sends deposits home', () => {
     expect(planReturn({ ...sats, money: [] })).toMatchObject({ kind: 'short' });
   });
 
-  test('is of fewer where the money does not pay for all', () => {
+  test('has fewer deposits if the money does not pay for all', () => {
     const holdings = Array.from({ length: 40 }, (_, vout) => homeless(330n, vout));
     const { rest: _, ...others } = funds;
     const refund = (areAll: boolean) => (areAll ? refundTo(p2tr(9)) : null);
@@ -181,7 +181,7 @@ describe('what sends deposits home', () => {
     expect(of(100n)).toMatchObject({ kind: 'short' });
   });
 
-  test('has a runestone where runes would not go home by themselves', () => {
+  test('has a runestone if runes would not return without it', () => {
     const runes = [{ id: { block: asU128(1n), tx: 0 }, amount: asU128(5n) }];
     const deposits = [homeless(10_000n, 0), homeless(600n, 1, { holds: { inscriptions: [], runes } })];
     const plan = planReturn({ ...funds, holdings: deposits, money: [arrived(2000n, 7)] });

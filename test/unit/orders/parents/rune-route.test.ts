@@ -20,7 +20,10 @@ const held = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-/** Where ord puts the runes of a transaction's inputs: edicts first, the rest to the pointer, else to output 0. */
+/**
+ * Destinations of runes of a transaction's inputs by ord's rules: edicts first, the rest to the pointer, else to output
+ * 0.
+ */
 function moved(
   parents: readonly (readonly RuneAmount[])[],
   route: ReturnType<typeof runeRoute>,
@@ -40,7 +43,7 @@ function moved(
 }
 
 describe('the runes of parents', () => {
-  test('go to the outputs of those that brought them', () => {
+  test('go to the outputs of their own parents', () => {
     fc.assert(
       fc.property(held, fc.nat({ max: 3 }), (parents, firstOutput) => {
         const wanted = new Map(
@@ -54,19 +57,19 @@ describe('the runes of parents', () => {
     );
   });
 
-  test('need no runestone where they go home by themselves, or there are none', () => {
+  test('need no runestone if they return without it, or if there are no runes', () => {
     expect(runeRoute([[rune(1, 5n)], []], 0)).toBeNull();
     expect(runeRoute([[], []], 3)).toBeNull();
   });
 
-  test('keep an order with several parents from being delivered where nobody knows them', async () => {
+  test('are unknown: an order with several parents is not delivered', async () => {
     const parent = { isUnspent: true, runes: null };
     const funds = { payments: [], parents: [parent, { ...parent, runes: [] }] };
     const why = await makeReveals({} as never, {} as never, {} as never, funds as never);
     expect(why).toContain('INDEX_RUNES');
   });
 
-  test('that nobody knows of go to the first parent', () => {
+  test('that are unknown go to the first parent', () => {
     expect(runeRoute([null], 0)).toBeNull();
     expect(runeRoute([null, null], 2)).toEqual({ edicts: [], pointer: 2 });
   });

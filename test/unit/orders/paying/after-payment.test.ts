@@ -40,7 +40,7 @@ const signer: PlanningSigner = {
 const rune: RuneAmount = { id: { block: asU128(840_000), tx: 1 }, amount: asU128(7) };
 const inscription: HeldInscription = { id: `${'ab'.repeat(32)}i0`, offset: 0n };
 
-/** A coin as it comes to be in the chain. */
+/** A coin in its form on the chain. */
 interface MinedCoin {
   readonly paid: WatchedPayment;
   readonly height: Height;
@@ -48,11 +48,11 @@ interface MinedCoin {
   readonly ranges: readonly SatRange[];
 }
 
-/** Sats of an early block, and of none. */
+/** Sats of an early block, and unknown ones. */
 const special = 1_000_000_000;
 const common = 1_900_000_000_000_000;
 
-/** Spends these coins as the service does, by its own plans and ord's rules; null: they are too little. */
+/** Spends these coins as the service does, by its own plans and ord's rules; null: they are too few sats. */
 function realOutcome(
   given: Order,
   terms: OrderTerms,
@@ -91,7 +91,7 @@ function realOutcome(
   }
 }
 
-/** The fewest coins that pay, the largest first, as ADR 65 says; null: none do. */
+/** The fewest coins that pay, the largest first, by ADR 65; null: not enough. */
 function naivelySpent(
   order: Order,
   coins: readonly MinedCoin[],
@@ -101,7 +101,7 @@ function naivelySpent(
   const costs = coinCosts(order);
   const fewest = (from: readonly MinedCoin[]): readonly MinedCoin[] | null => {
     const sorted = from
-      // a small coin may have the sat that is asked for
+      // a small coin may have the wanted sat
       .filter(({ paid }) => wantsSats || paid.value > input)
       .toSorted(
         (a, b) => Number(b.paid.value - a.paid.value) || (outpointOf(a.paid) < outpointOf(b.paid) ? -1 : 1),
@@ -121,7 +121,7 @@ function naivelySpent(
       ? null
       : { payments: found.toSorted((a, b) => (chain(a) < chain(b) ? -1 : 1)).map(({ paid }) => paid) };
   }
-  // twenty at most, all of which are looked at
+  // at most twenty, all of which are examined
   if (fewest(coins) === null) return null;
   const ranges = new Map(coins.map((coin) => [outpointOf(coin.paid), coin.ranges]));
   const named = coins
@@ -180,11 +180,11 @@ interface CaseOf {
   readonly open: OpenOrder;
   readonly outcome: PaymentOutcome;
   readonly real: ReturnType<typeof realOutcome>;
-  /** Outpoints as the simulation calls them. */
+  /** Outpoints with the names of the simulation. */
   readonly named: (outpoint: string) => string;
 }
 
-/** One random order with coins that are there, a payment, and what both sides make of it; null: it takes no money. */
+/** One random order with its coins, a payment, and the results of both sides; null: it takes no money. */
 function tryCase(terms: OrderTerms, quote: OrderQuote, pick: fc.GeneratorValue): CaseOf | null {
   const wantsSats = !terms.burn && pick(() => fc.boolean());
   const plain = storedOrder(terms, quote);
@@ -261,7 +261,7 @@ function tryCase(terms: OrderTerms, quote: OrderQuote, pick: fc.GeneratorValue):
   return { open, outcome, real, named };
 }
 
-/** Coins of the missing sats, in one or in two, or of other values. */
+/** Coins with the missing sats, in one or in two, or with other values. */
 function sentValues(
   { missing, missingInTwo, postage }: OpenOrder,
   { amount }: OrderQuote,
@@ -282,7 +282,7 @@ const coinName = (coin: { outpoint: string | null; vout: number }): string =>
   coin.outpoint ?? `payment:${coin.vout}`;
 
 describe('an order after a payment', () => {
-  test('is delivered as the plans of its transactions say, whatever it is and whatever came', () => {
+  test('is delivered as the plans of its transactions say, for any order and any payments', () => {
     const ends = { delivered: 0, short: 0, refunded: 0, failed: 0 };
     let several = 0;
     fc.assert(

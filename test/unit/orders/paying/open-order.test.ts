@@ -31,7 +31,7 @@ function opened(order: Order, ...more: [Parameters<typeof recordsOf>[1]?, number
   return found.order;
 }
 
-describe('an order that somebody wants to pay', () => {
+describe('an order to be paid', () => {
   test('takes money in the states that wait for it', () => {
     const kinds = orderStates.map((state) => [
       state,
@@ -54,7 +54,7 @@ describe('an order that somebody wants to pay', () => {
     });
   });
 
-  test('takes none once its time is over, or its customer wants it cancelled', () => {
+  test('takes no money once its time is over, or its customer wants to cancel it', () => {
     const late = orderOf({ expiresAt: new Date(now.getTime() - 1) });
     expect(openOrder(recordsOf(late, []), null)).toEqual({ kind: 'over', state: 'expired' });
     expect(openOrder(recordsOf(orderOf({ isCancelAsked: true }), []), null)).toEqual({
@@ -63,7 +63,7 @@ describe('an order that somebody wants to pay', () => {
     });
   });
 
-  test('says what is missing in one coin and in two, and what is there', () => {
+  test('says how many sats are missing in one coin and in two, and which coins it has', () => {
     const order = orderOf();
     const none = opened(order);
     expect(none).toMatchObject({ missing: order.amount, coins: [], reveals: [1], postage: 546n });
@@ -103,7 +103,7 @@ describe('an order that somebody wants to pay', () => {
     });
   });
 
-  test('asks a late payment for what fees rose by, and shows its amount without that', () => {
+  test('charges a late payment for the rise of fees, and shows its amount without that', () => {
     const { quote } = orderOf();
     const held = { ...quote, feeEstimate: 2000, heldUntil: now.getTime() - 1 };
     const order = orderOf({ quote: held });
@@ -115,7 +115,7 @@ describe('an order that somebody wants to pay', () => {
     expect(risen.feeRate).toBe(20_000n);
   });
 
-  test('says which coins would be spent that no block has', () => {
+  test('says which unmined coins would be spent', () => {
     const order = orderOf();
     const open = opened(order, [payment(order, txid, 3, 1000n, null)]);
     const outcome = afterPayment(
@@ -131,7 +131,7 @@ describe('an order that somebody wants to pay', () => {
     });
   });
 
-  test('promises nothing where coins are alike, and the txid of the payment decides', () => {
+  test('predicts nothing if coins are alike and the txid of the payment decides', () => {
     const order = orderOf();
     const open = opened(order, [payment(order, txid, 0, 600n, tip)]);
     const rest = order.amount - 600n;
@@ -143,7 +143,7 @@ describe('an order that somebody wants to pay', () => {
     });
   });
 
-  test('names the sat of each inscription where the sats of coins are known', () => {
+  test('names the sat of each inscription if the sats of coins are known', () => {
     const open = opened(orderOf());
     const ranges = [
       { start: 7_000_000, end: 7_000_010 },
@@ -155,7 +155,7 @@ describe('an order that somebody wants to pay', () => {
     });
   });
 
-  test('is not delivered with less than is missing', () => {
+  test('is not delivered with less than the missing sats', () => {
     const open = opened(orderOf());
     const coins = [{ vout: 0, value: open.missing - 400n, ranges: null }];
     expect(afterPayment(open, { coins }, regtestSatributes())).toMatchObject({ kind: 'short' });

@@ -18,7 +18,7 @@ const { request, quote: someQuote } = wantedOrder(['text']);
 export const now = new Date('2026-05-01T12:00:00Z');
 export const tip = asHeight(700);
 
-/** An order of a quote, as it is stored. */
+/** An order of a quote, in its stored form. */
 export function storedOrder(terms: OrderTerms, quote: OrderQuote, more: Partial<Order> = {}): Order {
   return {
     id: '00000000-0000-4000-8000-000000000000',
@@ -79,7 +79,7 @@ export const payment = (
   change: 1,
 });
 
-/** Records of an order with these payments, of which those in blocks hold nothing, or what is said. */
+/** Records of an order with these payments. Those in blocks hold nothing, unless `held` says otherwise. */
 export function recordsOf(
   order: Order,
   payments: readonly WatchedPayment[],

@@ -6,7 +6,7 @@ import { keptSizeFees, quotedLayout } from '#orders/pricing/quoted-layout.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { orders, somePrices } from '../inscribing/made-orders.ts';
 
-test('an order is planned as it was quoted, whatever the service earns by it', () => {
+test('an order is planned as quoted, whatever the service earns by it', () => {
   fc.assert(
     fc.property(orders, somePrices, (terms, prices) => {
       const quote = quoteOrder(terms, prices);

@@ -13,7 +13,7 @@ describe('the price of an order', () => {
     ['completed within its hold', price, held, 15_000n, 'held'],
     ['of an earlier version', { ...price, heldUntil: null }, late, 15_000n, 'held'],
     ['made without an estimate', { ...price, estimate: null }, late, 15_000n, 'unknown'],
-    ['made at an estimate of nothing', { ...price, estimate: 0n }, late, 15_000n, 'unknown'],
+    ['made at an estimate of zero', { ...price, estimate: 0n }, late, 15_000n, 'unknown'],
     ['completed without an estimate', price, late, null, 'unknown'],
     ['at the estimate', { ...price, feeRate: 15_000n }, late, 15_000n, 'own-fee'],
     ['above the estimate', { ...price, feeRate: 20_000n }, late, 15_000n, 'own-fee'],
@@ -26,7 +26,7 @@ describe('the price of an order', () => {
   test.each([
     ['just above a half', 1000n, 1000n, 1501n, 1501n],
     ['of fifteen times', 1000n, 1000n, 15_000n, 15_000n],
-    // who chose to wait still does, and who paid more for a place is asked for no more than a place costs
+    // a customer who chose to wait still waits, and one who paid more for a place pays no more than a place costs
     ['for a customer who asked for less', 4000n, 1000n, 15_000n, 3750n],
     ['for a customer who asked for more', 4000n, 10_000n, 15_000n, 15_000n],
     ['in whole units, rounded up', 3000n, 1000n, 10_000n, 3334n],
@@ -37,7 +37,7 @@ describe('the price of an order', () => {
     });
   });
 
-  test('is never asked again of who pays the new one, and never above the estimate', () => {
+  test('is not raised again for a customer who pays the new one, and is never above the estimate', () => {
     const rate = fc.bigInt({ min: 100n, max: 10_000_000n });
     fc.assert(
       fc.property(rate, rate, rate, (estimate, feeRate, now) => {
@@ -63,19 +63,19 @@ describe('the price of an order', () => {
     ],
     ['a burn', wantedOrder(['a'], { burn: true })],
     ['a low rate', wantedOrder(['a'], { feeRate: 100n })],
-  ])('at another rate differs by the fees of its transactions alone: %s', (_, { terms, quote }) => {
+  ])('at another rate differs only by the fees of its transactions: %s', (_, { terms, quote }) => {
     fc.assert(
       fc.property(fc.bigInt({ min: 100n, max: 10_000_000n }), (feeRate) => {
         const again = quoteAtRate(terms, quote, feeRate);
         if (again === null) {
-          // less than a sat more
+          // at most one sat more
           expect(feeRate).toBeLessThanOrEqual(terms.feeRate + 10n);
           return;
         }
         expect(again.amount - again.chainFee).toBe(quote.amount - quote.chainFee);
         expect({ ...again, amount: 0, chainFee: 0 }).toEqual({ ...quote, amount: 0, chainFee: 0 });
         const rise = (Number(feeRate) / Number(terms.feeRate)) * quote.chainFee;
-        // fees are rounded up, each
+        // each fee is rounded up
         expect(Math.abs(again.chainFee - rise)).toBeLessThanOrEqual(
           (Number(feeRate) / Number(terms.feeRate)) * 10,
         );

@@ -77,7 +77,7 @@ describe('a data URL', () => {
           .replace(/=+$/u, '');
         const padded = isPadded ? whole.padEnd(Math.ceil(whole.length / 4) * 4, '=') : whole;
         const data = isEscaped ? padded.replaceAll(/[+/=]/gu, encodeURIComponent) : padded;
-        // a break within an escape is not one of base64
+        // a break within an escape is not part of base64
         const url = head + (isEscaped ? data : broken(data, breaks));
         const found = readDataUrl(url);
         expect(found.kind).toBe('content');
@@ -114,7 +114,7 @@ describe('a data URL', () => {
         if (found.kind === 'refused') return;
         const bytes = Buffer.from(contentOf(found));
         expect(found.bytes).toBe(bytes.length);
-        // browsers know one alphabet
+        // browsers know only one alphabet
         const known = url.includes(';base64,') ? url.replaceAll('-', '+').replaceAll('_', '/') : url;
         const seen = await fetch(known);
         expect(Buffer.from(await seen.arrayBuffer())).toEqual(bytes);
@@ -182,7 +182,7 @@ describe('a data URL', () => {
     ['data:;base64,AB%', 'is not base64: it has a percent sign'],
     ['data:;base64,AB%00', String.raw`is not base64: "\u0000"`],
     ['data:;base64,a+b-', 'is not clearly base64: it has characters of two alphabets'],
-    // plus signs that a form made blanks
+    // plus signs that a form turned into blanks
     ['data:;base64,  /v7 ', 'is not clearly base64: its blanks may have been plus signs'],
     ['data:;base64,A B=', 'is not base64: 2 characters and 1 of padding'],
     ['data:,100%', 'has a percent sign without two hex digits after it'],
@@ -197,7 +197,7 @@ describe('a data URL', () => {
     expect(found.kind === 'refused' && found.reason.slice(0, words.length)).toBe(words);
   });
 
-  test('of more bytes than are decoded at once gives all of them, and none with padding before its end', () => {
+  test('with more bytes than one step gives all of them, and is refused with padding before its end', () => {
     const piece = 'AB'.repeat(32_768);
     for (const length of [49_151, 49_152, 49_153, 200_001]) {
       const bytes = Buffer.alloc(length, 'content ');
@@ -229,13 +229,13 @@ function cbor(json: string | Uint8Array): Buffer | readonly string[] {
 }
 
 describe('metadata', () => {
-  test('is read back by our own reader as the JSON that it was', () => {
+  test('is read back by our own reader as the same JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const json = JSON.stringify(value);
         const made = cbor(json);
         if (!Buffer.isBuffer(made)) {
-          // what JSON.stringify writes of numbers is kept, unless it is a whole number beyond 64 bits
+          // numbers of JSON.stringify are kept, except whole numbers beyond 64 bits
           expect(made.every((reason) => /NUL|Unicode|number/u.test(reason))).toBe(true);
           expect(json).toMatch(/\\u0000|\\ud[89a-f]|\d{17}/u);
         } else expect(JSON.parse(cborToJson(made)!)).toEqual(shown(json));
@@ -251,13 +251,13 @@ describe('metadata', () => {
     );
   });
 
-  test('keeps names that objects have anyway', () => {
+  test('keeps names that every object has', () => {
     expect(cborToJson(cbor('{"__proto__":{"constructor":1}}') as Buffer)).toBe(
       '{"__proto__":{"constructor":1}}',
     );
   });
 
-  test('is refused where it is no JSON, or not UTF-8', () => {
+  test('is refused if it is not JSON, or not UTF-8', () => {
     expect(cbor('{"a":}')).toEqual(['does not hold JSON in UTF-8']);
     expect(cbor(Uint8Array.of(0x22, 0xff, 0x22))).toEqual(['does not hold JSON in UTF-8']);
   });
@@ -273,17 +273,17 @@ describe('metadata', () => {
     [String.raw`{"\udc00":1}`, `${held} the name of a field of its value is not valid Unicode`],
     [String.raw`{"a":{"b\u0000":1}}`, `${held} the name of a field of a has a NUL character (U+0000)`],
     [`${'['.repeat(257)}${']'.repeat(257)}`, `${held} its value is nested deeper than 256 levels`],
-  ])('that its readers would change is refused: %s', (json, reason) => {
+  ])('is refused if its readers would change it: %s', (json, reason) => {
     expect(cbor(json)).toEqual([reason]);
   });
 
-  test('is taken as deep as ord reads it', () => {
+  test('is accepted up to the depth that ord reads', () => {
     const deep = `${'['.repeat(256)}${']'.repeat(256)}`;
     expect(cborToJson(cbor(deep) as Buffer)).toBe(deep);
   });
 });
 
-test('25 extensions are taken, in either case, and no others', () => {
+test('25 extensions are accepted, in either case, and no others', () => {
   const extensions = fileExtensions.split(', ');
   expect(extensions).toHaveLength(25);
   for (const extension of extensions) {
@@ -295,7 +295,7 @@ test('25 extensions are taken, in either case, and no others', () => {
 
 const asker = ownAsker('a client');
 
-test('brotli is used where it is shorter, and not for media', async () => {
+test('brotli is used if it is shorter, and not for media', async () => {
   const content = Buffer.from('satscribe '.repeat(500));
   const made = await compressed(content, 'text/plain;charset=utf-8', asker);
   expect(brotliDecompressSync(made!)).toEqual(content);
@@ -305,7 +305,7 @@ test('brotli is used where it is shorter, and not for media', async () => {
   expect(await compressed(Uint8Array.of(1, 2, 3), 'text/plain', asker)).toBeNull();
 });
 
-test('one client is compressed for beside another, and nothing for who has left', async () => {
+test('clients are compressed for in turn, and nothing for one that has left', async () => {
   const content = Buffer.from(Array.from({ length: 500 }, (_, index) => `${index} satscribe`).join(' '));
   const controller = new AbortController();
   const many = ownAsker('many', controller.signal);
@@ -315,7 +315,7 @@ test('one client is compressed for beside another, and nothing for who has left'
   };
   const ofMany = Array.from({ length: 10 }, () => compressed(content, 'text/plain', many).then(done('many')));
   const left = Promise.allSettled(ofMany);
-  // another client comes last, and is served next
+  // another client comes last, but is served next
   await compressed(Buffer.from('satscribe '.repeat(50)), 'text/plain', asker).then(done('other'));
   expect(order.indexOf('other')).toBeLessThanOrEqual(1);
   controller.abort(new Error('left'));

@@ -50,7 +50,7 @@ test('reads the fields of the interface, amounts in units of the rune', () => {
   });
 });
 
-test('an etching without a name, and terms that say nothing', () => {
+test('an etching without a name, and with empty terms', () => {
   const { etching, faults } = read({ premine: '1', terms: { height: { start: null, end: '' }, cap: null } });
   expect(faults).toEqual([]);
   expect(etching).toEqual({
@@ -149,7 +149,7 @@ describe('any body', () => {
   });
 });
 
-test('what is missing of an etching is named beside faults of other fields', () => {
+test('missing parts of an etching are named beside faults of other fields', () => {
   const values = new RequestValues();
   values.required(undefined, 'receiveAddress');
   readEtching(values, {});

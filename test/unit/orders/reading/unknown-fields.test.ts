@@ -18,7 +18,7 @@ const options: DescribeOptions = {
   timeoutMinutes: 60,
 };
 const describe = (body: object): DescribedOrder | Faulty => describeOrder(body, options);
-/** The part of a body that is stored, and shown again. */
+/** The part of a body that is stored and shown. */
 function requestOf(body: object): object {
   const described = describe(body);
   if (described.kind === 'faulty') throw new Error(JSON.stringify(described.faults));
@@ -51,7 +51,7 @@ test('known fields of delegates and parents are shown as they were sent', () => 
   });
 });
 
-test('nothing else of a body is kept, wherever and whatever it is', () => {
+test('nothing else of a body is kept', () => {
   const junk = fc.dictionary(
     fc
       .string()
@@ -79,7 +79,7 @@ test('nothing else of a body is kept, wherever and whatever it is', () => {
   );
 });
 
-test('a field that another takes the place of is not kept, however long it is', () => {
+test('a field that another one replaces is not kept, however long it is', () => {
   const metadataUrl = new Uint8Array(1_000_000).fill(0x61);
   const given = { delegateId: id, metadataDataURL: 'data:application/json,{}' };
   for (const value of [metadataUrl, { deep: metadataUrl }, [metadataUrl], true])
@@ -90,7 +90,7 @@ test('a field that another takes the place of is not kept, however long it is', 
   expect(JSON.stringify(shown).length).toBeLessThan(1_000);
 });
 
-test('lists that are longer than an order may have are refused by their length, before an item is read', () => {
+test('too long lists are refused by their length, before an item is read', () => {
   const many = (item: unknown, count: number): unknown[] => Array.from({ length: count }, () => item);
   const long: readonly (readonly [object, string])[] = [
     [

@@ -43,7 +43,7 @@ const costs = coinCosts({
 });
 const funds = (payments: readonly CoinPayment[]): PaidFunds => ({ payments, parents: [], costs });
 
-/** Answers one question after the other. */
+/** Answers the questions one after the other. */
 const answers = (...given: readonly (OutputSats | null | Error)[]): TraceSats => {
   let asked = 0;
   return async () => {
@@ -55,7 +55,7 @@ const answers = (...given: readonly (OutputSats | null | Error)[]): TraceSats =>
 
 const knownSats = (arrived: ArrivedSats): KnownSats => ({ arrived, satributes: regtestSatributes() });
 
-/** What is said once nothing is looked up any more. */
+/** The state once nothing is being looked up. */
 async function settled(sats: ArrivedSats, payments: readonly CoinPayment[]) {
   for (;;) {
     const placed = placeSats(order, funds(payments), knownSats(sats));
@@ -77,7 +77,7 @@ describe('the sats that arrived for an order', () => {
     expect(placeSats(order, funds(payments), knownSats(sats)).kind).toBe('placed');
   });
 
-  test('are not wanted where they are others', async () => {
+  test('are refused if they are others', async () => {
     const sats = new ArrivedSats(answers(known(special - 1)), 0);
     expect(await settled(sats, [paymentAt(0)])).toEqual({
       kind: 'unwanted',
@@ -85,7 +85,7 @@ describe('the sats that arrived for an order', () => {
     });
   });
 
-  test('are asked for again where the node is away, spent them, or has them in another block', async () => {
+  test('are looked up again if the node is away, has them spent, or has them in another block', async () => {
     const moved: OutputSats = { ...known(0), state: 'unknown', reason: 'reorganised', isReorganised: true };
     const sats = new ArrivedSats(
       answers(new Error('away'), null, known(special, otherHash), moved, known(special)),
@@ -94,13 +94,13 @@ describe('the sats that arrived for an order', () => {
     expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
   });
 
-  test('are looked at again in another block', async () => {
+  test('are looked up again in another block', async () => {
     const sats = new ArrivedSats(answers(known(special), known(7, otherHash)), 0);
     expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
     expect((await settled(sats, [paymentAt(0, otherHash)])).kind).toBe('unwanted');
   });
 
-  test('are not allowed where they are unknown; who tries again has them looked up again', async () => {
+  test('are not allowed if they are unknown; a retry looks them up again', async () => {
     const unknown: OutputSats = {
       ...known(0),
       state: 'unknown',
@@ -115,7 +115,7 @@ describe('the sats that arrived for an order', () => {
     expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
   });
 
-  test('that are unknown are left out where the others do without, and looked up once', async () => {
+  test('that are unknown are left out if the others are enough, and are looked up once', async () => {
     const unknown: OutputSats = {
       ...known(0),
       state: 'unknown',
@@ -127,12 +127,12 @@ describe('the sats that arrived for an order', () => {
     const placed = await settled(sats, [mine, stray, other]);
     expect(placed).toMatchObject({ kind: 'placed', payments: [{ outpoint: mine.outpoint }] });
     expect(placeSats(order, funds([mine, stray, other]), knownSats(sats))).toEqual(placed);
-    // what is known does not pay
+    // the known ones do not pay
     const short = new ArrivedSats(answers(known(special), unknown), 0);
     expect((await settled(short, [{ ...mine, value: 600n }, stray])).kind).toBe('impossible');
   });
 
-  test('of an order that takes any are not looked up', () => {
+  test('of an order that takes any sats are not looked up', () => {
     const sats = new ArrivedSats(answers(), 0);
     const any = { ...order, request: made.request };
     const payments = [paymentAt(0)];

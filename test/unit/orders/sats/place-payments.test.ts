@@ -21,7 +21,7 @@ function permutations<Item>(items: readonly Item[]): Item[][] {
 }
 
 describe('payments in the order that puts allowed sats below the inscriptions', () => {
-  test('one whose first sat is allowed comes first, wherever it was', () => {
+  test('the one whose first sat is allowed comes first, wherever it was', () => {
     const common = paid([firstOf(7) + 5, 4000]);
     const special = paid([firstOf(7), 330]);
     const one = [0];
@@ -36,7 +36,7 @@ describe('payments in the order that puts allowed sats below the inscriptions', 
     expect(placePayments([paid([9, 1], [firstOf(7), 50])], uncommon, [0])).toBeNull();
   });
 
-  test('each of several inscriptions lies on an allowed one, also behind the first payment', () => {
+  test('each of several inscriptions is on an allowed sat, also after the first payment', () => {
     const places = [0, 546, 1092];
     const short = paid([firstOf(9), 600]);
     const rest = paid([firstOf(9) + 10_000, 600]);
@@ -48,7 +48,7 @@ describe('payments in the order that puts allowed sats below the inscriptions', 
     expect(placePayments([paid([firstOf(9), 1093])], block9, places)).not.toBeNull();
   });
 
-  test('special sats in outputs of the postage come one after the other, and what pays fees last', () => {
+  test('special sats in outputs of the postage come one after the other, and payments for fees last', () => {
     const fees = paid([firstOf(7) + 5, 4000]);
     const specials = [8, 3, 6].map((height) => paid([firstOf(height), 546]));
     const [one, two, three] = specials as [typeof fees, typeof fees, typeof fees];
@@ -64,7 +64,7 @@ describe('payments in the order that puts allowed sats below the inscriptions', 
     ]);
   });
 
-  test('of 20 payments that never fit are given up', () => {
+  test('20 payments that never fit are given up', () => {
     const payments = Array.from({ length: 20 }, (_, at) => paid([firstOf(at + 1), 500 + at]));
     const places = Array.from({ length: 12 }, (_, place) => place * 546);
     expect(placePayments(payments, uncommon, places)).toBeNull();

@@ -15,7 +15,7 @@ const core31 = {
   limitclustersize: 101_000,
 };
 
-describe('what a node says of its policy', () => {
+describe('the policy of a node', () => {
   test('of Bitcoin Core 31: clusters, and a tenth of a sat for a byte', () => {
     expect(standingOf(core31, { feerate: 0.000_123_45, blocks: 6 })).toEqual({
       minRelayFeeRate: 100n,
@@ -26,7 +26,7 @@ describe('what a node says of its policy', () => {
     });
   });
 
-  test('of an older one, which tells no limits: those of its chains', () => {
+  test('of an older version, which reports no limits: those of its chains', () => {
     const { cluster, incrementalFeeRate } = standingOf(
       { mempoolminfee: 0.000_01, minrelaytxfee: 0.000_01 },
       {},
@@ -35,7 +35,7 @@ describe('what a node says of its policy', () => {
     expect(incrementalFeeRate).toBe(1000n);
   });
 
-  test('a full mempool takes nothing below its minimum, whatever is estimated', () => {
+  test('a full mempool takes nothing below its minimum, whatever the estimate is', () => {
     const full = { ...core31, mempoolminfee: 0.000_05 };
     expect(urgentFeeRate(standingOf(full, { feerate: 0.000_02 }))).toBe(5000n);
     expect(urgentFeeRate(standingOf(full, { errors: ['Insufficient data'] }))).toBe(5000n);
@@ -46,13 +46,13 @@ describe('what a node says of its policy', () => {
     expect(refundFeeRate(standingOf(core31, {}))).toBe(1000n);
   });
 
-  test.each([null, 'busy', 7])('the answer %s is none', (answer) => {
+  test.each([null, 'busy', 7])('the answer %s is refused', (answer) => {
     expect(() => standingOf(answer, {})).toThrow('says nothing of its mempool');
   });
 });
 
-describe('what may depend on an unconfirmed commit', () => {
-  test('leaves a place for what pays for the others', () => {
+describe('the room of an unconfirmed commit', () => {
+  test('leaves a place for a transaction that pays for the others', () => {
     const room = new ClusterRoom({ count: 4, virtualBytes: 101_000 });
     for (const expected of [true, true, true, false]) {
       expect(room.has(1, 200)).toBe(expected);
@@ -67,7 +67,7 @@ describe('what may depend on an unconfirmed commit', () => {
     expect([room.has(1, 200), room.has(2, 400)]).toEqual([true, false]);
   });
 
-  test('is bounded by its size', () => {
+  test('is bounded by the size of the cluster', () => {
     const room = new ClusterRoom({ count: 64, virtualBytes: 101_000 });
     room.add(300);
     expect(room.has(1, 99_700)).toBe(true);

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 
-/** A node that says these uptimes, in seconds, one at each look. */
+/** A node with these uptimes, in seconds, one for each look. */
 function nodeThatIsUp(...uptimes: readonly number[]): NodeRpc {
   const left = [...uptimes];
   const answers: Record<string, () => unknown> = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { refusalOf } from '#orders/sending/refusal.ts';
 
-describe('what a node says of a transaction that it does not take', () => {
+describe('a node’s reason to refuse a transaction', () => {
   test.each([
     ['txn-already-in-mempool', 'held'],
     ['txn-already-known', 'mined'],
@@ -27,7 +27,7 @@ describe('what a node says of a transaction that it does not take', () => {
     expect(refusalOf(reason)).toEqual({ kind, reason });
   });
 
-  test('is told with its details, where they begin with it', () => {
+  test('has its details, if they begin with it', () => {
     expect(refusalOf('min relay fee not met', 'min relay fee not met, 100 < 110').reason).toBe(
       'min relay fee not met, 100 < 110',
     );

@@ -13,7 +13,7 @@ const waiting = (orderId: string, kind: WaitingTransaction['kind'], index = 0): 
   refusal: null,
 });
 
-test('a reveal and its burn are sent together, and a burn without a reveal that is to be sent goes alone', () => {
+test('a reveal and its burn are sent together, and a burn without an unsent reveal is sent alone', () => {
   const transactions = [
     waiting('a', 'commit'),
     waiting('a', 'reveal', 0),
@@ -37,7 +37,7 @@ test('a reveal and its burn are sent together, and a burn without a reveal that 
   ]);
 });
 
-test('transactions that are sent at once are few, and large ones fewer', () => {
+test('few transactions are sent at once, and even fewer large ones', () => {
   const sizes = (...virtualBytes: number[]): number[][] =>
     batchesOf(virtualBytes.map((each) => ({ virtualBytes: each }))).map((batch) =>
       batch.map((each) => each.virtualBytes),

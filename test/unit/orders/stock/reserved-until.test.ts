@@ -14,7 +14,7 @@ test('an order that expired keeps its sat for two minutes, for payments that bec
   expect(isReserving(order, after(2 * minute))).toBe(false);
 });
 
-test('a payment that is not deep a day after its time holds no sat, unless it was before', () => {
+test('a payment that is not deep a day after its time holds no sat, unless it was deep before', () => {
   const order = { ...none, state: 'waiting-confirmation' } as const;
   expect(isReserving(order, after(day - 1))).toBe(true);
   expect(isReserving(order, after(day))).toBe(false);

@@ -18,7 +18,7 @@ test.each<[string, ReturnType<typeof stockStanding>, Partial<typeof reserved>, P
   ['unspent with the sat in its place', 'here', {}, {}],
   ['spent by the order itself', 'here', {}, { isRevealed: true, hasSats: false, ranges: null }],
   ['with another sat in its place', 'gone', { place: 11 }, {}],
-  ['spent by somebody else', 'gone', {}, { ranges: null }],
+  ['spent by another transaction', 'gone', {}, { ranges: null }],
   ['released', 'gone', { isReleased: true }, {}],
   [
     'taken out of the chain, five blocks ago',
@@ -48,7 +48,7 @@ test.each<[StockStanding, StockStanding[]]>([
   ['here', ['here', 'here', 'here']],
   ['away', ['here', 'away', 'here']],
   ['gone', ['away', 'here', 'gone']],
-])('of several sats the standing is %s where they are %j', (standing, each) => {
+])('several sats are %s if they are %j', (standing, each) => {
   expect(standingOfAll(each)).toBe(standing);
 });
 
