@@ -31,7 +31,7 @@ async function made(id: string, kind: 'reveal' | 'burn') {
     .map(({ txid, ...each }) => ({ ...each, id: displayHash(txid) }));
 }
 
-/** As a miner takes them. */
+/** Mempool transactions in the form in which a miner takes them. */
 async function signed(id: string, kind: 'reveal' | 'burn'): Promise<RegtestTransaction[]> {
   const { rows } = await world.database.pool.query<RegtestTransaction & { internal: Buffer }>(
     `SELECT txid AS internal, encode(bytes, 'hex') AS hex, fee FROM service.wallet_transactions
@@ -51,7 +51,7 @@ async function underWay(texts: readonly string[], more: Parameters<typeof ordere
   return id;
 }
 
-/** All inscriptions of an order lie in OP_RETURN outputs of its burns, and ord's charm is theirs. */
+/** Checks that all inscriptions of an order are in OP_RETURN outputs of its burns, with ord's charm. */
 async function expectBurned(id: string): Promise<void> {
   const { files } = await shown(id);
   const burns = new Set((await made(id, 'burn')).map((burn) => burn.id));
@@ -74,7 +74,7 @@ async function expectBurned(id: string): Promise<void> {
   }
 }
 
-/** A stranger spends the first anchor of an order's reveal, for a higher fee than its burn pays. */
+/** Spends the first anchor of an order's reveal as a stranger, with a higher fee than its burn. */
 async function takeAnchor(id: string): Promise<string> {
   const [reveal] = await made(id, 'reveal');
   const vout = reveal!.plan.outputs.findIndex(({ kind }) => kind === 'burn');
@@ -147,7 +147,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     );
   });
 
-  test('are children of parents that go home', async () => {
+  test('may be children of parents, which return', async () => {
     const [parent] = await inscribed(['parent of burned']);
     const texts = ['c', 'd'];
     const parents = [termsOf(parent!)];
@@ -160,7 +160,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
-  test('paid too much are burned, and what is above dust goes back', async () => {
+  test('paid too much are burned, and the excess above dust is refunded', async () => {
     const { id, charge, quote } = await ordered(['too much'], [], { terms: burned });
     await send([], [{ ...charge, value: charge.value + 50_000 }]);
     await world.deliver(id);
@@ -185,12 +185,11 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     await expectBurned(id);
   });
 
-  test('are burned again after reorganisations of the burn, and of the payment', async () => {
+  test('are burned again after reorganisations of the burn and of the payment', async () => {
     const id = await underWay(['again']);
     await world.chain.mineMempool();
     await world.until(id, 'completed');
-    // the block of reveal and burn, of which two empty ones and another one take the place; and that of the payment,
-    // too
+    // the block of reveal and burn, which two empty blocks and another one replace; then that of the payment
     for (const [depth, state] of [
       [1, 'queued'],
       [4, 'waiting-confirmation'],
@@ -206,7 +205,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     expect(await audited(id)).toMatchObject({ postage: 546, service: 2000 });
   });
 
-  test('keep their ledger while payments have seen a reorganisation that the index has not, and are looked at again', async () => {
+  test('keep their ledger while only payments have seen a reorganisation, and are processed again', async () => {
     const id = await underWay(['of two moments']);
     await world.chain.mineMempool();
     await world.until(id, 'completed');
@@ -223,7 +222,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
          UPDATE service.orders SET look_at = now() WHERE id = $1`,
         [id, height, hash],
       );
-    /** In how many milliseconds it is looked at; null: not by time. */
+    /** Milliseconds until its next look; null: not by time. */
     const nextLook = async (): Promise<number | null> => {
       const { rows: found } = await pool.query<{ ms: number | null }>(
         'SELECT 1000 * extract(epoch FROM look_at - now())::float8 AS ms FROM service.orders WHERE id = $1',
@@ -241,7 +240,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     expect(await readEntries(pool, { kind: 'order', id })).toEqual(entries);
   });
 
-  test('whose reveal alone is mined wait for their burn', async () => {
+  test('of which only the reveal is mined wait for their burn', async () => {
     const id = await underWay(['alone']);
     await world.chain.mine(await signed(id, 'reveal'));
     await world.indexed();
@@ -253,7 +252,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('that a stranger takes first are an error, until a reorganisation gives them back', async () => {
+  test('that a stranger takes first are an error, until a reorganisation returns them', async () => {
     const id = await underWay(['taken']);
     const [burn] = await made(id, 'burn');
     const taking = await takeAnchor(id);
@@ -265,7 +264,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     await expect(refundOrder(world.database.pool, id, scriptOf(home))).rejects.toThrow(
       'it cannot be refunded, because its reveals have spent the payments',
     );
-    // what a retry finds is the same
+    // a retry has the same result
     await retryOrder(world.database.pool, id);
     await world.eventually(async () => told(id).filter((state) => state === 'error').length === 2);
     await world.until(id, 'error');
@@ -279,7 +278,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     expect(await audited(id)).toMatchObject({ postage: 546, service: 2000 });
   });
 
-  test('that a stranger takes in a later block than their reveal are burned if a reorganisation gives them back', async () => {
+  test('that a stranger takes in a later block than their reveal are burned if a reorganisation returns them', async () => {
     const id = await underWay(['taken later']);
     await world.chain.mine(await signed(id, 'reveal'));
     await takeAnchor(id);
@@ -314,7 +313,7 @@ describe.skipIf(bitcoindForTests() === null)('burns that a node refuses, or that
     expect((await shown(id)).error).toMatch(/^The node refuses transaction/u);
   });
 
-  test('are paid for with their reveals by what spends our output of the burn', async () => {
+  test('are bumped with their reveals by a child of the burn', async () => {
     world = await OrderWorld.start();
     await world.raiseFees(20);
     await world.stop();
@@ -322,7 +321,7 @@ describe.skipIf(bitcoindForTests() === null)('burns that a node refuses, or that
     await world.follow();
     const texts = ['stuck'];
     const id = await underWay(texts);
-    // fees rose after it was paid
+    // fees rise after it was paid
     await world.database.pool.query('UPDATE service.orders SET paid_estimate = 2000 WHERE id = $1', [id]);
     await world.chain.mineEmpty(1);
     const [bump] = await world.eventually(async () => {

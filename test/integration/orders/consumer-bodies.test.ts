@@ -12,9 +12,9 @@ import {
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 
 const receiver = 810;
-/** A consumer waits so long after the creation, once, and uses the address. */
+/** A consumer waits this long once after the creation, and then uses the address. */
 const addressWithinMs = 1000;
-/** The headers of client 0.1.4, which sends a key that is empty. */
+/** The headers of client 0.1.4, which sends an empty key. */
 const oldClient = { 'x-api-key': '', 'user-agent': 'npm-inscription-v0.1.4' };
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
 
@@ -41,7 +41,7 @@ describe('bodies that consumers send', () => {
   });
   afterAll(() => orders?.close());
 
-  test('a price of lengths alone, as a typed consumer asks for it', async () => {
+  test('a price by lengths only, as a typed client asks for it', async () => {
     const file = { size: 12_345, name: 'nft.png', type: 'image/png', metadataSize: 0 };
     const order = {
       files: [file],
@@ -72,7 +72,7 @@ describe('bodies that consumers send', () => {
     dataURL: `data:${type};base64,${base64}`,
   });
   const hello = Buffer.from('héllo').toString('base64');
-  /** Fields of clients beside the address, and the fee as it is shown again. */
+  /** Fields of clients beside the address, and the fee in answers. */
   const bodies: readonly (readonly [string, SentBody, string | number])[] = [
     [
       'a numeric text as fee, and characters as size',
@@ -135,21 +135,24 @@ describe('bodies that consumers send', () => {
     expect(faultsOf(managedChargeOfConsumer, body.charge)).toEqual([]);
   });
 
-  test.each(['inscription.svg+xml', 'image.bin'])('a file %s is refused, without an id', async (name) => {
-    const files = [{ ...fileOf(name, 'application/octet-stream', hello), size: 6 }];
-    for (const path of ['/inscribe', '/order']) {
-      const { status, body } = await orders.post<object>(path, {
-        files,
-        receiveAddress: addressOf(receiver),
-      });
-      expect([status, body]).toEqual([
-        400,
-        { error: [{ msg: expect.stringContaining('files[0].name has an extension') as string }] },
-      ]);
-    }
-  });
+  test.each(['inscription.svg+xml', 'image.bin'])(
+    'a file %s is refused, and no id is given',
+    async (name) => {
+      const files = [{ ...fileOf(name, 'application/octet-stream', hello), size: 6 }];
+      for (const path of ['/inscribe', '/order']) {
+        const { status, body } = await orders.post<object>(path, {
+          files,
+          receiveAddress: addressOf(receiver),
+        });
+        expect([status, body]).toEqual([
+          400,
+          { error: [{ msg: expect.stringContaining('files[0].name has an extension') as string }] },
+        ]);
+      }
+    },
+  );
 
-  test('an order that is unknown is a value, not a status', async () => {
+  test('an unknown order is an error in the body, not in the status', async () => {
     const id = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
     const { status, body } = await orders.get(`/order?id=${id}`);
     expect([status, body]).toEqual([200, { status: 'error', error: `no such order ${id}` }]);

@@ -23,7 +23,7 @@ import { waitUntil } from '#test/support/wait-until.ts';
 
 const refunded = 701;
 
-/** The same with a referral, which gets 300 sats of the base fee and what the customer added. */
+/** An order with a referral, which gets 300 sats of the base fee and the customer's addition. */
 const referred = (order: WantedOrder, referral: string, additional: number): WantedOrder => ({
   ...order,
   request: { ...order.request, referral, additionalFee: Number(order.terms.additionalFee) },
@@ -100,7 +100,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     ]);
   });
 
-  test('with a referral moves its share once it is delivered', async () => {
+  test('with a referral books its share once it is delivered', async () => {
     const { pool } = world.database;
     await putReferral(pool, { code: 'friend', address: 'of a friend', script: scriptOf(refunded) });
     const plain = wanted(['one', 'two'], { additionalFee: 250n });
@@ -138,7 +138,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('with a referral, overpaid and reorganised, moves its share once and overdraws nothing', async () => {
+  test('with a referral, overpaid and reorganised, books its share once and overdraws nothing', async () => {
     const { pool } = world.database;
     await putReferral(pool, { code: 'other', address: 'of another', script: scriptOf(refunded) });
     const plain = { ...wanted(['shared'], { additionalFee: 700n }), refundScript: scriptOf(refunded) };
@@ -152,7 +152,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.chain.takeBack(2);
     await world.chain.mineEmpty(3);
     await world.until(order.id, 'waiting-confirmation');
-    // no block has the payment: nobody has anything of it
+    // the payment is in no block: it is not booked
     expect(await accounts(order.id)).toEqual({});
     await world.chain.mineMempool();
     await world.until(order.id, 'completed');
@@ -162,7 +162,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     });
     const after = await accounts(order.id);
     expect(after).toMatchObject(delivered);
-    // all else went back, less fees
+    // everything else was refunded, less fees
     expect(-(after['outside'] ?? 0)).toBe(546 + 1700 + 1000 + (after['fee'] ?? 0));
     expect((await world.audit()).differences).toEqual([]);
   });
@@ -175,7 +175,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await expectDelivered(order.id, texts);
   });
 
-  test('paid in three parts is delivered; paid short and never more is refunded', async () => {
+  test('paid in three parts is delivered; paid too little is refunded', async () => {
     const inParts = wanted(['in parts']);
     const { order } = await world.customerOrders.create(inParts);
     const third = Math.ceil(inParts.quote.amount / 3);
@@ -194,7 +194,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect((await accounts(short.id))['owed']).toBeUndefined();
   });
 
-  test('paid in part is refused to the operator who cancels it or pays it back, with the end of its time', async () => {
+  test('paid in part cannot be cancelled or refunded by the operator before the end of its time', async () => {
     const { pool } = world.database;
     const { order } = await world.customerOrders.create(wanted(['in part']));
     await pay(order.script, 1000);
@@ -208,7 +208,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await refunding.toThrow(`waiting-payment, until ${end}: it cannot be refunded`);
   });
 
-  test('paid too much is delivered, and what is above dust goes back', async () => {
+  test('paid too much is delivered, and the excess above dust is refunded', async () => {
     const order = { ...wanted(['too much']), refundScript: scriptOf(refunded) };
     const { order: made } = await world.customerOrders.create(order);
     await pay(made.script, order.quote.amount + 50_000);
@@ -231,7 +231,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect((await accounts(little.id))['service']).toBe(2329);
   });
 
-  test('paid again after it is completed pays the second payment back', async () => {
+  test('paid again after it is completed refunds the second payment', async () => {
     const order = { ...wanted(['twice']), refundScript: scriptOf(refunded) };
     const { order: made } = await world.customerOrders.create(order);
     await pay(made.script, order.quote.amount);
@@ -245,7 +245,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('that no one paid lose their leaves a week after their time, and refund what comes later all the same', async () => {
+  test('that are unpaid lose their leaves a week after their time, and still refund later payments', async () => {
     const { pool } = world.database;
     const refundScript = scriptOf(refunded);
     const uncursed = { uncurse: true };
@@ -283,7 +283,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect(await swept()).toBe(0);
     const before = await orderRecoveryKit(pool, direct, { reveal: null, parent: null });
     await ages(2, [direct, large, knownLate]);
-    // what its state refuses keeps nothing
+    // refused requests keep nothing
     await pool.query(
       "INSERT INTO service.order_events (order_id, event, from_state) VALUES ($1, 'cancelled', 'expired')",
       [direct],
@@ -292,7 +292,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     for (const id of [direct, large, knownLate]) expect(await leaves(id)).toBe(0);
     expect(await leaves(younger)).toBe(1);
     expect(await swept()).toBe(0);
-    // the address is still that of the key, with the hash of the leaf in place of it
+    // the address is still that of the key, with the hash of the leaf instead of the leaf
     const kit = await orderRecoveryKit(pool, direct, { reveal: null, parent: null });
     expect(kit).toEqual({
       ...before,
@@ -301,7 +301,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     });
     await expect(orderRecoveryKit(pool, large, { reveal: 0, parent: null })).rejects.toThrow('no reveals');
 
-    // first seen within its time, as if that became known only now
+    // first seen within its time, but known only now
     await pool.query("UPDATE service.orders SET expires_at = now() + interval '1 hour' WHERE id = $1", [
       knownLate,
     ]);
@@ -310,7 +310,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.chain.mineMempool();
     for (const id of [direct, large, knownLate]) await world.sent(id, ['refund']);
     const late = await world.customerOrders.read(knownLate);
-    expect(late!.order.error).toContain('its contents were deleted');
+    expect(late!.order.error).toContain('its contents were already deleted');
     expect(late!.transactions.map(({ kind }) => kind)).toEqual(['refund']);
     await world.chain.mineMempool();
     for (const id of [direct, large, knownLate]) {
@@ -322,7 +322,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     }
     expect((await world.audit()).differences).toEqual([]);
 
-    // rows of files follow: names may be long
+    // rows of files are deleted later: names may be long
     expect((await world.customerOrders.read(direct))!.files).toHaveLength(1);
     await pool.query(
       "UPDATE service.orders SET leaves_deleted_at = now() - interval '24 days' WHERE id = $1",
@@ -334,7 +334,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect((await world.customerOrders.read(large))!.files).toHaveLength(2);
   });
 
-  test('made and paid before payments were ever followed are found, too', async () => {
+  test('created and paid before payments were ever followed are found, too', async () => {
     await world.indexed();
     await world.stop();
     await world.database.pool.query('DELETE FROM service.payments_offset');
@@ -366,7 +366,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     }
   });
 
-  test('whose reveals are too large for one is paid to the wallet, which makes a commit and several reveals', async () => {
+  test('too large for one reveal is paid to the wallet, which makes a commit and several reveals', async () => {
     const texts = [0, 1, 2].map((index) => `${index}`.repeat(200_000));
     const order = wanted(texts);
     expect(order.layout.paidTo).toBe('wallet');
@@ -374,7 +374,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await pay(made.script, order.quote.amount);
     await world.chain.mineMempool();
     await world.until(made.id, 'queued');
-    // together they are more than a cluster of unconfirmed transactions may be: they wait for the commit's block
+    // together they exceed a cluster of unconfirmed transactions: they wait for the commit's block
     await world.sent(made.id, ['commit']);
     await world.chain.mineMempool();
     await world.sent(made.id);
@@ -382,7 +382,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.until(made.id, 'completed');
   });
 
-  test('with a prefix has ids that begin with it, the same ones if the process died while it searched', async () => {
+  test('with a prefix has ids that begin with it, the same ones after a crash during the search', async () => {
     const { order } = await world.customerOrders.create(wanted(['begins', 'with'], {}, 'beef'));
     await pay(order.script, Number(order.amount));
     await world.chain.mineMempool();
@@ -392,7 +392,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const ids = await idsOf();
     expect(ids).toEqual([expect.stringMatching(/^beef.*i0$/u), expect.stringMatching(/^beef.*i1$/u)]);
     await world.stop();
-    // what the tables have of an order whose lock time is being searched: nothing of it
+    // the tables of an order whose lock time is being searched: nothing is stored yet
     const { pool } = world.database;
     await forgetTransactions(pool, order.id);
     await pool.query(`UPDATE service.orders SET state = 'prep' WHERE id = $1`, [order.id]);
@@ -407,7 +407,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect(await idsOf()).toEqual(ids);
   });
 
-  test('with a prefix wait again if a reorganisation takes the payment back while lock times are searched', async () => {
+  test('with a prefix waits again if a reorganisation removes the payment while lock times are searched', async () => {
     const { order } = await world.customerOrders.create(wanted(['searched'], {}, 'abc'));
     await pay(order.script, Number(order.amount));
     await world.chain.mineMempool();
@@ -429,7 +429,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const tx = await world.database.pool.connect();
     try {
       await tx.query('BEGIN');
-      // lock times are still searched, and payments have followed the reorganisation
+      // lock times are still being searched, and payments have seen the reorganisation
       await forgetTransactions(tx, order.id);
       await tx.query(`UPDATE service.orders SET state = 'prep' WHERE id = $1`, [order.id]);
       await tx.query('UPDATE service.payments_seen SET height = NULL, hash = NULL WHERE script = $1', [
@@ -443,7 +443,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     }
   });
 
-  test('whose reveals cannot be made is an error from the round that finds it paid on, and is tried again', async () => {
+  test('whose reveals cannot be made is an error in the same round that finds it paid, and can be retried', async () => {
     const { pool } = world.database;
     const { order } = await world.customerOrders.create(wanted(['a fault', 'of ours'], { uncurse: true }));
     await pay(order.script, Number(order.amount));
@@ -475,7 +475,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect(ids.map((id) => id.slice(0, 3))).toEqual(['a1b', 'a1b', 'a1b']);
   });
 
-  test('that a reorganisation takes the payment and the reveal from is delivered again, with the same id', async () => {
+  test('whose payment and reveal a reorganisation removes is delivered again, with the same id', async () => {
     const { order } = await world.customerOrders.create(wanted(['again']));
     await pay(order.script, Number(order.amount));
     await world.deliver(order.id);
@@ -490,9 +490,9 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await expectDelivered(order.id, ['again']);
   });
 
-  test('whose reveal spends a second payment, too, are delivered if a reorganisation takes only that', async () => {
+  test('whose reveal also spends a second payment is delivered if a reorganisation removes only that one', async () => {
     const { order } = await world.customerOrders.create(wanted(['one of two']));
-    // two of them pay
+    // both of them together pay
     const amount = Number(order.amount);
     const [part, less] = [Math.ceil(amount * 0.6), Math.ceil(amount * 0.55)];
     await pay(order.script, part);
@@ -505,11 +505,11 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       const { transactions } = (await world.customerOrders.read(order.id))!;
       const [reveal] = transactions;
       const inputs = reveal?.plan.inputs.map(({ value }) => value) ?? [];
-      // of one block the txids decide which is first
+      // in one block the txids decide which is first
       return inputs.toSorted((a, b) => b - a).join() === values.join() && reveal?.sentAt !== null;
     };
     await world.eventually(spent([part, part]));
-    // nobody sees the blocks in between: the first payment was never less deep
+    // the blocks in between are not seen: the first payment was never less deep
     await world.stop();
     await world.chain.takeBack(1);
     await world.chain.broadcast(transaction([coin], [{ value: coin.value - 50_000, to: coin.owner }]));
@@ -522,7 +522,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await expectDelivered(order.id, ['one of two']);
   });
 
-  test('that wait for people are not looked at in each round', async () => {
+  test('that wait for people are not processed in each round', async () => {
     const { order: short } = await world.customerOrders.create({
       ...wanted(['no address']),
       timeoutMinutes: 0,

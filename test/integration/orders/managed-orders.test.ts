@@ -86,7 +86,7 @@ describe.skipIf(bitcoindForTests() === null)('managed orders beside a real node'
   const pay = ({ charge: { address, amount } }: Managed): Promise<unknown> =>
     service.chain.payAddress(address, amount);
 
-  /** Pays, mines and waits; the orders as they are read at the end. */
+  /** Pays, mines and waits; returns the orders as they are read at the end. */
   async function deliver(orders: readonly Managed[]): Promise<Managed[]> {
     await Promise.all(orders.map(({ id }) => until(id, ({ state }) => state === 'waiting-confirmation')));
     await service.chain.mineMempool();
@@ -96,7 +96,7 @@ describe.skipIf(bitcoindForTests() === null)('managed orders beside a real node'
     return Promise.all(orders.map(({ id }) => until(id, ({ state }) => state === 'completed')));
   }
 
-  /** Inscriptions as the index has them: content, place and parents. */
+  /** Inscriptions in the index: content, place and parents. */
   async function indexed({ files }: Managed) {
     return Promise.all(
       files.map(async ({ inscriptionId, tx }) => {
@@ -132,7 +132,7 @@ describe.skipIf(bitcoindForTests() === null)('managed orders beside a real node'
       .filter((each) => each.id === id);
 
   test(
-    'are paid at the address of their creation, committed and revealed, each state is told, and the books are right',
+    'are paid at the address of their creation, committed and revealed; each state is sent, and the ledger is right',
     async () => {
       const one = await order('/order', { files: [fileOf('a.txt', 'one')], webhookUrl: urlOf('/hook') });
       const texts = await order('/textorder', {
@@ -206,7 +206,7 @@ describe.skipIf(bitcoindForTests() === null)('managed orders beside a real node'
   );
 
   test(
-    'lend a parent of their customer, which is returned, and bring their referral its share',
+    'use a parent of their customer, which returns, and give their referral its share',
     async () => {
       const { transactions, reveal } = await service.chain.inscribe(
         { contentType: 'text/plain', body: 'lent' },
@@ -254,7 +254,7 @@ describe.skipIf(bitcoindForTests() === null)('managed orders beside a real node'
           WHERE order_id = $1 AND to_account = 'referral' GROUP BY 1`,
         [made.id],
       );
-      // 15 % of 9,000, and what the customer added
+      // 15 % of 9,000, and the customer's addition
       expect(rows).toEqual([{ to: 'referral', amount: 1450 }]);
       const audit = await auditOrders({ database: service.database.pool, node: service.bitcoind.rpc });
       expect(audit.differences).toEqual([]);
@@ -263,7 +263,7 @@ describe.skipIf(bitcoindForTests() === null)('managed orders beside a real node'
   );
 
   test(
-    'that nothing was paid for are cancelled, and a later payment is refunded',
+    'that are unpaid are cancelled, and a later payment is refunded',
     async () => {
       const made = await order('/textorder', { texts: ['never'], refundAddress: addressOf(owner) });
       expect((await service.post('/order/cancel', { id: made.id })).status).toBe(200);

@@ -15,7 +15,7 @@ import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { Payer } from '#test/support/orders/payer.ts';
 import { refusalOfMiner, StandInMiner } from '#test/support/orders/stand-in-miner.ts';
 
-/** Nodes relay some 396,000. */
+/** Nodes relay about 396,000 bytes. */
 const contentBytes = 450_000;
 const refundTo = scriptOf(701);
 const largeText = (): string => randomBytes(contentBytes / 2).toString('hex');
@@ -42,7 +42,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     return [...found, ...funds];
   };
 
-  /** An order of one large text, that is paid in a block. */
+  /** An order of one large text, paid in a block. */
   async function paid(more: Partial<OrderTerms> = {}, extra = 0): Promise<string> {
     const wanted = wantedOrder([largeText()], { nonStandard: true, ...more });
     expect(wanted.layout.paidTo).toBe('wallet');
@@ -59,7 +59,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
   const kindsOf = async (id: string) => (await made(id)).map(({ kind }) => kind);
   const errorOf = async (id: string) => (await world.customerOrders.read(id))!.order.error;
 
-  /** The only package of an order that came, or comes. */
+  /** The only package of an order that the miner got, or gets. */
   const packageOf = (id: string) =>
     world.eventually(async () => {
       const reveal = await revealOf(id);
@@ -78,7 +78,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     return (await world.database.pool.query(accepted, [id])).rowCount ?? 0;
   };
 
-  /** Its time is over. */
+  /** Sets the end of its time into the past. */
   async function late(id: string): Promise<void> {
     await world.database.pool.query(
       `UPDATE service.miner_packages SET mined_until = now() - interval '1 second' WHERE order_id = $1`,
@@ -88,18 +88,18 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
   }
 
   const mempool = () => world.bitcoind.rpc.call<string[]>('getrawmempool');
-  /** Whether the node ever had a transaction: in its mempool or in a block. */
+  /** Whether the node ever had a transaction, in its mempool or in a block. */
   async function isKnown(txid: string): Promise<boolean> {
     if ((await mempool()).includes(txid)) return true;
     return (await world.bitcoind.rpc.call('gettxout', [txid, 0])) !== null;
   }
 
-  /** Refunded in a block: what the customer got, in sats. */
+  /** Waits for the mined refund, and returns the sats of the customer. */
   async function refunded(id: string): Promise<number> {
     const refund = await world.eventually(
       async () => (await made(id)).find(({ kind }) => kind === 'refund') ?? false,
     );
-    // the same one again was sent before
+    // the same refund was sent before
     await world.eventually(async () => (await mempool()).includes(displayHash(refund.txid)));
     await world.chain.mineMempool();
     await world.until(id, 'refunded');
@@ -122,7 +122,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     expect(miner.packages).toHaveLength(1);
   });
 
-  test('are delivered where the commit is mined first', async () => {
+  test('are delivered if the commit is mined first', async () => {
     const id = await paid({}, 20_000);
     await packageOf(id);
     await world.sent(id, ['commit']);
@@ -130,12 +130,12 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.indexed();
     await miner.mine('reveal');
     await world.until(id, 'completed');
-    // what was paid too much goes back as ever
+    // an excess payment is refunded as usual
     await world.sent(id, ['refund']);
     await world.chain.mineMempool();
   });
 
-  test('are refunded where the miner refuses them, and the node never has their commit', async () => {
+  test('are refunded if the miner refuses them, and the node never has their commit', async () => {
     miner.packagesMood = 'refuses';
     const id = await paid();
     const { commit } = await packageOf(id);
@@ -154,7 +154,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
       const id = await paid();
       const { commit } = await packageOf(id);
       if (mood === 'broken') {
-        // it is asked again and again, and that is no consent
+        // it is asked repeatedly, and its silence is not consent
         await world.eventually(async () => miner.packages.length > 2);
       }
       await world.chain.mineMempool();
@@ -168,7 +168,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     },
   );
 
-  test('that were accepted and never mined are refunded out of their commit', async () => {
+  test('that were accepted and never mined are refunded from their commit', async () => {
     const id = await paid({}, 5_000);
     const { commit } = await packageOf(id);
     await world.sent(id, ['commit']);
@@ -179,7 +179,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     expect(await errorOf(id)).toMatch(/accepted the transaction, but no block had it/u);
     const amount = Number((await world.customerOrders.read(id))!.order.amount) + 5_000;
     const back = await refunded(id);
-    // all but the fees of two small transactions, whatever the node estimates by now
+    // all but the fees of two small transactions, whatever the node estimates now
     const fees = (await made(id)).reduce((sum, { fee }) => sum + fee, 0);
     expect(back).toBe(amount - fees);
     expect(fees).toBeLessThan(10_000);
@@ -187,7 +187,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     expect(await kindsOf(id)).toEqual(['commit', 'refund']);
   });
 
-  test('that were given up before a block had their commit are refunded after it', async () => {
+  test('that were given up before their commit was mined are refunded after it', async () => {
     const id = await paid();
     await packageOf(id);
     await world.sent(id, ['commit']);
@@ -198,7 +198,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await refunded(id);
   });
 
-  test('that are mined all the same after their refund is with the node are delivered, and not refunded', async () => {
+  test('that are still mined after their refund was sent are delivered, and not refunded', async () => {
     const id = await paid();
     await packageOf(id);
     await world.sent(id, ['commit']);
@@ -213,7 +213,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     expect(await mempool()).toEqual([]);
   });
 
-  test('follow the chain where reorganisations prefer the refund or the reveal', {
+  test('follow the chain if reorganisations prefer the refund or the reveal', {
     tags: ['proof'],
   }, async () => {
     const { rpc } = world.bitcoind;
@@ -240,13 +240,13 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await late(id);
     await world.until(id, 'waiting-refund');
     await world.eventually(async () => (await kindsOf(id)).includes('refund'));
-    // with each block all is sent again
+    // with each block everything is sent again
     await world.chain.mineEmpty(1);
     await refunded(id);
     expect(await kindsOf(id)).toEqual(['commit', 'refund']);
   });
 
-  test('that a refusing miner mines all the same are delivered, and customers see it', async () => {
+  test('that a miner mines after refusing them are delivered, and customers see it', async () => {
     miner.packagesMood = 'refuses';
     const id = await paid();
     const { reveal } = await packageOf(id);
@@ -261,7 +261,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     });
   });
 
-  test('are handed over again after a reorganisation took their reveal back', async () => {
+  test('are handed over again after a reorganisation removed their reveal', async () => {
     const id = await paid();
     await packageOf(id);
     await world.sent(id, ['commit']);
@@ -277,7 +277,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.until(id, 'completed');
   });
 
-  test('of which a block has only the commit, which was given up, are refunded out of it', async () => {
+  test('that were given up and have only their commit in a block are refunded from it', async () => {
     miner.packagesMood = 'refuses';
     const id = await paid();
     const { hexes } = await packageOf(id);
@@ -285,7 +285,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.sent(id, ['refund']);
     await miner.mineThese(hexes.slice(0, 1));
     await world.eventually(async () => (await kindsOf(id)).join() === 'commit,refund');
-    // its block is taken back, and the node forgets it
+    // its block is removed, and the node forgets it
     await world.chain.takeBack(1);
     await world.bitcoind.restart();
     await world.chain.mineEmpty(2);
@@ -329,7 +329,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await expectAt(parent!, scriptOf(home));
   });
 
-  test('children that nothing mines send their parent home, and are refunded', {
+  test('children that are never mined are refunded, and their parent returns', {
     tags: ['proof'],
   }, async () => {
     const { inscribed, termsOf, ordered, to, send, expectAt } = lentParents(() => world);
@@ -345,7 +345,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await late(id);
     await world.until(id, 'waiting-refund');
     await world.sent(id, ['return']);
-    // what is left of the money goes back beside the parent
+    // the rest of the money is refunded beside the parent
     const { plan } = (await made(id)).find(({ kind }) => kind === 'return')!;
     expect(plan.outputs.map(({ kind }) => kind).toSorted()).toEqual(['parent', 'refund']);
     await world.chain.mineMempool();
@@ -366,7 +366,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.until(id, 'completed');
   });
 
-  test('begin again where their payment is gone for a while, whatever the miner said meanwhile', {
+  test('begin again if their payment is gone for a while, whatever the miner said meanwhile', {
     tags: ['proof'],
   }, async () => {
     const { rpc } = world.bitcoind;
@@ -381,7 +381,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await payer.until('queued');
     await packageOf(order.id);
 
-    // a miner refuses what spends outputs that no block has
+    // a miner refuses inputs that are in no block
     await payer.reorganise(1);
     await payer.until('waiting-confirmation');
     const fork = await rpc.call('getblockhash', [(await rpc.call<number>('getblockcount')) - 1]);

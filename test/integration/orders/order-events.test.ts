@@ -25,7 +25,7 @@ interface Faults {
   readonly error: readonly { readonly msg: string }[];
 }
 
-/** An order of which three states were told. */
+/** An order with events of three states. */
 async function toldOrder(url: string | null): Promise<string> {
   const { body } = await http.post<{ id: string }>('/inscribe', {
     files: [{ name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' }],
@@ -41,7 +41,7 @@ async function toldOrder(url: string | null): Promise<string> {
   return body.id;
 }
 
-test('what was told of an order is read in its order, from a sequence on, without its URL', async () => {
+test('events of an order are read in order, from a sequence on, without its URL', async () => {
   const id = await toldOrder(webhookUrl);
   const { status, body, headers } = await http.get<Events>(`/order/events?id=${id}`);
   expect(status).toBe(200);
@@ -59,7 +59,7 @@ test('what was told of an order is read in its order, from a sequence on, withou
   expect((await http.get<Events>(`/order/events?id=${id}&after=3`)).body.events).toEqual([]);
 });
 
-test('what was told is told again from a sequence on, with the ids of before, and nothing else', async () => {
+test('events are sent again from a sequence on, with the same ids, and nothing else', async () => {
   const { pool } = http.database;
   const id = await toldOrder(webhookUrl);
   const other = await toldOrder(webhookUrl);
@@ -79,14 +79,14 @@ test('what was told is told again from a sequence on, with the ids of before, an
   expect(others.every(({ delivery }) => delivery === 'delivered')).toBe(true);
 });
 
-test('an order without a URL has events that are told to nobody', async () => {
+test('an order without a URL has events that are not sent', async () => {
   const id = await toldOrder(null);
   const { events } = (await http.get<Events>(`/order/events?id=${id}`)).body;
   expect(events.map(({ delivery }) => delivery)).toEqual(['no-url', 'no-url', 'no-url']);
   expect((await http.post('/order/events/replay', { id, from: 1 })).body).toMatchObject({ waiting: 0 });
 });
 
-test('faults have the forms of orders', async () => {
+test('faults have the form of orders', async () => {
   const id = await toldOrder(webhookUrl);
   const error = `no such order ${unknown}`;
   expect(await http.get(`/order/events?id=${unknown}`)).toMatchObject({

@@ -37,7 +37,7 @@ describe.skipIf(bitcoindForTests() === null)('a receiver of webhooks', () => {
     receiver?.close();
   });
 
-  test('is told of each state in order, and of each file by itself, at the URL as it was given', async () => {
+  test('gets each state in order, and each file by itself, at the exact URL', async () => {
     const { port } = receiver.address() as AddressInfo;
     const files = ['one', 'two'].map((text) => ({
       name: `${text}.txt`,

@@ -30,10 +30,10 @@ interface OrderAnswer {
   readonly webhookUrl: unknown;
 }
 
-// the last test cancels what the first one ordered
+// the last test cancels the order of the first one
 describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { shuffle: false }, () => {
   let service: OrderService;
-  /** Of the first test. */
+  /** The order of the first test. */
   let completed = '';
 
   beforeAll(async () => {
@@ -119,7 +119,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     expect(file.headers.get('content-security-policy')).toContain('sandbox');
   });
 
-  test('orders files and texts that the service makes, to one address each, and receives them', async () => {
+  test('orders files and texts, to one address each, and receives them', async () => {
     const two = [addressOf(receiver), addressOf(receiver + 1)];
     const wanted = { receiveAddress: two, fee: 2, postage: 600, rareSats: 'random', timeout: 4320 };
     const files = ['first', 'second'].map((content) => ({
@@ -138,7 +138,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       expect(order).toMatchObject({ status: 'ok', state: 'waiting-payment', orderType: 'bulk' });
       expect(order.createdAt).toEqual({ '.sv': 'timestamp' });
       expect(order.charge).toMatchObject({ id: order.id, status: 'unpaid', currency: 'BTC' });
-      // the answer has the address at once, and no other
+      // the answer has the address at once, and no other address
       const { value: read } = await call<OrderAnswer>('getOrder', order.id);
       expect(read!.charge.address).toBe(order.charge.address);
       await service.chain.payAddress(order.charge.address!, order.charge.amount);
@@ -202,7 +202,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       return { inscriptionId: made.reveal.id(), special: `${paid.txid}:1` };
     }
 
-    /** Signs and sends what the client gives to a wallet, and waits for the delivery. */
+    /** Signs and sends a PSBT from the client, and waits for the delivery. */
     async function completedWith(
       id: string,
       { psbtBase64, ordinalInputIndices, paymentInputIndices }: PsbtAnswer,
@@ -328,14 +328,11 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     ],
   ];
 
-  test.each(methods)(
-    '%s gives what was asked for, or says what is wrong',
-    async (method, good, given, bad, refused) => {
-      if (method === 'getReferralStatus') await call('setReferralCode', good);
-      expect(await call(method, good)).toMatchObject(given);
-      expect(await call(method, bad)).toMatchObject(refused);
-    },
-  );
+  test.each(methods)('%s gives its answer, or the fault', async (method, good, given, bad, refused) => {
+    if (method === 'getReferralStatus') await call('setReferralCode', good);
+    expect(await call(method, good)).toMatchObject(given);
+    expect(await call(method, bad)).toMatchObject(refused);
+  });
 
   test('createCollection arrives whole; updateCollectionPhases and getAllocation', async () => {
     const { key } = await giveKey(service.database.pool, { scopes: ['orders'] });
@@ -390,7 +387,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     expect((await call('getAllocation', asked)).value).toEqual({
       phases: [{ phaseId: 'friends', public: 0, allocation: 3, ...none }],
     });
-    // it has no key: only an operator changes it, and this client sends no key
+    // the collection has no key: only an operator changes it, and this client sends no key
     const phases = [{ inscriptionsCount: 5, isPublic: 1, price: 0, startDate: 1, endDate: null }];
     const update = await call('updateCollectionPhases', { id: 'client-pixels', phases });
     expect(update.error).toMatchObject({ status: 401 });
@@ -458,7 +455,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     expect(value!['vintage']).toMatchObject({ baseFee: 5000, count: expect.any(Number) as number });
   });
 
-  test('is refused before money is asked for, with the status that it shows', async () => {
+  test('is refused before there is an address, with the status that it shows', async () => {
     const faults: readonly [object, RegExp][] = [
       [{ ...body, files: [] }, /files or delegates/u],
       [{ ...body, receiveAddress: 'bc1q' }, /receiveAddress/u],
@@ -489,7 +486,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     });
   });
 
-  test('cancels an order that nothing was paid for, and no other', async () => {
+  test('cancels an unpaid order, and no other', async () => {
     const { value: order } = await call<OrderAnswer>('createDirectOrder', body);
     const cancel = (id: string) =>
       fetch(new URL('/order/cancel', service.origin), {
@@ -503,7 +500,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     expect((await cancel(completed)).status).toBe(409);
   });
 
-  test('registers a referral and reads what it brought', async () => {
+  test('registers a referral and reads its orders', async () => {
     const referral = { referral: 'client-test', address: addressOf(receiver) };
     expect(await call('setReferralCode', referral)).toEqual({ value: { status: 'ok' } });
     expect(await call('setReferralCode', referral)).toEqual({ value: { status: 'ok' } });
@@ -517,7 +514,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     expect(order).toMatchObject({ referral: 'client-test', additionalFee: 200, additionalFeeCharged: 200 });
     const status = { address: addressOf(receiver), orderCount: 0, paidCount: 0 };
     expect(await call('getReferralStatus', referral)).toEqual({ value: status });
-    const unknown = await call('createDirectOrder', { ...body, referral: 'nobody' });
+    const unknown = await call('createDirectOrder', { ...body, referral: 'unknown' });
     expect(unknown.error?.status).toBe(400);
   });
 });

@@ -30,7 +30,7 @@ interface Created {
 const statusOf = (referral: string, of: string) =>
   http.get(`/referrals?referral=${encodeURIComponent(referral)}&address=${of}`);
 
-test('a code is registered once with one address, again with the same one, and with no other', async () => {
+test('a code is registered with one address, again with the same one, and with no other', async () => {
   const put = (to: string) => http.post<Faults>('/referrals', { referral: 'friend', address: to });
   const [first, second] = await Promise.all([put(address), put(address)]);
   expect([first, second]).toMatchObject([
@@ -48,19 +48,19 @@ test('a code is registered once with one address, again with the same one, and w
   });
 });
 
-test('a status needs the address, and does not tell whether a code is known', async () => {
+test('a status needs the address, and does not reveal whether a code is known', async () => {
   await http.post('/referrals', { referral: 'hidden', address });
   const wrong = await statusOf('hidden', stranger);
-  const unknown = await statusOf('nobody', stranger);
+  const unknown = await statusOf('absent', stranger);
   expect(wrong).toMatchObject({ status: 200, body: { status: 'error' } });
-  expect(JSON.stringify(wrong.body).replace('hidden', 'nobody')).toBe(JSON.stringify(unknown.body));
+  expect(JSON.stringify(wrong.body).replace('hidden', 'absent')).toBe(JSON.stringify(unknown.body));
   expect((await http.get('/referrals?referral=hidden')).body).toEqual({
     status: 'error',
     error: 'address is required.',
   });
 });
 
-test('what cannot be a code or be paid is refused', async () => {
+test('an impossible code, or an address that cannot be paid, is refused', async () => {
   const faulty: readonly [object, RegExp][] = [
     [{ address }, /referral/u],
     [{ referral: 'a' }, /address/u],
@@ -83,7 +83,7 @@ test('what cannot be a code or be paid is refused', async () => {
   }
 });
 
-test('an order names a referral that is known, pays what it adds, and says so', async () => {
+test('an order names a known referral, pays its additional fee, and shows both', async () => {
   await http.post('/referrals', { referral: 'shop', address });
   const plain = await http.post<Created>('/inscribe', body);
   const { status, body: created } = await http.post<Created>('/inscribe', {
@@ -99,7 +99,7 @@ test('an order names a referral that is known, pays what it adds, and says so', 
   const read = await http.get<Created>(`/order/${created.id}`);
   expect(read.body).toMatchObject({ referral: 'shop', additionalFee: 250, additionalFeeCharged: 500 });
   const stored = await readOrder(http.database.pool, created.id);
-  // 15 % of a base fee of 2,000, once an order
+  // 15 % of a base fee of 2,000, once for the order
   expect(stored?.quote).toMatchObject({ referralFee: 300, additionalFeeCharged: 500 });
   expect(stored?.terms['additionalFee']).toBe('250');
   expect(await statusOf('shop', address)).toMatchObject({ body: { orderCount: 0, paidCount: 0 } });
@@ -113,7 +113,7 @@ test('an order counts for its referral while it is paid, and not before or after
   for (const [state, orderCount, paidCount] of [
     ['waiting-payment', 0, 0],
     ['waiting-parent', 0, 0],
-    // in the mempool alone: the payer can take it back
+    // only in the mempool: the payer can still replace it
     ['waiting-confirmation', 0, 0],
     ['prep', 1, 0],
     ['queued', 1, 0],
@@ -133,13 +133,13 @@ test('an order counts for its referral while it is paid, and not before or after
   }
 });
 
-test('an order with an unknown referral, or a fee for none, is refused before money is asked for', async () => {
+test('an order with an unknown referral, or a fee without one, is refused before there is an address', async () => {
   const count = async (): Promise<unknown> =>
     (await http.database.pool.query('SELECT count(*) FROM service.orders')).rows[0];
   const before = await count();
   for (const [given, words] of [
-    [{ referral: 'nobody' }, /nobody is not known/u],
-    [{ referral: 'nobody\u0000' }, /referral has a NUL/u],
+    [{ referral: 'absent' }, /absent is not known/u],
+    [{ referral: 'absent\u0000' }, /referral has a NUL/u],
     [{ additionalFee: 100 }, /only valid with a referral/u],
   ] as const) {
     const answer = await http.post<Faults>('/inscribe', { ...body, ...given });
@@ -149,7 +149,7 @@ test('an order with an unknown referral, or a fee for none, is refused before mo
   expect(await count()).toEqual(before);
 });
 
-test('a code that is made is not one that can be guessed, and is answered again with its key', async () => {
+test('a generated code cannot be guessed, and is answered again with its key', async () => {
   const made = await http.post<{ status: string; referral: string }>(
     '/referrals',
     { address, makeCode: true },
@@ -166,7 +166,7 @@ test('a code that is made is not one that can be guessed, and is answered again 
   expect([both.status, both.body.error[0]?.msg]).toEqual([400, expect.stringContaining('makeCode')]);
 });
 
-test('codes are not found by trying them: a network that sends wrong ones gets no answer about any', async () => {
+test('codes are not found by guessing: a network that sends wrong ones gets no answer about any code', async () => {
   const from = (ip: string, url: string, payload: object) =>
     http.app.inject({ method: 'POST', url, remoteAddress: ip, payload });
   await from('198.51.100.1', '/referrals', { referral: 'known', address });
@@ -187,7 +187,7 @@ test('codes are not found by trying them: a network that sends wrong ones gets n
     expect(Number(headers['retry-after'])).toBeGreaterThan(60);
     expect(json()).toEqual({ status: 'error', error: expect.stringContaining('referral') as string });
   }
-  // an order that names none, and other networks, know nothing of it
+  // an order without a referral, and other networks, are not affected
   expect((await from('203.0.113.7', '/inscribe', body)).statusCode).toBe(200);
   expect((await from('198.51.100.2', '/inscribe', { ...body, referral: 'known' })).statusCode).toBe(200);
   const { rows } = await http.database.pool.query(`SELECT FROM service.referrals WHERE code = 'unknown'`);

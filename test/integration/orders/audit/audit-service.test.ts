@@ -16,7 +16,7 @@ describe.skipIf(bitcoindForTests() === null)('an audit of a service', () => {
     return { status: answer.status, text: await answer.text() };
   };
 
-  test('that found differences keeps it from being ready, before and after a restart, and shows in its metrics', async () => {
+  test('that found differences makes it not ready, before and after a restart, and is in its metrics', async () => {
     await service.eventually(async () => (await get('/health/ready')).status === 200);
     await service.kill();
     await service.database.pool.query(
@@ -34,7 +34,7 @@ describe.skipIf(bitcoindForTests() === null)('an audit of a service', () => {
     expect((await get('/metrics')).text).toMatch(/^satscribe_orders_audit_differences 1$/mu);
   });
 
-  test('is made by the command, too, with the code 0 where nothing differs', async () => {
+  test('is also made by the command, with the exit code 0 if nothing differs', async () => {
     const { rpcUrl, cookieFile } = service.bitcoind;
     const words = ['audit', '--json', '--node', rpcUrl, '--cookie-file', cookieFile];
     const { exitCode, stdout } = await runCli(words, service.database.settings);
@@ -42,7 +42,7 @@ describe.skipIf(bitcoindForTests() === null)('an audit of a service', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('stands in its metrics beside the number of orders in each state, and of those that are stuck', async () => {
+  test('is in its metrics, with the numbers of orders in each state and of stuck ones', async () => {
     const body = {
       files: [{ name: 'a.txt', dataURL: 'data:text/plain;base64,YQ==' }],
       receiveAddress: addressOf(700),

@@ -13,7 +13,7 @@ import { takeBackPlan } from '#wallet/take-back.ts';
 
 const refunded = 701;
 
-/** An entry of the ledger that nobody should have made: of a transaction of the order, or of a payment to it. */
+/** SQL of a wrong entry in the ledger, for a transaction of the order or a payment to it. */
 const forged = (from: string, to: string, of: 'reveal' | 'refund' | 'payment'): string =>
   of === 'payment'
     ? `${added} SELECT 'order', order_id, ${sidesOf(from, to)}, 0, 1, txid, vout FROM service.ledger_entries
@@ -24,14 +24,14 @@ const added = `INSERT INTO service.ledger_entries
   (subject_kind, subject_id, from_account, from_owner, to_account, to_owner, asset, amount, txid, vout)`;
 const sidesOf = (...accounts: readonly string[]): string =>
   accounts.map((account) => `'${account}', ${account === 'referral' ? `'friend'` : 'NULL'}`).join();
-/** The other way round. */
+/** The opposite entry. */
 const reversed = `${added} SELECT subject_kind, subject_id, to_account, to_owner, from_account, from_owner, asset, amount, txid, vout
   FROM service.ledger_entries`;
 
-/** What goes wrong in the database, and what the audit says of it. */
+/** Faults of the database, each with the differences that the audit finds. */
 const faults: readonly { name: string; sql: string; found: readonly string[] }[] = [
   {
-    name: 'a payment that no block has',
+    name: 'a payment in no block',
     sql: forged('outside', 'owed', 'payment'),
     found: ['received', 'held'],
   },
@@ -41,23 +41,23 @@ const faults: readonly { name: string; sql: string; found: readonly string[] }[]
     found: ['paid-back', 'held', 'overdrawn'],
   },
   {
-    name: 'postage that lies nowhere',
+    name: 'postage without an output',
     sql: forged('service', 'postage', 'reveal'),
     found: ['postage', 'held'],
   },
   { name: 'a fee that no miner got', sql: forged('service', 'fee', 'reveal'), found: ['fee', 'held'] },
   {
-    name: 'an account that gave what it had not',
+    name: 'an account that gave more than it had',
     sql: forged('referral', 'service', 'reveal'),
     found: ['overdrawn'],
   },
   {
-    name: 'a transaction that no block has',
+    name: 'a transaction in no block',
     sql: `${added} VALUES ('order', $1, ${sidesOf('service', 'operator')}, 0, 1, sha256('none'), NULL)`,
     found: ['not-mined'],
   },
   {
-    name: 'a transaction in a block that the ledger takes back',
+    name: 'a mined transaction that the ledger takes back',
     sql: `${reversed}
            WHERE order_id = $1 AND txid = (
              SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'refund')`,
@@ -67,9 +67,9 @@ const faults: readonly { name: string; sql: string; found: readonly string[] }[]
 
 describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
   let world: OrderWorld;
-  /** Delivered, and what was paid too much is paid back. */
+  /** A delivered order whose excess payment is refunded. */
   let delivered: string;
-  /** Its time is over, and its operator has not paid it back. */
+  /** An order that is over, and that its operator has not refunded. */
   let owed: Awaited<ReturnType<OrderWorld['customerOrders']['create']>>['order'];
   beforeAll(async () => {
     world = await OrderWorld.start();
@@ -84,7 +84,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     await world.until(owed.id, 'waiting-refund');
     await world.chain.mineMempool();
     await world.indexed();
-    // until the ledger has the refund and the payment
+    // until the ledger has both the refund and the payment
     await world.eventually(async () => (await world.audit(1)).differing === 0);
     await world.stop();
   });
@@ -97,7 +97,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
   const kindsOf = async (id: string): Promise<string[]> =>
     (await differencesOf(id)).map(({ kind }) => kind).toSorted();
 
-  test('finds nothing where everything is as the ledger says, and adds up all accounts', async () => {
+  test('finds nothing if everything agrees with the ledger, and adds up all accounts', async () => {
     expect(await differencesOf(delivered)).toEqual([]);
     const { orders, balances } = await world.audit(1);
     expect(orders).toBe(2);
@@ -106,7 +106,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     expect(Object.values(sats).reduce((sum, held) => sum + held, 0)).toBe(0);
   });
 
-  test('stands beside a list of who is owed what, and where it goes', async () => {
+  test('comes with a list of orders that are owed money, and its destinations', async () => {
     const [first, ...others] = await owingOrders(world.database.pool, 10);
     expect(others).toEqual([]);
     expect(first).toMatchObject({ id: owed.id, state: 'waiting-refund', owed: 1500, refundAddress: null });
@@ -124,7 +124,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     expect(await owingOrders(world.database.pool, 10)).toEqual([first]);
   });
 
-  test('agrees with the list of all coins, who holds each and why', async () => {
+  test('agrees with the list of all coins, with the holder of each and the reason', async () => {
     const { settings } = world.database;
     const { stdout } = await runCli(['wallet', 'coins', '--json'], settings);
     const { isComplete, sums, coins } = JSON.parse(stdout) as {
@@ -158,7 +158,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     const { pool } = world.database;
     const { rows } = await pool.query<{ last: number }>('SELECT max(id) AS last FROM service.ledger_entries');
     if (found.includes('overdrawn')) {
-      // a database of an earlier version may have such entries: this one refuses them
+      // a database of an earlier version may have such entries; this version refuses them
       const refusal = { constraint: 'ledger_entries_overdrawn' };
       await expect(pool.query(sql, [delivered])).rejects.toMatchObject(refusal);
       await pool.query('ALTER TABLE service.ledger_entries DISABLE TRIGGER refuse_overdrawn');
@@ -186,7 +186,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
        SELECT p.txid, p.vout, p.value, 0, 1, 'order', $1, 'reserved', 'payment' FROM service.payments_seen AS p
         WHERE p.txid = decode(repeat('77', 32), 'hex') AND $2::bytea IS NOT NULL`,
     ],
-  ] as const)('finds coins that are listed otherwise than blocks and plans say: %s', async ([found, sql]) => {
+  ] as const)('finds coins whose listing differs from blocks and plans: %s', async ([found, sql]) => {
     const { pool } = world.database;
     const { rows } = await pool.query<{ txid: Buffer }>(
       `SELECT txid FROM service.wallet_coins WHERE subject = $1 AND held = 'free'`,
@@ -210,7 +210,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     expect(await kindsOf(delivered)).toEqual([]);
   });
 
-  test('is made again and again by one process, and every process knows how the last one ended', async () => {
+  test('is made repeatedly by one process, and every process knows the last result', async () => {
     const { pool, url } = world.database;
     expect(await readLastAudit(pool)).toBeNull();
     const controller = new AbortController();
@@ -227,13 +227,13 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     await world.eventually(async () => seen.length > 2);
     controller.abort();
     await keeping;
-    // without the lock, it no longer speaks for the others
+    // without the lock, it no longer reports for the others
     expect(seen.pop()).toBeNull();
     expect(new Set(seen)).toEqual(new Set([2]));
     expect(await readLastAudit(pool)).toMatchObject({ orders: 2 });
   });
 
-  test('finds an inscription that does not lie at its receiver', async () => {
+  test('finds an inscription that is not at its receiver', async () => {
     const { pool } = world.database;
     const at = `SELECT i.key FROM chain.inscriptions AS i JOIN service.wallet_transactions USING (txid)
                  WHERE order_id = $1 AND i.index = 1`;
@@ -270,7 +270,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     });
     const { bytes } = await world.sign(plan);
     await world.bitcoind.rpc.call('sendrawtransaction', [Buffer.from(bytes).toString('hex')]);
-    // unconfirmed spends change nothing yet
+    // unconfirmed spending changes nothing yet
     expect(await kindsOf(owed.id)).toEqual([]);
     await world.follow();
     await world.chain.mineMempool();

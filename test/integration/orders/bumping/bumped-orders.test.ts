@@ -34,7 +34,7 @@ import { sweep } from '#wallet/restoring/sweep.ts';
 
 const refunded = 701;
 
-/** At the rate that was estimated when it was paid. */
+/** An order at the rate of the estimate when it was paid. */
 function wantedOrder(...parts: Parameters<typeof wantedWithoutEstimate>): WantedOrder {
   const wanted = wantedWithoutEstimate(...parts);
   return { ...wanted, quote: { ...wanted.quote, feeEstimate: Number(wanted.terms.feeRate) } };
@@ -46,7 +46,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
 
   const askNode = async (): Promise<AskNode> => (coin, where) => isUnspent(world.bitcoind.rpc, coin, where);
 
-  /** A service that does something about what is stuck at once, and pays so many sats for an order. */
+  /** A service that bumps stuck transactions at once, up to this many sats for an order. */
   async function start(maxSats: bigint, options: BitcoindOptions = {}): Promise<void> {
     world = await OrderWorld.start(options);
     await payUpTo(maxSats);
@@ -58,7 +58,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.follow();
   }
 
-  /** Has orders paid at the estimates of their quotes, since which fees have risen. */
+  /** Has orders paid at the estimates of their quotes, before fees rise. */
   async function feesRoseSince(ids: readonly string[]): Promise<void> {
     await world.database.pool.query(
       `UPDATE service.orders SET paid_estimate = (quote->>'feeEstimate')::bigint WHERE id = ANY($1::uuid[])`,
@@ -66,14 +66,14 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     );
   }
 
-  /** Orders that are paid in one block, before fees rose: their reveals are sent. */
+  /** Orders that are paid in one block before fees rise: their reveals are sent. */
   async function queued(wanted: readonly ReturnType<typeof wantedOrder>[]): Promise<string[]> {
     const ids = await paid(wanted);
     await feesRoseSince(ids);
     return ids;
   }
 
-  /** Orders that are paid in one block, at the estimate of now: their reveals are sent. */
+  /** Orders that are paid in one block at the current estimate: their reveals are sent. */
   async function paid(wanted: readonly ReturnType<typeof wantedOrder>[]): Promise<string[]> {
     const made = [];
     for (const each of wanted) made.push((await world.customerOrders.create(each)).order);
@@ -87,7 +87,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     return ids;
   }
 
-  /** Delivered orders that leave a coin of this many sats each. */
+  /** Delivered orders that each leave a coin of this many sats. */
   async function earn(coins: number, value: bigint): Promise<void> {
     const ids = await queued(
       Array.from({ length: coins }, (_, index) => wantedOrder([`rich ${index}`], { additionalFee: value })),
@@ -106,7 +106,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
   };
   const mempool = () => world.bitcoind.rpc.call<string[]>('getrawmempool');
   const bumpsOf = (id: string) => readBumps(world.database.pool, id);
-  /** Waits until the node has taken so many bumps of orders, and gives their txids. */
+  /** Waits until the node has this many bumps of orders, and returns their txids. */
   const bumped = (ids: readonly string[], count: number) =>
     world.eventually(async () => {
       const all = (await Promise.all(ids.map(bumpsOf)))
@@ -122,7 +122,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     return Number(balances.get(name) ?? 0n);
   }
 
-  /** Sats for a virtual byte that a miner gets for a transaction, with what pays for it. */
+  /** Rate in sats per virtual byte that a miner gets for a transaction with its bump. */
   async function effectiveRate(txid: string): Promise<number> {
     const entry = await world.bitcoind.rpc.call<{ chunkweight: number; fees: { chunk: number } }>(
       'getmempoolentry',
@@ -131,10 +131,10 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     return (entry.fees.chunk * 1e8 * 4) / entry.chunkweight;
   }
 
-  test('fifty are paid for within what may depend on each other, survive a restart of the node, and keep their ids', {
+  test('fifty are bumped within the limits of clusters, survive a restart of the node, and keep their ids', {
     tags: ['proof'],
   }, async () => {
-    // nothing is paid until all of them are stuck
+    // nothing is bumped until all of them are stuck
     await start(0n, { extra: ['-limitclustercount=25', '-persistmempool=0'] });
     await earn(3, 300_000n);
     await world.raiseFees(20);
@@ -146,7 +146,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     for (const id of inscriptionIds) expect(await effectiveRate(id.slice(0, 64))).toBeGreaterThan(17);
     const before = (await mempool()).toSorted();
     expect(before).toHaveLength(53);
-    // however old they are
+    // whatever their age
     await world.database.pool.query(
       `UPDATE service.wallet_transactions SET made_at = made_at - interval '40 days' WHERE kind = 'bump'`,
     );
@@ -162,21 +162,21 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('are paid for as far as fees rose, where their customers chose to wait', async () => {
+  test('are bumped as far as fees rose, if their customers chose to wait', async () => {
     await start(20_000n);
     await world.raiseFees(20);
     const low = wantedWithoutEstimate(['waits']);
     const risen = { ...wantedWithoutEstimate(['risen']), quote: { ...low.quote, feeEstimate: 10_000 } };
     const ids = await queued([{ ...low, quote: { ...low.quote, feeEstimate: 20_000 } }, low, risen]);
     await world.chain.mineEmpty(1);
-    // fees are about twice of what they were
+    // fees are about twice as high as before
     const [bump] = await bumped(ids, 1);
     expect(bump!.fee).toBeLessThan(2000);
     expect(await Promise.all(ids.map(async (id) => (await bumpsOf(id)).length))).toEqual([0, 0, 1]);
     expect(await effectiveRate((await idOf(ids[2]!)).slice(0, 64))).toBeLessThan(5);
   });
 
-  test('cost the operator nothing where they were paid after fees had risen, however cheap they were quoted', async () => {
+  test('cost the operator nothing if they were paid after a rise of fees, however cheap their quote was', async () => {
     await start(20_000n);
     await earn(1, 300_000n);
     await world.raiseFees(15);
@@ -186,7 +186,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     };
     const ids = await paid(Array.from({ length: 10 }, (_, index) => quotedAtOne(`option ${index}`)));
     await world.chain.mineEmpty(2);
-    // one that was paid before shows that this was looked at
+    // one that was paid before shows that stuck transactions were looked at
     const [risen = ''] = await queued([wantedOrder(['risen'])]);
     await world.chain.mineEmpty(1);
     await bumped([risen], 1);
@@ -198,7 +198,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('are paid for again where that is stuck, too, and cost the order one of both', async () => {
+  test('are bumped again if the bump is stuck, too, and cost the order only one of both', async () => {
     await start(400n);
     await earn(1, 300_000n);
     await world.raiseFees(20);
@@ -212,7 +212,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
       throw new Error(JSON.stringify([all, world.logged]));
     });
     expect(both.at(-1)!.fee).toBeGreaterThan(first!.fee);
-    // the second one took the place of the first
+    // the second bump replaced the first one
     expect(await mempool()).toHaveLength(2);
     await world.chain.mineMempool();
     await world.until(id, 'completed');
@@ -220,7 +220,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('wait where the budget is spent, and the operator is told', async () => {
+  test('wait if the budget is spent, and the operator sees the reason', async () => {
     await start(300n);
     await world.raiseFees(20);
     const [id = ''] = await queued([wantedOrder(['poor'])]);
@@ -236,7 +236,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(await bumpsOf(id)).toHaveLength(1);
   });
 
-  test('are no longer paid for by a bump whose coin is gone', { tags: ['proof'] }, async () => {
+  test('lose a bump whose coin is gone', { tags: ['proof'] }, async () => {
     await start(20_000n);
     await earn(1, 300_000n);
     await world.raiseFees(40);
@@ -254,7 +254,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(await bumpsOf(id)).toMatchObject([{ isDead: true }]);
   });
 
-  test('that no coin pays for wait until the operator adds some, which the ledger has', {
+  test('without a coin wait until the operator adds some, which the ledger has', {
     tags: ['proof'],
   }, async () => {
     await start(20_000n);
@@ -271,7 +271,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(before).toEqual({ funds: [], free: 0, isNodeAsked: false });
     expect((await shown()).address).toBe(address);
     const fund = await world.chain.payAddress(address, 100_000);
-    // no customer can have anything sent there
+    // no customer can have anything sent to this address
     const parsed = checkDestination({ address, network: networks.regtest, amount: null }, 'allowed');
     expect(
       await ownScriptsAmong(pool, [parsed.kind === 'refused' ? scriptOf(1) : parsed.script]),
@@ -303,7 +303,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(Object.fromEntries(audit.balances.map(({ account: of, sats }) => [of, sats]))).toMatchObject({
       operator: 100_000n - BigInt(bump.fee),
     });
-    // what is left of it is a coin, with the revenue
+    // the rest is a coin, and so is the revenue
     const coins = await world.eventually(async () => {
       const found = await allFreeCoins(pool, proveFree(pool));
       return found.length > 0 && found;
@@ -312,7 +312,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await shown()).funds).toEqual([]);
   });
 
-  test('find no funds that a reorganisation took back, and the ledger has none', {
+  test('do not use funds that a reorganisation removed, and the ledger has none', {
     tags: ['proof'],
   }, async () => {
     await start(20_000n);
@@ -334,7 +334,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await world.audit()).funds).toEqual([]);
   });
 
-  test('find no funds that another wallet with the seed took, and the audit names them apart', async () => {
+  test('do not use funds that another wallet with the seed spent, and the audit names these', async () => {
     await start(20_000n);
     const { database, wallet, chain, bitcoind } = world;
     const shown = () => showFunds(database.pool, wallet, proveFree(database.pool), askNode);
@@ -388,7 +388,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     ]);
   });
 
-  test('that hold what was paid too much are paid for, and all of it goes back', {
+  test('with an excess payment are bumped, and the whole excess is refunded', {
     tags: ['proof'],
   }, async () => {
     await start(20_000n);
@@ -415,7 +415,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('that the mempool dropped come back as a package with what pays for them', async () => {
+  test('that the mempool dropped come back as a package with their bump', async () => {
     await start(20_000n, { extra: ['-maxmempool=5'] });
     await earn(1, 300_000n);
     const [id = ''] = await queued([wantedOrder(['dropped'])]);
@@ -440,7 +440,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('leave free coins what a partner is owed, to the sat, until there is money beyond that', {
+  test('leave in free coins what is owed to a partner, to the sat, until there is more money', {
     tags: ['proof'],
   }, async () => {
     await start(20_000n);
@@ -453,7 +453,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.eventually(async () =>
       expect(await freeSats()).toEqual({ free: 32_000n, reserved: 30_300n }),
     );
-    // a return gets a coin for what is beyond, and for no more
+    // a return gets a coin for the sats beyond that, but not for more
     const returns = new ReturnCoins();
     const lent = async (sats: bigint): Promise<number> => {
       expect(returns.take(earning, sats)).toBeNull();
@@ -468,7 +468,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     const [id = ''] = await queued([wantedOrder(['held back'])]);
     await world.chain.mineEmpty(1);
     const [bump] = await bumped([id], 1);
-    // what the order brings, and what is beyond the share
+    // the order's own output, and the sats beyond the share
     expect(bump!.fee).toBe(2_000 + 1_700);
     expect(bump!.plan.outputs).toMatchObject([{ value: 30_300 }]);
     await world.eventually(async () => {

@@ -73,7 +73,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       token: 'solved',
       ...more,
     };
-    // each buyer from a network of its own: what it has unpaid counts for no other one
+    // each buyer has its own network: unpaid items of one do not count for another
     const remoteAddress = `10.${++buyers >> 8}.${buyers & 255}.1`;
     const answer = await app.inject({ method: 'POST', url: '/collectionorder', payload, remoteAddress });
     return { status: answer.statusCode, body: answer.json() };
@@ -95,7 +95,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
 
   const stateOf = async (id: string) => (await world.customerOrders.read(id))?.order;
 
-  test('inscribes what was approved, and its creator is owed the price', async () => {
+  test('inscribes the approved files, and its creator is owed the price', async () => {
     await approved({ id: 'moths', items: 6, price: 5_000, creatorAddress });
     const priceOf = async (collection: object) => {
       const payload = { order: { collection, receiveAddress: addressOf(receiver), fee: 2 } };
@@ -147,7 +147,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect(await world.audit()).toMatchObject({ differences: [], collections: [] });
   });
 
-  test('gives its items back when its time is over, and refunds what comes later', async () => {
+  test('gives its items back when its time is over, and refunds later payments', async () => {
     await approved({ id: 'one-off', items: 1 });
     const order = await ordered({ id: 'one-off', count: 1 });
     expect(await post<Refusal>({ id: 'one-off', count: 1 })).toMatchObject({ status: 400 });
@@ -166,7 +166,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect((await world.audit()).collections).toEqual([]);
   });
 
-  /** The time to pay of an order was over some time ago. */
+  /** Sets the end of the time to pay into the past. */
   async function over(id: string, ago: string): Promise<void> {
     await world.database.pool.query(
       `UPDATE service.orders SET expires_at = now() - $2::interval WHERE id = $1`,
@@ -183,12 +183,12 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       )
     ).rows[0]?.standing;
 
-  test('keeps its items for a day while its payment waits, and is refunded once that is mined', async () => {
+  test('keeps its items for a day while its payment waits, and is refunded once the payment is mined', async () => {
     await approved({ id: 'patient', items: 1 });
     const order = await ordered({ id: 'patient', count: 1 });
     await world.chain.pay(order.script, order.charge.amount);
     await world.until(order.id, 'waiting-confirmation');
-    // it came in time
+    // the payment came in time
     await world.database.pool.query(
       `UPDATE service.payments_seen SET first_seen = now() - interval '3 days' WHERE script = $1`,
       [order.script],
@@ -205,7 +205,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await over(order.id, '24 hours');
     await world.eventually(async () => (await standingOf(order.id)) === 'late');
     expect((await stateOf(order.id))?.state).toBe('waiting-confirmation');
-    // somebody else has it, who pays in the same block
+    // another buyer has it, and pays in the same block
     const next = await ordered({ id: 'patient', count: 1 });
     await world.chain.pay(next.script, next.charge.amount);
     await world.deliver(next.id);
@@ -215,7 +215,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('is made by ten of fifty buyers at once for the last ten items, and no one pays for nothing', async () => {
+  test('is created for ten of fifty concurrent buyers of the last ten items, and no one pays in vain', async () => {
     await approved({ id: 'rush', items: 10 });
     const sold: number[] = [];
     let late: (Created & { script: Buffer }) | null = null;
@@ -226,7 +226,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       const others = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error[0]!.msg);
       for (const why of others) expect(why).toMatch(/half of what is left|sold out/u);
       const made = answers.flatMap(({ status, body }) => (status === 200 ? [body] : []));
-      // half of what is left, while nothing is paid for
+      // half of the remaining items, while nothing is paid
       expect(made).toHaveLength(Math.max(1, Math.floor((10 - sold.length) / 2)));
       const held = await Promise.all(
         made.map(async (body) => ({ ...body, script: (await stateOf(body.id))!.script })),
@@ -255,7 +255,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  /** A collection whose only phase lists an address for some items. */
+  /** A collection whose only phase allows an address some items. */
   async function approvedFor(id: string, owner: number, allowed: number): Promise<void> {
     await approved({ id, items: 20 });
     const { pool } = world.database;
@@ -266,7 +266,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     );
   }
 
-  test('of one address is one of many that take its allowance by block, then by txid', async () => {
+  test('of one address takes its allowance in the order of blocks, then of txids', async () => {
     await approvedFor('ranked', listed + 1, 3);
     const receiveAddress = addressOf(listed + 1);
     const orders = [];
@@ -282,7 +282,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await world.chain.pay(second.script, second.charge.amount);
     await world.chain.mineMempool();
     const ranked = paid.toSorted((a, b) => (a.txid < b.txid ? -1 : 1)).map(({ id }) => id);
-    // those that wait for a decision are looked at again with it
+    // orders that wait for a decision are looked at again after it
     for (const id of [early.id, ...ranked.slice(0, 2)]) await world.until(id, 'queued');
     const refused = [...ranked.slice(2), second.id];
     expect(refused).toHaveLength(3);
@@ -292,14 +292,14 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await world.chain.mineMempool();
     for (const id of refused) {
       await world.until(id, 'refunded');
-      // all of it but the fee of the refund
+      // all of it, except the fee of the refund
       expect(Object.keys(await balances(id)).toSorted()).toEqual(['fee', 'outside']);
     }
     await requireExactCounts(world.database.pool, 'ranked');
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('gives the allowance back where a reorganisation takes its payment, and the chain decides again', async () => {
+  test('gives the allowance back if a reorganisation removes its payment, and the chain decides again', async () => {
     await approvedFor('undone', listed + 2, 2);
     const receiveAddress = addressOf(listed + 2);
     const first = await ordered({ id: 'undone', count: 2 }, { receiveAddress });
@@ -347,7 +347,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('frees its items at once where its customer cancels it', async () => {
+  test('frees its items at once if its customer cancels it', async () => {
     await approved({ id: 'regretted', items: 1 });
     const { id } = await ordered({ id: 'regretted', count: 1 });
     expect(await world.customerOrders.cancel(id)).toBe(true);
@@ -357,7 +357,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await requireExactCounts(world.database.pool, 'regretted');
   });
 
-  test('takes the allowance of its address when it is paid, the first in the chain first', async () => {
+  test('takes the allowance of its address when it is paid, in the order of the chain', async () => {
     const address = addressOf(listed);
     await approved({ id: 'friends', items: 20 });
     const { pool } = world.database;
@@ -375,7 +375,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       await ordered({ id: 'friends', count: 2 }, { receiveAddress: address }),
       await ordered({ id: 'friends', count: 2 }, { receiveAddress: address }),
     ] as const;
-    // the second one is paid for in an earlier block
+    // the second one is paid in an earlier block
     await world.chain.pay(orders[1].script, orders[1].charge.amount);
     await world.chain.mineMempool();
     await world.chain.pay(orders[0].script, orders[0].charge.amount);
@@ -390,7 +390,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect(await world.audit()).toMatchObject({ differences: [], collections: [] });
   });
 
-  test('says what is wrong before anything is held', async () => {
+  test('is refused with the fault before anything is held', async () => {
     await approved({ id: 'picky', items: 4 });
     const refusal = async (collection: unknown, more: object = {}) => {
       const { status, body } = await post<Refusal>(collection as object, more);
@@ -434,7 +434,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       await world.eventually(async () => (await world.audit(1)).differing === 0);
     });
 
-    /** Faults of the database, each with what takes it back, and what the audit says of it. */
+    /** Faults of the database, each with the SQL that undoes it and the difference that the audit finds. */
     const broken: readonly (readonly [sql: string, back: string, found: readonly string[]])[] = [
       ['mint_collections SET taken = taken + 1', 'mint_collections SET taken = taken - 1', ['taken 3 2']],
       ['mint_collections SET unpaid = 1', 'mint_collections SET unpaid = 0', ['unpaid 1 0']],
@@ -475,7 +475,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       expect(await audited()).toEqual([]);
     });
 
-    test('fails the audit of an operator, who reads what to do; a list that was lowered does not', async () => {
+    test('fails the audit, which says what to do, but not because of a lowered list', async () => {
       const { rpcUrl, cookieFile } = world.bitcoind;
       const words = ['audit', '--node', rpcUrl, '--cookie-file', cookieFile];
       await changing('mint_collections SET taken = taken + 1');

@@ -88,7 +88,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       }
       await shop.world.deliver(order.id);
     });
-    // the account gets the rune, and the sats beneath it; the sats of the order are its own
+    // the account gets the rune and the sats of its output; the sats of the order belong to the order
     expect([name, gained]).toEqual([name, { [rune.name]: 500n, BTC: 546n }]);
     const read = await sale.until(order.id, ({ tokenPayCharge }) => tokenPayCharge.state === 'completed');
     expect(read).toMatchObject({ state: 'completed', tokenPayCharge: { state: 'completed' } });
@@ -98,7 +98,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     await expectProven();
   });
 
-  test('waits for the last unit, and another rune is the creator’s and pays for nothing', async () => {
+  test('waits for the last unit; another rune goes to the creator and does not count', async () => {
     await sale.approved('short', 2, rune, 100n);
     const order = await sale.ordered({ id: 'short', requestedIds: [2] });
     await sale.payRune(order, rune, 99n);
@@ -118,7 +118,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     await expectProven();
   });
 
-  test('that is not paid in time frees its items, refunds the sats, and leaves the rune to its creator', async () => {
+  test('that is not paid in time frees its items, refunds the sats, and leaves the rune with the creator', async () => {
     await sale.approved('late', 2, rune, 100n);
     const nothing = await sale.ordered({ id: 'late', requestedIds: [1] });
     await sale.age(nothing);
@@ -135,7 +135,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     );
     await sale.until(sats.id, ({ state }) => state === 'waiting-refund');
     await sale.until(sats.id, ({ refund }) => refund?.address === addressOf(refundIndex));
-    // it comes late: the creator has it, and nothing is delivered
+    // the rune comes late: the creator has it, and nothing is delivered
     const gained = await changes(async () => {
       await sale.payRune(sats, rune, 100n);
       await mine();
@@ -150,7 +150,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     await expectProven();
   });
 
-  test('is cancelled while nothing came, and not once a part of its rune did', async () => {
+  test('can be cancelled before a payment, but not after a part of its rune', async () => {
     await sale.approved('cancelled', 2, rune, 100n);
     const cancel = async ({ id }: RuneOrder) =>
       (await shop.app.inject({ method: 'POST', url: '/order/cancel', payload: { id } })).statusCode;
@@ -178,7 +178,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     };
   }
 
-  test('is of a collection whose rune is etched, and whose price the rune can have', async () => {
+  test('needs a collection with an etched rune, and a price that exists in it', async () => {
     const price = (token: string, amount: number | string) => ({ altPrices: { rune: { amount, token } } });
     const made = await created('created', price(rune.name.replaceAll('•', ''), 2.5));
     expect([made.status, made.body.altPrices]).toEqual([200, { rune: { amount: 2.5, token: rune.name } }]);
@@ -200,7 +200,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     }
   });
 
-  test('has the price that POST /price tells, and one that no one can pay is refused', async () => {
+  test('has the price of POST /price, and an impossible price is refused', async () => {
     await sale.approved('priced', 8, rune, 400_000n);
     const price = async (count: number) => {
       const payload = {
@@ -222,7 +222,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     expect(await takenOf('priced')).toEqual({ taken: 0, unpaid: 0 });
   });
 
-  test('is paid on the page of its token order by one transaction of a wallet', async () => {
+  test('is paid on the page of its token order with one transaction of a wallet', async () => {
     await sale.approved('page', 1, rune, 100n);
     const { id, tokenPayCharge } = await sale.ordered({ id: 'page', count: 1 });
     const page = await shop.app.inject({ url: `/tokenpay/checkout/${tokenPayCharge.id}` });
@@ -269,7 +269,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       charge: null,
       tokenPayCharge: { tokenCharge: { amount: 2.5, token: rune.name } },
     });
-    // one network holds at most half of what is left
+    // one network holds at most half of the remaining items
     const again = await call('Inscription', 'createCollectionOrder', wanted);
     expect(again.error?.status).toBe(409);
     await sale.payRune(order!, rune, 250n);
@@ -282,14 +282,14 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     await expectProven();
   });
 
-  test('has the last item alone', async () => {
+  test('is the only one with the last item', async () => {
     await sale.approved('last', 1, rune, 100n);
     const together = await Promise.all([1, 2, 3].map(() => sale.post({ id: 'last', count: 1 })));
     expect(together.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400, 400]);
     await requireExactCounts(shop.world.database.pool, 'last');
   });
 
-  test('that a reorganisation takes the rune of is not delivered twice, and its token order waits again', async () => {
+  test('whose rune a reorganisation removes is not delivered twice, and its token order waits again', async () => {
     const { chain, database } = shop.world;
     await sale.approved('reorganised', 1, rune, 100n);
     const order = await sale.ordered({ id: 'reorganised', count: 1 });
@@ -315,7 +315,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       expect(gone.state).toBe('pending');
     });
     expect(Object.values(lost)).toEqual(Object.values(gained).map((units) => -units));
-    // what was sent stays sent, and the node has all of it again
+    // the sent delivery stays sent, and the node has all of it again
     await mine();
     await sale.until(
       order.id,

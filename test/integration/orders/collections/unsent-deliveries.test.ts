@@ -21,7 +21,7 @@ interface Ordered {
 const receiver = 70_000;
 const refunded = 70_001;
 
-describe.skipIf(bitcoindForTests() === null)('a signed delivery of a collection that no node has', () => {
+describe.skipIf(bitcoindForTests() === null)('a signed delivery of a collection that was never sent', () => {
   let world: OrderWorld;
   let app: App;
   let close: () => Promise<void>;
@@ -64,7 +64,7 @@ describe.skipIf(bitcoindForTests() === null)('a signed delivery of a collection 
     return rows[0]?.standing;
   };
 
-  /** An order of the only item of a collection, whose delivery is not sent, and whose refund is in the mempool. */
+  /** An order of the only item of a collection, whose delivery is unsent, and whose refund is in the mempool. */
   async function beingRefunded(collection: string): Promise<{ id: string; delivery: RegtestTransaction[] }> {
     await new CustomerFiles(join(world.dir, 'files')).put(Buffer.from('0'));
     await insertCollection(world.database.pool, {

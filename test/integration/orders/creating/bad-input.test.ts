@@ -28,10 +28,10 @@ interface Refusal {
 const asJson = { 'content-type': 'application/json' };
 const told = ({ error = [] }: Refusal): string => error[0]?.msg ?? '';
 
-/** Tables of `service` that change with time or with each request, whatever it asks for. */
+/** Tables of `service` that change with time or with each request. */
 const changing = ['key_usage', 'instance', 'node_policy', 'orders_offset', 'payments_offset'];
 let countRows = '';
-/** Counts of the rows of all other tables: orders, files, watched scripts, reserved sats, kept answers. */
+/** Row counts of all other tables: orders, files, watched scripts, reserved sats, kept answers. */
 async function rowsStored(): Promise<object> {
   const { pool } = http.database;
   if (countRows === '') {
@@ -45,7 +45,7 @@ async function rowsStored(): Promise<object> {
   return rows[0]!;
 }
 
-/** The same order of texts; null: it is about files. */
+/** The same order with texts; null: it is about files. */
 function ofTexts({ body, ...input }: BadInput): BadInput | null {
   const { files, delegates, ...others } = body as { readonly files?: object; readonly delegates?: object };
   return files === good.files && delegates === undefined
@@ -68,7 +68,7 @@ const doors = [
 ];
 
 describe.each(doors)('bad input of POST $url', ({ url, type, bad }) => {
-  test.for(bad)('$name is refused, in plain words, and nothing is made', async ({ body, says }) => {
+  test.for(bad)('$name is refused with its reason, and nothing is created', async ({ body, says }) => {
     const before = await rowsStored();
     const answer = await http.post<Refusal>(url, body);
     expect(answer.status).toBe(400);
@@ -88,7 +88,7 @@ describe.each(doors)('bad input of POST $url', ({ url, type, bad }) => {
   );
 
   test.for(bad.filter(({ only }) => only !== undefined))(
-    '$name does not matter to a price',
+    '$name does not change a price',
     async ({ body }) => {
       expect((await http.post('/price', { type, order: body })).status).toBe(200);
     },
@@ -96,7 +96,7 @@ describe.each(doors)('bad input of POST $url', ({ url, type, bad }) => {
 });
 
 describe('bad input', () => {
-  test('all faults are told together, each field once', async () => {
+  test('all faults are in one answer, each field once', async () => {
     const body = {
       files: [
         { name: 'a.txt', dataURL: 'data:x' },
@@ -135,8 +135,8 @@ describe('bad input', () => {
     expectTold((await http.post<Refusal>('/inscribe', order)).body, Object.keys(more));
   });
 
-  test('numbers that lose digits are refused with their fields, before a price is told', async () => {
-    // JSON.stringify writes none
+  test('numbers that lose digits are refused with their fields, before there is a price', async () => {
+    // JSON.stringify writes no such numbers
     const sent = JSON.stringify({ ...good, fee: 'F', files: [{ ...file, size: 'S', note: 'N' }] });
     const order = sent
       .replace('"F"', '2.0000000000000000001')
@@ -157,7 +157,7 @@ describe('bad input', () => {
     }
   });
 
-  test('a data URL is taken by a price and an order, or refused by both in the same words', async () => {
+  test('a data URL is accepted by a price and an order, or refused by both in the same words', async () => {
     const parts = fc.constantFrom(
       'aGVs',
       'bG8=',
@@ -211,7 +211,7 @@ describe('bad input', () => {
     expect(served.rawPayload).toEqual(Buffer.from(content, 'latin1'));
   });
 
-  test('a short text of a large body is the same as of a small one', async () => {
+  test('a short text is read from a large body as from a small one', async () => {
     const large = { name: 'b.txt', size: 1, dataURL: `data:;base64,${'A'.repeat(300_000)}` };
     const projectTag = 'ü'.repeat(4000);
     const order = { ...good, files: [file, large, large, large, large], projectTag };
@@ -231,12 +231,12 @@ describe('bad input', () => {
     ['/referrals?referral=%00&address=%00', 200, 'referral has a NUL character (U+0000)'],
     ['/price?size=%00', 200, 'size must be a whole number'],
     ['/price?size=5&rareSats=%00', 200, 'rareSats has a NUL character (U+0000)'],
-  ])('%s is no failure of ours', async (url, status, words) => {
+  ])('%s does not fail the server', async (url, status, words) => {
     const answer = await http.app.inject({ url });
     expect([answer.statusCode, answer.body]).toEqual([status, expect.stringContaining(words)]);
   });
 
-  test('headers are no failure of ours, whatever bytes they have', async () => {
+  test('no bytes in headers fail the server', async () => {
     for (const name of [
       'idempotency-key',
       'x-api-key',
@@ -254,14 +254,14 @@ describe('bad input', () => {
       }
   });
 
-  test('of a thousand faults fifty are told', async () => {
+  test('of a thousand faults fifty are shown', async () => {
     const files = Array.from({ length: 1000 }, () => ({ name: 'a.bin', dataURL: 'x' }));
     const body = { ...good, files, timeout: 1, fee: 0 };
     expect((await http.post<Refusal>('/inscribe', body)).body.error).toHaveLength(50);
     expect((await http.post<Refusal>('/price', { order: body })).body.error).toHaveLength(50);
   });
 
-  test('satributes are shown again as they were sent', async () => {
+  test('satributes are shown as they were sent', async () => {
     const asked = { ...good, allowedSatributes: ['block-9', 'uncommon'] };
     const made = await http.post<{ id: string; allowedSatributes: unknown }>('/inscribe', asked);
     expect(made.status).toBe(200);
@@ -297,7 +297,7 @@ describe('bad input', () => {
     });
   });
 
-  test.each([1, '1', true, 'true'])('uncurseIt %j is shown as it was taken', async (uncurseIt) => {
+  test.each([1, '1', true, 'true'])('uncurseIt %j is shown as it was read', async (uncurseIt) => {
     const made = await http.post<{ id: string; uncurseIt: unknown }>('/inscribe', { ...good, uncurseIt });
     expect(made.body.uncurseIt).toBe(true);
     expect((await http.get<{ uncurseIt: unknown }>(`/order/${made.body.id}`)).body.uncurseIt).toBe(true);

@@ -25,13 +25,13 @@ const huge = `data:text/plain;base64,${'A'.repeat(68_000_000)}`;
 export interface BadInput {
   readonly name: string;
   readonly body: object;
-  /** What the first fault says. */
+  /** The first fault. */
   readonly says: string;
-  /** Prices depend on it, or only orders do. */
+  /** Whether a price has the fault too, or only an order. */
   readonly only?: 'orders';
 }
 
-/** Orders that are refused, and what is said of them first. */
+/** Orders that are refused, each with its first fault. */
 export const badInputs: readonly BadInput[] = [
   {
     name: '10,001 files',
@@ -49,12 +49,12 @@ export const badInputs: readonly BadInput[] = [
     says: 'An order needs files or delegates.',
   },
   {
-    name: 'a satribute that there is not',
+    name: 'an unknown satribute',
     body: { ...good, allowedSatributes: ['uncommon', 'shiny'] },
     says: 'allowedSatributes[1]: shiny is not a satribute: GET /satributes lists them.',
   },
   {
-    name: 'a satribute whose sats nobody lists',
+    name: 'a satribute whose sats are not listed',
     body: { ...good, allowedSatributes: ['legacy'] },
     says: 'allowedSatributes[0]: it is unknown which sats are legacy.',
   },
@@ -107,7 +107,7 @@ export const badInputs: readonly BadInput[] = [
     says: 'receiveAddress is an anchor, which anybody can spend',
   },
   {
-    name: 'an anchor, though it is not used',
+    name: 'an anchor, although it is not used',
     body: { ...good, burnAfterInscribe: true, receiveAddress: 'bcrt1pfeesnyr2tx' },
     says: 'receiveAddress is an anchor, which anybody can spend',
   },
@@ -154,16 +154,16 @@ export const badInputs: readonly BadInput[] = [
     body: { ...good, fee: 1e9 },
     says: 'fee must be from 0.1 to 10000 sats for a virtual byte.',
   },
-  { name: 'a fee that is no number', body: { ...good, fee: 'NaN' }, says: 'fee must be a number above 0' },
+  { name: 'a fee that is not a number', body: { ...good, fee: 'NaN' }, says: 'fee must be a number above 0' },
   {
-    name: 'an additional fee for nobody',
+    name: 'an additional fee without a referral',
     body: { ...good, additionalFee: 100 },
     says: 'additionalFee is only valid with a referral',
   },
   {
     name: 'an unknown referral',
-    body: { ...good, referral: 'nobody' },
-    says: 'The referral nobody is not known: POST /referrals registers one.',
+    body: { ...good, referral: 'unknown' },
+    says: 'The referral unknown is not known: POST /referrals registers one.',
     only: 'orders',
   },
   {
@@ -198,7 +198,7 @@ export const badInputs: readonly BadInput[] = [
     says: `Parent ${id} is named twice.`,
   },
   {
-    name: 'a parent that does not fit through dust',
+    name: 'a parent below dust',
     body: { ...good, parents: [{ ...parent, value: 300 }] },
     says: `The value of parent ${id} is 300 sats, but nodes relay no less than 330`,
   },
@@ -222,12 +222,12 @@ export const badInputs: readonly BadInput[] = [
     says: 'uncurseIt is not possible with more than 520 bytes of metadata (file 1)',
   },
   {
-    name: 'metadata that is no JSON',
+    name: 'metadata that is not JSON',
     body: { ...good, files: [{ ...file, metadataDataURL: text }] },
     says: 'files[0].metadataDataURL does not hold JSON in UTF-8',
   },
   {
-    name: 'a metaprotocol that is no UTF-8',
+    name: 'a metaprotocol that is not UTF-8',
     body: { ...good, files: [{ ...file, metaprotocol: '\ud800' }] },
     says: 'files[0].metaprotocol is not valid Unicode',
   },
@@ -247,12 +247,12 @@ export const badInputs: readonly BadInput[] = [
     says: 'files[0].dataURL is not clearly base64: its blanks may have been plus signs',
   },
   {
-    name: 'metadata that is no base64',
+    name: 'metadata that is not base64',
     body: { ...good, files: [{ ...file, metadataDataURL: dataUrls['junk'] }] },
     says: 'files[0].metadataDataURL is not base64',
   },
   {
-    name: 'metadata with a number that CBOR has not',
+    name: 'metadata with a number that CBOR does not have',
     body: { ...good, files: [{ ...file, metadataDataURL: jsonText('{"a":[1e400]}') }] },
     says: 'files[0].metadataDataURL does not hold metadata that can be kept: a[0] is a number',
   },
@@ -272,7 +272,7 @@ export const badInputs: readonly BadInput[] = [
     says: 'files[0].metadataDataURL does not hold metadata that can be kept: a has a NUL character (U+0000)',
   },
   {
-    name: 'metadata deeper than readers go',
+    name: 'metadata deeper than readers accept',
     body: { ...good, files: [{ ...file, metadataDataURL: jsonText('['.repeat(2000) + ']'.repeat(2000)) }] },
     says: 'files[0].metadataDataURL does not hold metadata that can be kept: its value is nested deeper than 256',
   },
@@ -287,7 +287,7 @@ export const badInputs: readonly BadInput[] = [
     says: 'delegates[0].dataURL has a NUL character (U+0000)',
   },
   {
-    name: 'a NUL in a field that is shown again',
+    name: 'a NUL in a field of answers',
     body: { ...good, delegates: [{ delegateId: id, note: { a: ['\0'] } }] },
     says: 'delegates[0].note.a[0] has a NUL character (U+0000)',
   },
@@ -305,7 +305,7 @@ export const badInputs: readonly BadInput[] = [
         says: `receiveAddress[1] ${says}`,
       },
       {
-        name: `the receiver ${address}, though it is not used`,
+        name: `the receiver ${address}, although it is not used`,
         body: { ...good, burnAfterInscribe: true, receiveAddress: address },
         says: `receiveAddress ${says}`,
       },
@@ -315,7 +315,7 @@ export const badInputs: readonly BadInput[] = [
         says: `refundAddress ${says}`,
       },
       {
-        name: `the home ${address} of a parent`,
+        name: `the return address ${address} of a parent`,
         body: { ...good, parents: [{ ...parent, returnAddress: address }] },
         says: `parents[0].returnAddress ${says}`,
       },
@@ -332,19 +332,19 @@ export const badInputs: readonly BadInput[] = [
     says: 'files[0].name has an extension that cannot be inscribed: files are of ',
   },
   {
-    name: 'a length of metadata without metadata',
+    name: 'a size of metadata without metadata',
     body: { ...good, files: [{ ...file, metadataSize: 5 }] },
     says: 'files[0].metadataSize needs a metadataUrl or a metadataDataURL beside it',
     only: 'orders',
   },
   {
-    name: 'a length of the metadata of a delegate without metadata',
+    name: 'a size of a delegate’s metadata without metadata',
     body: { ...good, files: [], delegates: [{ delegateId: id, metadataSize: '5' }] },
     says: 'delegates[0].metadataSize needs a metadataUrl or a metadataDataURL beside it',
     only: 'orders',
   },
   {
-    name: 'a file at no URL',
+    name: 'a file with an invalid URL',
     body: { ...good, files: [{ name: 'a.txt', size: 5, url: 'example.com/a.txt' }] },
     says: 'files[0].url is not a URL',
   },
@@ -364,7 +364,7 @@ export const badInputs: readonly BadInput[] = [
     says: 'webhookUrl: ',
   },
   {
-    name: 'a refund to nobody',
+    name: 'a refund to an unspendable address',
     body: { ...good, refundAddress: 'nowhere' },
     says: 'refundAddress ',
   },
@@ -374,17 +374,17 @@ export const badInputs: readonly BadInput[] = [
     says: 'timeout is in minutes: a multiple of 10',
   },
   ...['files', 'delegates', 'parents'].map((name) => ({
-    name: `a text in place of ${name}`,
+    name: `a text instead of ${name}`,
     body: { ...good, [name]: 'x' },
     says: `${name} must be a list`,
   })),
   {
-    name: 'an object in place of an address',
+    name: 'an object instead of an address',
     body: { ...good, receiveAddress: {} },
     says: 'receiveAddress must be a text',
   },
   {
-    name: 'a text in place of a file',
+    name: 'a text instead of a file',
     body: { ...good, files: ['a.txt'] },
     says: 'files[0] must be an object',
   },

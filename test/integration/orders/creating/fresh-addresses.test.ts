@@ -16,7 +16,7 @@ afterAll(() => http.close());
 
 const file = { name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' };
 const direct = { files: [file], receiveAddress: addressOf(700), fee: '3' };
-/** Paid to the wallet, which has no leaf: its address depends on the key alone. */
+/** Paid to the wallet, without a leaf: the address depends only on the key. */
 const managed = { ...direct, files: [file, file], uncurseIt: true };
 
 async function addressOfOrder(body: object): Promise<string> {
@@ -26,7 +26,7 @@ async function addressOfOrder(body: object): Promise<string> {
   return read.body.charge.address;
 }
 
-/** The key that the next order gets of those that the service has in memory. */
+/** The key of the next order, among those that the service has in memory. */
 async function nextKeyIndex(): Promise<number> {
   const { rows } = await http.database.pool.query<{ next: number }>(
     'SELECT coalesce(max(key_index) + 1, 0) AS next FROM service.orders',
@@ -34,9 +34,9 @@ async function nextKeyIndex(): Promise<number> {
   return rows[0]!.next;
 }
 
-// the last test ends what releases addresses
+// the last test stops the release of addresses
 describe('addresses of orders', { shuffle: false }, () => {
-  test('after a restore no order gets the address of an order that the older database does not know', async () => {
+  test('after a restore no order gets the address of an order that is missing in the older database', async () => {
     const { database } = http;
     const older = await createTestDatabase();
     try {
@@ -67,7 +67,7 @@ describe('addresses of orders', { shuffle: false }, () => {
       'paid, as the index of addresses knows',
       'INSERT INTO chain.outputs (value, height, vout, txid, script) VALUES (1000, 1, 0, sha256($1), $1)',
     ],
-  ])('no order gets an address that was %s before: it is passed over for good', async (_, statement) => {
+  ])('no order gets an address that was %s before: it is skipped for good', async (_, statement) => {
     const { pool } = http.database;
     const indexer = await pool.connect();
     await ensureSecondaryIndexes(indexer).finally(() => indexer.release());
@@ -79,7 +79,7 @@ describe('addresses of orders', { shuffle: false }, () => {
     expect(await nextKeyIndex()).toBe(next + 3);
   });
 
-  test('no order is taken while no process with the seed releases addresses, and the answer says so', async () => {
+  test('no order is taken without a process that releases addresses, and the answer says so', async () => {
     await http.endReleases();
     const refused = await http.post('/inscribe', direct);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '60']);

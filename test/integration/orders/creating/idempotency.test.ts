@@ -30,11 +30,11 @@ async function orders(): Promise<number> {
   return rows[0]!.count;
 }
 
-test('the same creation again gets the first answer, and makes nothing', async () => {
+test('the same creation again gets the first answer, and creates nothing', async () => {
   const first = await order('a-key');
   expect(first.status).toBe(200);
   const before = await orders();
-  // neither spaces nor the order of fields make another body
+  // spaces and the order of fields do not matter
   const { fee, ...others } = body;
   const again = await order('a-key', { ...others, fee });
   expect(again.status).toBe(200);
@@ -55,7 +55,7 @@ test('a creation has the warnings of its plan, which its price has too', async (
   expect((await http.post('/inscribe', body)).body).not.toHaveProperty('warnings');
 });
 
-test('many at once make one order: the others get its answer, or are told to wait', async () => {
+test('many at once create one order: the others get its answer, or must wait', async () => {
   const before = await orders();
   const answers = await Promise.all(Array.from({ length: 8 }, () => order('at-once')));
   expect(await orders()).toBe(before + 1);
@@ -68,7 +68,7 @@ test('many at once make one order: the others get its answer, or are told to wai
   }
 });
 
-test('another body with the key is refused, whatever differs', async () => {
+test('another body with the key is refused, whatever the difference', async () => {
   await order('bodies');
   const [file] = body.files;
   for (const other of [
@@ -84,7 +84,7 @@ test('another body with the key is refused, whatever differs', async () => {
   }
 });
 
-test('a refused creation leaves no key, and the key of one path is none of another', async () => {
+test('a refused creation leaves no key, and a key of one path does not count on another', async () => {
   expect((await order('corrected', { ...body, fee: 0 })).status).toBe(400);
   expect((await order('corrected')).status).toBe(200);
   const referral = { referral: 'once', address: addressOf(710) };
@@ -95,7 +95,7 @@ test('a refused creation leaves no key, and the key of one path is none of anoth
   expect((await register({ ...referral, address: addressOf(711) })).status).toBe(422);
 });
 
-test('what is no key is refused', async () => {
+test('an invalid key is refused', async () => {
   for (const key of ['', 'a b', 'ü', 'a'.repeat(256)]) {
     const { status, body: refused } = await order(key);
     expect([key, status]).toEqual([key, 400]);
@@ -104,7 +104,7 @@ test('what is no key is refused', async () => {
   expect((await order('~'.repeat(255))).status).toBe(200);
 });
 
-test('another client with the same key and body makes an order of its own', async () => {
+test('another client with the same key and body creates its own order', async () => {
   const ask = async (remoteAddress: string, headers: Readonly<Record<string, string>> = {}) => {
     const answer = await http.app.inject({
       method: 'POST',
@@ -126,11 +126,11 @@ test('another client with the same key and body makes an order of its own', asyn
   ];
   expect(new Set(ids).size).toBe(4);
   expect(await ask('192.0.2.1')).toBe(ids[0]);
-  // a key is the same client wherever it asks from
+  // a key is the same client from any address
   expect(await ask('192.0.2.2', { authorization: `Bearer ${mine.key}` })).toBe(ids[2]);
 });
 
-test('an order costs what its key says, and is counted for its key', async () => {
+test('an order has the prices of its key, and counts for its key', async () => {
   const { pool } = http.database;
   const { key } = await giveKey(pool, {
     scopes: ['orders'],
@@ -147,7 +147,7 @@ test('an order costs what its key says, and is counted for its key', async () =>
   const legacy = (headers: Readonly<Record<string, string>>, more = '') =>
     http.app.inject({ url: `/price?size=1&type=direct${more}`, headers });
   const usual = { direct: await price('direct', {}), bulk: await price('bulk', {}), get: await legacy({}) };
-  // an unknown key counts as no key, a key without terms of its own changes no byte, nor do two different keys
+  // an unknown key counts as no key; a key without terms of its own changes no byte, and so do two different keys
   for (const headers of [
     { 'x-api-key': plain },
     { 'x-api-key': made },
@@ -182,7 +182,7 @@ test('an order costs what its key says, and is counted for its key', async () =>
   expect(rows).toMatchObject([{ quote: { baseFee: 1000, serviceFee: 1546, amount: direct.amount } }]);
 });
 
-test('pages of other origins may send it', async () => {
+test('pages of other origins may send the key', async () => {
   const answer = await http.app.inject({
     method: 'OPTIONS',
     url: '/inscribe',
@@ -193,7 +193,7 @@ test('pages of other origins may send it', async () => {
 
 const keyed = (key: string) => ({ route: 'POST /test', owner: 'key 1', key, bodyHash: new Uint8Array(32) });
 
-test('a claim whose process died passes on, and the first maker can no longer answer', async () => {
+test('the claim of a killed process passes on, and the first process can no longer answer', async () => {
   const { pool, accessPool } = http.database;
   const first = await claimKey(accessPool, keyed('died'));
   expect(first.kind).toBe('claimed');
@@ -202,12 +202,12 @@ test('a claim whose process died passes on, and the first maker can no longer an
     `UPDATE service.idempotency_keys SET claimed_at = now() - interval '16 minutes' WHERE key = 'died'`,
   );
   const second = await claimKey(accessPool, keyed('died'));
-  if (first.kind !== 'claimed' || second.kind !== 'claimed') throw new Error('it does not pass on');
+  if (first.kind !== 'claimed' || second.kind !== 'claimed') throw new Error('the claim did not pass on');
   const late = withTransaction(accessPool, (tx) =>
     answerKey(tx, keyed('died'), first.claim, { answer: 'first' }),
   );
   await expect(late).rejects.toMatchObject({ code: 'idempotency_key_busy' });
-  // neither can it give up what is no longer its own
+  // nor can it give up a claim that is no longer its own
   await giveUpKey(accessPool, keyed('died'), first.claim);
   await withTransaction(accessPool, (tx) => answerKey(tx, keyed('died'), second.claim, { answer: 'second' }));
   expect(await claimKey(accessPool, keyed('died'))).toEqual({

@@ -6,7 +6,7 @@ import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app
 import { file, good } from './bad-inputs.ts';
 
 let http: OrdersApp;
-/** In dollars; null: not known now. */
+/** Dollars; null: unknown now. */
 let bitcoin: string | null = null;
 beforeAll(async () => {
   const fxRates = async () =>
@@ -51,7 +51,7 @@ const rowsOfOrders = async (): Promise<number> => {
 };
 
 describe('POST /order', () => {
-  test('answers with the whole charge of the order that was stored, and costs what POST /price says', async () => {
+  test('answers with the whole charge of the stored order, at the price of POST /price', async () => {
     const sent = { ...good, compress: true, timeout: 120, projectTag: 'tag' };
     const { status, body } = await http.post<Managed>('/order', sent);
     expect(status).toBe(200);
@@ -105,7 +105,7 @@ describe('POST /order', () => {
     expect(body.serviceFee).toBe(body.baseFee + body.postage + Math.floor(body.chainFee / 10));
   });
 
-  test('is read again with the same charge, and without what has no value', async () => {
+  test('is read with the same charge, and without empty fields', async () => {
     const { body: made } = await http.post<Managed>('/order', { ...good, fee: '3', compress: 'false' });
     const { body: read } = await http.get<Readonly<Record<string, unknown>>>(`/order/${made.id}`);
     const charge = Object.fromEntries(Object.entries(made.charge).filter(([, value]) => value !== null));
@@ -125,7 +125,7 @@ describe('POST /order', () => {
       expect(read).not.toHaveProperty(absent);
   });
 
-  test('takes an address for each file, and refuses a list that is shorter', async () => {
+  test('takes an address for each file, and refuses a shorter list', async () => {
     const files = [file, file, file];
     const receiveAddress = [addressOf(700), addressOf(701), addressOf(702)];
     const { status, body } = await http.post<Managed>('/order', { ...good, files, receiveAddress });
@@ -141,7 +141,7 @@ describe('POST /order', () => {
     ]);
   });
 
-  test('takes one parent as an object, which gets a deposit address of its own', async () => {
+  test('takes one parent as an object, which gets its own deposit address', async () => {
     for (const sent of [
       { parent },
       { parent: { ...parent, value: '10000' } },
@@ -170,14 +170,14 @@ describe('POST /order', () => {
     ['texts', { texts: ['one'] }, 'texts are no part of an order of files: POST /textorder takes them.'],
     ['no files', { files: [], texts: [] }, 'An order needs files or delegates.'],
     ['a timeout of 15 minutes', { timeout: 15 }, 'timeout is in minutes: a multiple of 10, 43200 at most'],
-  ])('refuses %s, in plain words, and makes nothing', async (_, more, says) => {
+  ])('refuses %s with the reason, and creates nothing', async (_, more, says) => {
     const before = await rowsOfOrders();
     const { status, body } = await http.post<Refusal>('/order', { ...good, ...more });
     expect([status, messagesOf(body)]).toEqual([400, [says]]);
     expect(await rowsOfOrders()).toBe(before);
   });
 
-  test('shows dollars where a rate is known, and keeps those of the creation', async () => {
+  test('shows dollars if a rate is known, and keeps those of the creation', async () => {
     bitcoin = '100000';
     const made = await http.post<Managed>('/order', good);
     const { amount } = made.body.charge;
@@ -235,7 +235,7 @@ describe('POST /textorder', () => {
     ['no texts', { texts: undefined }, ['An order of texts needs texts.']],
     ['neither texts nor files', { texts: [], files: [] }, ['An order of texts needs texts.']],
     [
-      'texts that are something else',
+      'texts that are not texts',
       { texts: ['a', '', 3, null, { text: 'b' }] },
       ['texts[1] is empty', 'texts[2] must be a text', 'texts[3] must be a text', 'texts[4] must be a text'],
     ],

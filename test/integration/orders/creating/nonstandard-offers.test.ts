@@ -63,7 +63,7 @@ describe('offers to a miner', () => {
     },
   );
 
-  test('that are refused are told with the reason, and nothing is stored', async () => {
+  test('that are refused give the reason, and nothing is stored', async () => {
     miner.offersMood = 'refuses';
     const before = await countOrders();
     const { status, body } = await http.post<Answer>('/inscribe', order(450_000));
@@ -77,7 +77,7 @@ describe('offers to a miner', () => {
     expect(await countOrders()).toBe(before);
   });
 
-  test.each(['silent', 'broken'] as const)('that are answered by nothing or %s are 503', async (mood) => {
+  test.each(['silent', 'broken'] as const)('without an answer, or with a %s one, are 503', async (mood) => {
     miner.offersMood = mood;
     const before = await countOrders();
     const { status, body, headers } = await http.post('/inscribe', order(450_000));
@@ -97,7 +97,7 @@ describe('offers to a miner', () => {
     expect(miner.offers).toEqual([]);
   });
 
-  test('need a miner: without one, the largest content that fits is told, and fits', async () => {
+  test('need a miner: without one, the message has the largest content that fits', async () => {
     const { status, body } = await without.post<Answer>('/inscribe', order(450_000));
     expect(status).toBe(400);
     const largest = Number(/largest content that fits has (\d+) bytes/u.exec(body.error![0]!.msg)?.[1]);
@@ -105,7 +105,7 @@ describe('offers to a miner', () => {
     expect((await without.post('/inscribe', order(largest + 1))).status).toBe(400);
   });
 
-  test('are for one file alone', async () => {
+  test('are for one file', async () => {
     const { files, ...rest } = order(450_000);
     const { status, body } = await http.post<Answer>('/inscribe', { ...rest, files: [...files, ...files] });
     expect(status).toBe(400);

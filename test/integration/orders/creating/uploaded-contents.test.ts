@@ -43,7 +43,7 @@ describe('an order that names an upload by its URL', () => {
   const orderOf = (...files: readonly object[]) => ({ files, receiveAddress: addressOf(700), fee: 3 });
   const messagesOf = ({ error }: Answer): string[] => (error ?? []).map(({ msg }) => msg);
 
-  test('has its bytes from disk, as content and as metadata, at the price that was told', async () => {
+  test('has its bytes from disk, as content and as metadata, at the quoted price', async () => {
     const [page, json] = [
       await upload('page.html', '<p>page</p>'.repeat(400)),
       await upload(
@@ -79,7 +79,7 @@ describe('an order that names an upload by its URL', () => {
     }
   });
 
-  test('may name the file of an order, too', async () => {
+  test('may also name the file of an order', async () => {
     const sent = {
       name: 'a.txt',
       dataURL: `data:text/plain;base64,${Buffer.from('first').toString('base64')}`,
@@ -90,7 +90,7 @@ describe('an order that names an upload by its URL', () => {
     expect(second.files[0]!.size).toBe(5);
   });
 
-  test('is told what is wrong with it: a file that is gone, unknown, or no metadata', async () => {
+  test('is refused for a file that is gone, unknown, or not metadata', async () => {
     const [gone, text] = [await upload('gone.txt', 'gone'), await upload('text.txt', 'no JSON')];
     await rm(join(http.filesDir, gone.sha256.slice(0, 2), gone.sha256));
     const spy = vi.spyOn(OutgoingHttp.prototype, 'get');
@@ -126,7 +126,7 @@ describe('an order that names an upload by its URL', () => {
     }
   });
 
-  test('has a price that reads a bounded amount of metadata, and assumes what is beyond', async () => {
+  test('has a price that reads a bounded amount of metadata, and assumes the rest', async () => {
     const json = await upload('long.json', JSON.stringify('m'.repeat(370_000)));
     const fileOf = (more: object = {}) => ({
       name: 'a.txt',

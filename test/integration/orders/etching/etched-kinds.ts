@@ -4,12 +4,12 @@ import { networks } from '#kernel/primitives/network.ts';
 import { addressTypes, typedAddress } from '#test/builders/regtest/regtest-address.ts';
 import type { EtchingOrders, EtchingShown } from '#test/support/orders/etching-orders.ts';
 
-/** An etching, with the rune as `/rune/<name>` shows it. */
+/** An etching, and its rune in `/rune/<name>`. */
 interface Kind {
   readonly type: (typeof addressTypes)[number];
   readonly body: object;
   readonly entry: object;
-  /** The premine as `/output` shows it; null: there is none. */
+  /** The premine in `/output`; null: none. */
   readonly premine: string | null;
 }
 
@@ -35,7 +35,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   'PREMINED•TO•SEGWIT': {
     type: 'p2wpkh',
-    // an acute accent that combines with what is before it
+    // an acute accent that combines with the character before it
     body: { premine: '0.1', divisibility: 1, symbol: '\u0301', terms: { amount: 1, cap: 1 }, supply: '1.1' },
     entry: { divisibility: 1, symbol: '\u0301', premine: 1, terms: { amount: 10, cap: 1 } },
     premine: '1',
@@ -70,12 +70,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Each kind of an etching, all at once: their reveals become valid with one block. */
+/** Each kind of etching, all at once: their reveals become valid with one block. */
 export function etchedKinds(given: () => EtchingOrders): void {
   const addressOf = (type: Kind['type']): string =>
     scriptToAddress(typedAddress(850, type).script, networks.regtest)!;
 
-  test('premines to each type of address, with all kinds of symbols and decimals, are due with one block', async () => {
+  test('premines to each type of address, with all kinds of symbols and decimals, become due with one block', async () => {
     const orders = given();
     const { chain } = orders.service;
     const made = new Map<string, EtchingShown>();
@@ -102,7 +102,7 @@ export function etchedKinds(given: () => EtchingOrders): void {
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('a symbol is one character, and none that texts may not have', async () => {
+  test('a symbol is one character that texts may have', async () => {
     const orders = given();
     for (const symbol of ['e\u0301', '👨‍👩‍👧', '\ud800', 'ab', 7]) {
       const answer = await orders.service.post('/runes/etch', {
@@ -124,7 +124,7 @@ export function etchedKinds(given: () => EtchingOrders): void {
   });
 }
 
-/** Reveals are refused in the block that gives their commits the fifth confirmation: they are signed already. */
+/** Reveals are refused until the block with the fifth confirmation of their commits: they are signed already. */
 async function expectTooYoung({ service }: EtchingOrders): Promise<void> {
   const { rows } = await service.database.pool.query<{ bytes: Buffer }>(
     `SELECT t.bytes FROM service.etchings AS e JOIN service.wallet_transactions AS t ON t.txid = e.reveal
@@ -140,7 +140,7 @@ async function expectTooYoung({ service }: EtchingOrders): Promise<void> {
   }
 }
 
-/** Units of a rune in outputs of a reveal that an address owns. */
+/** Units of a rune in outputs of a reveal at an address. */
 async function outputsOf(
   orders: EtchingOrders,
   address: string,

@@ -31,7 +31,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
   etchedKinds(() => orders);
   wayCases(() => orders);
 
-  test('the reveal is sent for the block that gives its commit the sixth confirmation, and etches what was asked', async () => {
+  test('the reveal is sent for the block with the sixth confirmation of its commit, and etches the ordered rune', async () => {
     const made = await orders.order({
       rune: 'FIRST•OF•ITS•KIND',
       symbol: '¤',
@@ -64,7 +64,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     await orders.service.chain.mineEmpty(3);
     expect((await orders.untilState(made.id, 'waiting-reveal')).etchingTx).toEqual(etchingTx);
     expect(await orders.mempool()).toEqual([]);
-    // the next block gives it the sixth confirmation
+    // the next block is the sixth confirmation
     await orders.service.chain.mineEmpty(1);
     await orders.untilState(made.id, 'queued');
     const reveal = await orders.revealed(made.id);
@@ -140,7 +140,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(rows).toEqual([{ premine: String(2n * half), amount: String(half) }]);
   });
 
-  test('an etching without a name or files waits for nothing', async () => {
+  test('an etching without a name or files does not wait', async () => {
     const made = await orders.order({ premine: '340282366920938463463374607431768211455' });
     expect(made.runeProperties).toMatchObject({
       rune: null,
@@ -151,13 +151,13 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     await orders.service.eventually(async () => (await orders.mempool()).includes(etchingTx!.reveal!));
     const { height } = await orders.service.chain.mineMempool();
     const { rune, runeId } = await orders.untilState(made.id, 'completed');
-    // its customer learns the name that it got
+    // its customer sees the name that it got
     expect(runeId).toMatch(new RegExp(String.raw`^${height}:[1-9]\d*$`, 'u'));
     expect(await orders.runeOf(rune!)).toMatchObject({ etching: etchingTx!.reveal });
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('a name that a stranger etches before the commit is refunded whole', async () => {
+  test('an order whose name a stranger etches before the commit is refunded whole', async () => {
     const claim = await orders.rival('TAKENBEFOREIT');
     await orders.service.chain.mine([claim.commit]);
     await orders.service.chain.mineEmpty(4);
@@ -179,7 +179,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('a name that a stranger etches while the reveal waits is refunded without the fee of the commit', async () => {
+  test('an order whose name a stranger etches while the reveal waits is refunded without the fee of the commit', async () => {
     const claim = await orders.rival('TAKENMEANWHILE');
     const made = await orders.order({ rune: 'TAKEN•MEANWHILE', premine: 5 });
     const { etchingTx } = await orders.committed(made);
@@ -215,7 +215,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     return { made, claim, reveal: await orders.revealed(id) };
   }
 
-  /** Sats of an order that its ledger has in these accounts. */
+  /** Sats of an order in these accounts of its ledger. */
   const booked = async (id: string, accounts: readonly string[]): Promise<number> => {
     const { rows } = await orders.service.database.pool.query<{ sats: number }>(
       `SELECT coalesce(sum(CASE WHEN to_account = ANY($2) THEN amount ELSE 0 END
@@ -226,7 +226,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     return rows[0]!.sats;
   };
 
-  test('a name that a stranger etches in the block of the reveal is an error, and all that is left is refunded', async () => {
+  test('an order whose name a stranger etches in the block of the reveal is an error, and the rest is refunded', async () => {
     const { made, claim, reveal } = await raced('LOSTINONEBLOCK');
     await orders.service.bitcoind.rpc.call('generateblock', [addressOf(900), [claim.reveal.hex, reveal]]);
     const shown = await orders.untilState(made.id, 'error');
@@ -235,14 +235,14 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     const { refund } = await orders.until(made.id, ({ refund: sent }) => sent !== undefined);
     await orders.service.chain.mineMempool();
     await orders.service.eventually(async () => (await booked(made.id, ['owed'])) === 0);
-    // the miner has the chain fee, and the receiver the postage of the premine
+    // the miner has the chain fee, and the receiver has the postage of the premine
     expect(refund!.amount).toBeGreaterThan(made.charge.amount - made.chainFee - 1_500);
     expect(await booked(made.id, ['service', 'operator', 'referral'])).toBe(0);
     expect((await orders.read(made.id)).state).toBe('error');
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('what was paid too much for a name that is lost is refunded to the address that the operator names', async () => {
+  test('an excess payment for a lost name is refunded to the address that the operator names', async () => {
     const { made, claim, reveal } = await raced('LOSTANDOVERPAID', { refundAddress: undefined }, 20_000);
     await orders.service.bitcoind.rpc.call('generateblock', [addressOf(900), [claim.reveal.hex, reveal]]);
     await orders.untilState(made.id, 'error');
@@ -264,18 +264,18 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('a name that a stranger etches just before the reveal has the commit spent by one of reveal and refund', async () => {
+  test('if a stranger etches the name just before the reveal, either the reveal or the refund spends the commit', async () => {
     const { made, claim, reveal } = await raced('LOSTBYONEBLOCK');
     await orders.service.chain.mine([claim.reveal]);
     const shown = await orders.untilState(made.id, 'waiting-refund');
     expect(shown.error).toMatch(/^The rune LOSTBYONEBLOCK is etched already/u);
-    // the node has the reveal, and a block does, too
+    // the node has the reveal, and then a block has it
     await orders.service.bitcoind.rpc.call('generateblock', [addressOf(900), [reveal]]);
     await orders.untilState(made.id, 'error');
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('of two orders for one name the first that commits has it, and no third one is taken', async () => {
+  test('of two orders for one name the first that commits gets it, and a third one is refused', async () => {
     const body = { rune: 'WANTEDBYSEVERAL', premine: 5 };
     const [first, second] = [await orders.order(body), await orders.order(body)];
     await orders.committed(first);
@@ -303,7 +303,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('a restart while it waits, and a commit that a reorganisation takes back, end in the same etching', async () => {
+  test('a restart while it waits, and a reorganisation of the commit, end in the same etching', async () => {
     const made = await orders.order({ rune: 'AFTERALLOFTHAT', terms: { amount: 1, cap: 10 } });
     const { etchingTx } = await orders.committed(made);
     const { hash } = await orders.service.chain.mineMempool();
@@ -325,7 +325,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('a name that is taken is refused before an address is shown, and so is its price', async () => {
+  test('a taken name is refused before an address is shown, and so is its price', async () => {
     const pending = await orders.rival('PENDINGRIVALRY');
     await orders.service.chain.mine([pending.commit]);
     await orders.service.chain.mineEmpty(4);
@@ -358,8 +358,8 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     );
   });
 
-  test('a second reader of the protocol finds the same runes and balances in the blocks', async () => {
-    // tests come in any order: one rune is there at least
+  test('an independent reader of the protocol finds the same runes and balances in the blocks', async () => {
+    // tests run in any order: at least one rune is there
     await new RuneOrders(orders.service).etch({});
     await orders.service.chain.mineMempool();
     await expectModelOfChain(orders.service);

@@ -7,7 +7,7 @@ const ownRefunds = 835;
 
 /** A rival takes the name between steps that the other tests leave out. */
 export function rivalCases(given: () => EtchingOrders): void {
-  test('a name that a stranger etches between the price and the order is refused with an order that has no address', async () => {
+  test('an order whose name a stranger etches after the price is refused, and has no address', async () => {
     const orders = given();
     const claim = await orders.ripeRival('TAKENAFTERPRICE');
     const body = { rune: 'TAKENAFTERPRICE', premine: 5, receiveAddress: addressOf(receiver) };
@@ -23,7 +23,7 @@ export function rivalCases(given: () => EtchingOrders): void {
     );
   });
 
-  test('a name that is taken while nothing is paid is refunded whole once the order is paid', async () => {
+  test('an order whose name is taken before the payment is refunded whole once it is paid', async () => {
     const orders = given();
     const claim = await orders.ripeRival('TAKENBEFOREPAYMENT');
     const made = await orders.order({ rune: 'TAKENBEFOREPAYMENT', premine: 5 });
@@ -31,7 +31,10 @@ export function rivalCases(given: () => EtchingOrders): void {
     await orders.pay(made);
     await orders.service.chain.mineMempool();
     const shown = await orders.untilState(made.id, 'waiting-refund');
-    expect([shown.error, shown.etchingTx]).toEqual([expect.stringContaining('is etched already'), undefined]);
+    expect([shown.error, shown.etchingTx]).toEqual([
+      expect.stringContaining('was already etched'),
+      undefined,
+    ]);
     const { refund } = await orders.until(made.id, ({ refund: sent }) => sent !== undefined);
     await orders.service.chain.mineMempool();
     await orders.untilState(made.id, 'refunded');
@@ -39,10 +42,10 @@ export function rivalCases(given: () => EtchingOrders): void {
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('a customer who takes the name while the reveal waits bears the fee of the commit, and others are sent', async () => {
+  test('a customer who takes the name while the reveal waits bears the fee of the commit, and other reveals are sent', async () => {
     const orders = given();
     const { chain } = orders.service;
-    // other orders are refunded to one address at any time
+    // other orders may be refunded to one address at any time
     const taken = await orders.order({
       rune: 'TAKENBYMYSELF',
       premine: 5,
@@ -52,7 +55,7 @@ export function rivalCases(given: () => EtchingOrders): void {
     for (const each of [taken, other]) await orders.pay(each);
     await chain.mineMempool();
     for (const { id } of [taken, other]) await orders.until(id, ({ etchingTx }) => etchingTx !== undefined);
-    // the claim is as deep as both commits, and its etching waits in the mempool when they are due
+    // the claim is as deep as both commits, and its etching is in the mempool when their reveals are due
     const claim = await orders.rival('TAKENBYMYSELF');
     await chain.broadcast(claim.commit);
     await chain.mineMempool();
@@ -81,7 +84,7 @@ export function rivalCases(given: () => EtchingOrders): void {
         WHERE order_id = $1 AND superseded_at IS NULL AND kind IN ('commit', 'refund')`,
       [taken.id],
     );
-    // the service neither earns nor loses anything
+    // the service neither gains nor loses anything
     expect(back).toBe(taken.charge.amount - rows[0]!.fees);
     expect(await orders.differences()).toEqual([]);
   });

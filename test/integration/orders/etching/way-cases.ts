@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import type { EtchingOrders } from '#test/support/orders/etching-orders.ts';
 
-/** Restarts and reorganisations on the way of an etching. */
+/** Restarts and reorganisations during an etching. */
 export function wayCases(given: () => EtchingOrders): void {
-  const down = 'a service that is down whenever a block comes that an order waits for etches its name once';
+  const down = 'a service that is down at each block that an order waits for etches its name once';
   // three starts
   test(down, { tags: ['proof'] }, async () => {
     const orders = given();
@@ -30,7 +30,7 @@ export function wayCases(given: () => EtchingOrders): void {
     expect(await orders.differences()).toEqual([]);
   });
 
-  test('a reveal that a reorganisation takes back is mined again', async () => {
+  test('a reveal that a reorganisation removes is mined again', async () => {
     const orders = given();
     const { chain } = orders.service;
     const made = await orders.order({ rune: 'TAKENBACKFORAWHILE', premine: 5 });

@@ -23,7 +23,7 @@ const dayMs = 86_400_000;
 const nameOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 const pathOf = (name: string): string => join(http.filesDir, name.slice(0, 2), name);
 
-/** Makes an order of a text; where its file is read. */
+/** Creates an order of a text; returns the path of its file. */
 async function ordered(text: string): Promise<{ id: string; url: string }> {
   const { body } = await http.post<{ id: string; files: { s3Key: string }[] }>('/inscribe', {
     files: [{ name: 'a.txt', dataURL: `data:text/plain;base64,${Buffer.from(text).toString('base64')}` }],
@@ -32,7 +32,7 @@ async function ordered(text: string): Promise<{ id: string; url: string }> {
   return { id: body.id, url: `/files/${encodeURIComponent(body.files[0]!.s3Key)}` };
 }
 
-/** The order is in a state since some days. */
+/** Puts the order into a state some days ago. */
 const since = (id: string, state: string, days: number) =>
   http.database.pool.query(
     `UPDATE service.orders SET state = $2, expires_at = now() - $3 * interval '1 day',
@@ -41,7 +41,7 @@ const since = (id: string, state: string, days: number) =>
     [id, state, days],
   );
 
-/** The file was written some days ago. */
+/** Sets the time at which the file was written. */
 async function age(name: string, days: number): Promise<void> {
   const at = new Date(Date.now() - days * dayMs);
   await utimes(pathOf(name), at, at);
@@ -86,7 +86,7 @@ test.for([
   ['a.pdf', 'application/pdf', '%PDF-1.4'],
   ['a.txt', 'text/plain', 'text'],
   ['\u202egpj.";x="\u00fc.html', 'text/html', '<form action="https://example.com">'],
-] as const)('%s is a download: nothing of it is shown or run here', async ([name, type, text]) => {
+] as const)('%s is a download: nothing of it is shown or run on this site', async ([name, type, text]) => {
   const { body } = await http.post<{ files: { s3Key: string }[] }>('/inscribe', {
     files: [{ name, dataURL: `data:${type};base64,${Buffer.from(text).toString('base64')}` }],
     receiveAddress: addressOf(700),
@@ -121,7 +121,7 @@ test('that is stored again while it is deleted stays', async () => {
   await since(id, 'expired', 50);
   await age(name, 60);
   const notSince = new Date(Date.now() - dayMs);
-  // a creation of the same content, whose rows are not there yet
+  // a creation of the same content, whose rows are not stored yet
   await files.put(Buffer.from('again'));
   expect(await files.remove(name, notSince)).toBe(false);
   expect(await isThere(name)).toBe(true);
@@ -129,7 +129,7 @@ test('that is stored again while it is deleted stays', async () => {
   expect(await isThere(name)).toBe(true);
 });
 
-test('that a process left aside when it died is there again, and deleted if it is over', async () => {
+test('that a killed process left aside comes back, and is deleted if it is not needed', async () => {
   const name = nameOf('aside');
   const { id, url } = await ordered('aside');
   await age(name, 60);
@@ -141,7 +141,7 @@ test('that a process left aside when it died is there again, and deleted if it i
   expect((await http.app.inject({ url })).statusCode).toBe(410);
 });
 
-test('that no order has is deleted after a week, what was left half written after a day, and nothing else', async () => {
+test('without an order is deleted after a week, a partial one after a day, and nothing else', async () => {
   const name = nameOf('orphan');
   await mkdir(join(http.filesDir, name.slice(0, 2)), { recursive: true });
   const partial = `${name}.0a0b.part`;
@@ -178,7 +178,7 @@ describe('an upload', () => {
     const answer = await http.app.inject({ method: 'PUT', url, payload, headers: { 'x-api-key': key } });
     return answer.json();
   }
-  /** It was uploaded some days ago. */
+  /** Sets the time of the upload. */
   async function uploadedBefore({ s3Key, sha256: name }: Uploaded, days: number): Promise<void> {
     const at = new Date(Date.now() - days * dayMs);
     await utimes(pathOf(name), at, at).catch(() => undefined);
@@ -194,7 +194,7 @@ describe('an upload', () => {
     });
   const read = async (made: Uploaded) => http.app.inject({ url: `/files/${made.s3Key}` });
 
-  test('deletes what nothing names after seven days, and says so until thirty', async () => {
+  test('is deleted after seven days if nothing names it, and is reported as deleted until thirty', async () => {
     const made = await upload('swept.txt', 'swept');
     await uploadedBefore(made, 6.9);
     await sweepAll(made);
@@ -215,7 +215,7 @@ describe('an upload', () => {
     expect((await read(made)).statusCode).toBe(404);
   });
 
-  test('keeps what an order needs, and its row', async () => {
+  test('is kept with its row while an order needs it', async () => {
     const made = await upload('kept.txt', 'kept');
     const { body } = await http.post<{ id: string }>('/inscribe', {
       files: [{ name: 'kept.txt', url: made.url }],
@@ -233,7 +233,7 @@ describe('an upload', () => {
     expect(await isThere(made.sha256)).toBe(false);
   });
 
-  test('keeps what a collection names by URL until an operator decides about it', async () => {
+  test('is kept while a collection names it by URL and waits for its approval', async () => {
     const made = await upload('art.txt', 'art of a pending collection');
     const { pool } = http.database;
     await insertPending(pool, {
@@ -247,7 +247,7 @@ describe('an upload', () => {
     await uploadedBefore(made, 40);
     await sweepAll(made);
     expect((await read(made)).body).toBe('art of a pending collection');
-    // an approval that found a fault has fetched it: its bytes have a name of their own
+    // an approval that found a fault has fetched it: its bytes then have a name of their own
     await pool.query(
       `UPDATE service.mint_files SET sha256 = $1, bytes = 27, media_type = 'text/plain' WHERE collection = 'waits' AND place = 0`,
       [Buffer.from(made.sha256, 'hex')],
@@ -260,7 +260,7 @@ describe('an upload', () => {
     expect(await isThere(made.sha256)).toBe(false);
   });
 
-  test('keeps the bytes of two uploads for the younger one', async () => {
+  test('with the bytes of a younger one is kept for that one', async () => {
     const [old, young] = [await upload('old.txt', 'twice'), await upload('young.txt', 'twice')];
     await uploadedBefore(young, 3);
     await uploadedBefore(old, 8);

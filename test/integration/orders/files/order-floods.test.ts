@@ -5,7 +5,7 @@ import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** What anybody can do who makes orders and pays for none. */
+/** Attacks by anyone who creates orders and pays for none. */
 let http: OrdersApp;
 const bytesADay = 1_000_000;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
-/** An order of a client of its own. */
+/** An order of a separate client. */
 const inscribe = async (
   remoteAddress: string,
   files: readonly object[],
@@ -54,7 +54,7 @@ test('files of an order are written a few at a time, not with an open file for e
   expect(most).toBe(8);
 });
 
-test('a client stores no more in a day than it may, and is told when it may again', async () => {
+test('a client stores no more in a day than its bound, and learns when it may store again', async () => {
   const text = (index: number): string => `${index}`.padEnd(120_000, 'x');
   let refused = await inscribe('192.0.2.2', [fileOf(text(0))]);
   for (let index = 1; index < 10 && refused.statusCode === 200; index++)
@@ -76,7 +76,7 @@ test('a client stores no more in a day than it may, and is told when it may agai
   expect((await inscribe('192.0.2.3', [fileOf('a')])).statusCode).toBe(200);
 });
 
-test('what a client stores is all that is stored: metadata, names, addresses and what is shown, not contents alone', async () => {
+test('the bytes of a client include everything stored: metadata, names, addresses and shown fields, not only contents', async () => {
   const json = JSON.stringify({ of: 'm'.repeat(20_000) });
   const metadataDataURL = `data:application/json;base64,${Buffer.from(json).toString('base64')}`;
   const small = { ...fileOf('a'), metadataDataURL };
@@ -117,7 +117,7 @@ test('what a client stores is all that is stored: metadata, names, addresses and
     }
     expect(answer.statusCode, answer.body).toBe(429);
     expect(answer.body).toContain('in a day');
-    // never more than was counted, and most of what was counted is there
+    // never more than was counted, and most of the counted bytes are there
     expect(stored).toBeLessThanOrEqual(bytesADay);
     expect(stored).toBeGreaterThan(0);
   }
@@ -158,7 +158,7 @@ async function storedBytes(): Promise<number> {
   return Number(rows[0]!.bytes);
 }
 
-test('half of the places for files at URLs are left to others, whatever the addresses of one network fetch', async () => {
+test('half of the places for files at URLs stay free for others, whatever the addresses of one network fetch', async () => {
   const release = Promise.withResolvers<OutgoingAnswer>();
   const fetching = vi.spyOn(OutgoingHttp.prototype, 'get').mockReturnValue(release.promise);
   const atUrl = [{ name: 'a.txt', size: 1, url: 'http://example.com/a.txt' }];

@@ -81,7 +81,7 @@ function begin(
     headers: response.headers,
     body: await text(response),
   }));
-  // who cuts a connection waits for no answer
+  // a client that cuts its connection waits for no answer
   answer.catch(() => undefined);
   return { request, answer };
 }
@@ -136,7 +136,7 @@ describe('an upload', () => {
     ['is not ASCII', '%F0%9F%9F%A7%C3%BC.png', '__.png'],
     ['turns its direction', '%E2%80%AEgpj.html', '_gpj.html'],
     ['has 400 characters', `${'n'.repeat(396)}.png`, `${'n'.repeat(196)}.png`],
-  ] as const)('whose name %s has the end of it in safe signs', async ([content, name, shown]) => {
+  ] as const)('whose name %s keeps the end of it in safe characters', async ([content, name, shown]) => {
     const made = await upload(name, content);
     expect(made.s3Key.slice(37)).toBe(shown);
     expect(made.url.endsWith(`/files/${made.s3Key}`)).toBe(true);
@@ -147,7 +147,7 @@ describe('an upload', () => {
   test.for([
     ['has a NUL', 'a%00.txt', 400, 'the name has a NUL character (U+0000)'],
     ['has 401 characters', 'a'.repeat(401), 400, 'the name has more than 400 characters'],
-    ['is no UTF-8', '%ED%A0%80.txt', 400, 'the path is not percent-encoded UTF-8'],
+    ['is not UTF-8', '%ED%A0%80.txt', 400, 'the path is not percent-encoded UTF-8'],
     ['is two parts of a path', 'a/b.txt', 404, null],
   ] as const)('whose name %s is refused', async ([, name, status, error]) => {
     const before = await rows();
@@ -158,7 +158,7 @@ describe('an upload', () => {
     expect(await partials()).toEqual([]);
   });
 
-  test('of nothing is refused, with a type and without one', async () => {
+  test('without bytes is refused, with a type and without one', async () => {
     for (const headers of [{}, { 'content-type': 'image/png' }, { 'transfer-encoding': 'chunked' }]) {
       const answer = await put('a.png', '', headers);
       expect([answer.statusCode, answer.json()]).toMatchObject([400, { code: 'request_invalid' }]);
@@ -204,7 +204,7 @@ describe('an upload', () => {
 });
 
 describe('bounds of uploads', () => {
-  test('a file that is too long by its header is refused before a byte of it comes', async () => {
+  test('a file that is too long by its header is refused before its first byte', async () => {
     const { request, answer } = begin({ 'content-length': 4_000_001, expect: '100-continue' });
     let isContinued = false;
     request.once('continue', () => (isContinued = true)).flushHeaders();
@@ -213,7 +213,7 @@ describe('bounds of uploads', () => {
     request.destroy();
   });
 
-  test('a file that is too long in chunks is refused, and nothing of it stays', async () => {
+  test('a file that is too long in chunks is refused, and none of its bytes stay', async () => {
     const { request, answer } = begin({ 'transfer-encoding': 'chunked' });
     for (let chunk = 0; chunk < 5; chunk++) request.write(Buffer.alloc(1_000_000));
     expect((await answer).status).toBe(413);
@@ -221,7 +221,7 @@ describe('bounds of uploads', () => {
     await waitUntil(async () => (await partials()).length === 0);
   });
 
-  test('the longest file is taken', async () => {
+  test('the longest file is accepted', async () => {
     const content = randomBytes(4_000_000);
     for (const headers of [{ 'content-length': content.length }, { 'transfer-encoding': 'chunked' }]) {
       const { request, answer } = begin(headers);
@@ -231,7 +231,7 @@ describe('bounds of uploads', () => {
     }
   });
 
-  test('a client that waits is told to send once its file may come', async () => {
+  test('a client that expects 100-continue gets it once its file may come', async () => {
     const content = randomBytes(2_000_000);
     const { request, answer } = begin({ 'content-length': content.length, expect: '100-continue' });
     request.once('continue', () => request.end(content)).flushHeaders();
@@ -239,7 +239,7 @@ describe('bounds of uploads', () => {
     expect([status, JSON.parse(body)]).toMatchObject([200, { sha256: sha256(content) }]);
   });
 
-  test('a body that stops halfway leaves nothing, and counts for nothing', async () => {
+  test('a body that stops halfway leaves nothing, and does not count', async () => {
     const usual = key;
     key = await newKey();
     try {
@@ -258,11 +258,11 @@ describe('bounds of uploads', () => {
     }
   });
 
-  test('a key uploads no more in a day than it may, and another key has its own day', async () => {
+  test('a key uploads no more in a day than its bound, and another key has its own', async () => {
     const usual = key;
     key = await newKey();
     try {
-      // 20 MB, where each file counts 4,096 bytes more
+      // 20 MB, to which each file adds 4,096 bytes
       for (let time = 0; time < 4; time++) await upload('a.txt', randomBytes(4_000_000));
       const before = await rows();
       const { request, answer } = begin({ 'content-length': 4_000_000, expect: '100-continue' });
@@ -277,7 +277,7 @@ describe('bounds of uploads', () => {
       expect((await chunked.answer).status).toBe(429);
       expect(await rows()).toBe(before);
       expect(await partials()).toEqual([]);
-      // what was refused counts for nothing
+      // refused bytes do not count
       await upload('a.txt', randomBytes(3_900_000));
     } finally {
       key = usual;

@@ -21,7 +21,7 @@ import { insertTransaction, type NewTransaction } from '#purse/transactions/wall
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { expectSameFreeCoins } from '#test/support/orders/revenue-coins.ts';
 
-/** More than are read first. */
+/** More coins than are read first. */
 const links = 201;
 const first = 1_000_000;
 const silent = pino({ level: 'silent' });
@@ -101,7 +101,7 @@ describe('free coins', () => {
     return txid;
   }
 
-  /** Lists the coins of what is stored, as of a database of an earlier version. */
+  /** Lists the coins of stored orders, as of a database of an earlier version. */
   async function list(): Promise<void> {
     await database.pool.query(
       'UPDATE service.wallet_coins_fill SET after = NULL, orders = 0, ended_at = NULL',
@@ -153,7 +153,7 @@ describe('free coins', () => {
     },
   );
 
-  test('are given out once those of all earlier orders are listed, which a process resumes where another one was killed', async () => {
+  test('are usable once the coins of all earlier orders are listed, which resumes after a killed process', async () => {
     await database.pool.query(
       `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request,
                                    terms, expires_at)
@@ -201,7 +201,7 @@ describe('free coins', () => {
     await expectSameFreeCoins(database.pool);
   });
 
-  test('are free again once what spends them is superseded', async () => {
+  test('are free again once the transaction that spends them is superseded', async () => {
     const coin = await fund(first);
     const spending = await spend(await completedOrder(), 'return', coin, first);
     expect(await values()).toEqual([first - 1000]);
@@ -210,7 +210,7 @@ describe('free coins', () => {
     expect(await values()).toEqual([first]);
   });
 
-  /** Signed with another lock time each: a transaction of this order that spends these coins. */
+  /** Signed with a different lock time each: a transaction of this order that spends these coins. */
   function signed(
     orderId: string | null,
     coins: readonly Buffer[],
@@ -240,7 +240,7 @@ describe('free coins', () => {
   const keep = (made: NewTransaction) => withTransaction(database.pool, (tx) => insertTransaction(tx, made));
   const giveUp = (made: NewTransaction) => withTransaction(database.pool, (tx) => supersede(tx, [made.txid]));
   const settle = () => withTransaction(database.pool, settleBumpsOfOrders);
-  /** Txids of those that may be mined, and the coins that their families have. */
+  /** Txids of transactions that may be mined, and the coins of their families. */
   async function live(): Promise<{ readonly txids: string[]; readonly spent: string[] }> {
     const { rows } = await database.pool.query<{ id: string }>(
       `SELECT encode(txid, 'hex') AS id FROM service.wallet_transactions WHERE superseded_at IS NULL ORDER BY made_at, txid`,
@@ -253,7 +253,7 @@ describe('free coins', () => {
   const hex = (txid: Uint8Array): string => Buffer.from(txid).toString('hex');
   const isLive = async (made: NewTransaction) => (await live()).txids.includes(hex(made.txid));
 
-  test('are never in two plans of two processes that take and give up any of them at random', async () => {
+  test('are never in the plans of two processes that take and give up coins at random', async () => {
     const orderId = await completedOrder();
     const [one, other] = [await database.pool.connect(), await database.pool.connect()];
     try {
@@ -289,7 +289,7 @@ describe('free coins', () => {
             }
           };
           await Promise.all([run(one, first), run(other, second)]);
-          // nothing of a refused plan is stored
+          // a refused plan stores nothing
           const stored = await database.pool.query('SELECT FROM service.wallet_transactions');
           expect(stored.rowCount).toBe(made.size);
           expect(made.size + refused).toBe(first.length + second.length);
@@ -308,7 +308,7 @@ describe('free coins', () => {
     }
   });
 
-  test('of a bump are free once what it pays for is given up, and its own again if nothing has taken them', async () => {
+  test('of a bump are free once its parents are given up, and its own again if nothing has taken them', async () => {
     const orderId = await completedOrder();
     const [paid, coin] = [await fund(1), await fund(2)];
     const stuck = signed(orderId, [paid]);
@@ -341,7 +341,7 @@ describe('free coins', () => {
     expect(due.rowCount).toBe(1);
   });
 
-  test('are taken again by a bump in the very look that finds what it pays for in a block', async () => {
+  test('are taken again by a bump in the same look that finds its parents in a block', async () => {
     const orderId = await completedOrder();
     const [paid, coin] = [newTxid(), await fund(2)];
     await database.pool.query(
@@ -367,7 +367,7 @@ describe('free coins', () => {
       };
       return withTransaction(database.pool, (tx) => readRecords(tx, order, depths, new Date()));
     };
-    // its payment is gone: what pays for it ends in this look, too
+    // its payment is gone: its bump ends in this look, too
     expect((await look()).bumps).toMatchObject([{ isDead: true }]);
     await mined(paid, 1, orderScript);
     await mined(Buffer.from(stuck.txid), 1);
@@ -375,7 +375,7 @@ describe('free coins', () => {
     expect(await isLive(bump)).toBe(true);
   });
 
-  test('that only a replacement has are free once another one is mined, until a reorganisation', async () => {
+  test('of a replacement alone are free once another replacement is mined, until a reorganisation', async () => {
     const [coin, more] = [await fund(1), await fund(2)];
     const bump = signed(null, [coin]);
     await keep(bump);

@@ -12,15 +12,15 @@ describe('searches of lock times', () => {
 
   const nextEnd = (): Promise<void> => new Promise((resolve) => lockTimes.onEnd(resolve));
 
-  test('end with one for each transaction, in their order, until they are forgotten', async () => {
+  test('end with one for each transaction, in order, until they are forgotten', async () => {
     const end = nextEnd();
     expect(lockTimes.of('order', some, 'abc')).toBeNull();
     expect(lockTimes.of('order', some, 'abc')).toBeNull();
     expect(lockTimes.ended()).toEqual([]);
-    // of a running search nothing is forgotten
+    // a running search is not forgotten
     lockTimes.forget('order');
     await end;
-    // nor what was not told yet
+    // nor is a result that was not reported yet
     lockTimes.forget('order');
     expect(lockTimes.ended()).toEqual(['order']);
     expect(lockTimes.ended()).toEqual([]);
@@ -32,7 +32,7 @@ describe('searches of lock times', () => {
     await again;
   });
 
-  test('of transactions that an order no longer has tell nothing', async () => {
+  test('for transactions that an order no longer has report nothing', async () => {
     const end = nextEnd();
     expect(lockTimes.of('changed', some, 'abc')).toBeNull();
     const [, ...others] = some;
@@ -42,7 +42,7 @@ describe('searches of lock times', () => {
     expect(lockTimes.of('changed', others, 'abc')).toEqual(found(others));
   });
 
-  test('of a list that grows go on from what was found', async () => {
+  test('for a growing list continue from the known lock times', async () => {
     const first = nextEnd();
     expect(lockTimes.of('growing', some.slice(0, 1), 'abc')).toBeNull();
     await first;
@@ -50,14 +50,14 @@ describe('searches of lock times', () => {
     const all = nextEnd();
     expect(lockTimes.of('growing', some, 'abc')).toBeNull();
     lockTimes.ended();
-    // while the rest is searched, what was found stays
+    // known lock times stay while the others are searched
     lockTimes.forget('growing');
     expect(lockTimes.of('growing', some.slice(0, 1), 'abc')).toEqual(found(some.slice(0, 1)));
     await all;
     expect(lockTimes.of('growing', some, 'abc')).toEqual(found(some));
   });
 
-  test('that fail are thrown once, and begin again', async () => {
+  test('that fail throw once, and begin again', async () => {
     const end = nextEnd();
     expect(lockTimes.of('faulty', some, 'no hex')).toBeNull();
     await end;
@@ -67,7 +67,7 @@ describe('searches of lock times', () => {
     await again;
   });
 
-  test('end when the process does', async () => {
+  test('end with the process', async () => {
     const closing = new LockTimes();
     expect(closing.of('order', some, 'abcd')).toBeNull();
     await closing.close();

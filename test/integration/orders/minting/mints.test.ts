@@ -75,7 +75,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     expect(await runes.unitsOf(863, entry.spaced_rune)).toBe('10');
   });
 
-  test('more mints than a node lets depend on a commit follow its block', async () => {
+  test('mints beyond a node’s limit of dependents follow the block of the commit', async () => {
     const { entry } = await runes.etch({});
     const made = await runes.order(entry.spaced_rune, 80, { lowPostage: true });
     await runes.payMined(made);
@@ -91,7 +91,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     expect(await runes.differences()).toEqual([]);
   });
 
-  test('what can never be minted is refused, by price and order alike, before an address is shown', async () => {
+  test('impossible mints are refused, by price and order alike, before an address is shown', async () => {
     const tip = await service.chain.height();
     const few = await runes.etch({ cap: asU128(3n) });
     const late = await runes.etch({ heightStart: asU128(BigInt(tip + 500)) });
@@ -104,7 +104,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     expect(await said(few, 4)).toBe('rune: Of 3 mints of X, 3 are left: 0 are used, and 0 wait for a block.');
     expect(await said(few, 3)).toBe('taken');
     expect(await said(late)).toBe(
-      'rune: X can be minted from block N on. The first block that could have the mints of this order is N.',
+      'rune: X can be minted from block N. The first block that could have the mints of this order is N.',
     );
     expect(await said(over)).toBe(
       'rune: X can be minted up to block N, and no mint is sent for that last block.',
@@ -115,7 +115,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     await service.chain.mineMempool();
   });
 
-  test('mints that others use up before the commit are refunded whole', async () => {
+  test('an order whose mints others use up before the commit is refunded whole', async () => {
     const { id, entry } = await runes.etch({ cap: asU128(3n) });
     const made = await runes.order(entry.spaced_rune, 3);
     await service.chain.payAddress(made.charge.address, made.charge.amount);
@@ -131,7 +131,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     expect(await runes.differences()).toEqual([]);
   });
 
-  test('a stranger who pays more in the same block has the last mints: the service keeps no fee for what failed', async () => {
+  test('a stranger who pays more in the same block gets the last mints: the service keeps no fee for failed ones', async () => {
     const { id, entry } = await runes.etch({ cap: asU128(3n) });
     const made = await runes.order(entry.spaced_rune, 3);
     const { mintingTxs } = await sent(made);
@@ -149,13 +149,13 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     expect(await runes.differences()).toEqual([]);
   });
 
-  test('mints that the mempool leaves no room for wait, and are refunded once blocks have used all', async () => {
+  test('mints wait while the mempool may use all, and are refunded once blocks have used all', async () => {
     const { id, entry } = await runes.etch({ cap: asU128(4n) });
     const made = await runes.order(entry.spaced_rune, 3);
     await runes.payMined(made);
     await runes.until(made.id, ({ mintingTxs }) => mintingTxs.length === 3);
     await service.kill();
-    // the node forgets them, and strangers use two
+    // the node forgets them, and strangers use two mints
     const [commit] = await mempoolOfCommit(made.id);
     await service.chain.mine([]);
     expect(commit).toBeDefined();
@@ -196,7 +196,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     expect(await runes.differences()).toEqual([]);
   });
 
-  test('a second reader of the protocol finds the same mints and balances in the blocks', async () => {
+  test('an independent reader of the protocol finds the same mints and balances in the blocks', async () => {
     const { entry } = await runes.etch({ cap: asU128(2n) });
     await sent(await runes.order(entry.spaced_rune, 2));
     await service.chain.mineMempool();

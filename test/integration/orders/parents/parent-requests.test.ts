@@ -8,14 +8,14 @@ import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app
 let http: OrdersApp;
 beforeAll(async () => {
   http = await createOrdersApp();
-  // inscriptions as the index has them: in an output, burned, lost
+  // inscriptions of the index: in an output, burned, lost
   await addInscription(0, 'aa', { place: 0, script: Buffer.alloc(34, 0x51) });
   await addInscription(1, 'bb', { place: 0, script: Buffer.from('6a', 'hex') });
   await addInscription(2, 'cc', { place: 1, script: null });
 });
 afterAll(() => http.close());
 
-/** Its key is no point of the curve. */
+/** An address whose key is not a point of the curve. */
 const offCurve = 'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3';
 const p2pkh = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
 const idOf = (byte: string): string => `${byte.repeat(32)}i0`;
@@ -40,7 +40,7 @@ async function addInscription(
   );
 }
 
-/** Runes are followed meanwhile. */
+/** Runs a test while runes are followed. */
 async function withRunes(work: () => Promise<void>): Promise<void> {
   await http.database.pool.query(
     "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('runes', 0, true)",
@@ -59,7 +59,7 @@ interface Created {
 }
 
 describe('orders with parents', () => {
-  test('show them as they were sent, and each gets a deposit address of its own', async () => {
+  test('show them as they were sent, and each gets its own deposit address', async () => {
     const { status, body: created } = await http.post<Created>('/inscribe', {
       ...body,
       parents: [{ ...parent, value: '10000', unknown: true }],
@@ -81,7 +81,7 @@ describe('orders with parents', () => {
     expect(created.charge.amount).toBeGreaterThan(plain.body.charge.amount);
   });
 
-  test('have a recovery kit for each deposit address, and show the operator where it is', async () => {
+  test('have a recovery kit for each deposit address, and show the operator its key', async () => {
     const { pool } = http.database;
     const { body: created } = await http.post<Created>('/inscribe', { ...body, parents: [parent] });
     const [deposit] = await readDepositAddresses(pool, created.id);
@@ -97,14 +97,14 @@ describe('orders with parents', () => {
   });
 
   test.each<[string, object, RegExp]>([
-    ['nobody knows', { inscriptionId: idOf('dd') }, /parent d+i0 is not an inscription of this index/u],
+    ['that is unknown', { inscriptionId: idOf('dd') }, /parent d+i0 is not an inscription of this index/u],
     ['that is burned', { inscriptionId: idOf('bb') }, /is burned/u],
     ['that is lost', { inscriptionId: idOf('cc') }, /is lost: it is not in an output/u],
     ['in upper case', { inscriptionId: idOf('AA') }, /lower case/u],
     ['without a value', { value: undefined }, /value is required/u],
     ['without an owner', { returnAddress: undefined }, /returnAddress is required/u],
     ['of another network', { returnAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }, /network/u],
-    ['that anybody could take home', { returnAddress: 'bcrt1pfeesnyr2tx' }, /anchor/u],
+    ['with a return address that anyone can spend', { returnAddress: 'bcrt1pfeesnyr2tx' }, /anchor/u],
     ['that no one could spend', { returnAddress: offCurve }, /no one can spend/u],
     ['on dust of its deposit', { value: 329 }, /no less than 330/u],
     ['on dust of its home', { value: 545, returnAddress: p2pkh }, /no less than 546/u],
@@ -139,7 +139,7 @@ describe('orders with parents', () => {
     });
   });
 
-  test('are refused with two where runes are not followed, and so would not go home', async () => {
+  test('are refused with two if runes are not followed, because these would not return', async () => {
     await addInscription(4, 'ff', { place: 0, script: Buffer.alloc(34, 0x51) });
     const parents = [parent, { ...parent, inscriptionId: idOf('ff') }];
     const refused = await http.post<{ error: { msg: string }[] }>('/inscribe', { ...body, parents });
@@ -150,7 +150,7 @@ describe('orders with parents', () => {
     expect((await http.post('/inscribe', { ...body, parents: [parent] })).status).toBe(200);
   });
 
-  test('with a parent that the index does not have yet are to be sent again', async () => {
+  test('with a parent that the index does not have yet must be sent again', async () => {
     await http.database.pool.query(
       `INSERT INTO chain.follower_status (state, source, source_height, source_hash, updated_at)
        VALUES ('syncing', 'node', 5, $1, now())`,

@@ -15,7 +15,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
   let world: OrderWorld;
   beforeAll(async () => {
     world = await OrderWorld.start({}, 200);
-    // the service has earned something, with which it pays where no customer does
+    // the service has earned something, with which it pays if no customer does
     for (const text of ['earned', 'earned too']) {
       const { id, charge } = await ordered([text], []);
       await send([], [charge]);
@@ -34,7 +34,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await world.indexed();
   }
 
-  test('that are another inscription go home while the order waits, once there is money for it', async () => {
+  test('of another inscription return while the order waits, once there is money for it', async () => {
     const [parent] = await inscribed(['the right one']);
     const [wrong] = await inscribed(['a wrong one'], 3000);
     const { id, deposits, charge } = await ordered(['l'], [termsOf(parent!)]);
@@ -43,7 +43,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await world.chain.mineMempool();
     await world.until(id, 'waiting-parent');
     await world.eventually(async () => (await shown(id)).error?.includes('The return needs') === true);
-    // the payment alone is what the delivery takes
+    // the delivery needs the whole payment
     await send([], [charge, { ...charge, value: 30_000 }]);
     await world.chain.mineMempool();
     await world.sent(id, ['return']);
@@ -54,7 +54,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await send([parent!], [to(deposits[0], parent!)]);
     await world.deliver(id);
     await expectChildren(id, ['l'], [parent!]);
-    // what was paid too much goes back
+    // the excess payment is refunded
     await world.sent(id, ['refund']);
     await world.chain.mineMempool();
     await world.eventually(async () => (await accounts(id))['owed'] === undefined);
@@ -62,7 +62,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect({ postage, service, deposit }).toEqual({ postage: 546, service: 2000 });
   });
 
-  test('with a home that is an address of the service stay, and say why', async () => {
+  test('with an address of the service as return address stay, with the reason', async () => {
     const [parent] = await inscribed(['to itself']);
     const other = await ordered(['o'], []);
     const { id, deposits, charge } = await ordered(
@@ -78,7 +78,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect((await world.customerOrders.read(id))!.transactions).toEqual([]);
   });
 
-  test('of an order that is over go home, with the refund, paid by it', async () => {
+  test('of an order that is over return with the refund, which pays for them', async () => {
     const [parent] = await inscribed(['too late']);
     const { id, deposits, charge } = await ordered(['m'], [termsOf(parent!)], { timeoutMinutes: -1 });
     await world.until(id, 'expired');
@@ -93,7 +93,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(paid).toBeLessThan(30_000);
     const { parentReturnTx } = (await shown(id)).parents[0]!;
     expect(parentReturnTx).toMatch(/^[0-9a-f]{64}$/u);
-    // a reorganisation takes the way home back for a while
+    // a reorganisation removes the return for a while
     await world.chain.takeBack(1);
     await world.chain.mineEmpty(2);
     await world.until(id, 'waiting-refund');
@@ -108,7 +108,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
-  test('of an order that nothing was paid for wait for somebody who pays, where the service may not', async () => {
+  test('of an unpaid order wait for money if the service may not pay', async () => {
     world.returns.dayMaxSats = 0n;
     const [parent] = await inscribed(['unpaid']);
     const { id, deposits, charge } = await ordered(['n'], [termsOf(parent!)], { timeoutMinutes: -1 });
@@ -125,7 +125,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     world.returns.dayMaxSats = 50_000n;
   });
 
-  test('are on their way, in a state that shows nothing, until a block has their return', async () => {
+  test('are being returned, in a state that shows nothing, until a block has their return', async () => {
     const [parent] = await inscribed(['on its way']);
     const { id, deposits } = await ordered(['x'], [termsOf(parent!)], { timeoutMinutes: -1 });
     await send([parent!], [to(deposits[0], parent!)]);
@@ -142,7 +142,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await audited(id);
   });
 
-  test('that come again to a delivered order go home, and the service pays', async () => {
+  test('that arrive again at a delivered order return, and the service pays', async () => {
     const [parent] = await inscribed(['again']);
     const { id, deposits, charge } = await ordered(['r'], [termsOf(parent!, scriptOf(owner))]);
     await send([parent!], [to(deposits[0], parent!), charge]);
@@ -163,7 +163,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(service + paid + postage).toBe(-outside);
   });
 
-  test('beside which nothing but sats come to a delivered order go home alone, and the sats pay for themselves', async () => {
+  test('that arrive with only sats at a delivered order return alone, and the sats pay for themselves', async () => {
     const [parent] = await inscribed(['beside sats']);
     const { id, deposits, charge } = await ordered(['u'], [termsOf(parent!, scriptOf(owner))]);
     await send([parent!], [to(deposits[0], parent!), charge]);
@@ -185,7 +185,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await expectAt(parent!, scriptOf(owner));
     await audited(id);
     const sent = await returnsOf(id);
-    // the parent for itself, all that it brought
+    // the parent pays only for itself, with all that it brought
     expect(sent.flatMap(({ plan }) => plan.outputs.map(({ kind }) => kind)).toSorted()).toEqual([
       'parent',
       'parent',
@@ -193,7 +193,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(paidTo(sent, owner)).toBe(parent!.coin.value + 15_000 - feesOf(sent));
   });
 
-  test('with too few sats for their way home get more', async () => {
+  test('with too few sats for their return get more', async () => {
     const [small] = await inscribed(['small'], 400);
     const { id, deposits, charge } = await ordered(['t'], [termsOf(small!, p2pkhHome, 1000)], {
       timeoutMinutes: -1,
@@ -207,7 +207,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(-outside).toBe(paid);
   });
 
-  test('that a reorganisation takes for good leave the money in a commit, from where it is refunded', async () => {
+  test('that a reorganisation removes for good leave the money in a commit, which is refunded', async () => {
     const [parent] = await inscribed(['taken for good']);
     const { id, deposits, charge } = await ordered(['v', 'w'], [termsOf(parent!)], {
       terms: { type: 'bulk', uncurse: true },
@@ -216,7 +216,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await send([parent!], [to(deposits[0], parent!)]);
     await world.deliver(id);
     await world.chain.takeBack(2);
-    // its owner sends the parent elsewhere, and the payment and the commit are mined again
+    // its owner sends the parent to another address, and the payment and the commit are mined again
     await world.chain.mine([transaction([parent!.coin], [{ value: parent!.coin.value - 5000, to: owner }])]);
     await world.chain.mineMempool();
     await world.chain.mineEmpty(1);
@@ -241,7 +241,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect([outside, others]).toEqual([-paid, {}]);
   });
 
-  test('of a cancelled order go home', async () => {
+  test('of a cancelled order return', async () => {
     const [parent] = await inscribed(['cancelled']);
     const { id, deposits, charge } = await ordered(['s'], [termsOf(parent!)]);
     await world.until(id, 'waiting-parent');
@@ -271,7 +271,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
       return (await shown(id)).state === state;
     });
 
-  test('cost a customer no refund where a stranger sends dust to the deposit', async () => {
+  test('cost a customer no refund if a stranger sends dust to the deposit', async () => {
     const [parent] = await inscribed(['dusted']);
     const { id, deposits, charge } = await ordered(['d'], [termsOf(parent!)]);
     await world.until(id, 'waiting-parent');
@@ -287,13 +287,13 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(refund!.plan.inputs.map(({ value }) => value)).toEqual([100_000]);
     expect(paidTo(sent, refunded)).toBe(100_000 - refund!.fee);
     expect(refund!.fee).toBeLessThan(3000);
-    // dust pays for itself where it can
+    // dust pays for itself if it can
     const dusted = sent.filter((made) => made !== refund);
     expect(dusted.every(({ plan }) => plan.inputs.every(({ value }) => value === 330))).toBe(true);
     await audited(id);
   });
 
-  test('are returned by the service where their charge is never paid, within its bounds', async () => {
+  test('are returned by the service if their charge is never paid, within its bounds', async () => {
     const [parent] = await inscribed(['never paid']);
     const { id, deposits } = await ordered(['v'], [termsOf(parent!)], { timeoutMinutes: -1 });
     await send([parent!], [to(deposits[0], parent!)]);
@@ -304,7 +304,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     const [made] = await returnsOf(id);
     expect(made!.plan.inputs.filter(({ isOperator }) => isOperator)).toHaveLength(1);
     expect(await audited(id)).toEqual({ fee: made!.fee, operator: -made!.fee });
-    // a reorganisation takes it back for a while, and what is left of the coin pays for another one
+    // a reorganisation removes it for a while, and the rest of the coin pays for another one
     await world.chain.takeBack(1);
     await world.chain.mineEmpty(2);
     await world.until(id, 'waiting-refund');
@@ -328,7 +328,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(operator).toBe(-paid);
   });
 
-  test('beside whose payment another inscription came: each goes whole, and the money pays', async () => {
+  test('with another inscription beside the payment: each is returned whole, and the money pays', async () => {
     const [first] = await inscribed(['inside a payment'], 20_000);
     const { id, charge } = await ordered(['x'], [], { timeoutMinutes: -1 });
     await send(
@@ -354,7 +354,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await world.until(id, 'waiting-refund');
     await world.chain.mineMempool();
     await world.eventually(
-      async () => (await shown(id)).error?.includes('there is no refundAddress') === true,
+      async () => (await shown(id)).error?.includes('the order has no refundAddress') === true,
     );
     await refundOrder(world.database.pool, id, scriptOf(home));
     await mineUntil(id, 'refunded');
@@ -364,7 +364,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await audited(id);
   });
 
-  test('are paid for by what the customer sent to the deposit in place of the charge', async () => {
+  test('are paid for by sats that the customer sent to the deposit instead of the charge', async () => {
     const [parent] = await inscribed(['wrong address']);
     const { id, deposits } = await ordered(['z'], [termsOf(parent!)], { timeoutMinutes: -1 });
     const sats: NewOutput = { outputScript: deposits[0]!, value: 20_000 };
@@ -378,7 +378,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(await audited(id)).not.toHaveProperty('operator');
   });
 
-  test('beside whose payment an inscription came to an order that is delivered: it goes to the refund address', async () => {
+  test('with an inscription in the payment of a delivered order: it goes to the refund address', async () => {
     const [held] = await inscribed(['beside the payment'], 20_000);
     const { id, charge } = await ordered(['beside it'], []);
     await send([held!], [{ ...charge, value: 20_000 }, charge]);
@@ -393,7 +393,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await audited(id);
   });
 
-  test('that are the payment itself do not pay: all of it is missing, and they are returned', async () => {
+  test('sent as the payment do not pay: the whole amount is missing, and they are returned', async () => {
     const [held] = await inscribed(['the payment'], 20_000);
     const { id, charge } = await ordered(['paid with it'], []);
     await send([held!], [{ ...charge, value: 20_000 }]);
@@ -408,7 +408,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await audited(id);
   });
 
-  test('of a stranger end no order that is short and has time', async () => {
+  test('of a stranger do not end an order that is short and still has time', async () => {
     const [held] = await inscribed(["a stranger's"]);
     const { id, charge } = await ordered(['short for a while'], []);
     await send([], [{ ...charge, value: charge.value - 400 }]);

@@ -33,7 +33,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
 
   testWalletPayments(() => world);
 
-  test('that come with the payment, in one transaction, are on their way home with the children', async () => {
+  test('that arrive with the payment, in one transaction, are returned with the children', async () => {
     const [parent] = await inscribed(['together']);
     const { id, deposits, charge, quote } = await ordered(['a', 'b'], [termsOf(parent!, p2pkhHome)]);
     await world.until(id, 'waiting-parent');
@@ -56,7 +56,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     expect(told(id)).toEqual(['waiting-parent', 'waiting-confirmation', 'prep', 'queued', 'completed']);
   });
 
-  test('that come before the payment are waited for first, and the payment then', async () => {
+  test('that arrive before the payment end the first wait, and the payment is waited for then', async () => {
     const [one] = await inscribed(['before']);
     const [other] = await inscribed(['before, too'], 2000);
     const { id, deposits, charge } = await ordered(['c'], [termsOf(one!), termsOf(other!, p2pkhHome)]);
@@ -78,7 +78,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
-  test('that are not there when the charge is paid are waited for', async () => {
+  test('that are missing when the charge is paid are waited for', async () => {
     const [parent] = await inscribed(['late']);
     const { id, deposits, charge } = await ordered(['d'], [termsOf(parent!)]);
     await send([], [charge]);
@@ -91,7 +91,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     await expectAt(parent!, scriptOf(home));
   });
 
-  test('whose value is not the one that was named return with what they brought', async () => {
+  test('with another value than named return with all that they brought', async () => {
     const [parent] = await inscribed(['other value'], 10_000);
     const { id, deposits, charge } = await ordered(['e', 'f'], [termsOf(parent!, scriptOf(home), 9900)]);
     await send([parent!], [to(deposits[0], parent!), charge]);
@@ -111,14 +111,14 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     await expectAt(second!, scriptOf(home));
   });
 
-  test('that somebody spends elsewhere instead are waited for again', async () => {
+  test('that are spent elsewhere instead are waited for again', async () => {
     const [parent] = await inscribed(['elsewhere']);
     const { id, deposits, charge } = await ordered(['h'], [termsOf(parent!)]);
     await send([], [charge]);
     await world.chain.mineMempool();
     await send([parent!], [to(deposits[0], parent!)]);
     await world.until(id, 'waiting-confirmation');
-    // a higher fee, and it stays with its owner
+    // with a higher fee, and it stays with its owner
     const coin = await world.chain.coin();
     const replacing = transaction(
       [parent!.coin, coin],
@@ -136,7 +136,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     await expectAt(parent!, scriptOf(home));
   });
 
-  test('go from one reveal to the next where there are several, with a prefix, and home with the last', async () => {
+  test('pass from one reveal to the next, with a prefix, and return with the last', async () => {
     const [parent] = await inscribed(['of several']);
     const texts = ['i', 'j', 'k'];
     const terms = { uncurse: true };
@@ -172,13 +172,13 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
-  test('that hold runes return with them, each to its owner', async () => {
+  test('with runes return with them, each to its owner', async () => {
     const [one] = await inscribed(['with runes']);
     const [other] = await inscribed(['with other runes']);
     const held = [await etched(one!, 7n), await etched(other!, 9n)];
     const terms = held.map((parent, index) => termsOf(parent, index === 0 ? scriptOf(home) : p2pkhHome));
     const { id, deposits, charge } = await ordered(['p', 'q'], terms);
-    // the runes go to the first output but for what the second edict says
+    // the runes go to the first output, except those of the second edict
     const [first, second] = await Promise.all(held.map((parent) => runesAt(parent.coin)));
     expect([first, second]).toEqual(['7', '9']);
     await send(held.slice(0, 1), [to(deposits[0], held[0]!)]);
@@ -200,7 +200,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     { name: 'one reveal', texts: ['r'] },
     { name: 'several reveals', texts: ['s', 't', 'u'].map((text) => text.repeat(200_000)) },
   ])(
-    'whose runes cost more to lead home than the service earns are waited for, and so is that, once: $name',
+    'whose runes cost more to return than the service earns are waited for, and so is that money, once: $name',
     async ({ name, texts }) => {
       // an edict for each
       const lent = [await etchedOften(`one rune, ${name}`, 1), await etchedOften(`many runes, ${name}`, 9)];
@@ -236,7 +236,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     },
   );
 
-  test('that a reorganisation takes back with all else are delivered again, with the same ids', async () => {
+  test('that a reorganisation removes with everything else are delivered again, with the same ids', async () => {
     const [parent] = await inscribed(['reorganised']);
     const { id, deposits, charge } = await ordered(['o'], [termsOf(parent!)]);
     await send([parent!], [to(deposits[0], parent!), charge]);

@@ -8,11 +8,11 @@ import { findOrder } from '#test/support/orders/paying/foretell.ts';
 import { directOrders } from '#test/support/orders/paying/paid-kinds.ts';
 import { testPayments } from '#test/support/orders/paying/test-payments.ts';
 
-/** The key of an address to which the operator pays back. */
+/** The key of an address to which the operator refunds. */
 const elsewhere = 29_999;
 
 testPayments(directOrders, (room) => {
-  test('in two parts, the small one first: the inscription is on the first sat of that', async () => {
+  test('in two parts, the small one first: the inscription is on its first sat', async () => {
     const { world } = room();
     const { order } = await world.customerOrders.create(wantedOrder(['on the first sat']));
     const payer = new Payer(world, order);
@@ -27,7 +27,7 @@ testPayments(directOrders, (room) => {
     expect(reveal.plan.outputs[0]).toMatchObject({ kind: 'postage', value: 546 });
   });
 
-  test('are found by address or id while they take money, and not by what is no address of theirs', async () => {
+  test('are found by address or id while they take money, and not by other addresses', async () => {
     const { world } = room();
     const { order } = await world.customerOrders.create(wantedOrder(['found']));
     const { id, address, amount } = order;
@@ -54,7 +54,7 @@ testPayments(directOrders, (room) => {
     expect(await findOrder(world, { address })).toEqual({ kind: 'paid', state: 'completed' });
   });
 
-  test('late, with a refund to an address of the service: waits for another address', async () => {
+  test('late, with a refund to an address of the service: wait for another address', async () => {
     const { world } = room();
     const { database, customerOrders, chain } = world;
     const { order: other } = await customerOrders.create(wantedOrder(['another']));

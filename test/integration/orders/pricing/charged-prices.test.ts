@@ -22,7 +22,7 @@ const idOf = (byte: string): string => `${byte.repeat(32)}i0`;
 const known = ['a1', 'a2', 'a3'];
 
 beforeAll(async () => {
-  // a fee an item of a collection, which no other order has
+  // a fee for each item of a collection, which no other order has
   http = await createOrdersApp(null, null, {
     prices: { ...defaultPriceSettings, collectionServiceFee: 2_500 },
   });
@@ -37,7 +37,7 @@ beforeAll(async () => {
       [key, Buffer.alloc(34, 0x51)],
     );
   }
-  // several parents are taken where runes are known
+  // several parents are accepted if runes are known
   await pool.query(
     "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('runes', 0, true)",
   );
@@ -53,7 +53,7 @@ const addresses = [
 ];
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(value, { nil: undefined });
-/** Clients send numbers as texts, too. */
+/** Clients may also send numbers as texts. */
 const numeric = (min: number, max: number): fc.Arbitrary<number | string> =>
   fc.integer({ min, max }).chain((value) => fc.constantFrom<number | string>(value, String(value)));
 const data = (type: string, bytes: Uint8Array): string =>
@@ -68,7 +68,7 @@ const metadata = maybe(
     .oneof(fc.jsonValue({ maxDepth: 2 }), fc.integer({ min: 1, max: 900 }).map('x'.repeat.bind('x')))
     .map((value) => data('application/json', Buffer.from(JSON.stringify(value)))),
 );
-/** Fields that a body does not decide. */
+/** Fields that do not depend on the body. */
 const ignored = fc.record(
   {
     baseFee: numeric(0, 9),
@@ -88,7 +88,7 @@ const shared = { metadataDataURL: metadata, metaprotocol: maybe(fc.constantFrom(
 const file = fc
   .record({
     name: fc.constantFrom('a.txt', 'b.png', 'c.svg', 'd.json', 'e.HTML'),
-    // often wrong: what is there counts
+    // often wrong: the real content counts
     size: maybe(numeric(0, 5000)),
     type: maybe(fc.constant('plain/text')),
     content,
@@ -188,7 +188,7 @@ function partsOf(body: Answer): object {
   return { chainFee, serviceFee, baseFee, rareSatsFee, additionalFeeCharged, postage };
 }
 
-/** A server of one content, until its scope ends. */
+/** A server with one content, until its scope ends. */
 async function serving(content: Uint8Array): Promise<{ readonly origin: string } & AsyncDisposable> {
   const server = createServer((_request, response) => response.end(content));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -211,7 +211,7 @@ const doors: readonly Door[] = [
 ];
 
 describe.each(doors)('POST /price of type $type', ({ url, type }) => {
-  test(`is what ${url} charges for the same body, whatever the terms of the key`, async () => {
+  test(`is the charge of ${url} for the same body, with any terms of the key`, async () => {
     await fc.assert(
       fc.asyncProperty(order, terms, async (body, keyTerms) => {
         const headers = await headersOf(keyTerms);
@@ -229,7 +229,7 @@ describe.each(doors)('POST /price of type $type', ({ url, type }) => {
         });
         for (const part of Object.values(partsOf(priced.body))) expect(part).toBeGreaterThanOrEqual(0);
         expect(priced.body).not.toHaveProperty('warnings');
-        // the stored order is what is paid
+        // the stored order is the one that is paid
         const { body: read } = await http.get<Answer>(`/order/${String(made.body['id'])}`);
         expect({ ...partsOf(read), amount: read.charge?.amount }).toEqual({ ...partsOf(charged), amount });
       }),
@@ -237,7 +237,7 @@ describe.each(doors)('POST /price of type $type', ({ url, type }) => {
     );
   });
 
-  test('says so where the order may cost another amount', async () => {
+  test('warns if the order may cost another amount', async () => {
     const bytes = Buffer.alloc(350_000, 'abc ');
     await using server = await serving(bytes.subarray(0, 3000));
     const ask = async (terms: object): Promise<{ codes: string[]; priced: number; charged: number }> => {
@@ -268,7 +268,7 @@ describe.each(doors)('POST /price of type $type', ({ url, type }) => {
   });
 });
 
-test('GET /price is what POST /price says of such text files, with the terms of the key', async () => {
+test('GET /price equals POST /price for such text files, with the terms of the key', async () => {
   const queries = fc.record(
     {
       type: fc.constantFrom('bulk', 'direct'),
@@ -312,7 +312,7 @@ test('GET /price is what POST /price says of such text files, with the terms of 
   );
 });
 
-test('baseFee in the query of GET /price changes that answer alone', async () => {
+test('baseFee in the query of GET /price changes only that answer', async () => {
   const ask = async (query: string): Promise<Answer> => (await http.get<Answer>(`/price?${query}`)).body;
   expect((await ask('size=1&baseFee=5'))['baseFee']).toBe(5);
   expect((await ask('size=1'))['baseFee']).toBe(9000);
@@ -329,7 +329,7 @@ const text = fc
   )
   .filter((value) => value.isWellFormed() && !value.includes('\0'));
 
-test('POST /price with texts is what /textorder charges, whatever the terms of the key', async () => {
+test('POST /price with texts is the charge of /textorder, with any terms of the key', async () => {
   const orders = fc.record({
     texts: fc.array(text, { minLength: 1, maxLength: 4 }),
     receiveAddress: fc.constantFrom(...addresses),
@@ -364,7 +364,7 @@ interface Documented {
   };
 }
 
-/** An address of the document, which is of mainnet, as one of regtest. */
+/** A mainnet address of the document, encoded for regtest. */
 const onRegtest = (address: string): string => {
   const encoding = address.startsWith('bc1p') ? bech32m : bech32;
   return encoding.encode('bcrt', encoding.decode(address as `bc1${string}`).words);
@@ -377,7 +377,7 @@ describe('the examples of the document', () => {
     ['/textorder', 'bulk'],
     ['/runes/etch', 'rune-etch'],
     ['/price', null],
-  ])('of POST %s have its schema, are taken, and cost what their price says', async (url, type) => {
+  ])('of POST %s match its schema, are accepted, and cost their price', async (url, type) => {
     await using server = await serving(Buffer.alloc(557, 'a'));
     const { paths } = (await http.get<{ paths: Record<string, { post: Documented }> }>('/openapi.json')).body;
     const { schema, examples } = paths[url]!.post.requestBody.content['application/json'];
@@ -393,13 +393,13 @@ describe('the examples of the document', () => {
       ) as object;
       const answer = await http.post<Answer>(url, sent);
       if (name === 'mints') {
-        // the index of this service has no blocks; one that can mint takes it (mints.test.ts)
+        // the index of this service has no blocks; a service that can mint accepts it (mints.test.ts)
         expect([name, answer.status]).toEqual([name, 503]);
         expect(JSON.stringify(answer.body)).toContain('the index of mints of runes is still being built');
         continue;
       }
       if (name === 'inventory') {
-        // this service has none; a service with one takes it (inventory-orders.test.ts)
+        // this service has no inventory; a service with one accepts it (inventory-orders.test.ts)
         expect([name, answer.status]).toEqual([name, 503]);
         expect(JSON.stringify(answer.body)).toContain('rareSats is not offered');
         continue;
@@ -417,7 +417,7 @@ describe('the examples of the document', () => {
 });
 
 describe('POST /price of items of a collection', () => {
-  /** Lengths at which a push gets another opcode, and types that may make a shorter content the dearer one. */
+  /** Lengths at which a push gets another opcode, and types that may make a shorter content the more expensive one. */
   const art = fc.tuple(
     fc.oneof(fc.constantFrom(1, 75, 76, 255, 256, 519, 520, 521, 1040), fc.integer({ min: 1, max: 1_300 })),
     fc.constantFrom('text/plain;charset=utf-8', 'image/png', `text/html;a=${'x'.repeat(80)}`),
@@ -454,7 +454,7 @@ describe('POST /price of items of a collection', () => {
     return id;
   }
 
-  test('is what /collectionorder charges for named ones, and at least that for drawn ones', async () => {
+  test('is the charge of /collectionorder for named items, and at least that for drawn ones', async () => {
     const seen = { exact: 0, dearer: 0 };
     await fc.assert(
       fc.asyncProperty(wanted, async ({ items, price, count: most, isNamed, more, charity, keyTerms }) => {
@@ -464,7 +464,7 @@ describe('POST /price of items of a collection', () => {
           terms: keyTerms ?? {},
           rate: '0',
         });
-        // half of what is left, while nothing is paid for
+        // half of the remaining items, while nothing is paid
         const count = Math.min(most, items.length);
         const named = Array.from({ length: count }, (_, nth) => nth + 1).toReversed();
         const collection = { id, ...(isNamed ? { requestedIds: named } : { count: String(count) }) };
@@ -499,7 +499,7 @@ describe('POST /price of items of a collection', () => {
     expect(Math.min(seen.exact, seen.dearer)).toBeGreaterThan(0);
   });
 
-  test('counts the discounts of a key, and no one else pays less', async () => {
+  test('has the discounts of a key, and only for that key', async () => {
     const id = await selling(
       [
         [100, 'image/png'],

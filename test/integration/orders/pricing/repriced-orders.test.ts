@@ -23,7 +23,7 @@ interface Answer {
     readonly amount: number;
     readonly before: number;
     readonly until: number;
-    /** Sats for a virtual byte: what the node estimated. It falls with the blocks of other tests. */
+    /** Estimate of the node in sats per virtual byte. It falls with the blocks of other tests. */
     readonly fee: number;
   };
   readonly charge: { readonly amount: number };
@@ -38,7 +38,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
   afterAll(() => world?.close());
   beforeEach(() => void world.told.splice(0));
 
-  /** An order at 1 sat/vB, of when that was estimated, whose price is held for this time. */
+  /** An order at 1 sat/vB, the estimate at its creation, whose price is held for this time. */
   async function ordered(
     text: string,
     holdMs: number,
@@ -59,7 +59,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     const found = (await world.customerOrders.read(id))!;
     return orderAnswer(found.order, found, networks.regtest, 'http://orders.test') as Answer;
   };
-  /** Settles when the order asks for a difference. */
+  /** Resolves once the order charges a difference. */
   const repriced = (id: string) =>
     world.eventually(async () => {
       const shown = await answer(id);
@@ -68,7 +68,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
         : { ...shown, repriced: shown.repriced };
     });
   const toldOf = (of: string) => world.told.filter(({ id }) => id === of).map(({ state }) => state);
-  /** Sats for a virtual byte that the reveal pays. */
+  /** Sats per virtual byte that the reveal pays. */
   async function paidRate(id: string): Promise<number> {
     const [reveal] = (await world.customerOrders.read(id))!.transactions;
     const txid = Buffer.from(reveal!.txid).reverse().toString('hex');
@@ -76,7 +76,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     return reveal!.fee / vsize;
   }
 
-  test('are kept for a payment that was seen in time', async () => {
+  test('are held for a payment that was seen in time', async () => {
     const order = await ordered('in time', hour);
     await pay(order);
     await world.until(order.id, 'waiting-confirmation');
@@ -90,7 +90,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.until(order.id, 'completed');
   });
 
-  test('rise for a late one, and the difference delivers the order at the new rate', async () => {
+  test('rise for a late payment, and the difference delivers the order at the new rate', async () => {
     const order = await ordered('late', -hour);
     await pay(order);
     const shown = await repriced(order.id);
@@ -98,7 +98,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     expect(fee).toBeGreaterThan(1.5);
     expect(before).toBe(Number(order.amount));
     expect(shown.charge.amount).toBe(before + amount);
-    // with what one more input costs beyond what the service gives
+    // includes the cost of one more input beyond what the service pays
     expect(shown.missing).toBeGreaterThanOrEqual(amount);
     expect(await findOpen(world, order.id)).toMatchObject({
       isRepriced: true,
@@ -107,7 +107,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     });
     expect(amount).toBeGreaterThan(0.95 * (fee - 1) * order.quote.chainFee);
     expect(until - Date.now()).toBeGreaterThan(23 * hour);
-    // the customer is told, and nothing is worked on before they answer
+    // the customer gets a message, and nothing is processed before an answer
     expect(toldOf(order.id)).toEqual(['waiting-payment']);
     await world.chain.mineMempool();
     await world.indexed();
@@ -119,7 +119,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.until(order.id, 'queued');
     await world.sent(order.id);
     expect(await paidRate(order.id)).toBeGreaterThan(0.98 * fee);
-    // one who was asked once is asked no more
+    // a price is raised only once
     expect((await answer(order.id)).repriced).toEqual(shown.repriced);
     await world.chain.mineMempool();
     await world.until(order.id, 'completed');
@@ -131,7 +131,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     expect(await answer(order.id)).not.toHaveProperty('overpaid');
   });
 
-  test('are not asked for where more was paid than the new one', async () => {
+  test('do not rise if more was paid than the new price', async () => {
     const order = await ordered('rich', -hour);
     await world.chain.pay(order.script, Number(order.amount) + 50_000);
     await world.until(order.id, 'waiting-confirmation');
@@ -139,7 +139,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.deliver(order.id);
   });
 
-  test('are told before a late payment is sent, and are not asked for where it has them', async () => {
+  test('are shown before a late payment is sent, and do not rise again if it includes the rise', async () => {
     const order = await ordered('told before', -hour);
     const open = await findOpen(world, order.id);
     expect(open).toMatchObject({ isRepriced: false, shownAmount: order.amount, missing: open.amount });
@@ -154,7 +154,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.deliver(order.id);
   });
 
-  test('that its customer refuses are refunded', async () => {
+  test('that a customer refuses end in a refund', async () => {
     const order = await ordered('refused', -hour);
     await pay(order);
     await repriced(order.id);
@@ -165,11 +165,11 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.chain.mineMempool();
     await world.until(order.id, 'refunded');
     expect(toldOf(order.id)).toEqual(['waiting-payment', 'cancelled', 'waiting-refund', 'refunded']);
-    // what comes after that is not delivered either
+    // later payments are not delivered either
     expect(await world.customerOrders.cancel(order.id)).toBe(true);
   });
 
-  test('that no one pays are refunded when their time is over, and operators may cancel them', async () => {
+  test('that are not paid end in a refund when their time is over, and operators may cancel the orders', async () => {
     const order = await ordered('silent', -hour);
     const other = await ordered('operator', -hour);
     for (const each of [order, other]) {
@@ -183,7 +183,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.until(order.id, 'waiting-refund');
   });
 
-  test('never rise where the customer pays what is estimated, and where no estimate was', async () => {
+  test('never rise if the customer pays the estimate, or without an estimate', async () => {
     const own = await ordered('own', -hour, { feeRate: 20_000n });
     const small = await ordered('small', -hour, { feeRate: 12_000n, feeEstimate: 12_000 });
     const wanted = wantedOrder(['unknown']);
@@ -199,12 +199,12 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     }
   });
 
-  test('that were kept stay, whatever a reorganisation or a restart takes back', async () => {
+  test('that were held stay, through reorganisations and restarts', async () => {
     const order = await ordered('kept', -hour, { feeEstimate: 14_000 });
     await pay(order);
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
-    // as if fees had risen after that
+    // fees rise after that
     await world.database.pool.query(
       `UPDATE service.orders SET quote = jsonb_set(quote, '{feeEstimate}', '1000') WHERE id = $1`,
       [order.id],
@@ -219,7 +219,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     expect(await answer(order.id)).not.toHaveProperty('repriced');
   });
 
-  test('rise for a late payment that takes the place of one in time', async () => {
+  test('rise for a late payment that replaces one in time', async () => {
     const order = await ordered('replaced', 1500);
     const { coin } = await pay(order);
     await world.until(order.id, 'waiting-confirmation');
@@ -236,7 +236,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     expect(toldOf(order.id)).toEqual(['waiting-confirmation', 'waiting-payment']);
   });
 
-  test('rise for a parent that comes late, however early the payment was', async () => {
+  test('rise for a late parent, however early the payment was', async () => {
     const { inscribed, termsOf, ordered: orderedChild, send, to } = lentParents(() => world);
     const [parent] = await inscribed(['parent']);
     const parents = [termsOf(parent!)];
@@ -252,18 +252,18 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     expect(await answer(id)).not.toHaveProperty('repriced');
     await send([parent!], [to(deposits[0], parent!)]);
     await world.until(id, 'waiting-confirmation');
-    // a block says that it is the parent: anyone can send something there
+    // only a block shows that it is the parent: anyone can send something there
     expect(await answer(id)).not.toHaveProperty('repriced');
     await world.chain.mineMempool();
     await repriced(id);
   });
 
-  test('are no bar to what a failed order that is tried again may cost: the rise since then', async () => {
+  test('do not limit the bumps of a failed order that is retried to the rise since its payment', async () => {
     const order = await ordered('retried', hour);
     await pay(order);
     await world.until(order.id, 'waiting-confirmation');
     const { pool } = world.database;
-    // as if it had failed when fees were low
+    // it failed when fees were low
     await world.stop();
     await pool.query(
       `UPDATE service.orders SET state = 'error', error = 'why', paid_estimate = 1000 WHERE id = $1`,
@@ -275,7 +275,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.deliver(order.id);
   });
 
-  test('leave nothing that differs from the chain', async () => {
+  test('leave no difference from the chain', async () => {
     await world.chain.mineMempool();
     await world.indexed();
     expect((await world.audit()).differences).toEqual([]);

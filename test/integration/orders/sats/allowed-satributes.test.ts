@@ -22,10 +22,10 @@ interface Case {
   readonly files?: number;
   /** A reveal for each file, of a commit of the wallet. */
   readonly uncurse?: boolean;
-  /** Sats of dust that may stay owed: other cases decide what the node estimates. */
+  /** Sats of dust that may stay owed: other cases decide the estimate of the node. */
   readonly owedMax?: bigint;
   readonly terms?: Partial<OrderTerms>;
-  /** Where the inscriptions lie, if each has a special sat of its own. */
+  /** Whether each inscription is on a special sat of its own. */
   readonly apart?: boolean;
   readonly run: (collector: Collector) => Promise<unknown>;
   readonly ends: 'completed' | 'refunded';
@@ -38,7 +38,7 @@ const cases: readonly Case[] = [
     ends: 'completed',
   },
   {
-    name: 'the special sat goes elsewhere, as the wallet put its change first',
+    name: 'the special sat is in the change, which the wallet put first',
     run: async (collector) =>
       collector.send([await collector.special()], [{ kept: 5000 }, { paid: collector.amount }]),
     ends: 'refunded',
@@ -101,7 +101,7 @@ const cases: readonly Case[] = [
     ends: 'completed',
   },
   {
-    name: 'the special sat in an output that does not pay for its input, until the order is told',
+    name: 'the special sat in an output below the cost of its input, until the order learns its sats',
     terms: { feeRate: 100_000n },
     run: async (collector) => {
       const special = await collector.special();
@@ -153,7 +153,7 @@ const cases: readonly Case[] = [
     ends: 'completed',
   },
   {
-    name: 'common sats that a reorganisation takes back once they are owed',
+    name: 'common sats that a reorganisation removes once they are owed',
     run: async (collector) => {
       const { chain } = collector.world;
       await collector.send([await collector.common()], [{ paid: collector.amount }]);
@@ -173,7 +173,7 @@ const cases: readonly Case[] = [
     ends: 'completed',
   },
   {
-    name: 'three inscriptions, the first one alone on an allowed sat',
+    name: 'three inscriptions, only the first on an allowed sat',
     files: 3,
     run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
     ends: 'refunded',
@@ -218,7 +218,7 @@ const cases: readonly Case[] = [
     ends: 'completed',
   },
   {
-    name: 'three reveals, the first one alone on an allowed sat',
+    name: 'three reveals, only the first on an allowed sat',
     files: 3,
     uncurse: true,
     run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
@@ -226,7 +226,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** The end that was foretold, while the order took money, is its end. */
+/** Checks that the end which was predicted while the order took money is its end. */
 function expectForetold({ foretold }: Collector, sats: readonly number[], isDelivered: boolean): void {
   if (foretold === null) return;
   expect(foretold.kind).toBe(isDelivered ? 'delivered' : 'refunded');
@@ -234,7 +234,7 @@ function expectForetold({ foretold }: Collector, sats: readonly number[], isDeli
 }
 
 const firstOwner = 40_000;
-/** Not worth sending back at any rate. */
+/** Sats below the fee of a refund at any rate. */
 const worthlessMax = 440n;
 const hexOfScript = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 const hexOf = (owner: number): string => hexOfScript(scriptOf(owner));
@@ -261,7 +261,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     });
   }
 
-  /** Of the inscriptions of a receiver's order, as the index of sats has them. */
+  /** Sats of the inscriptions of a receiver's order, in the index of sats. */
   async function indexedSats(id: string): Promise<number[]> {
     const found = await world.customerOrders.read(id);
     const reveals = found!.transactions
@@ -341,7 +341,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
   } = lentParents(() => world);
 
   test.each([
-    // the reveal begins with an output that holds the postage alone
+    // the reveal begins with an output that holds only the postage
     {
       name: 'a child that is not cursed',
       texts: ['child 1'],
@@ -357,7 +357,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       named: 9_900,
       uncurse: false,
     },
-  ])('$name of a parent lies on allowed sats of the payment', async ({ texts, allowed, named, uncurse }) => {
+  ])('$name of a parent is on allowed sats of the payment', async ({ texts, allowed, named, uncurse }) => {
     const [parent] = await inscribed([`parent of ${texts.join()}`]);
     const parents = [termsOf(parent!, scriptOf(home), named)];
     const { request } = wantedOrder(texts, { parents, uncurse });
@@ -372,7 +372,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     await expectAt(parent!, scriptOf(home));
     const [first = NaN, ...others] = await indexedSats(id);
     expect(first % 5_000_000_000).toBe(0);
-    // pointers count from the value that was named
+    // pointers count from the value in the terms
     expect(others).toEqual(texts.slice(1).map((_, place) => first + (place + 1) * 546 + named - 10_000));
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
@@ -386,7 +386,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     const { id, charge } = await ordered([name], [], {
       request: { ...request, allowedSatributes: ['uncommon'] },
     });
-    // the reveal puts it on a sat of the coin whose first one is special
+    // the reveal puts it on a sat of the coin whose first sat is special
     const coin = await chain.coin();
     const made = await chain.inscribe(
       { contentType: 'text/plain', body: name, pointer: offset },
@@ -395,7 +395,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     const split = { ...made, id: parseInscriptionId(made.reveal.id(0))! };
     await chain.mine(split.transactions);
     await world.indexed();
-    // the coin goes whole into the first output, and money beside it pays for its way back
+    // the whole coin goes into the first output, and money beside it pays for its return
     const held = { id: split.id, coin: split.reveal.coin(0) };
     await send([held], [charge, { ...charge, value: 30_000 }]);
     await chain.mineMempool();
@@ -409,7 +409,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     await audited(id);
   });
 
-  test('children of a parent on other sats are not made, and the parent goes home', async () => {
+  test('children of a parent on other sats are not made, and the parent returns', async () => {
     const texts = ['no child', 'no child either'];
     const [parent] = await inscribed(['parent of none']);
     const parents = [termsOf(parent!)];
@@ -431,8 +431,8 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
-  test('children of parents whose runes cost too much to lead home are not made, and no more is asked for', async () => {
-    const lent = [await etchedOften('of no child', 1), await etchedOften('of none either', 9)];
+  test('children of parents whose runes cost too much to return are not made, and no more money is requested', async () => {
+    const lent = [await etchedOften('without a child', 1), await etchedOften('of none either', 9)];
     const parents = lent.map((parent) => termsOf(parent));
     // a reveal for each
     const texts = ['x', 'y'].map((text) => text.repeat(200_000));

@@ -27,7 +27,7 @@ async function say(minRelayFeeRate: bigint, estimate: bigint | null): Promise<vo
   }
 }
 
-test('an order below what the node relays is refused before an address is shown', async () => {
+test('an order below the node’s relay rate is refused before an address is shown', async () => {
   await say(100n, null);
   expect((await order(0.2)).status).toBe(200);
   await say(1000n, null);
@@ -39,7 +39,7 @@ test('an order below what the node relays is refused before an address is shown'
   expect((await order(1)).status).toBe(200);
 });
 
-test('the plan of a price warns of what the node does not relay', async () => {
+test('the plan of a price warns of a rate that the node does not relay', async () => {
   const codes = async (fee: number, more: object = {}): Promise<readonly string[]> => {
     const { body } = await http.post<{ warnings: readonly { readonly code: string }[] }>('/price?plan=1', {
       type: 'direct',
@@ -58,7 +58,7 @@ test('the plan of a price warns of what the node does not relay', async () => {
   expect(await codes(5)).not.toContain('fee-below-estimate');
 });
 
-test('an order below the estimate is taken, and warns that it waits', async () => {
+test('an order below the estimate is taken, with a warning that it waits', async () => {
   await say(1000n, 36_000n);
   const message =
     'fee: 2 sat/vB is below the 36 that the node estimates now, so its transactions may wait for days.';
@@ -71,7 +71,7 @@ test('an order below the estimate is taken, and warns that it waits', async () =
   expect((await order(2)).body).not.toHaveProperty('warnings');
 });
 
-test('an order that is burned pays what the node estimates, at least', async () => {
+test('an order that is burned pays at least the estimate of the node', async () => {
   const burned = { burnAfterInscribe: true };
   await say(1000n, 7500n);
   const msg =
@@ -82,7 +82,7 @@ test('an order that is burned pays what the node estimates, at least', async () 
   expect((await order(1, burned)).status).toBe(200);
 });
 
-test('an order keeps what was estimated when it was made, and until when its price is kept', async () => {
+test('an order stores the estimate of its creation, and the time until which its price is held', async () => {
   await say(1000n, 7500n);
   const { body } = await order(2);
   const { quote, createdAt } = (await readOrder(http.database.pool, body.id))!;

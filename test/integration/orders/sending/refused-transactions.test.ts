@@ -15,7 +15,7 @@ const atOnceMs = 40_000;
 
 const refunded = 701;
 
-describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node does not take', () => {
+describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node refuses', () => {
   let world: OrderWorld;
   afterEach(() => world?.close());
 
@@ -30,13 +30,13 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
 
   const mempool = () => world.bitcoind.rpc.call<string[]>('getrawmempool');
 
-  test('are sent again at once to a node that was started again and forgot its mempool', async () => {
+  test('are sent again at once to a restarted node that forgot its mempool', async () => {
     world = await OrderWorld.start({ extra: ['-persistmempool=0'] });
     const id = await paid(['forgotten']);
     await world.sent(id);
     const before = await mempool();
     expect(before).toHaveLength(1);
-    // a node that is up for less than a second cannot be told from itself started again: `uptime` has whole seconds
+    // a restart within the first second of a node cannot be noticed: `uptime` has whole seconds
     await waitUntil(async () => (await world.bitcoind.rpc.call<number>('uptime')) >= 2);
     await world.bitcoind.restart();
     await waitUntil(async () => expect(await mempool()).toEqual(before), { limitMs: atOnceMs });
@@ -44,7 +44,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     await world.until(id, 'completed');
   });
 
-  test('for ever are told with the order, until a node takes them', async () => {
+  test('for ever are shown with the order, until a node takes them', async () => {
     // 546 sats are dust for this node
     world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
     const id = await paid(['never taken']);
@@ -60,11 +60,11 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     });
   });
 
-  test('for ever are paid back on the operator’s wish, once, and never sent again', {
+  test('for ever are refunded at the operator’s request, once, and never sent again', {
     tags: ['proof'],
   }, async () => {
     world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
-    const id = await paid(['paid back']);
+    const id = await paid(['refunded']);
     await world.eventually(async () => (await world.customerOrders.read(id))!.order.error !== null);
     const { order } = (await world.customerOrders.read(id))!;
     await expect(refundOrder(world.database.pool, id, order.script)).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('but mined by somebody are delivered after all, and not paid back', async () => {
+  test('but that someone mines are delivered after all, and not refunded', async () => {
     world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
     const id = await paid(['mined elsewhere']);
     const [reveal] = await world.eventually(async () => {
@@ -104,7 +104,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
       txid: displayHash(reveal!.txid),
       coins: [],
       coin: (vout) => {
-        throw new Error(`output ${vout} is nobody's to spend`);
+        throw new Error(`output ${vout} has no owner in this test`);
       },
       id: (index = 0) => `${displayHash(reveal!.txid)}i${index}`,
     };
@@ -117,7 +117,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('that it took are not paid back', async () => {
+  test('that it took later are not refunded', async () => {
     world = await OrderWorld.start();
     const id = await paid(['taken']);
     await world.sent(id);
@@ -125,7 +125,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     await refundOrder(world.database.pool, id, scriptOf(refunded));
     await world.eventually(async () => {
       const { error, state, events, refundScript } = await showOrder(world.database.pool, id);
-      // what is paid back of a delivered order goes to the customer, not to where this wish asked for
+      // a refund of a delivered order goes to the customer, not to the address of this request
       expect(refundScript).toBe(scriptBefore);
       expect(events.at(-1)).toMatchObject({ event: 'refunding', from: 'queued', to: null });
       expect({ error, state }).toEqual({
@@ -138,7 +138,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  test('because too many depend on each other are not even sent, and one place stays free', async () => {
+  test('because of the limit of dependents are not even sent, and one place stays free', async () => {
     world = await OrderWorld.start({ extra: ['-limitclustercount=4'] });
     const texts = ['one', 'two', 'three', 'four', 'five'];
     const id = await paid(texts, { uncurse: true });
@@ -146,9 +146,9 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     const waiting = (await world.customerOrders.read(id))!.transactions.filter(
       ({ sentAt }) => sentAt === null,
     );
-    // nobody asked the node in vain
+    // the node was not asked in vain
     expect(waiting.map(({ refusal }) => refusal)).toEqual([null, null, null]);
-    // an order that is looked at between blocks
+    // an order that is processed between blocks
     const client = await world.database.pool.connect();
     try {
       const parts = {
@@ -168,7 +168,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     await world.until(id, 'completed');
   });
 
-  test('have the size that the node gives them', async () => {
+  test('have the size that the node reports', async () => {
     world = await OrderWorld.start();
     const id = await paid(['one', 'two'], { uncurse: true });
     await world.sent(id);

@@ -43,7 +43,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     world = room.world;
   }, 180_000);
   afterAll(() => room?.close());
-  // what a test left reserved is neither stock of the next one nor counted there
+  // sats that a test left reserved are neither stock of the next one nor counted there
   beforeEach(() => room.forget());
 
   async function ordered(more: object = {}): Promise<Created & { script: Buffer }> {
@@ -59,7 +59,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     return order;
   }
 
-  /** All balances but those of nothing. */
+  /** All balances that are not zero. */
   async function balances(id: string): Promise<Record<string, number>> {
     const held = balancesOf(await readEntries(world.database.pool, { kind: 'order', id }));
     return Object.fromEntries(
@@ -67,7 +67,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     );
   }
 
-  /** What the message of its file names as the commit. */
+  /** The commit that the content of its file names. */
   async function toldCommit(id: string): Promise<string | undefined> {
     const { order } = (await world.customerOrders.read(id))!;
     await withTransaction(world.database.pool, (tx) => tellCustomer(tx, { ...order, state: 'queued' }));
@@ -77,7 +77,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       .find(({ tx }) => tx !== undefined)?.tx?.commit;
   }
 
-  /** Who has a sat that is not paid for yet. */
+  /** Clients with an unpaid sat. */
   async function clientOf(id: string): Promise<string | null> {
     const { rows } = await world.database.pool.query<{ client: string | null }>(
       'SELECT client FROM service.reserved_outputs WHERE order_id = $1',
@@ -90,7 +90,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     expect((await world.audit()).differences).toEqual([]);
   }
 
-  /** The inscription, as the index has it: its sat, and where it lies. */
+  /** The inscription in the index: its sat, and its place. */
   async function inscribedOn(id: string) {
     const found = await world.customerOrders.read(id);
     const [reveal] = found!.transactions.filter(({ kind }) => kind === 'reveal');
@@ -112,7 +112,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     return { reveal: reveal!, sat: Number(sat), vout, offset, script: script.toString('hex') };
   }
 
-  /** Each output on the list that counts holds the sats that its row says, by the index of sats. */
+  /** Checks that each listed output holds the sats of its row, by the index of sats. */
   async function expectListedAsIndexed(): Promise<void> {
     for (const { output, problem } of await room.list()) {
       if (problem !== null) continue;
@@ -124,7 +124,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     }
   }
 
-  test('is advised on as it is planned: with its input, and without what it excludes', async () => {
+  test('gets savings by its own plan: with its input, and without what it excludes', async () => {
     await room.stock(4_000, 10_000, 7);
     const advised = async (
       fields: object,
@@ -154,7 +154,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     { place: 330, value: 1_206, postage: 546 },
     { place: 0, value: 400, postage: 400 },
     { place: 2_000, value: 2_546, postage: 546 },
-  ])('is inscribed on it, behind $place of $value sats', async ({ place, value, postage }) => {
+  ])('is inscribed on it, after $place of $value sats', async ({ place, value, postage }) => {
     const stocked = await room.stock(place, value, 7);
     expect(await room.count('uncommon')).toBe(postage === 546 ? 1 : 0);
     const price = await room.post<Created & { amount: number }>('/price', {
@@ -162,7 +162,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       order: { ...wanted, postage },
     });
     const order = await paid({ postage });
-    // the price is the order's, and that of its only transaction
+    // the price is that of the order, and of its only transaction
     expect(order).toMatchObject({
       rareSats: 'uncommon',
       rareSatsFee: 40_000,
@@ -187,7 +187,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
         script: Buffer.from(stocked.script).toString('hex'),
       })),
     );
-    // what is left is on the list again by itself, where it lies
+    // the rest is on the list again without anyone, with its place
     const listed = await room.list();
     expect(listed.map(({ output, problem }) => [displayHash(output.txid), output.value, problem])).toEqual(
       rests.map((sats) => [displayHash(reveal.txid), sats, null]),
@@ -207,11 +207,11 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       order: { state: 'completed', error: null },
     });
     expect(await clientOf(order.id)).toBeNull();
-    // what commits to the inscription is the payment
+    // the payment commits to the inscription
     expect(await toldCommit(order.id)).toBe(plan.inputs[1]!.outpoint.slice(0, 64));
   });
 
-  test('is named as a satribute too, pays a prefix, and gives back what was paid too much', async () => {
+  test('can name a satribute and a prefix, and refunds an excess payment', async () => {
     const stocked = await room.stock(1_000, 8_000);
     const order = await ordered({ rareSats: 'uncommon', inscriptionIdPrefix: '0a' });
     await world.chain.pay(order.script, order.charge.amount - 1_000);
@@ -220,7 +220,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     const { sat, reveal } = await inscribedOn(order.id);
     expect(sat).toBe(stocked.sat);
     expect(displayHash(reveal.txid)).toMatch(/^0a/u);
-    // the refund of what was too much
+    // the refund of the excess
     await world.sent(order.id, ['refund']);
     await world.chain.mineMempool();
     await world.eventually(async () => (await balances(order.id))['owed'] === undefined);
@@ -228,7 +228,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await audited();
   });
 
-  test('shows its type as it was named', async () => {
+  test('shows its type as it was sent', async () => {
     await room.stock(0, 10_000);
     // the list says which sats there are
     await world.database.pool.query(
@@ -243,7 +243,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     }
   });
 
-  test('has its sat alone: of two for the last one, one gets it', async () => {
+  test('is the only one with its sat: of two for the last one, one gets it', async () => {
     const stocked = await room.stock(0, 10_000);
     expect(await room.count('uncommon')).toBe(1);
     const both = await Promise.all([
@@ -259,7 +259,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       400,
       [{ msg: 'rareSats: there is no sat of type uncommon now.' }],
     ]);
-    // once it is cancelled, somebody else has it
+    // once it is cancelled, another client gets it
     expect(await world.customerOrders.cancel(made!.body.id)).toBe(true);
     await world.eventually(async () => (await room.count('uncommon')) === 1);
     const next = await paid();
@@ -268,7 +268,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await audited();
   });
 
-  test('each of several at once has another sat', async () => {
+  test('each of several at once has its own sat', async () => {
     const stock = [await room.stock(0, 10_000), await room.stock(500, 9_000), await room.stock(0, 546)];
     // half of them can be reserved
     for (let more = 0; more < 3; more++) stock.push(await room.stock(0, 5_000));
@@ -291,7 +291,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await audited();
   });
 
-  test('is one of three at most that an address has not paid for', async () => {
+  test('is one of at most three unpaid ones of an address', async () => {
     for (let place = 0; place < 6; place++) await room.stock(0, 5_000);
     const made = [await ordered(), await ordered(), await ordered()];
     const fourth = await room.post<Refusal>('/inscribe', wanted);
@@ -304,7 +304,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     for (const { id } of made.slice(1)) expect(await world.customerOrders.cancel(id)).toBe(true);
   });
 
-  test('counts all as one client that come through a proxy that names nobody', async () => {
+  test('counts clients behind a proxy that names none as one client', async () => {
     for (let more = 0; more < 4; more++) await room.stock(0, 5_000);
     for (let more = 0; more < 2; more++) {
       const answer = await room.app.inject({
@@ -318,9 +318,9 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     }
   });
 
-  test('waits for 30 minutes, and gives its sat back then', async () => {
+  test('waits for 30 minutes, and then gives its sat back', async () => {
     const stocked = await room.stock(0, 5_000);
-    // what clients of the public service send without being asked
+    // clients of the public service send this value on their own
     const order = await ordered({ timeout: 4_320 });
     const found = await world.customerOrders.read(order.id);
     const waits = found!.order.expiresAt.getTime() - found!.order.createdAt.getTime();
@@ -341,7 +341,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await world.wake(order.id);
     await world.eventually(async () => (await room.count('uncommon')) === 1);
     expect(await clientOf(order.id)).not.toBeNull();
-    // somebody else has it, and what comes late goes back
+    // another client gets it, and a late payment is refunded
     const other = await paid();
     await world.chain.pay(order.script, order.charge.amount);
     await world.deliver(other.id);
@@ -349,7 +349,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await refunded(order);
   });
 
-  /** All that was paid came back, less the fee of the refund. */
+  /** Checks that everything that was paid is refunded, less the fee of the refund. */
   async function refunded({ id, charge }: Created): Promise<void> {
     await world.eventually(async () => {
       await world.chain.mineMempool();
@@ -365,7 +365,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await audited();
   }
 
-  test('is paid back if the operator sends its output elsewhere before it is paid', async () => {
+  test('is refunded if the operator spends its output before it is paid', async () => {
     const stocked = await room.stock(2_000, 10_000);
     const order = await ordered();
     await broadcast(await room.spend(stocked, scriptOf(stranger)));
@@ -383,7 +383,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     expect(await room.count('uncommon')).toBe(0);
   });
 
-  test('is paid back if the operator sends its output elsewhere once its reveal is sent', async () => {
+  test('is refunded if the operator spends its output once its reveal is sent', async () => {
     const stocked = await room.stock(0, 20_000);
     const order = await paid();
     await world.chain.mineMempool();
@@ -398,14 +398,14 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
   const broadcast = (hex: string): Promise<unknown> =>
     world.bitcoind.rpc.call('sendrawtransaction', [hex, 0]);
 
-  test('is delivered again after a reorganisation of its reveal, and so is what it left', async () => {
+  test('is delivered again after a reorganisation of its reveal, and so are its rests', async () => {
     const stocked = await room.stock(1_500, 10_000);
     const order = await paid();
     await world.deliver(order.id);
     await world.chain.takeBack(1);
     await world.chain.mineEmpty(2);
     await world.until(order.id, 'queued');
-    // for nobody else meanwhile
+    // not free for others meanwhile
     expect(await room.count('uncommon')).toBe(0);
     await world.eventually(async () => {
       await world.chain.mineMempool();
@@ -440,11 +440,11 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await audited();
   });
 
-  test('is paid back if a reorganisation takes the output that has its sat away for good', async () => {
+  test('is refunded if a reorganisation removes the output with its sat for good', async () => {
     const stocked = await room.stock(0, 10_000);
     const order = await ordered();
     await world.chain.takeBack(1);
-    // the special coin goes elsewhere
+    // the special coin is spent elsewhere
     const { rpc } = world.bitcoind;
     const { vin } = await rpc.call<{ vin: readonly { txid: string; vout: number }[] }>('getrawtransaction', [
       stocked.txid,
@@ -500,17 +500,13 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     ],
     ['an unknown type', { rareSats: 'gold' }, 'rareSats must be one of random, black, block286'],
     ['a type that is sold out', { rareSats: 'pizza' }, 'rareSats: there is no sat of type pizza now.'],
-    [
-      'more postage than the usual one',
-      { postage: 547 },
-      'postage is at most 546 sats with rareSats, not 547.',
-    ],
+    ['more postage than the usual', { postage: 547 }, 'postage is at most 546 sats with rareSats, not 547.'],
     [
       'a postage that leaves no output',
       { postage: 330, rareSats: 'block9' },
       'rareSats: there is no sat of type block9 now with a postage of 330 sats.',
     ],
-    ['a time that is none', { timeout: 45 }, 'timeout is in minutes: a multiple of 10, 43200 at most'],
+    ['an invalid timeout', { timeout: 45 }, 'timeout is in minutes: a multiple of 10, 43200 at most'],
     [
       'a file without content',
       { files: [{ name: 'a.txt', size: 0, dataURL: 'data:text/plain;base64,' }] },
@@ -526,7 +522,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     expect(rows).toEqual([]);
   });
 
-  test('is refused where nothing has the sats of all blocks', async () => {
+  test('is refused without an index of the sats of all blocks', async () => {
     await room.stock(0, 10_000);
     await world.database.pool.query(
       `UPDATE chain.derived_tables SET is_followed = false WHERE name = 'sats'`,
@@ -544,7 +540,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     ]);
     expect(listed.json()).toMatchObject({ uncommon: { amount: 1, count: 0, minSize: 100_000_000 } });
     expect(await room.count('uncommon')).toBe(1);
-    // random is none
+    // `random` asks for no such sat
     expect((await room.post('/inscribe', { ...wanted, rareSats: 'random' })).status).toBe(200);
   });
 });

@@ -28,7 +28,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     () => room,
   );
 
-  test('tells its operator where one sat is spent once its commit is sent, and delivers the others', async () => {
+  test('reports a sat that is spent once its commit is sent, and delivers the others', async () => {
     const stocked = await stocks(4);
     const made = await order(wanted(2));
     await world.chain.pay(made.script, made.charge.amount);
@@ -49,7 +49,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     });
     expect((await inscribedOn(made.id)).map(({ sat }) => sat)).toEqual([kept!.sat]);
     await audited();
-    // a reorganisation gives it back
+    // a reorganisation returns it
     await world.chain.takeBack(1);
     await world.chain.mineEmpty(2);
     await world.eventually(async () => (await stateOf(made.id)).error === null);
@@ -57,7 +57,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     expect(reveals.filter(({ kind }) => kind === 'reveal')).toHaveLength(2);
   });
 
-  /** A paid order whose commit and reveals are sent, and then a stranger has the sat of its last file, in a block. */
+  /** A paid order with a sent commit and reveals; then a stranger spends the sat of its last file in a block. */
   async function losing(body: object): Promise<{ made: Created; script: Buffer }> {
     const stocked = await stocks(6);
     const { script, ...made } = await order(body);
@@ -77,7 +77,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
   const refundsOf = async (id: string) =>
     (await transactionsOf(id)).filter(({ kind, sentAt }) => kind === 'refund' && sentAt !== null);
 
-  test('gets back the money of a file whose sat is gone for good, and the others', {
+  test('refunds the file whose sat is gone for good, and delivers the others', {
     tags: ['proof'],
   }, async () => {
     const code = 'friend';
@@ -99,7 +99,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
       return found.length === 1 && found;
     });
     const commit = (await transactionsOf(made.id)).find(({ kind }) => kind === 'commit')!;
-    // all that the file cost: its reveal, the sat and what the service takes
+    // everything that the file cost: its reveal, the sat and the service's fees
     const money = commit.plan.outputs[2]!.value;
     expect(money).toBeGreaterThan(40_000 + 9_000 + 500);
     expect(back!.plan).toMatchObject({
@@ -127,7 +127,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     await world.chain.mineMempool();
     await world.eventually(async () => expect(await balances(made.id)).not.toHaveProperty('owed'));
     const held = await balances(made.id);
-    // a partner has no share of what was added for it
+    // a partner gets no share of the additional fee for it
     expect(held).toMatchObject({ inventory: -2 * 546, postage: 2 * 546 });
     expect(Object.entries(held).filter(([name]) => name.startsWith('referral'))).toEqual([
       [expect.any(String), 2 * 500 + 1_350],
@@ -152,7 +152,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     await audited();
   });
 
-  test('is refunded whole where no sat of it is there any more, though its commit was mined', async () => {
+  test('is refunded whole if all of its sats are gone, although its commit was mined', async () => {
     const { made } = await losing(wanted(1));
     expect((await transactionsOf(made.id)).map(({ kind }) => kind)).toEqual(['commit', 'reveal']);
     await world.chain.mineEmpty(6);
@@ -172,7 +172,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     await audited();
   });
 
-  test('waits for an address where it has none, and its operator names one', {
+  test('without an address waits until its operator names one', {
     tags: ['proof'],
   }, async () => {
     const { refundAddress: _, ...body } = wanted(2);

@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 
 let keys = 0;
-/** As a creation does. */
+/** Reserves as a creation does. */
 const order = (
   client: string,
   sats: StockedSat | readonly StockedSat[],
@@ -70,31 +70,31 @@ const tooMany = (words: string) => ({
 test.each([
   ['/24', (at: number) => `192.0.2.${at}`, '192.0.20.1'],
   ['/48', (at: number) => `2001:db8:1:${at.toString(16)}::/64`, '2001:db8:10:1::/64'],
-])('the addresses of a %s have ten together', async (_network, client, elsewhere) => {
+])('the addresses of a %s may have ten together', async (_network, client, elsewhere) => {
   for (let vout = 0; vout < 10; vout++) await order(client(vout), stocked(vout));
   await expect(order(client(200), stocked(10))).rejects.toMatchObject(tooMany('of your network'));
   await order(elsewhere, stocked(10));
 });
 
-test('orders of one client that are made at once have no more together', async () => {
+test('concurrent orders of one client have no more together', async () => {
   const made = await Promise.allSettled(
     Array.from({ length: 8 }, (_, vout) => order('192.0.2.1', stocked(vout))),
   );
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
 });
 
-test('a key with a limit of its own has that, and no other key counts for it', async () => {
+test('a key with a limit of its own has that limit, and other keys do not count for it', async () => {
   for (const [vout, id] of [10, 11, 100].entries()) await order(`key(${id})`, stocked(vout), { most: 1 });
   await order('key(1)', stocked(3), { most: 1 });
   await expect(order('key(1)', stocked(4), { most: 1 })).rejects.toMatchObject(tooMany('of yours'));
 });
 
-test('an operator who lets an address have more lets its network', async () => {
+test('an operator who allows an address more allows its network the same', async () => {
   for (let vout = 0; vout < 12; vout++) await order('192.0.2.1', stocked(vout), { most: 12 });
   await expect(order('192.0.2.1', stocked(12), { most: 12 })).rejects.toMatchObject(tooMany('of yours'));
 });
 
-test('orders that are not paid have half of the outputs of a type, and one at least', async () => {
+test('unpaid orders may have half of the outputs of a type, and at least one', async () => {
   const four = ofType.slice(0, 4);
   await order('192.0.2.1', stocked(0), { ofType: four });
   // of another type
@@ -111,7 +111,7 @@ test('orders that are not paid have half of the outputs of a type, and one at le
   await order('203.0.113.1', stocked(2), { ofType: four });
 });
 
-test('an output that is off the list, or in another block there, is taken', async () => {
+test('an output that is no longer listed, or in another block, counts as taken', async () => {
   const taken = { code: 'inventory_taken' };
   await database.pool.query('DELETE FROM service.inventory_outputs WHERE vout = 5');
   await expect(order('192.0.2.1', stocked(5))).rejects.toMatchObject(taken);
@@ -121,7 +121,7 @@ test('an output that is off the list, or in another block there, is taken', asyn
   await expect(order('198.51.100.1', stocked(6))).rejects.toMatchObject(taken);
 });
 
-/** Outputs that unreleased reservations have. */
+/** Outputs of unreleased reservations. */
 async function held(): Promise<number[]> {
   const { rows } = await database.pool.query<{ vout: number }>(
     'SELECT vout FROM service.reserved_outputs WHERE released_at IS NULL ORDER BY vout',
@@ -129,7 +129,7 @@ async function held(): Promise<number[]> {
   return rows.map(({ vout }) => vout);
 }
 
-test('an order of several files has all of its sats, in the order of its files, or none', async () => {
+test('an order of several files gets all of its sats, in the order of its files, or none', async () => {
   await order('192.0.2.1', [stocked(8), stocked(5)]);
   const { rows } = await database.pool.query('SELECT file, vout FROM service.reserved_outputs ORDER BY file');
   expect(rows).toEqual([
@@ -146,7 +146,7 @@ test('an order of several files has all of its sats, in the order of its files, 
   expect(await held()).toEqual([5, 6, 7, 8]);
 });
 
-test('of orders that want some of the same sats at once, each has all of its own or none', async () => {
+test('of concurrent orders for some of the same sats, each gets all of its own or none', async () => {
   const wanted = fc.uniqueArray(fc.nat({ max: 11 }), { minLength: 1, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(fc.array(wanted, { minLength: 2, maxLength: 6 }), async (orders) => {
@@ -182,7 +182,7 @@ test('the bounds count sats, not orders', async () => {
   );
 });
 
-test('all sats of an order are released, and taken again, together', async () => {
+test('all sats of an order are released and taken again together', async () => {
   const id = await order('192.0.2.1', [stocked(0), stocked(1), stocked(2)]);
   const keep = (state: OrderState) =>
     withTransaction(database.pool, (tx) =>

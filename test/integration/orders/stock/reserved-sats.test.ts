@@ -48,7 +48,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
   const reveal = async (id: string) =>
     (await world.customerOrders.read(id))!.transactions.find(({ kind }) => kind === 'reveal')!;
 
-  test('is waited for while the index does not know where sats are, and not given up', async () => {
+  test('is waited for while the index does not know sats, and not given up', async () => {
     const { txid } = await room.stock(0, 10_000);
     const { id } = await ordered();
     const client = await world.database.pool.connect();
@@ -60,7 +60,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
       };
       await client.query('BEGIN');
       expect(await standing()).toBe('here');
-      // as in a first load: the newest outputs have no rows yet, and no index finds those that are there
+      // as in a first load: the newest outputs have no rows yet, and no index finds the present ones
       await client.query('DELETE FROM chain.sat_ranges WHERE txid = $1', [parseTxid(txid)]);
       expect(await standing()).toBe('gone');
       await client.query('ALTER INDEX chain.sat_ranges_outpoint RENAME TO sat_ranges_later');
@@ -75,7 +75,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     expect(await world.customerOrders.cancel(id)).toBe(true);
   });
 
-  test('costs what the key of its order says, and counts for that key', async () => {
+  test('has the price of its order’s key, and counts for that key', async () => {
     for (let place = 0; place < 6; place++) await room.stock(0, 5_000);
     const { id, key } = await giveKey(world.database.pool, {
       scopes: ['orders'],
@@ -102,7 +102,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     for (const each of [usual, order, another]) expect(await world.customerOrders.cancel(each.id)).toBe(true);
   });
 
-  /** As if its time had been over for so long. */
+  /** Sets the end of its time this far into the past. */
   async function over({ id }: Ordered, ago: string): Promise<void> {
     await world.database.pool.query(
       'UPDATE service.orders SET expires_at = now() - $2::interval WHERE id = $1',
@@ -111,7 +111,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     await world.wake(id);
   }
 
-  test('is paid for no more once its output was spent elsewhere', async () => {
+  test('can no longer be paid once its output is spent elsewhere', async () => {
     const stocked = await room.stock(2_000, 10_000);
     const { id } = await ordered();
     await world.bitcoind.rpc.call('sendrawtransaction', [await room.spend(stocked, scriptOf(stranger)), 0]);
@@ -122,14 +122,14 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     );
   });
 
-  test('counts for whoever reserved it once a late known payment takes it again', async () => {
-    // without its own six, of which half can be reserved
+  test('counts for its client once a payment that became known late takes it again', async () => {
+    // without its own six, half of which can be reserved
     for (let place = 0; place < 7; place++) await room.stock(0, 5_000);
     const late = await ordered();
     await over(late, '3 minutes');
     await world.until(late.id, 'expired');
     await world.eventually(async () => (await room.count('uncommon')) === 7);
-    // so that none of the others gets its sat
+    // so that no other order gets its sat
     await world.database.pool.query(
       `DELETE FROM service.inventory_outputs AS i USING service.reserved_outputs AS r
         WHERE r.order_id = $1 AND r.txid = i.txid AND r.vout = i.vout`,
@@ -154,7 +154,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     await world.until(late.id, 'completed');
   });
 
-  test('is held by a payment that no block takes for a day, and not for longer', async () => {
+  test('is held by an unmined payment for a day, and not longer', async () => {
     await room.stock(0, 10_000);
     const order = await ordered();
     await world.chain.pay(order.script, order.amount);
@@ -175,20 +175,20 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     await over(order, '24 hours');
     await world.eventually(async () => (await room.count('uncommon')) === 1);
     expect((await world.customerOrders.read(order.id))!.order.state).toBe('waiting-confirmation');
-    // somebody else gets it
+    // another client gets it
     await ordered();
     await world.chain.mineMempool();
     await world.until(order.id, 'waiting-refund');
   });
 
-  test('counts while its order has failed, and is released a day later, or when the operator refunds', async () => {
+  test('counts while its order has failed, and is released a day later, or with the operator’s refund', async () => {
     for (let place = 0; place < 7; place++) await room.stock(0, 5_000);
     const free = await room.count('uncommon');
     const failed = [await ordered(), await ordered(), await ordered()];
-    // of which something is left that goes back
+    // a rest of it goes back to the inventory
     await world.chain.pay(failed[1]!.script, 1_000);
     for (const { id } of failed) {
-      // whatever made it fail
+      // whatever made the order fail
       await world.database.pool.query(
         `UPDATE service.orders SET state = 'error', error = 'its transactions cannot be made', paid_at = now() WHERE id = $1`,
         [id],
@@ -206,7 +206,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     const refused = await room.post<{ error: readonly { msg: string }[] }>('/inscribe', wanted);
     expect([refused.status, refused.body.error[0]!.msg]).toEqual([409, expect.stringContaining('of yours')]);
     const [late, refundedOne, retried] = failed;
-    // its time comes without news: a look is due then
+    // its time passes without an event: a look is due then
     const { rows } = await world.database.pool.query<{ hours: number }>(
       'SELECT round(extract(epoch FROM look_at - now()) / 3600)::integer AS hours FROM service.orders WHERE id = $1',
       [late!.id],
@@ -224,7 +224,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     await refundOrder(world.database.pool, refundedOne!.id, scriptOf(refund));
     await world.eventually(async () => (await room.count('uncommon')) === free);
     expect((await world.audit()).differences).toEqual([]);
-    // a retry has it again, as no one else does
+    // a retry has it again, because no other order does
     await retryOrder(world.database.pool, retried!.id);
     await world.until(retried!.id, 'waiting-payment');
     expect((await failedAt(retried!.id)).released_at).toBeNull();
@@ -269,7 +269,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
       [Buffer.from(txid)],
     );
     expect(rows).toEqual([{ vout: 1, amount: '7' }]);
-    // and what is left of the inventory counts
+    // and the rests of the inventory count
     expect((await room.list()).map(({ output, problem }) => [displayHash(output.txid), problem])).toEqual([
       [displayHash(txid), null],
       [displayHash(txid), null],

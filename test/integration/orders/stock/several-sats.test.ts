@@ -42,7 +42,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     broadcast,
   } = stockOrders(() => room);
 
-  test.each(['/order', '/inscribe'])('has each on the sat that it reserved for it: %s', async (url) => {
+  test.each(['/order', '/inscribe'])('has each file on its reserved sat: %s', async (url) => {
     const stocked = await stocks(6);
     const body = { ...wanted(3), receiveAddress: receivers.map(addressOf) };
     const { body: price } = await room.post<Created & { amount: number }>('/price', {
@@ -67,7 +67,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     const held = await balances(made.id);
     expect(held).toMatchObject({ inventory: -3 * 546, postage: 3 * 546, outside: -amount });
     expect(held['owed']).toBeUndefined();
-    // all that is left is on the list again: nothing but the sats with their postage left it
+    // all rests are on the list again: only the sats with their postage are gone
     const listed = await room.list();
     expect(listed.every(({ problem }) => problem === null)).toBe(true);
     expect(listed.reduce((sum, { output }) => sum + output.value, 0)).toBe(6 * 10_000 - 3 * 546);
@@ -94,7 +94,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     }
   });
 
-  test('is refused where it can never fit, in the same words by its price, before it is told to wait', async () => {
+  test('is refused if it can never fit, in the same words by its price, before a message to wait', async () => {
     await stocks(4);
     const both = async (body: object, headers = {}): Promise<[number, string]> => {
       const told = await refusal(body, '/order', headers);
@@ -102,7 +102,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
       expect(priced).toEqual(told);
       return told;
     };
-    // what waits for a payment is told only where waiting helps
+    // the message to wait is only for orders that waiting helps
     const first = await order(wanted(1), '/inscribe');
     expect(await both(wanted(4))).toEqual([
       400,
@@ -121,7 +121,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
       409,
       'Orders that are not paid yet, or failed, can have half of the sats of this type: try again within 30 minutes.',
     ]);
-    // with a key that may have them all, only what there is bounds it
+    // with a key that may have them all, only the stock is the bound
     const generous = await giveKey(world.database.pool, {
       scopes: ['orders'],
       terms: { reservedMax: 2_000 },
@@ -137,11 +137,11 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     ]);
     expect(await world.customerOrders.cancel(first.id)).toBe(true);
     await world.until(first.id, 'cancelled');
-    // nothing of what was refused is reserved
+    // refused orders reserve nothing
     expect(await room.count('uncommon')).toBe(4);
   });
 
-  test('counts its sats for its client, for its key, and for all who want the type', async () => {
+  test('counts its sats for its client, for its key, and for all clients of the type', async () => {
     await stocks(8);
     const made = await order(wanted(2));
     const [status, told] = await refusal(wanted(2));
@@ -159,7 +159,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     expect(await room.count('uncommon')).toBe(8);
   });
 
-  test('has all of its sats or none where another one wants some of them at once', async () => {
+  test('gets all of its sats or none if another order wants some of them at once', async () => {
     await stocks(4);
     const { key } = await giveKey(world.database.pool, { scopes: ['orders'], terms: { reservedMax: 2 } });
     const both = await Promise.all([
@@ -178,7 +178,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     await world.until(one!.body.id, 'cancelled');
   });
 
-  test('gives all of them back when its time is over, and has all of them again where it was paid in time', async () => {
+  test('gives all of them back when its time is over, and takes all of them again if it was paid in time', async () => {
     await stocks(4);
     const made = await order(wanted(2));
     await over(made.id);
@@ -199,7 +199,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     await audited();
   });
 
-  test('is refunded whole where one sat is spent before the delivery, and the others are free', async () => {
+  test('is refunded whole if one sat is spent before the delivery, and the others are free', async () => {
     const stocked = await stocks(4);
     const made = await order(wanted(2));
     const [first] = await reservedBy(made.id);
@@ -215,7 +215,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     await refunded(made);
   });
 
-  test('is not refunded on demand while the mempool has its commit', async () => {
+  test('is not refunded on request while the mempool has its commit', async () => {
     await stocks(4);
     const made = await order(wanted(2));
     await world.chain.pay(made.script, made.charge.amount);
@@ -224,7 +224,9 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     await world.sent(made.id);
     await refundOrder(world.database.pool, made.id, scriptOf(refund));
     // its commit is in the mempool
-    await world.eventually(async () => (await stateOf(made.id)).error?.startsWith('It is not paid') === true);
+    await world.eventually(
+      async () => (await stateOf(made.id)).error?.startsWith('It is not refunded') === true,
+    );
     await world.chain.mineMempool();
     await world.until(made.id, 'completed');
     await audited();

@@ -10,7 +10,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { type CliResult, runCli } from '#test/support/run-cli.ts';
 
-/** An address that many are paid back to, as that of an exchange. */
+/** An address with many refunds, like that of an exchange. */
 const popular = 701;
 
 describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
@@ -22,7 +22,7 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
 
   const watched = async (id: string): Promise<number> =>
     (await readPayments(world.database.pool, refundWatcherOf(id))).length;
-  /** The kinds of what would be sent with each block if an order had been delivered a year ago. */
+  /** The kinds that would be sent with each block if an order had been delivered a year ago. */
   async function sentIfOver(id: string): Promise<string[]> {
     const client = await world.database.pool.connect();
     try {
@@ -45,19 +45,19 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
     return rows[0]!.count;
   };
 
-  test('is watched until the refund is as deep as payments remember blocks, and the order stays as it is', async () => {
+  test('is watched until the refund is deeper than the blocks that payments remember, and the order stays as it is', async () => {
     const wanted = { ...wantedOrder(['short']), timeoutMinutes: 0, refundScript: scriptOf(popular) };
     const { order } = await world.customerOrders.create(wanted);
     await world.chain.pay(order.script, Number(order.amount) - 1);
     await world.until(order.id, 'waiting-refund');
     await world.chain.mineMempool();
     await world.sent(order.id, ['refund']);
-    // it is sent again as long as no block has it
+    // it is sent again as long as it is in no block
     expect(await sentIfOver(order.id)).toEqual(['refund']);
     await world.chain.mineMempool();
     await world.until(order.id, 'refunded');
     expect(await sentIfOver(order.id)).toEqual([]);
-    // what others pay there is seen for as long
+    // payments of others to it are seen for the same time
     await world.chain.pay(scriptOf(popular), 5000);
     await world.eventually(async () => (await watched(order.id)) === 2);
     await world.chain.mineEmpty(rememberedBlocks - 1);
@@ -71,7 +71,7 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
     await world.chain.mineMempool();
     await world.indexed();
     expect((await world.audit()).differences).toEqual([]);
-    // looked at again, it is still paid back
+    // looked at again, it is still refunded
     await world.database.pool.query('UPDATE service.orders SET look_at = now() WHERE id = $1', [order.id]);
     await world.eventually(async () => {
       const { rows } = await world.database.pool.query<{ at: Date | null }>(
@@ -85,7 +85,7 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
     expect(world.logged.join('')).toBe('');
   });
 
-  test('is told to an operator who names another one too late', async () => {
+  test('is shown to an operator who names another one too late', async () => {
     const { order } = await world.customerOrders.create({
       ...wantedOrder(['two wishes']),
       timeoutMinutes: 0,
