@@ -13,7 +13,7 @@ export interface ClientAnswer<Value> {
   readonly error?: { readonly status: number | null; readonly message: string };
 }
 
-/** What a method of the public client, unmodified, gives to its caller where our service is its server. */
+/** The result of a method of the public client, unmodified, with our service as its server. */
 export async function callClient<Value>(
   origin: string,
   name: ClientClass,

@@ -16,8 +16,8 @@ interface NodeTransaction {
 }
 
 /**
- * Compares all runes and balances of the index with those that the model finds in the blocks of the node: each
- * transaction that the service signed and a block has, and those of strangers.
+ * Compares all runes and balances of the index with those that the model finds in the node's blocks, from mined
+ * transactions that the service signed, and those of strangers.
  */
 export async function expectModelOfChain(service: OrderService): Promise<void> {
   const { rpc } = service.bitcoind;

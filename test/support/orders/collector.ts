@@ -15,9 +15,9 @@ export class Collector {
   readonly amount: number;
   /** The first sats of the coins that `special` gave. */
   readonly sats: number[] = [];
-  /** The end that was foretold with the last payment while the order took money; null: none was sent then. */
+  /** The end that was predicted with the last payment while the order took money; null: none was sent then. */
   foretold: PaymentOutcome | null = null;
-  /** Outputs to the order. */
+  /** Outputs of payments to the order. */
   #sent = 0;
   /** The sats of coins and payments, by outpoint. */
   readonly #ranges = new Map<string, readonly SatRange[]>();
@@ -34,7 +34,7 @@ export class Collector {
     return coin;
   }
 
-  /** A coin, and the first sat of its block, with which it begins. */
+  /** A coin, and its first sat, which is the first of its block. */
   async #coinbase(): Promise<{ coin: Coin; first: number }> {
     const coin = await this.world.chain.coin();
     const block = await this.world.bitcoind.rpc.call<string>('gettxout', [coin.txid, coin.vout]);
@@ -45,7 +45,7 @@ export class Collector {
     return { coin, first };
   }
 
-  /** Without the first sat of a block. */
+  /** A coin that does not begin with the first sat of a block. */
   async common(): Promise<Coin> {
     const { coin, first } = await this.#coinbase();
     const split = transaction(
@@ -61,7 +61,7 @@ export class Collector {
     return split.coin(1);
   }
 
-  /** Spends coins for outputs: `paid` to the order, others back to the owner; the rest too, less a fee. */
+  /** Spends coins for outputs: `paid` to the order, others back to the owner, and the rest too, less a fee. */
   async send(
     coins: readonly Coin[],
     outputs: readonly ({ paid: number } | { kept: number })[],
@@ -90,7 +90,7 @@ export class Collector {
   async #foretell(coins: WantedPayment['coins']): Promise<void> {
     const found = await this.world.eventually(async () => {
       const order = await findOrder(this.world, { address: this.order.address });
-      // what was sent before is seen in a moment
+      // payments are seen a moment after they are sent
       return order.kind === 'open' && order.order.coins.length < this.#sent ? false : order;
     });
     this.#sent += coins.length;
@@ -102,7 +102,7 @@ export class Collector {
     this.foretold = afterPayment({ ...found.order, coins: there }, { coins }, regtestSatributes());
   }
 
-  /** What is asked for, once it is. */
+  /** Waits until a payment is requested, and returns it. */
   async missing(): Promise<number> {
     const { world, order } = this;
     let missing = 0;

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 
 const sats = Type.Integer({ minimum: 0 });
-/** A class of a typed consumer: it fails on another type, and ignores what it does not know. */
+/** A class of a typed client: it fails on another type, and ignores unknown fields. */
 const open = (fields: Record<string, TSchema>): TSchema =>
   Type.Object(fields, { additionalProperties: true });
 const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
@@ -42,10 +42,10 @@ const file = open({
   url: Type.String(),
   s3Key: Type.String(),
 });
-/** Fields that clients crash without, if they are no numbers. */
+/** Fields without which clients crash, unless they are numbers. */
 const fees = { chainFee: sats, serviceFee: sats, baseFee: sats, postage: sats, additionalFeeCharged: sats };
 
-/** The answer of a creation, whose time is the placeholder that recorded answers have (client-compat 3.4). */
+/** The answer of a creation. Its time is the placeholder of recorded answers (client-compat 3.4). */
 export const createdOfConsumer = open({
   id: Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$' }),
   status: Type.Literal('ok'),
@@ -86,7 +86,7 @@ export const managedChargeOfConsumer = open({
   ttl: sats,
 });
 
-/** An order as it is read until it is paid (client-compat 3.6). */
+/** An order as clients read it until it is paid (client-compat 3.6). */
 export const orderOfConsumer = open({
   id: Type.String(),
   status: Type.Literal('ok'),

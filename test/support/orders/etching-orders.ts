@@ -5,12 +5,12 @@ import { nameRival } from './name-rival.ts';
 import { OrderService } from './order-service.ts';
 import { type ShownOrder, ShownOrders } from './shown-orders.ts';
 
-/** Owner of what is etched. */
+/** Owner of etched runes. */
 export const receiver = 820;
-/** Owner of what is refunded. */
+/** Owner of refunds. */
 export const refunded = 830;
 
-/** The parts of an etching's order that tests look at. */
+/** Fields of an etching's order that tests use. */
 export interface EtchingShown extends ShownOrder {
   readonly orderType: string;
   readonly chainFee: number;
@@ -23,7 +23,7 @@ export interface EtchingShown extends ShownOrder {
   readonly warnings?: readonly { readonly code: string; readonly message: string }[];
 }
 
-/** A rune as `/rune/<name>` shows it. */
+/** A rune in the answer of `/rune/<name>`. */
 export interface RuneEntryShown {
   readonly etching: string;
   readonly premine: number;
@@ -52,7 +52,7 @@ export class EtchingOrders extends ShownOrders<EtchingShown> {
     return made;
   }
 
-  /** Until its reveal is in the mempool: its txid. */
+  /** Waits until its reveal is in the mempool; returns the txid. */
   async revealed(id: string): Promise<string> {
     const { etchingTx } = await this.until(id, (shown) => shown.etchingTx?.reveal !== undefined);
     const reveal = etchingTx!.reveal!;
@@ -76,7 +76,7 @@ export class EtchingOrders extends ShownOrders<EtchingShown> {
     return nameRival(this.service.chain, name);
   }
 
-  /** A rival whose claim is as deep as an etching needs, and whose etching is not sent. */
+  /** A rival whose claim is deep enough to etch, and whose etching is not sent. */
   async ripeRival(name: string): Promise<Inscribed> {
     const claim = await this.rival(name);
     await this.service.chain.mine([claim.commit]);

@@ -21,7 +21,7 @@ import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { readWebhooks } from '#webhooks/webhooks.queries.ts';
 import type { OrderWorld } from './order-world.ts';
 
-/** The owner of parents, and where they and refunds are returned to. */
+/** The owner of parents, to whom these and refunds return. */
 export const owner = 800;
 export const home = 801;
 export const refunded = 802;
@@ -46,13 +46,13 @@ interface ToldFile {
   readonly tx: { readonly commit: string | null };
 }
 
-/** An inscription of somebody, and the output that it lies in. */
+/** An inscription of an owner, and the output that holds it. */
 interface Held {
   readonly id: InscriptionId;
   readonly coin: Coin;
 }
 
-/** What the tests of parents do with orders, inscriptions and runes. */
+/** Steps of tests of parents, with orders, inscriptions and runes. */
 export function lentParents(worldOf: () => OrderWorld) {
   /** Inscriptions in one output of their owner. */
   async function inscribed(bodies: readonly string[], value = 10_000): Promise<readonly Held[]> {
@@ -69,7 +69,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     returnScript,
   });
 
-  /** An order of children, and where its parents go. */
+  /** An order of children, and the return address of its parents. */
   async function ordered(
     texts: readonly string[],
     parents: OrderTerms['parents'],
@@ -97,10 +97,10 @@ export function lentParents(worldOf: () => OrderWorld) {
     value,
   });
 
-  /** Little: the node learns from it what transactions cost, and so what goes home pays. */
+  /** A small fee: the node's estimate depends on it, and so does the cost of returns. */
   const fee = 500;
 
-  /** Spends what is held, in its order, and a coin for the rest. Its txid. */
+  /** Spends held outputs, in order, and a coin for the rest. Returns the txid. */
   async function send(held: readonly Held[], payments: readonly NewOutput[]): Promise<string> {
     const coin = await worldOf().chain.coin();
     const paid = payments.reduce((sum, { value }) => sum + value, 0);
@@ -111,7 +111,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     return made.txid;
   }
 
-  /** The same with runes of a new kind beside it, in the output that holds it. */
+  /** Spends an inscription, and adds runes of a new kind to the output that holds it. */
   async function etched(held: Held, amount: bigint): Promise<Held> {
     const coin = await worldOf().chain.coin();
     const outputScript = premined(amount);
@@ -135,7 +135,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     return held!;
   }
 
-  /** How much an output holds of the runes that there are. */
+  /** Amounts of all known runes in an output. */
   async function runesAt({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): Promise<string | undefined> {
     const { rows } = await worldOf().database.pool.query<{ amount: string }>(
       'SELECT amount::text FROM chain.rune_balances WHERE txid = $1 AND vout = $2 AND spent_height IS NULL',
@@ -150,7 +150,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     return orderAnswer(found!.order, found!, networks.regtest, 'http://orders.test') as never;
   }
 
-  /** Where the index has an inscription. */
+  /** Place of an inscription in the index. */
   async function place({
     txid,
     index,
@@ -168,7 +168,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     expect([found.script.toString('hex'), found.value]).toEqual([Buffer.from(script).toString('hex'), value]);
   };
 
-  /** The children that an order delivered have these parents. */
+  /** Checks that the children of a delivered order have these parents. */
   async function expectChildren(
     id: string,
     texts: readonly string[],
@@ -199,13 +199,13 @@ export function lentParents(worldOf: () => OrderWorld) {
     );
   }
 
-  /** The same, and the ledger of all orders is that of the chain. */
+  /** The accounts, once the ledger of all orders agrees with the chain. */
   async function audited(id: string): Promise<Record<string, number>> {
     expect((await worldOf().audit()).differences).toEqual([]);
     return accounts(id);
   }
 
-  /** What the customer is told to be the commit of the first file. */
+  /** Commit of the first file in the customer's messages. */
   async function commitTold(id: string): Promise<string | null> {
     const { pool } = worldOf().database;
     const order = await readOrder(pool, id);

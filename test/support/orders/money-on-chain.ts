@@ -18,7 +18,7 @@ interface ChainTransaction {
   readonly virtualBytes: number;
 }
 
-/** Blocks that the node is asked for at a time. */
+/** Blocks in one request to the node. */
 const readAtOnce = 16;
 
 async function transactionsAt(rpc: NodeRpc, height: number): Promise<readonly RpcTransaction[]> {
@@ -26,13 +26,13 @@ async function transactionsAt(rpc: NodeRpc, height: number): Promise<readonly Rp
   return (await rpc.call<{ tx: readonly RpcTransaction[] }>('getblock', [hash, 2])).tx;
 }
 
-/** What the best chain of a node has, by the node alone: nothing of ours has read it. */
+/** The transactions of a node's best chain, read from the node alone, without code of the service. */
 export class ChainMoney {
   readonly #outputs = new Map<string, ChainOutput>();
   readonly #byScript = new Map<string, ChainOutput[]>();
   readonly #spender = new Map<string, ChainTransaction>();
 
-  /** @param from the first block that pays anybody who is asked about */
+  /** @param from the first block with a payment to any of the examined scripts */
   static async read(rpc: NodeRpc, from = 1): Promise<ChainMoney> {
     const money = new ChainMoney();
     const tip = await rpc.call<number>('getblockcount');
@@ -51,7 +51,7 @@ export class ChainMoney {
     return this.#byScript.get(script) ?? [];
   }
 
-  /** Null: it is older than what was read. */
+  /** Null: it is older than the blocks that were read. */
   output(outpoint: string): ChainOutput | null {
     return this.#outputs.get(outpoint) ?? null;
   }
@@ -75,23 +75,23 @@ export class ChainMoney {
 }
 
 /**
- * Where a customer's money may go: scripts of their own, that nobody else pays to; or a burn, to which this money is
- * followed. In hex.
+ * Allowed destinations of a customer's money: scripts of their own, which no one else pays to; or a burn, to which the
+ * money is followed. In hex.
  */
 export interface MoneyOf {
   readonly address: string;
   /** One for all inscriptions, or one for each of them. */
   readonly receivers: readonly string[];
   readonly refund: string;
-  /** Where the inventory lies that it may take a sat of; absent: it takes none. */
+  /** Script of the inventory whose sats it may take; absent: none. */
   readonly inventory?: string;
-  /** Addresses that parents are sent to, and the one that they return to; absent: it has no parents. */
+  /** Addresses that parents are sent to, and their return address; absent: it has no parents. */
   readonly parents?: { readonly deposits: readonly string[]; readonly home: string };
-  /** Transactions that the service's own money pays for, by their ids; absent: none does. */
+  /** Ids of transactions that the service's own money pays for; absent: none. */
   readonly operator?: {
     /** Returns of this order. */
     readonly returns: ReadonlySet<string>;
-    /** All others: returns of other orders, and bumps. They spend revenue, which counts as kept. */
+    /** Returns of other orders, and bumps. They spend revenue, which counts as kept. */
     readonly others: ReadonlySet<string>;
   };
 }
@@ -99,11 +99,11 @@ export interface MoneyOf {
 const noParents = { deposits: [], home: '' };
 const nothing = { returns: new Set<string>(), others: new Set<string>() };
 
-/** What became of all that was paid to an order. Sats. */
+/** Destinations of everything that was paid to an order. Sats. */
 export interface MoneyFate {
   readonly payments: number;
   readonly paid: number;
-  /** Of each output to a receiver, in no order of theirs. */
+  /** Sats of each output to a receiver, in any order. */
   readonly delivered: readonly number[];
   /** The scripts of these outputs. */
   readonly deliveredTo: readonly string[];
@@ -112,23 +112,23 @@ export interface MoneyFate {
   /** Virtual bytes of each transaction that spent it. */
   readonly sizes: readonly number[];
   /**
-   * With the service: outputs that are neither a receiver's nor the refund's, without what the service's own money paid
+   * Sats that the service kept: outputs to neither a receiver nor the refund, without the service's own money that paid
    * for returns.
    */
   readonly kept: number;
-  /** Of each payment that nobody has spent. */
+  /** Sats of each unspent payment. */
   readonly left: readonly number[];
-  /** What came from the inventory and did not go back there. */
+  /** Sats of the inventory that did not go back there. */
   readonly lent: number;
   /** Sats of parents that neither returned nor stay at their deposits. */
   readonly borrowed: number;
-  /** Inputs of the transactions that spent it which are somebody else's money, without the service's in returns. */
+  /** Inputs of the transactions that spent it with money of others, except the service's in returns. */
   readonly foreign: readonly string[];
   /** Scripts of the service's own money that paid for returns. */
   readonly given: readonly string[];
 }
 
-/** Follows what was paid to an address through all transactions that spent it. */
+/** Follows payments to an address through all transactions that spent them. */
 export function fateOf(chain: ChainMoney, of: MoneyOf): MoneyFate {
   const { address, receivers, refund, parents = noParents, operator = nothing } = of;
   const payments = chain.paidTo(address);

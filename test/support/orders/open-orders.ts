@@ -4,10 +4,10 @@ import { isNameLost, leastRefund } from './order-verdict.ts';
 const ended: ReadonlySet<string> = new Set(['completed', 'refunded', 'expired', 'cancelled']);
 
 /**
- * Orders that wait for anything but people, in words. One in `waiting-refund` may stay there with dust; its parents may
- * not: a return that is made, and in no block yet, changes no state.
+ * Orders that wait for anything except people, in words. An order in `waiting-refund` may keep dust, but no parents: a
+ * return that is made, and not yet in a block, changes no state.
  *
- * @param dustOf sats of strangers by order: they may not be worth sending back
+ * @param dustOf sats of strangers by order, which may be below the fee of a refund
  */
 export async function openOrders(
   pool: pg.Pool,

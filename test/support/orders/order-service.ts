@@ -11,10 +11,10 @@ import { loadChain, loadRows, type SavedService } from './saved/saved-service.ts
 import { copyServiceRows } from './service-rows.ts';
 import { makeTestWallet } from './test-wallet.ts';
 
-/** Starts on a busy machine, and blocks until the last order is where it should be. */
+/** Time for starts on a busy machine, and for blocks until the last order is in its final state. */
 const waitMs = 120_000;
 
-/** The parts of an order's answer that tests look at. */
+/** Fields of an order's answer that tests use. */
 export interface OrderShown {
   readonly id: string;
   readonly state: string;
@@ -47,7 +47,7 @@ export class OrderService {
     this.#settings = settings;
   }
 
-  /** @param settings beside or instead of the usual ones */
+  /** @param settings in addition to the usual ones, or instead of them */
   static async start(
     settings: Readonly<Record<string, string>> = {},
     node: BitcoindOptions = {},
@@ -62,14 +62,14 @@ export class OrderService {
     return made;
   }
 
-  /** A service that was saved, perhaps by an older version, with a node of its own. It does not run yet. */
+  /** A saved service, perhaps of an older version, with its own node. It does not run yet. */
   static async saved(
     saved: SavedService,
     settings: Readonly<Record<string, string>> = {},
   ): Promise<OrderService> {
     const bitcoind = await startBitcoind();
     await loadChain(bitcoind.rpc, saved);
-    // coins to pay with, above all that was saved
+    // coins for payments, above all saved blocks
     const chain = await RegtestChain.start(bitcoind.rpc, 130);
     const database = await createEmptyDatabase();
     await migrateServiceTo(database.url, saved.migrations.length);
@@ -82,8 +82,8 @@ export class OrderService {
   }
 
   /**
-   * Beside the same node, on a machine that had nothing: the seed file, its mark and the rows of schema `service` are
-   * brought there. It does not run yet.
+   * Moves the service to an empty machine beside the same node: copies the seed file, its mark and the rows of schema
+   * `service`. It does not run yet.
    */
   async elsewhere(): Promise<OrderService> {
     const database = await createTestDatabase();
@@ -99,7 +99,7 @@ export class OrderService {
     return join(this.#folder.path, 'seed');
   }
 
-  /** What it logged. */
+  /** Its log. */
   stderr(): string {
     return this.#process?.stderr() ?? '';
   }
@@ -108,12 +108,12 @@ export class OrderService {
     return this.#origin;
   }
 
-  /** Ends when the process does, however it does. */
+  /** Resolves when the process ends, for any reason. */
   get ended(): Promise<unknown> {
     return this.#process?.ended ?? Promise.resolve();
   }
 
-  /** Starts the service; it answers when this returns. */
+  /** Starts the service, and returns once it answers. */
   async begin(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const { rpcUrl, cookieFile } = this.bitcoind;
     const words = ['serve', '--node', rpcUrl, '--cookie-file', cookieFile, '--port', '0'];
@@ -131,7 +131,7 @@ export class OrderService {
     [, this.#origin = ''] = await this.#process.seen(/^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u);
   }
 
-  /** Runs the service while it kills itself at a point, which something makes it pass; it runs again when this returns. */
+  /** Lets the service kill itself at a failpoint while `pass` reaches it; returns once the service runs again. */
   async killedAt(failpoint: string, meanwhile: () => Promise<unknown>): Promise<void> {
     await this.kill();
     await this.begin({ FAILPOINT: `${failpoint}:1` });
@@ -154,7 +154,7 @@ export class OrderService {
     });
   }
 
-  /** Ends it at once. */
+  /** Kills it at once. */
   async kill(): Promise<void> {
     this.#process?.child.kill('SIGKILL');
     await this.#process?.ended;

@@ -6,21 +6,22 @@ import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf, type LedgerAccount } from '#purse/ledger/ledger.ts';
 import { type ChainMoney, fateOf, type MoneyFate, type MoneyOf } from './money-on-chain.ts';
 
-/** Sats of a payment that costs more to send back at 10 sat/vB than it holds, and may stay (docs/orders-api.md). */
+/** Sats of a payment below the fee of its refund at 10 sat/vB, which may stay (docs/orders-api.md). */
 const worthless = 580;
 /**
- * Less may stay owed: at 10 sat/vB, more than nodes of tests estimate, a refund costs 1,110 sats, and 330 must be left.
+ * Sats that may stay owed: at 10 sat/vB, more than nodes of tests estimate, a refund costs 1,110 sats, and 330 must
+ * remain.
  */
 export const leastRefund = 1500;
 
-/** Whether an order failed as another transaction etched its name before its reveal, which a block has. */
+/** Whether an order failed because another transaction etched its name before its mined reveal. */
 export const isNameLost = ({ state, error }: Pick<Order, 'error'> & { readonly state: string }): boolean =>
   state === 'error' && error?.startsWith('Another transaction etched the name first') === true;
 
-/** The size of an input, which each payment beyond the first costs the service. */
+/** Virtual bytes of an input: the service pays for each payment beyond the first. */
 const inputVirtualBytes = 58;
 
-/** An order of a test: whose it is, and what it inscribes, which nothing else does. */
+/** An order of a test: its owner, and its contents, which no other order has. */
 export interface OrderOfTest extends Pick<MoneyOf, 'receivers' | 'refund' | 'inventory' | 'parents'> {
   readonly id: string;
   readonly contents: readonly string[];
@@ -30,15 +31,15 @@ export interface OrderVerdict {
   readonly state: string;
   readonly fate: MoneyFate;
   readonly isDelivered: boolean;
-  /** In words: what is not as it must be. */
+  /** Faults, in words. */
   readonly faults: readonly string[];
-  /** Sats that are nowhere, or with somebody who should not have them. */
+  /** Sats that are lost, or have a wrong owner. */
   readonly lost: number;
 }
 
 /**
- * What became of an order that has come to its end: delivered once or refunded once, as the chain has it, with a ledger
- * that says the same. The money is followed on the chain, from the payments on.
+ * Checks the end of an order: delivered once or refunded once, by the chain, with a ledger that agrees. The money is
+ * followed on the chain, from the payments on.
  */
 export async function verdictOfOrder(
   pool: pg.Pool,
@@ -83,7 +84,7 @@ export async function verdictOfOrder(
   };
 }
 
-/** Where an order may stay. What is not worth sending back keeps it waiting, until fees are lower or for ever. */
+/** States in which an order may stay. It waits while its money is below the fee of a refund, perhaps for ever. */
 function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[] {
   if (isNameLost({ state, error })) return [];
   const ends = ['completed', 'refunded', ...(paid === 0 ? ['expired', 'cancelled'] : [])];
@@ -94,8 +95,8 @@ function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[]
 }
 
 /**
- * Faults of mints that blocks have, each with its postage: the service keeps at most its fees of all. Ledger and index
- * are compared with their outputs and refunds elsewhere.
+ * Faults of mined mints, each with its postage: the service keeps at most its fees of all. Their ledger, index, outputs
+ * and refunds are compared elsewhere.
  */
 function mintedFaults(
   { state, quote, amount, terms }: Order,
@@ -113,7 +114,7 @@ function mintedFaults(
   return { faults, lost };
 }
 
-/** Nothing was etched: the service keeps nothing that is worth sending back. */
+/** Faults of an order that etched nothing: the service keeps only sats below the fee of a refund. */
 function lostNameFaults(
   order: Order,
   { delivered, kept, left }: MoneyFate,
@@ -141,7 +142,7 @@ function deliveredFaults(
   if (receivers.length > 1 && deliveredTo.toSorted().join() !== receivers.toSorted().join())
     faults.push(`gives to ${deliveredTo.join(', ')}, and not to each of ${receivers.join(', ')}`);
   if (BigInt(paid) < amount) faults.push(`is delivered for ${paid} of ${amount} sats`);
-  // the postage of an inscription on a sat of the inventory comes from there, and the customer's stays
+  // with an inventory sat, the postage comes from the inventory, and the customer's stays with the service
   const stocked = terms.inventory === undefined ? 0 : quote.postage * count;
   if (lent !== stocked) faults.push(`takes ${lent} sats of the inventory, and not ${stocked}`);
   const revenue = quote.serviceFee - quote.postage * postagesOf({ request, terms }) + stocked;
@@ -153,7 +154,7 @@ function deliveredFaults(
   return { faults, lost };
 }
 
-/** Outputs of inscriptions with other values than their postage. */
+/** Faults of inscriptions' outputs with other values than their postage. */
 function postageFaults(
   { request, quote, terms }: Pick<Order, 'request' | 'quote' | 'terms'>,
   delivered: readonly number[],
@@ -161,7 +162,7 @@ function postageFaults(
   const faults: string[] = [];
   const count = postagesOf({ request, terms });
   if (terms.burn || terms.batchMode === 'shared-output') {
-    // those of a reveal in one output
+    // a reveal with all inscriptions in one output
     if (sumOf(delivered) !== count * quote.postage)
       faults.push(`gives ${delivered.join(', ')} sats and not ${count} times ${quote.postage}`);
   } else {
@@ -177,7 +178,7 @@ function refundedFaults({ kept, left, lent, paid, refunded, fees }: MoneyFate): 
   faults: string[];
   lost: number;
 } {
-  // below 0 where the operator paid for the return of parents
+  // negative if the operator paid for the return of parents
   const lost = Math.max(0, kept) + owedOf(left);
   const faults =
     lost === 0
@@ -189,13 +190,13 @@ function refundedFaults({ kept, left, lent, paid, refunded, fees }: MoneyFate): 
   return { faults, lost };
 }
 
-/** Unspent payments that are worth sending back. */
+/** Unspent payments that are worth a refund. */
 function owedOf(left: readonly number[]): number {
   const owed = sumOf(left.filter((value) => value > worthless));
   return owed < leastRefund ? 0 : owed;
 }
 
-/** What the ledger has in each account, against the chain. */
+/** Differences between the ledger's accounts and the chain. */
 function ledgerFaults(balances: ReadonlyMap<LedgerAccount, bigint>, fate: MoneyFate): string[] {
   const held = (...accounts: LedgerAccount[]): number =>
     accounts.reduce((total, account) => total + Number(balances.get(account) ?? 0n), 0);
@@ -204,7 +205,7 @@ function ledgerFaults(balances: ReadonlyMap<LedgerAccount, bigint>, fate: MoneyF
     ['postage', held('postage'), sumOf(fate.delivered)],
     ['fee', held('fee'), fate.fees],
     ['inventory', held('inventory'), 0 - fate.lent],
-    // what was too much, and costs more to send back than it holds, lies with the service and is owed
+    // an excess payment below the fee of its refund stays with the service, and is owed
     [
       'what we hold',
       held('service', 'referral', 'creator', 'operator', 'owed'),
@@ -240,7 +241,7 @@ async function customersAmong(pool: pg.Pool, scripts: readonly string[]): Promis
   return rows.map(({ script }) => script);
 }
 
-/** Two stored transactions that are both to be sent, and spend the same money. */
+/** Faults: two stored transactions that may both be sent and spend the same money. */
 async function rivals(pool: pg.Pool, id: string): Promise<string[]> {
   const outpoints = (await readTransactions(pool, id)).flatMap(({ plan }) =>
     plan.inputs.map(({ outpoint }) => outpoint),

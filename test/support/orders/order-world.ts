@@ -56,30 +56,28 @@ import { expectSameFreeCoins } from './revenue-coins.ts';
 import { testMiner } from './stand-in-miner.ts';
 import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
 
-/** Three processes start on a busy machine. */
+/** Time for three processes to start on a busy machine. */
 const settledMaxMs = 60_000;
 
 const allKinds: readonly OrderTransactionKind[] = ['commit', 'reveal', 'burn', 'return', 'refund'];
 
-/**
- * A real node, its chain indexed, payments and orders followed as by `serve`, and the orders of customers.
- */
+/** A real node with its indexed chain, with payments and orders followed as by `serve`, and customers' orders. */
 export class OrderWorld {
   readonly bitcoind: Bitcoind;
   readonly chain: RegtestChain;
   readonly database: TestDatabase;
   readonly customerOrders: CustomerOrders;
   readonly wallet: PublicWallet;
-  /** Warnings and errors of what `follow` began. */
+  /** Warnings and errors of the work that `follow` started. */
   readonly logged: string[] = [];
-  /** What is done about stuck transactions, from the next `follow` on. */
+  /** Policy for stuck transactions, from the next `follow` on. */
   bumps: BumpPolicy = {
     maxSats: 20_000n,
     dayMaxSats: 1_000_000n,
     revenuePercent: 100n,
     afterMs: 3_600_000,
   };
-  /** Bounds of what returns cost; that of a day counts from the next look on. */
+  /** Bounds of the costs of returns; that of a day counts from the next look on. */
   readonly returns: { maxSats: bigint; dayMaxSats: bigint } = { maxSats: 5_000n, dayMaxSats: 50_000n };
   /** PAYOUT_CONFIRMATIONS, from the next `follow` on. */
   payoutConfirmations = 3;
@@ -89,7 +87,7 @@ export class OrderWorld {
     debtMax: 10_000n,
     consolidation: { dayMax: 0n, feeRateMax: 2_000n },
   };
-  /** The price of transactions, in place of what the node says; null: as it says. From the next look on. */
+  /** Fee rate instead of the node's estimate; null: the node's. From the next look on. */
   estimate: bigint | null = null;
   readonly told: { id: string; state: string }[] = [];
   readonly miner: Miner | null;
@@ -135,8 +133,8 @@ export class OrderWorld {
   }
 
   /**
-   * @param blocks all but the last hundred are coins of the tests
-   * @param minerUrl takes reveals above the standard weight; null: there is none
+   * @param blocks all but the last hundred are coins of the tests @param minerUrl takes reveals above the standard
+   * weight; null: there is none
    */
   static async start(
     options: BitcoindOptions = {},
@@ -161,7 +159,7 @@ export class OrderWorld {
       endReleases: await releaseTestWallet(database.url, seedFile, identity),
     });
     await world.follow();
-    // orders are taken once a block is indexed
+    // orders are taken only once a block is indexed
     await world.indexed();
     return world;
   }
@@ -180,7 +178,7 @@ export class OrderWorld {
   }
 
   /**
-   * Indexes, and follows payments and orders.
+   * Starts to index, and to follow payments and orders.
    *
    * @param changed settings of the index that differ from those of its start
    */
@@ -283,7 +281,7 @@ export class OrderWorld {
     return (signal) => handPackages({ url, miner, signal, log, firstPauseMs: 200 });
   }
 
-  /** Ends what `follow` began. */
+  /** Stops the work that `follow` started. */
   async stop(): Promise<void> {
     this.#running?.controller.abort();
     await Promise.all(this.#running?.ends ?? []);
@@ -291,12 +289,12 @@ export class OrderWorld {
     this.#running = null;
   }
 
-  /** Has an order looked at now: after a block, some are only once a minute. */
+  /** Has an order processed now: after a block, some are due only after a minute. */
   wake(id: string): Promise<void> {
     return wakeOrder(this.database.pool, id);
   }
 
-  /** Settles when the order is in a state. */
+  /** Resolves when the order is in a state. */
   async until(id: string, state: string): Promise<void> {
     await this.eventually(async () => {
       const found = await this.customerOrders.read(id);
@@ -307,7 +305,7 @@ export class OrderWorld {
     });
   }
 
-  /** Settles when the node has taken all transactions of these kinds that are stored for the order. */
+  /** Resolves when the node has taken all stored transactions of these kinds of the order. */
   async sent(id: string, kinds: readonly OrderTransactionKind[] = allKinds): Promise<void> {
     await this.eventually(async () => {
       const found = await this.customerOrders.read(id);
@@ -319,7 +317,7 @@ export class OrderWorld {
     });
   }
 
-  /** Mines what is paid, and then what inscribes it. */
+  /** Mines the payments, and then the reveals. */
   async deliver(id: string): Promise<void> {
     await this.chain.mineMempool();
     await this.until(id, 'queued');
@@ -328,7 +326,7 @@ export class OrderWorld {
     await this.until(id, 'completed');
   }
 
-  /** Makes the node estimate about this rate, in sats for a virtual byte, with blocks of transactions that pay it. */
+  /** Makes the node estimate about this rate, in sat/vB, by blocks of transactions that pay it. */
   async raiseFees(feeRate: number): Promise<void> {
     for (let block = 0; block < 16; block++) {
       const made = await this.chain.split(8, 1_000_000);
@@ -346,7 +344,7 @@ export class OrderWorld {
     return waitUntil(check, { limitMs: settledMaxMs, everyMs: 100 });
   }
 
-  /** Settles when the index is at the node's best block. */
+  /** Resolves when the index has the node's best block. */
   async indexed(): Promise<void> {
     const best = await this.bitcoind.rpc.call<string>('getbestblockhash');
     await this.eventually(async () => {
@@ -362,12 +360,12 @@ export class OrderWorld {
     return (await openSigner(this.seedFile, this.wallet.identity)).signPlan(plan, plainInputs(plan));
   }
 
-  /** Signs it as another wallet with the words does, which has none of the service's rules. In hex. */
+  /** Signs like another wallet with the same words, without the service's rules. In hex. */
   signElsewhere(plan: TransactionPlan): Promise<string> {
     return signedElsewhere(this.seedFile, plan);
   }
 
-  /** Differences, once the orders are where the chain is. If there are none, coins are free as plans say. */
+  /** Differences, once the orders agree with the chain. Without any, coins are free as plans say. */
   async audit(looks?: number): Promise<
     Audit & {
       readonly payouts: readonly PayoutDifference[];

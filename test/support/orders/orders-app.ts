@@ -20,9 +20,9 @@ export interface OrdersAnswer<Body> {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** The app, where customers make orders. Nothing brings them on: there is no node. */
+/** The app in which customers create orders. Without a node, nothing processes them. */
 export interface OrdersApp extends HttpApp {
-  /** Where it stores contents. */
+  /** Folder of its contents. */
   readonly filesDir: string;
   post<Body = Record<string, never>>(
     url: string,
@@ -30,15 +30,14 @@ export interface OrdersApp extends HttpApp {
     headers?: Readonly<Record<string, string>>,
   ): Promise<OrdersAnswer<Body>>;
   get<Body = Record<string, never>>(url: string): Promise<OrdersAnswer<Body>>;
-  /** No process with the seed releases addresses any more. */
+  /** Stops the release of addresses by a process with the seed. */
   endReleases(): Promise<void>;
 }
 
 /**
- * @param bytesADay that a client may store; null: no bound
- * @param miner takes reveals above the standard weight; null: there is none
- * @param prices beside or instead of the usual ones, and prices of coins in dollars; absent: there are none
- * @param persons checks tokens of orders of collections; null: any token is taken
+ * @param bytesADay bytes that a client may store in a day; null: no bound @param miner takes reveals above the standard
+ * weight; null: there is none @param prices in addition to the usual ones, or instead of them, and prices of coins in
+ * dollars; absent: none @param persons checks tokens of orders of collections; null: no check
  */
 export async function createOrdersApp(
   bytesADay: number | null = null,
@@ -54,7 +53,7 @@ export async function createOrdersApp(
     prices: { prices: { ...defaultPriceSettings, nonStandard: miner !== null }, ...prices },
     access: ({ pool }) => (access = testAccess(pool, { mode: 'open' })).access,
     orders: async ({ pool, accessPool, url }) => {
-      // orders are taken once a block is indexed
+      // orders are taken only once a block is indexed
       await pool.query(
         `INSERT INTO chain.state (network, fingerprint_key, tip_height, tip_hash, text_rules, cbor_rules)
          VALUES ('regtest', $1, 0, $1, 1, 1)

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 
-/** Whether the index, the payments and the orders have looked at the node's best block. */
+/** Whether the index, the payments and the orders have processed the node's best block. */
 export async function areOrdersFollowed(pool: pg.Pool, rpc: NodeRpc): Promise<boolean> {
   const best = Buffer.from(await rpc.call<string>('getbestblockhash'), 'hex').reverse();
   const { rowCount } = await pool.query(

@@ -14,7 +14,7 @@ const client = new Ordinalsbot(key, 'testnet', key === '' ? undefined : key)[
 ]() as unknown as Readonly<Record<string, (...parameters: unknown[]) => Promise<unknown>>>;
 try {
   const value = await client[method]?.(...(JSON.parse(json) as unknown[]));
-  // this method returns the whole answer of its HTTP library, which is no JSON
+  // this method returns the whole answer of its HTTP library, which is not JSON
   print({ value: method === 'createCollection' ? (value as { readonly data: unknown }).data : value });
 } catch (error) {
   const { status = null, message } = error as { readonly status?: number; readonly message: string };

@@ -14,7 +14,7 @@ export interface Partner {
 /** Sats of the base fee that a referral gets of each order. */
 export const commission = 300;
 
-/** An order with a referral, which gets `commission` and what the customer added. */
+/** An order with a referral, which gets `commission` and the customer's addition. */
 export const referredOrder = (text: string, referral: string, additional: number): WantedOrder => {
   const order = wantedOrder([text], { additionalFee: BigInt(additional) });
   return {
@@ -24,26 +24,26 @@ export const referredOrder = (text: string, referral: string, additional: number
   };
 };
 
-/** An order of an item of a collection by its price, whose creator gets `price`. */
+/** An order of a collection's item by its price, whose creator gets `price`. */
 const soldOrder = (text: string, address: string, price: number): WantedOrder => {
   const order = wantedOrder([text], { additionalFee: BigInt(price) });
   return { ...order, quote: { ...order.quote, creator: { address, price } } };
 };
 
-/** Partners of a world, whose shares deliveries bring. */
+/** Partners of a world, who earn shares by deliveries. */
 export class Partners {
   readonly #world: OrderWorld;
   readonly #firstOwner: number;
   #registered = 0;
   #ordered = 0;
 
-  /** @param firstOwner of the first partner; each has the next one */
+  /** @param firstOwner owner of the first partner; each further one has the next number */
   constructor(world: OrderWorld, firstOwner: number) {
     this.#world = world;
     this.#firstOwner = firstOwner;
   }
 
-  /** A code with an address of its own, or with that of another one. */
+  /** A code with its own address, or with that of another one. */
   async register(
     owner = this.#firstOwner + this.#registered,
     code = `partner-${String(this.#registered).padStart(2, '0')}`,
@@ -54,12 +54,12 @@ export class Partners {
     return { code, owner };
   }
 
-  /** Delivers an order of the partner, which brings it `commission` and what is added, and buries it. */
+  /** Delivers an order of the partner, who earns `commission` and the addition, and mines more blocks. */
   async deliver({ code }: Partner, additional: number, deep: number): Promise<void> {
     await this.#deliver(referredOrder(`${code} ${this.#ordered++}`, code, additional), deep);
   }
 
-  /** Delivers an item to its buyer, which brings the creator its price, and buries it. */
+  /** Delivers an item to its buyer, so that its creator earns the price, and mines more blocks. */
   async sell(creator: string, price: number, deep: number): Promise<void> {
     await this.#deliver(soldOrder(`${creator} ${this.#ordered++}`, creator, price), deep);
   }
@@ -74,7 +74,7 @@ export class Partners {
     await world.indexed();
   }
 
-  /** The operator adds a coin, which a block has. */
+  /** Adds a coin as the operator, in a block. */
   async fund(value: number): Promise<void> {
     const { chain, database, wallet } = this.#world;
     const { pool } = database;

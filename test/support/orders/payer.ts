@@ -5,14 +5,14 @@ import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { type Coin, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import type { OrderWorld } from './order-world.ts';
 
-/** A payment of the customer that is in no block yet. */
+/** A payment of the customer that is not in a block yet. */
 export interface Unconfirmed {
   readonly coin: Coin;
   readonly txid: string;
   readonly hex: string;
 }
 
-/** An order, as far as its payer knows it. */
+/** The fields of an order that its payer knows. */
 export type PaidOrder = Pick<NewOrder, 'id' | 'amount' | 'script'>;
 
 /** The customer of an order. Amounts are sats. */
@@ -27,7 +27,7 @@ export class Payer {
     this.amount = Number(order.amount);
   }
 
-  /** Reads what the order says is missing. */
+  /** Reads how many sats the order says are missing. */
   async missing(): Promise<number> {
     const found = await this.world.customerOrders.read(this.order.id);
     return (orderAnswer(found!.order, found!, networks.regtest, 'http://orders.test') as { missing: number })
@@ -47,16 +47,16 @@ export class Payer {
     return { coin, txid: payment.txid, hex: payment.hex };
   }
 
-  /** Spends the coin of a payment otherwise, for a higher fee; null: to its owner. */
+  /** Replaces a payment by one with a higher fee; null: to its owner. */
   async replace({ coin }: Unconfirmed, value: number | null, fee = 50_000): Promise<void> {
     const paid = value === null ? [] : [{ value, outputScript: this.order.script }];
     const change = { value: coin.value - (value ?? 0) - fee, to: coin.owner };
     await this.world.chain.broadcast(transaction([coin], [...paid, change]));
   }
 
-  /** The time to pay is over. */
+  /** Waits until the time to pay is over. */
   async expire(): Promise<void> {
-    // a mempool has whole seconds: what is paid in this one must be later
+    // the mempool has whole seconds: a payment in this one must count as later
     await this.world.database.pool.query(
       `UPDATE service.orders SET expires_at = now() - interval '1 second' WHERE id = $1`,
       [this.order.id],
@@ -72,7 +72,7 @@ export class Payer {
     return this.world.chain.mineMempool();
   }
 
-  /** Pays and confirms, and the reveal is with the node. */
+  /** Pays, confirms, and waits until the node has the reveal. */
   async revealed(): Promise<Unconfirmed> {
     const payment = await this.pay(this.amount);
     await this.mine();
@@ -81,7 +81,7 @@ export class Payer {
     return payment;
   }
 
-  /** Paid and delivered. */
+  /** Pays, and waits for the delivery. */
   async delivered(): Promise<Unconfirmed> {
     const payment = await this.revealed();
     await this.mine();
@@ -89,13 +89,13 @@ export class Payer {
     return payment;
   }
 
-  /** Has the last blocks taken back, and as many empty ones and one more mined in their place. */
+  /** Replaces the last blocks by as many empty ones and one more. */
   async reorganise(depth: number): Promise<void> {
     await this.world.chain.takeBack(depth);
     await this.world.chain.mineEmpty(depth + 1);
   }
 
-  /** Its wallet sends a payment again, which no block has. */
+  /** Sends a payment without a block again, as its wallet does. */
   async sendAgain({ hex }: Unconfirmed): Promise<void> {
     await this.world.chain.rpc.call('sendrawtransaction', [hex]);
   }

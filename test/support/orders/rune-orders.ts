@@ -25,14 +25,14 @@ export interface MintOrder extends ShownOrder {
   readonly warnings?: readonly { readonly code: string }[];
 }
 
-/** A rune as /rune shows it. */
+/** A rune in the answer of /rune. */
 export interface ShownRune {
   readonly id: string;
   readonly mintable: boolean;
   readonly entry: { readonly spaced_rune: string; readonly mints: number; readonly premine: number };
 }
 
-/** Owners of addresses that orders of these tests name. */
+/** Owners of addresses in orders of these tests. */
 export const minterOwner = 860;
 export const refundOwner = 861;
 
@@ -47,7 +47,7 @@ const anyTerms: Terms = {
 
 /** Runes and orders of mints beside a real node. */
 export class RuneOrders extends ShownOrders<MintOrder> {
-  /** Etches a rune with the name that ord gives: no commitment is needed. */
+  /** Etches a rune whose name ord gives: it needs no commitment. */
   async etch(terms: Partial<Terms>, more: Partial<Etching> = {}): Promise<ShownRune> {
     const { chain } = this.service;
     const etching = { ...plainEtching, ...more, terms: { ...anyTerms, ...terms } };
@@ -67,7 +67,7 @@ export class RuneOrders extends ShownOrders<MintOrder> {
     return transaction([coin], [change, { value: 0, outputScript }]);
   }
 
-  /** Throws until a block has it. */
+  /** Throws until it is in a block. */
   async rune(name: string): Promise<ShownRune> {
     const rune = await this.shown<ShownRune>(`/rune/${name}`);
     if (rune === null) throw new Error(`/rune/${name}: 404`);
@@ -97,7 +97,7 @@ export class RuneOrders extends ShownOrders<MintOrder> {
     return made;
   }
 
-  /** The sentence with which an order is refused, which is that of its price. */
+  /** The reason with which an order is refused. Its price has the same one. */
   async refusal(rune: string, numberOfMints: number): Promise<string> {
     const order = { rune, numberOfMints, receiveAddress: addressOf(minterOwner), fee: 2 };
     const answers = [

@@ -5,8 +5,8 @@ import { connectClient } from '#kernel/pg/pool.ts';
 import type { TestDatabase } from '#test/support/database.ts';
 
 /**
- * Brings all rows of schema `service` to a database that has none, and its sequences, as `pg_dump --schema=service` and
- * a restore do: machines of tests have none of the server's version.
+ * Copies all rows of schema `service` and its sequences into a database without rows, like `pg_dump --schema=service`
+ * and a restore: test machines do not have these tools in the server's version.
  */
 export async function copyServiceRows(source: TestDatabase, target: TestDatabase): Promise<void> {
   const [reader, writer] = [
@@ -14,7 +14,7 @@ export async function copyServiceRows(source: TestDatabase, target: TestDatabase
     await connectClient(target.superuserUrl),
   ];
   try {
-    // a restore makes constraints and triggers when the rows are there
+    // a restore creates constraints and triggers after the rows
     await writer.query(`SET session_replication_role = 'replica'`);
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const refuseAgain = await allowChanges(writer);
@@ -36,7 +36,7 @@ export async function copyServiceRows(source: TestDatabase, target: TestDatabase
   }
 }
 
-/** Lets rows be changed that are only ever added, until the returned function is called. */
+/** Allows changes of append-only rows, until the returned function is called. */
 export async function allowChanges(client: pg.Client): Promise<() => Promise<void>> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT tgrelid::regclass::text AS name FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid

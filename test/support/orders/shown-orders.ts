@@ -1,7 +1,7 @@
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { OrderService } from './order-service.ts';
 
-/** An order of any type, as tests look at it. */
+/** An order of any type, with the fields that tests use. */
 export interface ShownOrder {
   readonly id: string;
   readonly state: string;
@@ -34,7 +34,7 @@ export class ShownOrders<Shown extends ShownOrder> {
     return this.until(id, (shown) => shown.state === state);
   }
 
-  /** Pays an order: its payment is in the mempool. */
+  /** Pays an order, and waits until the payment is in the mempool. */
   async pay({ id, charge }: Pick<ShownOrder, 'id' | 'charge'>): Promise<void> {
     await this.service.chain.payAddress(charge.address, charge.amount);
     await this.untilState(id, 'waiting-confirmation');
@@ -52,7 +52,7 @@ export class ShownOrders<Shown extends ShownOrder> {
     return answer.status === 404 ? null : ((await answer.json()) as Of);
   }
 
-  /** Differences that an audit finds once all is settled: empty. */
+  /** Differences that an audit finds once everything is settled: empty. */
   differences(): Promise<unknown[]> {
     return this.service.eventually(async () => {
       const { differences: found } = await auditOrders({

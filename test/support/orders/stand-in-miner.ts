@@ -6,17 +6,17 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { type Received, type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 
-/** How a miner answers: as the protocol says, not at all, or with something else. */
+/** How a miner answers: by the protocol, not at all, or with something else. */
 export type MinerMood = 'accepts' | 'refuses' | 'silent' | 'broken';
 
-/** A transaction as the node decodes it, as far as a miner looks at it. */
+/** A transaction as the node decodes it, with the fields that a miner needs. */
 interface Decoded {
   readonly txid: string;
   readonly weight: number;
   readonly vin: readonly { readonly txid: string; readonly vout: number }[];
 }
 
-/** An offer as it came in. */
+/** A received offer. */
 export interface SeenOffer {
   readonly version: number;
   readonly network: string;
@@ -25,7 +25,7 @@ export interface SeenOffer {
   readonly feeRate: number;
 }
 
-/** A package as it came in, with its transactions decoded. */
+/** A received package, with its transactions decoded. */
 export interface SeenPackage {
   readonly id: string;
   readonly hexes: readonly string[];
@@ -45,8 +45,8 @@ export const testMiner = (url: string): Miner =>
   httpMiner(new OutgoingHttp({ own: [url] }), url, async () => 'regtest');
 
 /**
- * A miner that speaks the protocol of docs/miner.md over HTTP, decodes what it gets with a node, and mines it into a block
- * where a test wants it: blocks of regtest have transactions that its nodes do not relay.
+ * A miner with the protocol of docs/miner.md over HTTP. It decodes packages with a node, and mines them when a test
+ * wants it: blocks of regtest may have transactions that its nodes do not relay.
  */
 export class StandInMiner {
   offersMood: MinerMood = 'accepts';
@@ -68,7 +68,7 @@ export class StandInMiner {
     return made;
   }
 
-  /** The address of the miner, with a secret in its path. */
+  /** The URL of the miner, with a secret in its path. */
   get url(): string {
     return `http://127.0.0.1:${this.#receiver.port}/secret-of-the-operator`;
   }
@@ -78,7 +78,7 @@ export class StandInMiner {
     this.#rpc = rpc;
   }
 
-  /** Accepts all again, and forgets what came. What it was silent about ends without an answer. */
+  /** Accepts everything again, and forgets what it received. Open requests end without an answer. */
   reset(): void {
     for (const response of this.#silent) response.destroy();
     this.#silent.clear();
@@ -88,14 +88,16 @@ export class StandInMiner {
     this.packages.length = 0;
   }
 
-  /** Mines the newest package: both, or the reveal alone where a block has its commit. Returns the hash of the block. */
+  /**
+   * Mines the newest package: both transactions, or only the reveal if the commit is mined. Returns the block's hash.
+   */
   async mine(which: 'both' | 'reveal' = 'both'): Promise<string> {
     const found = this.packages.at(-1);
     if (found === undefined) throw new Error('no package came');
     return this.mineThese(which === 'both' ? found.hexes : found.hexes.slice(1));
   }
 
-  /** Mines a block of these transactions alone. */
+  /** Mines a block with only these transactions. */
   async mineThese(hexes: readonly string[]): Promise<string> {
     if (this.#rpc === null) throw new Error('the miner has no node');
     const { hash } = await this.#rpc.call<{ hash: string }>('generateblock', [addressOf(owner), hexes]);

@@ -31,7 +31,7 @@ export interface Refusal {
   readonly error: readonly { readonly msg: string }[];
 }
 
-/** Steps that tests of orders on sats of the inventory share. */
+/** Steps of tests of orders on inventory sats. */
 export function stockOrders(roomOf: () => StockRoom) {
   const worldOf = () => roomOf().world;
   const stocks = async (count: number): Promise<Stocked[]> => {
@@ -60,7 +60,7 @@ export function stockOrders(roomOf: () => StockRoom) {
     );
   }
 
-  /** Outputs that an order has, by their files. */
+  /** Outputs that an order has reserved, by file. */
   async function reservedBy(id: string) {
     const { rows } = await worldOf().database.pool.query<{
       txid: Buffer;
@@ -79,7 +79,7 @@ export function stockOrders(roomOf: () => StockRoom) {
     }));
   }
 
-  /** Reads, in the order of the files, the sat of each inscription, and where it is. */
+  /** Reads the sat and the place of each inscription, in the order of the files. */
   async function inscribedOn(id: string) {
     const { transactions } = (await worldOf().customerOrders.read(id))!;
     const reveals = transactions.filter(({ kind }) => kind === 'reveal');

@@ -27,18 +27,18 @@ export interface Stocked {
   readonly txid: string;
   readonly vout: number;
   readonly value: number;
-  /** The uncommon sat, and how many sats of the output come before it. */
+  /** The uncommon sat, and the number of sats of the output before it. */
   readonly sat: number;
   readonly place: number;
   readonly script: Uint8Array;
-  /** What made it. */
+  /** Source of the output. */
   readonly made: RegtestTransaction;
 }
 
-/** A proxy that names nobody for whom it asks. */
+/** A proxy that does not name its clients. */
 export const proxyAddress = '203.0.113.7';
 
-/** The inventory of a world, and the app at which its sats are ordered. */
+/** The inventory of a world, and the app in which its sats are ordered. */
 export class StockRoom {
   readonly world: OrderWorld;
   readonly app: App;
@@ -52,7 +52,7 @@ export class StockRoom {
     this.#close = close;
   }
 
-  /** A world with an index of sats, of so many blocks, whose orders can have what lies here. */
+  /** A world with an index of sats and this many blocks, whose orders can use the inventory. */
   static async start(blocks: number, options: BitcoindOptions = {}): Promise<StockRoom> {
     const world = await OrderWorld.start(options, blocks, {
       indexSats: true,
@@ -87,7 +87,7 @@ export class StockRoom {
       trustedProxies: [proxyAddress],
       access: given.access,
     });
-    // as a command does: it remembers nothing
+    // like a command: it remembers nothing
     return new StockRoom(
       world,
       app,
@@ -131,7 +131,7 @@ export class StockRoom {
     return { coin, sat: ((await chain.height()) - output.confirmations + 1) * 5_000_000_000 };
   }
 
-  /** Brings a special sat into the inventory, behind others and before others. */
+  /** Puts a special sat into the inventory, with other sats of its output before and after it. */
   async stock(place: number, value: number, addressIndex = 0): Promise<Stocked> {
     const { chain, wallet } = this.world;
     const { script } = wallet.inventoryAddress(addressIndex);
@@ -151,7 +151,7 @@ export class StockRoom {
   }
 
   async add({ txid, vout }: Pick<Stocked, 'txid' | 'vout'>): Promise<void> {
-    // the index proves what it holds
+    // the index proves its contents
     await this.world.eventually(async () => {
       await this.#inventory().add({ txid: parseTxid(txid)!, vout }, testAsker());
       return true;
@@ -173,7 +173,7 @@ export class StockRoom {
     return split.coin(1);
   }
 
-  /** Sends an output of the inventory elsewhere, as its operator may at any moment. In hex. */
+  /** Spends an output of the inventory, as its operator may at any moment. Returns the transaction in hex. */
   spend({ txid, vout, value, script }: Stocked, to: Uint8Array, fee = 1_000): Promise<string> {
     return this.world.signElsewhere({
       version: 2,

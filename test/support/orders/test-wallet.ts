@@ -7,7 +7,7 @@ import { newSeedWords, readSeedFile, writeSeedFile } from '#wallet/seed-file.ts'
 import { putWallet } from '#wallet/wallet.store.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
-/** A wallet of new words: its seed file, and its row. */
+/** A wallet with new words: its seed file, and its row. */
 export async function makeTestWallet(pool: pg.Pool, seedFile: string): Promise<WalletIdentity> {
   await writeSeedFile(seedFile, newSeedWords());
   const { key, fingerprint } = accountOf(await readSeedFile(seedFile), 'regtest');
@@ -20,7 +20,7 @@ export async function makeTestWallet(pool: pg.Pool, seedFile: string): Promise<W
   return identity;
 }
 
-/** Releases indices as the process with the seed does, until the returned function is called. */
+/** Releases indices like the process with the seed, until the returned function is called. */
 export async function releaseTestWallet(
   url: string,
   seedFile: string,

@@ -2,10 +2,10 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Payer } from '#test/support/orders/payer.ts';
 import type { PaymentCase } from './payment-cases.ts';
 
-/** One block, and more than a node takes back into its mempool. */
+/** Depths of reorganisations: one block, and more than a node takes back into its mempool. */
 const depths = [1, 12];
 
-/** Exact payments of orders whose blocks are taken back, or whose transactions the node forgets. */
+/** Exact payments of orders whose blocks are removed, or whose transactions the node forgets. */
 export const chainCases: readonly PaymentCase[] = [
   ...depths.flatMap((depth): PaymentCase[] => [
     {
@@ -14,7 +14,7 @@ export const chainCases: readonly PaymentCase[] = [
         const payment = await payer.revealed();
         await payer.world.chain.mineEmpty(depth - 1);
         await payer.reorganise(depth);
-        // the node has forgotten what was in the lowest of 12
+        // the node has forgotten the transactions of the lowest of 12
         await payer.sendAgain(payment);
       },
       ends: 'delivered',

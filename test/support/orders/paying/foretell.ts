@@ -14,14 +14,14 @@ type World = Pick<OrderWorld, 'database' | 'customerOrders'>;
 export const findOrder = ({ database }: World, wanted: WantedOrderName): Promise<FoundOrder> =>
   withTransaction(database.pool, (client) => findOpenOrder(client, networks.regtest, wanted));
 
-/** The same of an order that takes money. */
+/** Finds an order that takes money. */
 export async function findOpen(world: World, id: string): Promise<OpenOrder> {
   const found = await findOrder(world, { id });
   if (found.kind !== 'open') throw new Error(`the order is ${found.kind}`);
   return found.order;
 }
 
-/** The end of an order after a payment whose outputs, from the first one on, are parents and then these coins. */
+/** The predicted end of an order after a payment with these outputs: first parents, then coins. */
 export function foretell(
   open: OpenOrder,
   values: readonly number[],
@@ -35,7 +35,7 @@ export function foretell(
   return afterPayment(open, { coins, parents }, regtestSatributes());
 }
 
-/** Compares the payments that the transactions of an order spend with those that were foretold, in their order. */
+/** Compares the payments that an order's transactions spend with the predicted ones, in their order. */
 export async function expectSpent(
   { customerOrders }: World,
   id: string,

@@ -17,12 +17,12 @@ export interface WantedPaid {
   readonly terms: WantedTerms;
 }
 
-/** The place in which orders of one kind are made, paid and delivered. */
+/** The world in which orders of one kind are created, paid and delivered. */
 export interface PaidRoom {
   readonly world: OrderWorld;
-  /** The script of the inventory that its orders take sats of, in hex; absent: they take no such sats. */
+  /** Script of the inventory whose sats its orders take, in hex; absent: none. */
   readonly inventory?: string;
-  /** The first block that has outputs of it. */
+  /** The first block with outputs of it. */
   readonly stockedFrom?: number;
   order(wanted: WantedPaid): Promise<PaidOrder>;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export interface PaidKind {
   readonly open: () => Promise<PaidRoom>;
 }
 
-// a node that has restarted has an empty mempool
+// a restarted node has an empty mempool
 const node = { extra: ['-persistmempool=0'] };
 
 /** Orders of one file, paid to their reveal. */
@@ -66,10 +66,10 @@ async function openWorld(type: OrderTerms['type']): Promise<PaidRoom> {
 
 /** Deeper than any reorganisation of a case. */
 const buriedBlocks = 20;
-/** More than the orders of all cases take: what an order leaves of an output is listed again. */
+/** More sats than the orders of all cases take: rests of outputs are listed again. */
 const stockedOutputs = 150;
 
-/** Orders of two files, each on a sat of its own of the inventory. */
+/** Orders of two files, each on its own inventory sat. */
 export const specialSats: PaidKind = {
   name: 'special sats of several files',
   files: 2,

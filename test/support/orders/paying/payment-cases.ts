@@ -8,7 +8,7 @@ import type { PaidKindName, WantedTerms } from './paid-kinds.ts';
 export interface PaymentCase {
   readonly name: string;
   readonly run: (payer: Payer) => Promise<unknown>;
-  /** A delivery may leave a refund of what was too much. */
+  /** A delivery may leave a refund of the excess. */
   readonly ends:
     | 'delivered'
     | 'delivered, the rest refunded'
@@ -18,18 +18,18 @@ export interface PaymentCase {
     | 'dust stays owed';
   /** Terms of the order beside its files. */
   readonly terms?: WantedTerms;
-  /** Kinds of orders that it says something about; absent: all. */
+  /** Kinds of orders that it applies to; absent: all. */
   readonly of?: readonly PaidKindName[];
 }
 
-/** Cases of payments alone: special sats are spent beside them, by the same rules whatever they are. */
+/** Cases of payments alone. Special sats are spent beside them, by the same rules in all cases. */
 const ofPayments: readonly PaidKindName[] = ['direct orders', 'managed orders'];
 
 const oneBitcoin = 100_000_000;
-/** The most descendants that a coin of a payer has in the mempool, by nodes before Core 31. */
+/** Maximum number of a coin's descendants in the mempool of nodes before Core 31. */
 const ancestorsMax = 24;
 
-/** Payments right and wrong, before anything else happens to the chain. */
+/** Right and wrong payments, before anything else happens to the chain. */
 export const paymentCases: readonly PaymentCase[] = [
   { name: 'exactly', run: (payer) => payer.pay(payer.amount), ends: 'delivered' },
   {
@@ -49,8 +49,8 @@ export const paymentCases: readonly PaymentCase[] = [
     ends: 'delivered',
   },
   {
-    name: 'short, and with what is then missing, where an input costs more than the service earns',
-    // others earn a share of the fees, too, which pays for the input
+    name: 'short, and with the missing sats, if an input costs more than the service earns',
+    // other kinds also get a share of the fees, which pays for the input
     of: ['direct orders'],
     terms: { feeRate: 100_000n },
     run: async (payer) => {
@@ -63,7 +63,7 @@ export const paymentCases: readonly PaymentCase[] = [
     ends: 'delivered',
   },
   {
-    name: 'in so many parts that their inputs cost more than they hold, and then exactly',
+    name: 'in many parts whose inputs cost more than they hold, and then exactly',
     of: ofPayments,
     terms: { feeRate: 100_000n },
     run: async (payer) => {
@@ -74,7 +74,7 @@ export const paymentCases: readonly PaymentCase[] = [
     ends: 'delivered, and the dust refunded once fees allow it',
   },
   {
-    name: 'exactly, and a stranger sends dust whose inputs are dear',
+    name: 'exactly, and a stranger sends dust whose inputs are expensive',
     of: ofPayments,
     terms: { feeRate: 10_000n },
     run: async (payer) => {
@@ -108,7 +108,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'too little for its transactions, as an earlier version left it, and then more',
-    // the only kind that such a version had
+    // the only kind in that version
     of: ['direct orders'],
     run: async (payer) => {
       await payer.pay(payer.amount - 600);
@@ -130,7 +130,7 @@ export const paymentCases: readonly PaymentCase[] = [
     ends: 'refunded',
   },
   {
-    name: 'short, and after its refund by so little that it is never worth sending back',
+    name: 'short, and after its refund by too little for another refund',
     of: ofPayments,
     run: async (payer) => {
       await payer.pay(payer.amount - 1);
@@ -187,7 +187,7 @@ export const paymentCases: readonly PaymentCase[] = [
     ends: 'refunded',
   },
   {
-    name: 'in time, and known only after dust of a stranger came to the order that had expired',
+    name: 'in time, but known only after dust of a stranger arrived at the expired order',
     of: ofPayments,
     run: async (payer) => {
       const { bitcoind, chain } = payer.world;
@@ -234,7 +234,7 @@ export const paymentCases: readonly PaymentCase[] = [
     ends: 'refunded',
   },
   {
-    name: 'replaced by as much for a higher fee',
+    name: 'replaced by the same amount with a higher fee',
     run: async (payer) => {
       const payment = await payer.pay(payer.amount);
       await payer.until('waiting-confirmation');
@@ -262,7 +262,7 @@ export const paymentCases: readonly PaymentCase[] = [
     ends: 'refunded',
   },
   {
-    name: 'replaced by a payment to somebody else',
+    name: 'replaced by a payment to another address',
     run: async (payer) => {
       const payment = await payer.pay(payer.amount);
       await payer.until('waiting-confirmation');
@@ -273,7 +273,7 @@ export const paymentCases: readonly PaymentCase[] = [
     ends: 'nothing was paid',
   },
   {
-    name: 'replaced by a payment to somebody else after our reveal, whose block is gone',
+    name: 'replaced by a payment to another address after our reveal, whose block is gone',
     run: async (payer) => {
       const payment = await payer.revealed();
       await payer.world.chain.takeBack(1);
@@ -315,7 +315,7 @@ export const paymentCases: readonly PaymentCase[] = [
       );
       const refund = rows[0]!.txid.reverse().toString('hex');
       await world.chain.takeBack(4);
-      // another branch has the second payment with its refund, and the first one is not in a block again
+      // another branch has the second payment with its refund, and the first payment is not mined again
       await world.bitcoind.rpc.call('generateblock', ['raw(51)', [second.txid, refund]]);
       await payer.replace(first, amount);
       await payer.mine();
@@ -400,7 +400,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
 ];
 
-/** Outputs that count for nothing: no node relays them. */
+/** Outputs that do not count: no node relays them. */
 async function payWorthless({ world, order }: Payer): Promise<void> {
   const coin = await world.chain.coin();
   const change = { value: coin.value - 329 - 1000, to: coin.owner };

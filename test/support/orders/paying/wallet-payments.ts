@@ -11,12 +11,11 @@ import { home, lentParents, p2pkhHome, refunded } from '#test/support/orders/len
 import type { OrderWorld } from '#test/support/orders/order-world.ts';
 import { expectSpent, findOpen, findOrder, foretell } from './foretell.ts';
 
-/** Sats that a postage coin of a wallet has. */
+/** Sats of a wallet's postage coin. */
 const postage = 546;
 
 /**
- * Tests payments that a wallet makes in place of the one that it was asked for: each ends in a delivery, or everything
- * goes back.
+ * Tests payments that a wallet makes instead of the requested one: each ends in a delivery or in a full refund.
  *
  * @param worldOf indexes runes, and has 40 coins for these tests
  */
@@ -24,7 +23,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
   const { inscribed, termsOf, ordered, to, send, runesAt, shown, place, ...more } = lentParents(worldOf);
   const { expectAt, expectChildren, accounts, audited } = more;
 
-  /** The values of two coins that pay for an order, the first of which brings a sat. */
+  /** Values of two coins that pay for an order. The first one brings a sat. */
   const twoCoins = async (id: string): Promise<readonly [number, number]> => {
     const { missingInTwo } = await findOpen(worldOf(), id);
     return [postage, Number(missingInTwo) - postage];
@@ -35,7 +34,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
     await worldOf().wake(id);
   };
 
-  /** Mines until all money of an order went back, and the index has that. */
+  /** Mines until all money of an order is refunded, and the index has the refund. */
   const untilRefunded = async (id: string): Promise<void> => {
     await worldOf().eventually(async () => {
       await worldOf().chain.mineMempool();
@@ -44,7 +43,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
     await worldOf().indexed();
   };
 
-  /** Mines until nothing of an order is owed. */
+  /** Mines until nothing is owed for an order. */
   const untilSettled = async (id: string): Promise<void> => {
     await worldOf().eventually(async () => {
       await worldOf().chain.mineMempool();
@@ -55,9 +54,9 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
 
   describe('a payment that a wallet makes', () => {
     test.each([
-      { name: 'as it was asked to, the coin with the sat first', isReversed: false },
+      { name: 'as requested, the coin with the sat first', isReversed: false },
       { name: 'with the outputs the other way round', isReversed: true },
-    ])('$name is delivered as foretold', async ({ name, isReversed }) => {
+    ])('$name is delivered as predicted', async ({ name, isReversed }) => {
       const { id, charge } = await ordered([name], []);
       const two = await twoCoins(id);
       const values = isReversed ? two.toReversed() : two;
@@ -73,7 +72,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       expect(await audited(id)).not.toHaveProperty('owed');
     });
 
-    test('without the coin of the sat is short, and goes back when the time is over', async () => {
+    test('without the coin of the sat is short, and is refunded when the time is over', async () => {
       const { id, charge } = await ordered(['dropped'], []);
       const [, rest] = await twoCoins(id);
       expect(foretell(await findOpen(worldOf(), id), [rest])).toEqual({
@@ -91,12 +90,12 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       expect(-outside).toBe(fee);
     });
 
-    test('with outputs that were not asked for is delivered, and they go back', async () => {
+    test('with additional outputs is delivered, and these are refunded', async () => {
       const { id, charge } = await ordered(['added'], []);
       const [first, rest] = await twoCoins(id);
       const values = [first, rest, 40_000];
       const outcome = foretell(await findOpen(worldOf(), id), values);
-      // the added one alone pays for all
+      // the added one alone pays for the order
       expect(outcome).toMatchObject({ spent: [{ vout: 2 }] });
       const txid = await send(
         [],
@@ -125,7 +124,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       await audited(id);
     });
 
-    test('with runes in a coin that is not needed is delivered without them, and they go back', async () => {
+    test('with runes in a coin that is not needed is delivered without them, and they are refunded', async () => {
       const { id, charge } = await ordered(['beside runes'], []);
       await sendRunic([{ ...charge, value: 50_000 }, charge]);
       await worldOf().deliver(id);
@@ -142,7 +141,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       await audited(id);
     });
 
-    test('with an inscription in the coin of the charge counts for nothing, and goes back whole', async () => {
+    test('with an inscription in the coin of the charge does not count, and is returned whole', async () => {
       const { id, charge } = await ordered(['on an inscription'], []);
       const [first, rest] = await twoCoins(id);
       const [held] = await inscribed(['in the charge'], rest);
@@ -186,7 +185,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       expect(await audited(id)).toEqual({});
     });
 
-    test('of a coin that a reorganisation takes away is gone, and the next one is delivered', async () => {
+    test('of a coin that a reorganisation removes is gone, and the next one is delivered', async () => {
       const { chain } = worldOf();
       const { id, charge } = await ordered(['reorganised away'], []);
       const from = await chain.coin();
@@ -207,7 +206,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       await worldOf().until(id, 'waiting-confirmation');
       expect((await findOrder(worldOf(), { id })).kind).toBe('paid');
       await chain.takeBack(1);
-      // the other branch spends what the coin came from
+      // the other branch spends the input of the coin
       await chain.mine([transaction([from], [{ value: from.value - 90_000, to: from.owner }])]);
       await chain.mineEmpty(1);
       await worldOf().until(id, 'waiting-payment');
@@ -221,7 +220,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
   });
 
   describe('parents that a wallet sends', () => {
-    test('with the charge, in one transaction, are with the children as foretold', async () => {
+    test('with the charge, in one transaction, are with the children as predicted', async () => {
       const [one] = await inscribed(['with the charge']);
       const [other] = await inscribed(['with the charge, too'], 3000);
       const { id, deposits, charge } = await ordered(['f', 'g'], [termsOf(one!), termsOf(other!, p2pkhHome)]);
@@ -243,7 +242,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       await audited(id);
     });
 
-    test('never, though the charge is paid, get it back when the time is over', async () => {
+    test('never, although the charge is paid, have it refunded when the time is over', async () => {
       const [parent] = await inscribed(['kept']);
       const { id, charge } = await ordered(['without it'], [termsOf(parent!)]);
       expect(foretell(await findOpen(worldOf(), id), [charge.value])).toMatchObject({ parentsMissing: [0] });
@@ -259,7 +258,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       expect(-outside).toBe(fee);
     });
 
-    test('each to the deposit of the other one are returned, and are the parents once they come right', async () => {
+    test('each to the deposit of the other one are returned, and are the parents once sent right', async () => {
       const [one] = await inscribed(['crossed']);
       const [other] = await inscribed(['crossed, too'], 3000);
       const { id, deposits, charge } = await ordered(['h'], [termsOf(one!), termsOf(other!)]);
@@ -268,7 +267,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       await worldOf().chain.mineMempool();
       await worldOf().until(id, 'waiting-parent');
       expect((await findOpen(worldOf(), id)).parents.map(({ came }) => came)).toEqual([null, null]);
-      // what is beyond the charge pays for their return
+      // sats beyond the charge pay for their return
       await send([], [charge, { ...charge, value: 30_000 }]);
       await worldOf().chain.mineMempool();
       await worldOf().sent(id, ['return']);
@@ -297,7 +296,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
     });
   });
 
-  /** Sends these outputs, the first of which gets a new rune: 11 of it. Its txid. */
+  /** Sends these outputs, and 11 units of a new rune in the first. Returns the txid. */
   async function sendRunic(outputs: readonly NewOutput[]): Promise<string> {
     const { chain } = worldOf();
     const coin = await chain.coin();

@@ -8,21 +8,21 @@ import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.
 import { lentParents } from '../lent-parents.ts';
 import type { StockRoom } from '../stock-room.ts';
 
-/** An order that was made, and what its end is if its customer does `todo`. */
+/** An order that was created, and its end if its customer does `todo`. */
 export interface MadeOrder {
   readonly id: string;
-  /** Each is inscribed by no other order. */
+  /** Contents that no other order inscribes. */
   readonly contents: readonly string[];
   /** Scripts of its charge, its receiver and its refunds, in hex. */
   readonly address: string;
   readonly receiver: string;
   readonly refund: string;
-  /** The inventory that it takes a sat of; absent: none. */
+  /** The inventory whose sat it takes; absent: none. */
   readonly inventory?: string;
   /** Sats. */
   readonly amount: number;
   readonly end: 'delivered' | 'refunded' | 'owed' | 'burned' | 'returned';
-  /** Sats that are still to be paid. */
+  /** Sats that must still be paid. */
   readonly todo: number;
 }
 
@@ -32,9 +32,9 @@ const managed = { count: 2, terms: { type: 'bulk' } } as const;
 const rich = 300_000n;
 
 /**
- * Orders of each kind and state, with real payments: delivered, refunded and owed ones, and those that are unpaid, paid
- * in part, in no block, revealed, burned, paid for by a bump, of a sat of the inventory, managed, and with a parent.
- * Nothing brings them on when this returns.
+ * Orders of each kind and state, with real payments: delivered, refunded and owed ones, and orders that are unpaid,
+ * paid in part, unconfirmed, revealed, burned, bumped, on an inventory sat, managed, and with a parent. Nothing
+ * processes them afterwards.
  */
 export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<string, MadeOrder>> {
   const { world } = room;
@@ -87,7 +87,7 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
       .missing;
   };
 
-  // over and done with
+  // finished orders
   const ended = [
     await order('delivered', 'delivered'),
     await order('delivered richly', 'delivered', { terms: { additionalFee: rich } }),
@@ -179,7 +179,7 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
     return { outputScript: script, value: body.charge.amount };
   }
 
-  // under way from here on: fees rise, and what is sent stays in the mempool
+  // open orders from here on: fees rise, and sent transactions stay in the mempool
   const stuck = await order('stuck', 'delivered');
   await send([], [stuck.charge]);
   await mine();
@@ -243,7 +243,7 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
   await world.stop();
   return made;
 
-  /** A block of all that the mempool has without transactions of an order and of what pays for them. */
+  /** A block of the whole mempool except the transactions of an order, and what pays for them. */
   async function mineAllBut(id: string): Promise<void> {
     const { rows } = await withTransaction(database.pool, (tx) =>
       tx.query<{ txid: Buffer }>(

@@ -10,25 +10,25 @@ import { connectClient } from '#kernel/pg/pool.ts';
 import { allowChanges } from '../service-rows.ts';
 import type { MadeOrder } from './orders-in-every-state.ts';
 
-/** A service at rest: its rows, its wallet and its chain. */
+/** A stopped service: its rows, its wallet and its chain. */
 export interface SavedService {
   /** Its clock when it was saved, in milliseconds since 1970. */
   readonly savedAt: number;
-  /** Migrations of schema `service` that its rows are of. */
+  /** Migrations of schema `service` that its rows have. */
   readonly migrations: readonly string[];
-  /** Rows of each table as COPY writes them, and the columns. */
+  /** Rows of each table in the format of COPY, and the columns. */
   readonly tables: readonly { readonly name: string; readonly columns: string; readonly rows: string }[];
   readonly sequences: readonly { readonly name: string; readonly last: string; readonly called: boolean }[];
   /** The seed file, and its mark. */
   readonly seed: string;
   readonly mark: string;
-  /** Blocks of the node from height 1 on, and its mempool, each after what it spends. In hex. */
+  /** Blocks of the node from height 1 on, and its mempool, each transaction after its inputs. In hex. */
   readonly blocks: readonly string[];
   readonly mempool: readonly string[];
   readonly orders: Readonly<Record<string, MadeOrder>>;
 }
 
-/** Reads a service of which nothing runs but its database and its node. */
+/** Reads a service of which only the database and the node run. */
 export async function saveService(
   { superuserUrl, rpc, seedFile }: { superuserUrl: string; rpc: NodeRpc; seedFile: string },
   orders: SavedService['orders'],
@@ -94,13 +94,13 @@ async function chainOf(rpc: NodeRpc): Promise<Pick<SavedService, 'blocks' | 'mem
 }
 
 /**
- * Brings the rows to a database that has the same migrations of schema `service`, and no rows. Their times move on, as
- * if they had just been saved.
+ * Copies the rows into a database with the same migrations of schema `service` and no rows. Their times move forward,
+ * as if they had just been saved.
  */
 export async function loadRows(url: string, { tables, sequences, savedAt }: SavedService): Promise<void> {
   const client = await connectClient(url);
   try {
-    // a restore makes constraints and triggers when the rows are there
+    // a restore creates constraints and triggers after the rows
     await client.query(`SET session_replication_role = 'replica'`);
     const refuseAgain = await allowChanges(client);
     for (const { name, columns, rows } of tables) {
@@ -120,7 +120,7 @@ export async function loadRows(url: string, { tables, sequences, savedAt }: Save
   }
 }
 
-/** Tables with times, and assignments that move these on by a number of milliseconds. */
+/** Tables with times, and assignments that move these forward by some milliseconds. */
 async function timesOf(client: pg.Client): Promise<{ name: string; columns: string }[]> {
   const { rows } = await client.query<{ name: string; columns: string }>(
     `SELECT c.relname AS name,
@@ -139,7 +139,7 @@ export async function loadChain(rpc: NodeRpc, { blocks, mempool }: SavedService)
     const refusal = await rpc.call<string | null>('submitblock', [block]);
     if (refusal !== null) throw new Error(`a saved block is refused: ${refusal}`);
   }
-  // the service sends what it has made again
+  // the service sends its own transactions again
   for (const made of mempool)
     await rpc.call('sendrawtransaction', [made, 0, 21_000_000]).catch(() => undefined);
 }

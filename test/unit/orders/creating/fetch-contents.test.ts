@@ -46,14 +46,14 @@ async function filesAt(answer: RequestListener, count: number) {
 }
 
 const noneOfOurs = new NamedFiles(new CustomerFiles('nowhere'), new Map());
-const nobodyLeaves = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 test('files are fetched from the URLs that their servers redirect to', async () => {
   const { outgoing, files } = await filesAt((request, response) => {
     if (request.url?.startsWith('/moved') === true) response.end(`of ${request.url}`);
     else response.writeHead(301, { location: `/moved${request.url}` }).end();
   }, 20);
-  const { bodies, faults } = await fetchContents(outgoing, noneOfOurs, files, nobodyLeaves);
+  const { bodies, faults } = await fetchContents(outgoing, noneOfOurs, files, neverAborted);
   expect(faults).toEqual([]);
   expect([...bodies].toSorted(([a], [b]) => a - b).map(([, body]) => Buffer.from(body).toString())).toEqual(
     files.map((_, index) => `of /moved/${index}`),
@@ -63,7 +63,7 @@ test('files are fetched from the URLs that their servers redirect to', async () 
 test('an order is refused in one sentence if not all of its files arrive in time', async () => {
   let asked = 0;
   const { outgoing, files } = await filesAt(() => void asked++, 100);
-  const { faults } = await fetchContents(outgoing, noneOfOurs, files, nobodyLeaves, 1_000);
+  const { faults } = await fetchContents(outgoing, noneOfOurs, files, neverAborted, 1_000);
   expect(faults).toEqual([
     {
       parameter: 'files',

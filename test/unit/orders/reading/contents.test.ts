@@ -171,7 +171,7 @@ describe('a data URL', () => {
     ['data:text/plain;name="a,aGk=', shape],
     ['data:text/plain;name="a"b,aGk=', shape],
     [`data:${'a'.repeat(600)},x`, shape],
-    ['data:text/plain;base64;charset=utf-8,aGk=', 'has ;base64 elsewhere'],
+    ['data:text/plain;base64;charset=utf-8,aGk=', 'has ;base64 in another place'],
     ['data:text/pl\0ain;base64,aGk=', 'has a control character before its comma'],
     ['data:;base64,A', 'is not base64: 1 characters do not encode whole bytes'],
     ['data:;base64,AB=', 'is not base64: 2 characters and 1 of padding'],
