@@ -3,7 +3,7 @@ import { type EtchedRune, etchedIn } from '#chain/runes/etched-by.queries.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { StoredTerms } from '#orders/order/stored-terms.ts';
 
-/** The rune that the reveal of an order etched; null: it etches nothing, or no block has its reveal. */
+/** The rune that an order's reveal etched; null: the order etches nothing, or its reveal is not in a block. */
 export async function etchedRuneOf(
   client: ClientBase,
   { terms }: { readonly terms: Pick<StoredTerms, 'etching'> },

@@ -8,9 +8,9 @@ import { earliestReveal } from './name-fault.ts';
 import { unsignedNameFault } from './unsigned-name-fault.ts';
 
 /**
- * Faults of what an order etches, by the index and the mempool of now: a name that is taken, locked, or etched by a
- * pending transaction, and terms whose last block comes too early. None: it etches nothing. Throws
- * `runes_not_indexed`, `derived_table_behind`, `not_found` where runes are never known, and the reason of the signal.
+ * Faults of an order's etching, by the index and the mempool of now: a name that is taken, locked, or being etched by a
+ * pending transaction; and terms whose last block comes too early. Empty if the order etches nothing. Throws
+ * `runes_not_indexed`, `derived_table_behind`, `not_found` if runes are never known, and the reason of the signal.
  *
  * @param pool of the index
  */

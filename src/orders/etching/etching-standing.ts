@@ -14,19 +14,19 @@ import { nameFaultOfReveal } from './name-fault.ts';
 import { releasedAboveCommit } from './released-at.ts';
 import { unsignedNameFault } from './unsigned-name-fault.ts';
 
-/** How far the etching of an order is. */
+/** Progress of an order's etching. */
 export interface EtchingStanding {
-  /** The index lacks the last block of payments, or its runes: nothing is decided. */
+  /** The index lacks the last block of payments, or does not know runes: nothing is decided. */
   readonly isUnknown: boolean;
   /** Its reveal is stored, and waits for the depth of its commit. */
   readonly isHeld: boolean;
-  /** Block of its reveal, in the index or in payments; null: none has it. */
+  /** Block of its reveal, in the index or in payments; null: none. */
   readonly minedHeight: Height | null;
-  /** A block has the reveal, and another transaction etched the name. */
+  /** Its reveal is in a block, and another transaction etched the name. */
   readonly isNameLost: boolean;
-  /** Its reveal was given up, and no block has it: it is not to be sent. */
+  /** Its reveal was given up and is not in a block: it is not sent. */
   readonly isGivenUp: boolean;
-  /** Why its name cannot be etched, for the customer; null: it can, or a block has the reveal. */
+  /** The reason why its name cannot be etched, for the customer; null: it can, or its reveal is in a block. */
   readonly fault: string | null;
 }
 
@@ -34,10 +34,10 @@ interface StandingParts {
   readonly network: NetworkParameters;
 }
 
-/** The name of an order, and what blocks have of it. */
+/** The name of an order's etching, and its state in blocks. */
 interface NameFacts extends SpacedRune {
   readonly orderId: string;
-  /** Last block of the index and of payments, whose runes are known; null: they are not. */
+  /** Last common block of the index and the payments, if its runes are known; else null. */
   readonly tip: Height | null;
   readonly etched: EtchedBy | null;
 }
@@ -52,7 +52,7 @@ const unsigned: EtchingStanding = {
 };
 
 /**
- * Reads how far the etching of an order is; null: it etches nothing.
+ * Reads the progress of an order's etching; null: it etches nothing.
  *
  * @param reveal that may be mined; null: none is stored
  */
@@ -64,7 +64,7 @@ export async function readEtchingStanding(
 ): Promise<EtchingStanding | null> {
   const { etching } = order.terms;
   if (etching === undefined) return null;
-  // a name that ord gives waits for nothing, and no one can take it
+  // a name that ord gives needs no waiting, and no one can take it
   if (etching.rune === null)
     return {
       ...unsigned,
@@ -81,7 +81,7 @@ export async function readEtchingStanding(
   return signedStanding(stored, name, await faultOfSigned(tx, network, stored, name));
 }
 
-/** The standing while no stored reveal may be mined: an order that is about to be signed has its name looked up. */
+/** The standing without a stored reveal that may be mined. Looks up the name if the order is about to be signed. */
 async function unsignedStanding(
   tx: pg.ClientBase,
   network: NetworkParameters,
@@ -98,7 +98,7 @@ async function unsignedStanding(
   return { ...unsigned, fault: await unsignedNameFault(tx, network, name, tip, orderId) };
 }
 
-/** Why the name of a stored reveal cannot be etched; null: it can, or nothing is to be decided yet. */
+/** The reason why the name of a stored reveal cannot be etched; null: it can, or it is too early to decide. */
 async function faultOfSigned(
   tx: pg.ClientBase,
   network: NetworkParameters,
@@ -107,7 +107,7 @@ async function faultOfSigned(
 ): Promise<string | null> {
   const { tip, etched, rune } = name;
   if (tip === null || minedHeightOf(stored, name) !== null) return null;
-  // payments may not have the block of a rival yet, which may have the reveal, too
+  // the payments may not have the block of a rival yet, and that block may have the reveal, too
   const isTaken = etched !== null && etched.height <= tip;
   if (!isTaken && (stored.isReleased || !isRipe(stored, tip))) return null;
   return nameFaultOfReveal(name, await nameRivals(tx, network, rune), tip, stored.reveal);
@@ -131,7 +131,7 @@ function signedStanding(stored: StoredEtching, name: NameFacts, fault: string | 
 const minedHeightOf = (stored: StoredEtching, { etched }: NameFacts): Height | null =>
   etched !== null && isSame(etched.txid, stored.reveal) ? etched.height : stored.revealHeight;
 
-/** Whether the next block may have the reveal, as all blocks before it are known. */
+/** Whether the next block may have the reveal: all blocks before it are known. */
 const isRipe = ({ commitHeight }: StoredEtching, tip: Height): boolean =>
   commitHeight !== null && tip >= commitHeight + releasedAboveCommit;
 

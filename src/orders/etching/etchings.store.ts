@@ -9,32 +9,32 @@ import { paymentsTipHeight } from '#payments/store/offset.store.ts';
 import { isLive } from '#purse/transactions/spends.store.ts';
 import { releasedAboveCommit } from './released-at.ts';
 
-/** SQL: whether a transaction, by its name in the statement, is a reveal that waits for the depth of its commit. */
+/** SQL: whether a transaction, named in the statement, is a reveal that waits for the depth of its commit. */
 export const isHeldReveal = (transaction: string): string =>
   `EXISTS (SELECT FROM service.etchings AS held WHERE held.reveal = ${transaction}.txid AND held.released_at IS NULL)`;
 
 /**
- * SQL: whether a transaction, by its name in the statement, is the commit of such a reveal. No bump pays for it: a
- * customer who takes the name by another transaction would get everything except its own fee.
+ * SQL: whether a transaction, named in the statement, is the commit of such a reveal. No bump pays for it: a customer
+ * who takes the name with another transaction would lose only the order's own fee.
  */
 export const isHeldCommit = (transaction: string): string =>
   `EXISTS (SELECT FROM service.etchings AS held WHERE held.commit_txid = ${transaction}.txid AND held.released_at IS NULL)`;
 
-/** A reveal that etches a name, with its commit: both are stored. */
+/** A stored reveal that etches a name, with its stored commit. */
 export interface StoredEtching {
   readonly reveal: Txid;
   readonly isReleased: boolean;
-  /** Why its name cannot be etched: its reveal was given up; null: it was not. */
+  /** The reason why its reveal was given up: the name cannot be etched; null: it was not. */
   readonly fault: string | null;
   /** Block of its commit; null: none, as far as payments know. */
   readonly commitHeight: Height | null;
-  /** Block of its reveal, as payments know it; null: none. */
+  /** Block of its reveal, as far as payments know; null: none. */
   readonly revealHeight: Height | null;
 }
 
 /**
- * Stores that a reveal waits for its commit. Both may be made again, after their payment was gone for a while: then the
- * commit gets another block, and all begins again.
+ * Stores a reveal that waits for its commit. Both may be made again after their payment was gone for a while: then the
+ * commit gets another block, and everything restarts.
  */
 export async function insertEtching(
   tx: pg.ClientBase,
@@ -47,7 +47,7 @@ export async function insertEtching(
   );
 }
 
-/** The etchings of an order, the newest first; none: nothing of it was signed. */
+/** The etchings of an order, the newest first; empty: nothing was signed. */
 export async function readEtchings(client: pg.ClientBase, orderId: string): Promise<StoredEtching[]> {
   const { rows } = await client.query<{
     reveal: Buffer;
@@ -70,7 +70,7 @@ export async function readEtchings(client: pg.ClientBase, orderId: string): Prom
   }));
 }
 
-/** From now on these reveals are sent. */
+/** Releases these reveals: from now on they are sent. */
 export async function releaseReveals(tx: pg.ClientBase, reveals: readonly Txid[]): Promise<void> {
   await tx.query(
     'UPDATE service.etchings SET released_at = now() WHERE reveal = ANY($1::bytea[]) AND released_at IS NULL',
@@ -78,7 +78,7 @@ export async function releaseReveals(tx: pg.ClientBase, reveals: readonly Txid[]
   );
 }
 
-/** Gives the etchings of an order up for this reason; a block that has a reveal counts all the same. */
+/** Gives up an order's etchings for this reason. A block that has a reveal still counts. */
 export async function giveUpEtchings(tx: pg.ClientBase, orderId: string, fault: string): Promise<void> {
   await tx.query(
     'UPDATE service.etchings SET given_up_at = now(), fault = $2 WHERE order_id = $1 AND given_up_at IS NULL',
@@ -109,7 +109,7 @@ export async function isRevealAwaited(pool: pg.Pool): Promise<boolean> {
   return rows[0]?.is_awaited === true;
 }
 
-/** A reveal that waits, and may be in the next block. */
+/** A waiting reveal that the next block may have. */
 export interface RipeEtching {
   readonly orderId: string;
   readonly reveal: Txid;
@@ -134,8 +134,8 @@ export async function ripeEtchings(client: pg.ClientBase, tip: Height): Promise<
 }
 
 /**
- * Orders whose reveal waits and is due: the next block may have it, or a block has etched its name; and those whose
- * reveal was released and that wait all the same. Costs a look-up for each reveal that waits.
+ * Orders whose waiting reveal is due, because the next block may have it, or a block has etched its name; and orders
+ * that still wait although their reveal was released. Costs a look-up for each waiting reveal.
  */
 export async function dueEtchings(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ order_id: string }>(

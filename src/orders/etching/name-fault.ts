@@ -12,11 +12,11 @@ import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts'
 export const earliestReveal = (tip: number | null): number => (tip ?? -1) + 1 + maturityBlocks;
 
 /**
- * Why an order cannot etch a name, in a sentence; null: it can. A pending etching of the same name counts where a block
- * before `height`, or that one, may have it. Pure.
+ * The reason why an order cannot etch a name, as a sentence; null: it can. A pending etching of the same name counts if
+ * the block at `height`, or an earlier one, may have it. Pure.
  *
- * @param height of the first block that could have the reveal
- * @param own txid of the reveal of the order, which is no rival of itself; null: it has none yet
+ * @param height of the first block that could have the reveal @param own txid of the order's reveal, which is not its
+ * own rival; null: there is none yet
  */
 export function nameFault(
   name: string,
@@ -25,7 +25,7 @@ export function nameFault(
   own: Txid | null = null,
 ): string | null {
   if (rune !== null)
-    return `The rune ${name} is etched already, in block ${rune.height}. Choose another name.`;
+    return `The rune ${name} was already etched, in block ${rune.height}. Choose another name.`;
   if (unlock === null) return `The name ${name} is reserved: no one can choose it.`;
   if (height < unlock)
     return `The name ${name} is locked until block ${unlock}: the first block that could etch it for this order is ${height}.`;
@@ -39,9 +39,9 @@ export function nameFault(
 }
 
 /**
- * Why a stored reveal, which the block after `tip` may have, cannot etch its name; null: it can. Pending transactions
- * of which it is not known whether they can etch do not count: anyone can send one for the fee of a transaction, and
- * the order would lose the fee of its commit. Pure.
+ * The reason why a stored reveal, which the block after `tip` may have, cannot etch its name; null: it can. Pending
+ * transactions do not count if it is unknown whether they can etch: anyone can send one for a small fee, and the order
+ * would lose the fee of its commit. Pure.
  */
 export function nameFaultOfReveal(
   name: SpacedRune,
@@ -53,7 +53,7 @@ export function nameFaultOfReveal(
   return nameFault(formatSpacedRune(name), { ...rivals, claims }, tip + 1, reveal);
 }
 
-/** States of pending etchings (docs/mempool.md) that a block up to `height` may make a rune of. */
+/** Whether a pending etching in this state (docs/mempool.md) may become a rune in a block up to `height`. */
 function mayEtch(state: string, matureHeight: number | null, height: number): boolean {
   if (state === 'open' || state === 'unknown') return true;
   return state === 'immature' && (matureHeight === null || matureHeight <= height);

@@ -6,11 +6,10 @@ import { isEtchedByAnother } from './etchings.store.ts';
 import { earliestReveal, nameFault } from './name-fault.ts';
 
 /**
- * Why an order of which nothing is signed cannot etch a name, by blocks, the mempool and other orders of this service;
- * null: it can.
+ * The reason why an order without signed transactions cannot etch a name, by blocks, the mempool and other orders of
+ * this service; null: it can.
  *
- * @param tip of the index; null: no block is indexed
- * @param orderId of the order; null: it is not made yet
+ * @param tip of the index; null: no block is indexed @param orderId of the order; null: it is not created yet
  */
 export async function unsignedNameFault(
   client: pg.ClientBase,

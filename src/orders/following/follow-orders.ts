@@ -23,10 +23,10 @@ import {
   dueOrders,
   lookAgain,
   moveOrdersOffset,
-  ordersLatelyDelivered,
   ordersPaidInBlocks,
   ordersWaitingForBlocks,
   readOrdersOffset,
+  recentlyDeliveredOrders,
   type Tips,
   tipsOf,
 } from '#orders/order/order.store.ts';
@@ -296,7 +296,7 @@ class OrderRounds {
     // without a reorganisation no delivered order changes
     const isFollowed =
       this.#tips !== null && (await isBlockIndexed(this.#client, this.#tips.height, this.#tips.index));
-    return isFollowed ? waiting : [...waiting, ...(await ordersLatelyDelivered(this.#client))];
+    return isFollowed ? waiting : [...waiting, ...(await recentlyDeliveredOrders(this.#client))];
   }
 
   /** Adds orders whose payments changed. Returns the last change; null: there is none. */

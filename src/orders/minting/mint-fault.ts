@@ -6,36 +6,36 @@ import { smallU128 } from '#kernel/runes/u128.ts';
 /** Facts of a rune that decide whether it can be minted. */
 export type MintableRune = Pick<RuneDetail, 'rune' | 'spacers' | 'height' | 'terms' | 'mints'>;
 
-/** A rune, and how many mints of it wait for a block. */
+/** A rune, and the number of its mints that wait for a block. */
 export interface MintFacts {
   readonly rune: MintableRune;
-  /** Mints of others, in the mempool. */
+  /** Mints of others in the mempool. */
   readonly pending: number;
-  /** Mints of orders of this service, which count before the one that asks. */
+  /** Mints of orders of this service that are counted before the asking one. */
   readonly promised: number;
 }
 
 const blockOf = ({ height }: MintableRune) => smallU128(height);
 
-/** The mints that blocks leave, whatever waits in the mempool. Pure. */
+/** Mints that blocks leave, whatever is in the mempool. Pure. */
 export const unmintedOf = ({ terms, mints }: MintableRune): bigint =>
   terms === null ? 0n : BigInt(terms.cap ?? 0) - BigInt(mints);
 
-/** The mints that blocks, the mempool and other orders of this service leave; 0: none. Pure. */
+/** Mints that blocks, the mempool and other orders of this service leave; 0: none. Pure. */
 export function mintsLeft({ rune, pending, promised }: MintFacts): bigint {
   const left = unmintedOf(rune) - BigInt(pending + promised);
   return left > 0n ? left : 0n;
 }
 
-/** Whether mints may be sent for the block at this height: the first one is open. Pure. */
+/** Whether mints may be sent for the block at this height: minting has started by then. Pure. */
 export function isMintOpen(rune: MintableRune, height: number): boolean {
   const start = rune.terms === null ? null : mintStart(rune.terms, blockOf(rune));
   return start === null || BigInt(height) >= BigInt(start);
 }
 
 /**
- * Why no more mints of a rune are sent, in a sentence for customers; null: they are. Mints are not sent for the last
- * block of the terms, as many of them would come too late. Pure.
+ * The reason why no more mints of a rune are sent, as a sentence for customers; null: they are sent. No mints are sent
+ * for the last block of the terms, because many of them would be too late. Pure.
  *
  * @param next height of the block that could have them
  */
@@ -48,7 +48,7 @@ export function mintsEnded(rune: MintableRune, next: number): string | null {
 }
 
 /**
- * Why an order cannot have a number of mints, in a sentence for customers; null: it can. Pure.
+ * The reason why an order cannot have a number of mints, as a sentence for customers; null: it can. Pure.
  *
  * @param first height of the first block that could have them
  */
@@ -59,7 +59,7 @@ export function mintFault(facts: MintFacts, count: number, first: number): strin
   if (terms === null) return `${name} cannot be minted: its etching has no terms.`;
   if (terms.amount === null || terms.amount === 0) return `A mint of ${name} gives no units.`;
   if (!isMintOpen(rune, first))
-    return `${name} can be minted from block ${mintStart(terms, blockOf(rune))} on. The first block that could have the mints of this order is ${first}.`;
+    return `${name} can be minted from block ${mintStart(terms, blockOf(rune))}. The first block that could have the mints of this order is ${first}.`;
   const ended = mintsEnded(rune, first);
   if (ended !== null) return ended;
   const left = mintsLeft(facts);

@@ -11,17 +11,17 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type MintFacts, mintFault } from './mint-fault.ts';
 import { readOpenMints } from './ordered-mints.store.ts';
 
-/** Terms of an order, whose rune has the mints that it asks for. */
+/** Terms of an order whose mints the rune has. */
 export interface MintedTerms {
   readonly kind: 'terms';
   readonly terms: OrderTerms;
 }
 
 /**
- * The terms of an order with the rune that it mints as the index has it, by its name; faulty where it cannot have the
- * mints that it asks for, by blocks, the mempool and other orders of now. Other orders are as they were. Throws
- * `runes_not_indexed`, `derived_table_behind`, `not_found` where runes are never known, `index_missing`, and the reason
- * of the signal.
+ * The terms of an order with its minted rune from the index, found by name. Faulty if the rune does not have the wanted
+ * mints, by blocks, the mempool and other orders of now. Terms without mints stay as they are. Throws
+ * `runes_not_indexed`, `derived_table_behind`, `not_found` if runes are never known, `index_missing`, and the reason of
+ * the signal.
  *
  * @param pool of the index
  */
@@ -58,7 +58,7 @@ const faultOf = (message: string): Faulty => ({
 });
 
 /**
- * The first block that could have mints of an order that is not paid: the next block has its payment.
+ * The first block that could have the mints of an unpaid order: the block after the one with its payment.
  *
  * @param tip of the index; null: no block is indexed
  */
@@ -67,7 +67,7 @@ const firstOfUnpaid = (tip: number | null): number => (tip ?? -1) + 2;
 /**
  * Reads how many mints of a rune wait for a block. Runes must be known.
  *
- * @param asking a new order leaves those that other orders hold; of orders that hold mints, the first one gets them
+ * @param asking a new order leaves the mints that other orders hold; an order that holds mints does not count these
  */
 export async function mintFacts(
   client: pg.ClientBase,

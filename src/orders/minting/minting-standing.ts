@@ -20,29 +20,27 @@ import {
   type StoredMint,
 } from './ordered-mints.store.ts';
 
-/** How far the mints of an order are. */
+/** Progress of an order's mints. */
 export interface MintingStanding {
-  /** The index lacks the last block of payments, or its runes: nothing is decided. */
+  /** The index lacks the last block of payments, or does not know runes: nothing is decided. */
   readonly isUnknown: boolean;
-  /** Why no mint of it can be executed, while nothing is signed; null: all can. */
+  /** The reason why no mint can be executed, while nothing is signed; null: all can. */
   readonly fault: string | null;
-  /** Its signed mints, by place; none: nothing is signed. */
+  /** Its signed mints, by place; empty: nothing is signed. */
   readonly mints: readonly StoredMint[];
 }
 
-/**
- * Mints that wait because the mempool may use all that are left are given up after 24 hours: blocks rarely take longer.
- */
+/** Time after which held mints are given up, if the mempool may use all remaining ones: blocks rarely take longer. */
 const heldMostMs = 24 * 3_600_000;
 
-/** The last block of payments, which the index has, and the rune there; null: the rune is not at its id. */
+/** The last block of payments that the index has, and the rune there; null: the rune is not at its id. */
 interface KnownRune extends KnownTip {
   readonly rune: RuneDetail | null;
 }
 
 /**
- * Reads how far the mints of an order are, and decides about those that were not sent: as many are sent as blocks, the
- * mempool and other orders leave, and those that can never be executed are given up. Null: it mints nothing.
+ * Reads the progress of an order's mints, and decides about unsent ones: as many are sent as blocks, the mempool and
+ * other orders leave, and mints that can never be executed are given up. Null: the order mints nothing.
  */
 export async function keepMints(
   tx: pg.ClientBase,
@@ -53,7 +51,7 @@ export async function keepMints(
   if (order.terms.mint === undefined) return null;
   const mint = mintTermsOf(order.terms.mint);
   const commit = transactions.find(({ kind }) => kind === 'commit');
-  // most looks at an order come before it is paid, and decide nothing about its rune
+  // most looks come before the order is paid, and decide nothing about its rune
   if (commit === undefined && order.state !== 'prep') return { isUnknown: false, fault: null, mints: [] };
   const known = await knownRune(tx, mint);
   if (commit === undefined) return unsignedStanding(tx, mint, known);
@@ -65,7 +63,7 @@ export async function keepMints(
   return { isUnknown: false, fault: null, mints: decided };
 }
 
-/** The rune of mints, where the index has the last block of payments; null: it does not, or runes are not known. */
+/** The rune of mints, if the index has the last block of payments; null: it does not, or runes are unknown. */
 async function knownRune(tx: pg.ClientBase, mint: MintTerms): Promise<KnownRune | null> {
   const tip = await knownTip(tx);
   if (tip === null) return null;
@@ -73,13 +71,13 @@ async function knownRune(tx: pg.ClientBase, mint: MintTerms): Promise<KnownRune 
   return { ...tip, rune: rune?.rune === mint.rune ? rune : null };
 }
 
-/** An order that is about to be signed has its rune looked up. */
+/** Looks up the rune of an order that is about to be signed. */
 async function unsignedStanding(
   tx: pg.ClientBase,
   mint: MintTerms,
   known: KnownRune | null,
 ): Promise<MintingStanding> {
-  // mints of other orders in later blocks of the index would count as waiting, too
+  // mints of other orders in later blocks of the index would wrongly count as waiting
   if (known === null || known.isIndexAhead) return { isUnknown: true, fault: null, mints: [] };
   const { rune, height } = known;
   const fault =
@@ -88,9 +86,9 @@ async function unsignedStanding(
 }
 
 const runeGone = (mint: MintTerms): string =>
-  `A reorganisation took the etching of ${formatSpacedRune(mint)} back, or gave the rune another id.`;
+  `A reorganisation removed the etching of ${formatSpacedRune(mint)}, or gave the rune another id.`;
 
-/** The mints, with whether blocks executed them. */
+/** The mints, each with whether its block executed it. */
 async function judge(
   tx: pg.ClientBase,
   mints: readonly StoredMint[],
@@ -118,7 +116,7 @@ interface Deciding {
   readonly now: Date;
 }
 
-/** Lets mints be sent, or gives them up: the mints as they are then. */
+/** Releases mints to be sent, or gives them up. Returns the mints as they are then. */
 async function decide(
   tx: pg.ClientBase,
   mint: MintTerms,
@@ -131,13 +129,13 @@ async function decide(
   if (absent.length === 0) return mints;
   const isLate = now.getTime() - commit.madeAt.getTime() > heldMostMs;
   if (rune === null) {
-    // a later block may etch it again, with the same id
+    // a later block may etch it again with the same id
     if (isLate) return givenUp(tx, mints, absent, runeGone(mint));
     return held(tx, mints, absent);
   }
   const ended = mintsEnded(rune, tip + 1);
   if (ended !== null) return givenUp(tx, mints, absent, ended);
-  // mints of other orders in later blocks of the index would count as waiting, too
+  // mints of other orders in later blocks of the index would wrongly count as waiting
   if (isIndexAhead) return mints;
   const waiting = absent.filter(({ isReleased }) => !isReleased);
   const left = isMintOpen(rune, tip + 1) ? mintsLeft(await mintFacts(tx, rune, 'holding')) : 0n;
@@ -151,7 +149,7 @@ async function decide(
   return mints.map((each) => (due.includes(each) ? { ...each, isReleased: true } : each));
 }
 
-/** Keeps mints from the node whose rune is not there. */
+/** Keeps mints from the node while their rune is not in the chain. */
 async function held(
   tx: pg.ClientBase,
   mints: readonly StoredMint[],
@@ -181,22 +179,22 @@ async function givenUp(
   return mints.map((mint) => (ended.includes(mint) ? { ...mint, fault } : mint));
 }
 
-/** Places of mints that were given up, and that no block has: what the commit holds for them is refunded. */
+/** Places of mints that were given up and are not in a block: the commit's outputs for them are refunded. */
 export const givenUpPlaces = ({ mints }: Pick<MintingStanding, 'mints'>): readonly number[] =>
   mints.filter(({ fault, height }) => fault !== null && height === null).map(({ place }) => place);
 
 /**
- * Whether all mints are decided: blocks have them, deep enough, or their money is refunded.
+ * Whether all mints are decided: in blocks, deep enough, or refunded.
  *
- * @param refunded places of mints whose money a refund spends
- * @param confirmations of their blocks, at the tip of the index
+ * @param refunded places of mints whose money a refund spends @param confirmations of their blocks, at the tip of the
+ * index
  */
 export function areMintsDecided(
   { mints }: Pick<MintingStanding, 'mints'>,
   refunded: readonly number[],
   { tip, confirmations }: { readonly tip: Height | null; readonly confirmations: number },
 ): boolean {
-  // where nothing new is known, what was stored counts
+  // without new facts, the stored ones count
   if (mints.length === 0) return false;
   return mints.every(
     ({ place, height, isExecuted }) =>
@@ -205,6 +203,6 @@ export function areMintsDecided(
   );
 }
 
-/** Txids of mints that a block has and that minted nothing, as they are shown. */
+/** Txids, as people see them, of mined mints that minted nothing. */
 export const failedMints = (mints: readonly StoredMint[]): ReadonlySet<string> =>
   new Set(mints.filter(({ isExecuted }) => isExecuted === false).map(({ txid }) => displayHash(txid)));

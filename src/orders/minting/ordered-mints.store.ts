@@ -5,39 +5,39 @@ import type { Rune } from '#kernel/runes/rune.ts';
 import { isPending, minedHeight } from '#payments/payments.queries.ts';
 import { isLive } from '#purse/transactions/spends.store.ts';
 
-/** SQL: whether a transaction, by its name in the statement, is a mint that is not to be sent now. */
+/** SQL: whether a transaction, named in the statement, is a mint that is not sent now. */
 export const isHeldMint = (transaction: string): string =>
   `EXISTS (SELECT FROM service.ordered_mints AS held
             WHERE held.txid = ${transaction}.txid AND (held.released_at IS NULL OR held.given_up_at IS NOT NULL))`;
 
 /**
- * SQL: whether a transaction, by its name in the statement, is of an order whose mints are stored. No bump pays for
- * those: a customer who uses the mints up by others would have the operator pay.
+ * SQL: whether a transaction, named in the statement, belongs to an order with stored mints. No bump pays for these: a
+ * customer could use up the mints with other transactions and let the operator pay.
  */
 export const isOfMints = (transaction: string): string =>
   `EXISTS (SELECT FROM service.ordered_mints AS bought WHERE bought.order_id = ${transaction}.order_id)`;
 
-/** SQL: whether a transaction, by its name in the statement, is a mint that a block has and that minted nothing. */
+/** SQL: whether a transaction, named in the statement, is a mined mint that minted nothing. */
 export const isFailedMint = (transaction: string): string =>
   `EXISTS (SELECT FROM service.ordered_mints AS m WHERE m.txid = ${transaction}.txid AND m.is_executed IS FALSE)`;
 
-/** A mint of an order, whose transaction is stored. */
+/** A mint of an order, with a stored transaction. */
 export interface StoredMint {
   readonly txid: Txid;
-  /** Index of the output of the commit that it spends. */
+  /** Index of the commit's output that it spends. */
   readonly place: number;
   readonly isReleased: boolean;
-  /** Why it was given up; null: it was not. */
+  /** The reason why it was given up; null: it was not. */
   readonly fault: string | null;
-  /** Whether it minted in the block that has it. Null: not known. */
+  /** Whether it minted in its block; null: unknown. */
   readonly isExecuted: boolean | null;
-  /** Block that has it, as payments know it; null: none. */
+  /** Height of its block in the payments; null: none. */
   readonly height: Height | null;
-  /** Payments see it in the mempool. */
+  /** The payments see it in the mempool. */
   readonly isInMempool: boolean;
 }
 
-/** All mints of an order, as they are stored. */
+/** All mints of an order, to be stored. */
 interface NewMints {
   readonly orderId: string;
   readonly commit: Txid;
@@ -47,8 +47,8 @@ interface NewMints {
 }
 
 /**
- * Stores that mints wait for being sent. They may be made again, after their payment was gone for a while: then all
- * begins again.
+ * Stores mints that wait to be sent. They may be made again after their payment was gone for a while: then everything
+ * restarts.
  */
 export async function insertMints(
   tx: pg.ClientBase,
@@ -96,7 +96,10 @@ async function readMints(
   }));
 }
 
-/** The mints that spend the commit of an order that may be mined, or is; none: it has no such commit, or no mints. */
+/**
+ * The mints that spend the order's commit that may be mined, or is; empty: there is no such commit, or there are no
+ * mints.
+ */
 export async function readOrderMints(
   client: pg.Pool | pg.ClientBase,
   { id, terms }: { readonly id: string; readonly terms: { readonly mint?: object } },
@@ -106,7 +109,7 @@ export async function readOrderMints(
   return terms.mint === undefined || commit === undefined ? [] : readMints(client, id, commit.txid);
 }
 
-/** Whether each of these mints minted, in the block that has it; null: no block has it. */
+/** Stores whether each of these mints minted in its block; null: not in a block. */
 export async function noteExecuted(
   tx: pg.ClientBase,
   mints: readonly Pick<StoredMint, 'txid' | 'isExecuted'>[],
@@ -119,7 +122,7 @@ export async function noteExecuted(
   );
 }
 
-/** From now on these mints are sent. */
+/** Releases these mints: from now on they are sent. */
 export async function releaseMints(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
   if (txids.length === 0) return;
   await tx.query(
@@ -128,7 +131,7 @@ export async function releaseMints(tx: pg.ClientBase, txids: readonly Txid[]): P
   );
 }
 
-/** These mints are not sent any more, until they are released again. */
+/** Holds these mints: they are not sent until they are released again. */
 export async function holdMints(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
   if (txids.length === 0) return;
   await tx.query(
@@ -137,7 +140,7 @@ export async function holdMints(tx: pg.ClientBase, txids: readonly Txid[]): Prom
   );
 }
 
-/** Gives mints up for this reason; a block that has one counts all the same. */
+/** Gives mints up for this reason. A block that has one still counts. */
 export async function giveUpMints(tx: pg.ClientBase, txids: readonly Txid[], fault: string): Promise<void> {
   if (txids.length === 0) return;
   await tx.query(
@@ -147,11 +150,11 @@ export async function giveUpMints(tx: pg.ClientBase, txids: readonly Txid[], fau
   );
 }
 
-/** Mints of a rune that orders of this service have in no block yet. */
+/** Mints of a rune that orders of this service have, and that are not in a block yet. */
 export interface OpenMints {
-  /** Sent, or about to be. */
+  /** Sent, or about to be sent. */
   readonly released: readonly Txid[];
-  /** Paid for, and not to be sent now. */
+  /** Paid for, and not sent now. */
   readonly held: number;
 }
 

@@ -11,46 +11,45 @@ export interface Coin {
   readonly firstSeen: Date;
 }
 
-/** A coin with the height of its block; null: in none. */
+/** A coin with the height of its block; null: not in a block. */
 interface MinedCoin extends Coin {
   readonly height: Height | null;
 }
 
-/** The costs of an order, by the number of coins that its delivery spends. Sats. */
+/** The costs of an order, which depend on the number of coins that its delivery spends. Sats. */
 export interface CoinCosts {
-  /** The quoted amount: it pays for one input. */
+  /** The quoted amount, which pays for one input. */
   readonly amount: bigint;
-  /** Costs beyond the quote that showed when the delivery was planned. */
+  /** Costs beyond the quote, found when the delivery was planned. */
   readonly extraCost: bigint;
-  /** The fee of one more input, at the most. */
+  /** Maximum fee of one more input. */
   readonly input: bigint;
   /** Sats that the service's own outputs can give for inputs and `extraCost`. */
   readonly spare: bigint;
-  /** The most inputs of a transaction of the order that nodes relay. */
+  /** Maximum number of inputs of the order's transaction, so that nodes relay it. */
   readonly inputsMax: number;
-  /** The order asks for certain sats: a small coin may be the one that has them. */
+  /** The order asks for certain sats: even a small coin may have them. */
   readonly wantsSats: boolean;
 }
 
-/** Each is a walk through the chain. A special sat comes in one output, and fees in another one or two. */
+/** Each needs a walk through the chain. A special sat arrives in one output, and fees in one or two others. */
 export const lookedUpMax = 20;
 
 /**
- * The least value of a number of coins together: the amount, and the cost of inputs beyond what the service gives. It
- * grows by `input` at most with each coin, and every coin that is selected holds more: so more coins never make it too
- * little.
+ * Least value of a number of coins together: the amount, and the cost of inputs beyond what the service gives. Each
+ * coin raises it by `input` at most, and every selected coin holds more than that: so an added coin is never a loss.
  */
 const needed = ({ amount, extraCost, input, spare }: CoinCosts, coins: number): bigint =>
   amount + largest(0n, extraCost + BigInt(coins - 1) * input - spare);
 
 /**
- * The coins that pay for an order: the fewest, the largest first. Null: they do not pay for it. A coin that costs more
- * than it brings is never among them, and is left to its owner, so strangers cannot make a paid order too expensive.
- * Where the order wants certain sats: the coins whose sats are looked up, of which `withPlaced` then takes what is
- * needed. Pure.
+ * The coins that pay for an order: as few as possible, the largest first. Null: they do not pay. A coin that costs more
+ * than it holds is never selected and stays its owner's, so strangers cannot make a paid order too expensive. If the
+ * order wants certain sats: the coins whose sats are looked up, from which `withPlaced` takes those that are needed.
+ * Pure.
  *
- * Laws, tested: another coin never turns coins that pay into coins that do not; `missingSats` more do pay; what is
- * selected can be planned.
+ * Laws, tested: another coin never turns coins that pay into coins that do not; with `missingSats` more, coins pay;
+ * selected coins can be planned.
  */
 export function selectCoins<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] | null {
   if (!costs.wantsSats) return fewest(coins.filter(paysForItself(costs)), costs);
@@ -59,7 +58,8 @@ export function selectCoins<C extends Coin>(coins: readonly C[], costs: CoinCost
 }
 
 /**
- * The same, of plain coins alone if these pay. Where the order wants certain sats, the sats decide among all. Pure.
+ * Selects plain coins alone if they pay, else all coins. If the order wants certain sats, the sats decide among all.
+ * Pure.
  */
 export const selectPlainFirst = <C extends Coin>(
   coins: readonly C[],
@@ -69,15 +69,16 @@ export const selectPlainFirst = <C extends Coin>(
   (costs.wantsSats ? null : selectCoins(coins.filter(isPlain), costs)) ?? selectCoins(coins, costs);
 
 /**
- * Coins in the order of the chain: by their blocks, in a block by txid and output. A delivery spends them so, and the
- * first sat of what came first gets the first inscription, whatever comes later. Coins in no block are last. Pure.
+ * Coins in the order of the chain: by block, then by txid and output. A delivery spends them in this order, so the
+ * first sat of the earliest coin gets the first inscription, whatever arrives later. Coins without a block are last.
+ * Pure.
  */
 export const inChainOrder = <C extends MinedCoin>(coins: readonly C[]): readonly C[] =>
   coins.toSorted(byChain);
 
 /**
- * The value of one more coin that pays for an order together with those that are there: at least what nodes relay,
- * and more than its input costs. Zero: they pay already. Pure.
+ * Value of one more coin with which the present coins pay for an order: at least what nodes relay, and more than its
+ * input costs. Zero: they pay already. Pure.
  */
 export function missingSats(coins: readonly Coin[], costs: CoinCosts): bigint {
   const missing = missingIn(coins, costs, 1);
@@ -86,8 +87,8 @@ export function missingSats(coins: readonly Coin[], costs: CoinCosts): bigint {
 }
 
 /**
- * The same of a number of coins together, each above what its input costs (`costs.input`). Null: a delivery does not spend
- * as many. Pure.
+ * Value of several more coins together, each above the cost of its input (`costs.input`). Null: a delivery cannot spend
+ * that many coins. Pure.
  */
 export function missingIn(coins: readonly Coin[], costs: CoinCosts, count: number): bigint | null {
   if (selectCoins(coins, costs) !== null) return 0n;
@@ -99,8 +100,8 @@ export function missingIn(coins: readonly Coin[], costs: CoinCosts, count: numbe
 }
 
 /**
- * The coins of a delivery of which the first ones were placed by their sats: with as many others as it takes to pay,
- * the largest first. Pure.
+ * The coins of a delivery: first those that were placed by their sats, then as many others as are needed to pay, the
+ * largest first. Pure.
  */
 export function withPlaced<C extends Coin>(
   placed: readonly C[],
@@ -115,15 +116,15 @@ export function withPlaced<C extends Coin>(
   return coins;
 }
 
-/** The cost of a delivery beyond its quote, where these coins were `missing` sats short of its plan. */
+/** The cost of a delivery beyond its quote, if these coins were `missing` sats short of its plan. */
 export function extraCostOf(coins: readonly Coin[], missing: bigint, costs: CoinCosts): bigint {
   const { amount, input, spare } = costs;
-  // what was placed for its sats, and costs more than it brings, is part of what is missing
+  // a coin that was placed for its sats, and costs more than it holds, is part of what is missing
   const paying = coins.filter(paysForItself(costs));
   return largest(0n, valueOf(paying) + missing - amount - BigInt(paying.length - 1) * input + spare);
 }
 
-/** The shortest beginning, the largest first, that pays. Null: none does. */
+/** The shortest start of the list, sorted by value, that pays; null: none does. */
 function fewest<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] | null {
   const sorted = coins.toSorted(byValue).slice(0, costs.inputsMax);
   let value = 0n;
@@ -142,16 +143,19 @@ const paysForItself =
   ({ value }: Coin): boolean =>
     value > input;
 
-/** How many of the largest coins can be selected. */
+/** Number of the largest coins that can be selected. */
 const mostSelected = ({ inputsMax, wantsSats }: CoinCosts): number =>
   wantsSats ? Math.min(inputsMax, largestLookedUp) : inputsMax;
 
-/** Coins that pay, of those that are looked up. The others were seen first, so dust does not push them out. */
+/**
+ * Paying coins among those that are looked up. The other half are the oldest coins, so that dust does not displace
+ * them.
+ */
 const largestLookedUp = lookedUpMax / 2;
 
 /**
- * The coins whose sats are looked up: the largest, which pay, and of all others those that were seen first. A stranger
- * sees an address when its first payment is sent, so dust comes after it. Beside more coins, no others of them are.
+ * The coins whose sats are looked up: the largest, which pay, and then the oldest of all others. Strangers see an
+ * address when its first payment is sent, so their dust is younger. Further coins are not looked up.
  */
 export function lookedUp<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] {
   const paying = coins.filter(paysForItself(costs)).toSorted(byValue).slice(0, largestLookedUp);
@@ -161,14 +165,14 @@ export function lookedUp<C extends Coin>(coins: readonly C[], costs: CoinCosts):
 }
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-/** One order for the same coins: they make the same transaction. */
+/** A fixed order, so that the same coins make the same transaction. */
 const byOutpoint = (a: Coin, b: Coin): number => compareTexts(a.outpoint, b.outpoint);
 const byValue = (a: Coin, b: Coin): number => Number(b.value - a.value) || byOutpoint(a, b);
 const byChain = (a: MinedCoin, b: MinedCoin): number =>
   compareHeights(a.height, b.height) || compareOutpoints(a.outpoint, b.outpoint);
 const compareHeights = (a: Height | null, b: Height | null): number =>
   a === b ? 0 : a === null || (b !== null && a > b) ? 1 : -1;
-/** Compares outputs of one transaction by their numbers: the text of output 10 comes before that of output 2. */
+/** Compares outputs of one transaction by their numbers: as text, output 10 would come before output 2. */
 function compareOutpoints(a: string, b: string): number {
   const [txid = '', vout] = a.split(':');
   const [otherTxid = '', otherVout] = b.split(':');

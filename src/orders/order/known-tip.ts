@@ -4,7 +4,7 @@ import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 
-/** The last block of payments, which the index has, too, with its runes. */
+/** The last block of payments, if the index has it, with its runes. */
 export interface KnownTip {
   readonly height: Height;
   /** The index has later blocks. */
@@ -12,8 +12,8 @@ export interface KnownTip {
 }
 
 /**
- * The last block of payments; null: the index lacks it, as it is behind or on another branch, or runes are not known.
- * Orders decide about runes by both at such a block alone.
+ * The last block of payments; null: the index has fewer blocks or another branch, or runes are unknown. Orders decide
+ * about runes only at a block that both have.
  */
 export async function knownTip(tx: pg.ClientBase): Promise<KnownTip | null> {
   const payments = await readPaymentsOffset(tx);

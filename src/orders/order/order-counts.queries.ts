@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { deliveringStates, type OrderState } from './order-machine.ts';
 
-/** States of orders that somebody waits for: those that are over are ever more, and say nothing of today. */
+/** States of orders that someone waits for. Finished orders are left out: their number only grows. */
 export const openStates = [
   'waiting-payment',
   'waiting-parent',
@@ -12,13 +12,13 @@ export const openStates = [
   'error',
 ] as const satisfies readonly OrderState[];
 
-/** How many orders are in each open state, and how many have a transaction that is stuck and not paid for. */
+/** Numbers of orders in each open state, and of orders with a stuck transaction without a bump. */
 export interface OrderCounts {
   readonly open: ReadonlyMap<OrderState, number>;
   readonly stuck: number;
 }
 
-/** From the index on states: as many rows as orders are open. */
+/** Reads the index on states: one row for each open order. */
 export async function countOrders(pool: pg.Pool): Promise<OrderCounts> {
   const { rows } = await pool.query<{ state: OrderState; orders: number; stuck: number }>(
     `SELECT state, count(*) AS orders, count(stuck) AS stuck FROM service.orders

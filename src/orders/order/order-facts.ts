@@ -4,81 +4,79 @@ import { unminedCountsMs } from '#payments/unmined-payment.ts';
 import { type Coin, type CoinCosts, selectCoins } from './coin-selection.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 
-/** A payment to an order's address, as the tables of payments show it. */
+/** A payment to an order's address, from the tables of payments. */
 export interface OrderPayment extends Coin {
-  /** Null: in no block. */
+  /** Null: not in a block. */
   readonly height: Height | null;
-  /** It is in no block and not in the mempool. */
+  /** Neither in a block nor in the mempool. */
   readonly isGone: boolean;
-  /** A refund, or what sends a deposit home, spends it: it pays for nothing else. */
+  /** A refund or a return of a deposit spends it: it pays for nothing else. */
   readonly isTaken: boolean;
   /** A stored transaction of the delivery spends it. */
   readonly isUsed: boolean;
-  /** The index has an inscription in it, so it is returned whole. False where the order wants certain sats. */
+  /** The index has an inscription in it, so it is returned whole. False if the order wants certain sats. */
   readonly isInscribed: boolean;
 }
 
 /**
- * How far the parents of an order are. `missing`: of one of them, nothing that may be it came to its deposit in time.
- * `seen`: something did. `here`: the index has each of them there, as deep as is asked; so is an order without parents.
+ * Progress of an order's parents. `missing`: for one of them, nothing that may be it arrived at its deposit in time.
+ * `seen`: something did for each. `here`: the index has each of them there, deep enough, or the order has no parents.
  */
 export type ParentsProgress = 'missing' | 'seen' | 'here';
 
 /**
- * How far the rune of an order is, beside its sats. `missing`: nothing of it came. `part`: too little is credited.
- * `seen`: a payment that may be it waits. `here`: all of it is credited, or the delivery was sent. `over`: it did not
- * come in time.
+ * Progress of an order's rune payment. `missing`: nothing arrived. `part`: too little is credited. `seen`: a payment
+ * that may be it waits. `here`: all of it is credited, or the delivery was sent. `over`: it did not arrive in time.
  */
 export type RuneProgress = 'missing' | 'part' | 'seen' | 'here' | 'over';
 
-/** What decides what happens to an order next. */
+/** Facts that decide the next event of an order. */
 export interface OrderFacts {
   readonly costs: CoinCosts;
   readonly expiresAt: Date;
   readonly now: Date;
-  /** The last block that payments were looked for in; null: none was. */
+  /** The last block that was searched for payments; null: none. */
   readonly tip: Height | null;
-  /** How deep payments of this amount must lie. */
+  /** Confirmations that payments of this amount need. */
   readonly confirmations: number;
   readonly payments: readonly OrderPayment[];
   readonly parents: ParentsProgress;
-  /** Null: it asks for sats alone. */
+  /** Null: its price is sats alone. */
   readonly rune: RuneProgress | null;
-  /** Something came to the deposit of a parent. */
+  /** Something arrived at the deposit of a parent. */
   readonly hasDeposits: boolean;
-  /** Its customer wants it cancelled. */
+  /** Its customer has requested the cancellation. */
   readonly isCancelAsked: boolean;
-  /** It failed because what was paid did not pay for its transactions: as earlier versions left such orders. */
+  /** It failed because its payments did not pay for its transactions: earlier versions left orders in this state. */
   readonly wasShort: boolean;
-  /** It was asked for more than it was made for: its customer may take everything back. */
+  /** Its price was raised: its customer may take everything back. */
   readonly isRepriced: boolean;
-  /** It was paid once, and its delivery was decided about. */
+  /** It was paid once, and its delivery was decided. */
   readonly wasPaid: boolean;
-  /** The sat of the inventory that it has reserved is not to be had any more. */
+  /** The inventory sat that it has reserved is no longer available. */
   readonly isSatGone: boolean;
-  /** A reveal is stored whose payments are all there. */
+  /** A reveal is stored, and all payments that it spends are present. */
   readonly hasReveal: boolean;
   /**
-   * The index has the inscriptions of that reveal, deep enough; those that are to be burned, where their burn sent
-   * them.
+   * The index has the inscriptions of that reveal, deep enough; inscriptions to burn are where their burn sent them.
    */
   readonly isRevealed: boolean;
-  /** A block has a transaction of a stranger that took one of them from its anchor, before its burn was mined. */
+  /** Another transaction in a block took one of them from its anchor, before its burn was mined. */
   readonly isAnchorTaken: boolean;
-  /** Its reveal is stored, and may not be mined yet: its commit is not deep enough to etch a name. */
+  /** Its reveal is stored, but may not be mined yet: its commit is not deep enough to etch a name. */
   readonly isRevealHeld: boolean;
   /** It mints, and inscribes nothing. */
   readonly isMinting: boolean;
-  /** A block has its reveal, and another transaction has etched the name. */
+  /** Its reveal is in a block, and another transaction has etched the name. */
   readonly isNameLost: boolean;
   /**
-   * A miner was to take the reveal, which it refused, or which no block had in time; or the sats of all files are
-   * gone for good; or its name cannot be etched; or all of its mints were given up.
+   * Its reveals cannot be mined: the miner refused it or did not mine it in time, the sats of all files are gone for
+   * good, its name cannot be etched, or all of its mints were given up.
    */
   readonly isUnmined: boolean;
   /**
-   * What pays money back or sends deposits home: stored, with all that it spends; `deep`: and nothing else is left.
-   * Null: nothing is stored.
+   * Refunds and returns of deposits. `sent`: stored, with all outputs that they spend. `deep`: and nothing else
+   * remains. Null: none is stored.
    */
   readonly refund: 'sent' | 'deep' | null;
 }
@@ -88,9 +86,9 @@ export type Times = Pick<OrderFacts, 'expiresAt' | 'now'>;
 
 type PaidFacts = Times & Pick<OrderFacts, 'costs' | 'tip' | 'confirmations' | 'payments' | 'hasReveal'>;
 
-/** Whether payments in time pay for the order: those that are seen, and those that are as deep as is asked. */
+/** Whether payments in time pay for the order: those that are seen, and those that are deep enough. */
 export function paidInTime(facts: PaidFacts): { readonly isSeen: boolean; readonly isDeep: boolean } {
-  // they paid for it when it was made
+  // they paid for the reveal when it was made
   if (facts.hasReveal)
     return {
       isSeen: true,
@@ -103,15 +101,15 @@ export function paidInTime(facts: PaidFacts): { readonly isSeen: boolean; readon
   };
 }
 
-/** The payments that count and are as deep as is asked: a delivery may spend them. */
+/** The payments that count and are deep enough: a delivery may spend them. */
 export const countedDeep = (
   facts: Times & Pick<OrderFacts, 'tip' | 'confirmations' | 'payments'>,
 ): readonly OrderPayment[] =>
   facts.payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts));
 
 /**
- * Whether a payment counts: there, first seen before the time was over, and not dust, which nodes do not relay.
- * Whether it is spent, and what it is worth, says `selectCoins`. Whatever does not count is the customer's.
+ * Whether a payment counts: present, first seen in time, and not dust, which nodes do not relay. `selectCoins` decides
+ * whether it is spent, and what it is worth. A payment that does not count is the customer's.
  */
 export function countsInTime(
   payment: Omit<OrderPayment, keyof Coin | 'isUsed'> & Pick<Coin, 'firstSeen' | 'value'>,
@@ -120,7 +118,7 @@ export function countsInTime(
   return isInTime(payment, times) && payment.value >= p2trDust && !payment.isTaken && !payment.isInscribed;
 }
 
-/** Whether something is there, was first seen before the time was over, and has a block soon after that. */
+/** Whether an output is present, was first seen in time, and got a block soon after the end of that time. */
 export function isInTime(
   { isGone, firstSeen, height }: Pick<OrderPayment, 'isGone' | 'firstSeen' | 'height'>,
   { expiresAt, now }: Times,
@@ -129,7 +127,7 @@ export function isInTime(
   return !isGone && !isLost && firstSeen <= expiresAt;
 }
 
-/** Whether a payment lies as deep as is asked. */
+/** Whether a payment is deep enough. */
 export function isDeep(
   { height }: Pick<OrderPayment, 'height'>,
   { tip, confirmations }: Pick<OrderFacts, 'tip' | 'confirmations'>,
@@ -138,9 +136,8 @@ export function isDeep(
 }
 
 /**
- * The next thing that the facts say has happened to an order in this state; null: nothing has. Applied again and again
- * it comes to an end: each event changes the state, and no two states call each other with the same facts (a test
- * tries all). Pure.
+ * The next event of an order in this state, from its facts; null: none. Repeated application ends: each event changes
+ * the state, and no two states lead to each other with the same facts (a test tries all). Pure.
  */
 export function nextEvent(state: OrderState, facts: OrderFacts): OrderEvent | null {
   return eventIn[state](facts);
@@ -149,26 +146,26 @@ export function nextEvent(state: OrderState, facts: OrderFacts): OrderEvent | nu
 const holdsAny = ({ payments, hasDeposits }: OrderFacts): boolean =>
   hasDeposits || payments.some(({ isGone }) => !isGone);
 
-/** The amount is seen, and so are the parents: `paid` where all of it is deep. Null: something is missing. */
+/** The amount and the parents are seen: `paid` if all of it is deep. Null: something is missing. */
 function paidEvent(facts: OrderFacts): 'paid' | 'seen' | null {
   const paid = paidInTime(facts);
   if (!paid.isSeen || facts.parents === 'missing' || !isRuneSeen(facts)) return null;
   return paid.isDeep && facts.parents === 'here' && isRuneHere(facts) ? 'paid' : 'seen';
 }
 
-/** Whether the rune that an order asks for is credited; so it is where it asks for none. */
+/** Whether the order's rune is credited, or it has none. */
 export const isRuneHere = ({ rune }: Pick<OrderFacts, 'rune'>): boolean => rune === null || rune === 'here';
 
 const isRuneSeen = (facts: Pick<OrderFacts, 'rune'>): boolean => isRuneHere(facts) || facts.rune === 'seen';
 
-/** The time of a price in a rune ends with its token order, which knows of payments that are found out late. */
+/** The time of a price in a rune ends with its token order, which knows of payments that became known late. */
 const isRuneOpen = ({ rune }: OrderFacts): boolean => rune !== null && rune !== 'over';
 
-/** Whether nothing of a rune came that a cancellation would leave with the creator. */
+/** Whether nothing of the rune arrived: after a cancellation it would stay with the creator. */
 const isRuneMissing = ({ rune }: OrderFacts): boolean =>
   rune === null || rune === 'missing' || rune === 'over';
 
-/** The event that stored transactions of a paid order are. */
+/** The event for the stored transactions of a paid order. */
 function plannedEvent({
   hasReveal,
   isRevealHeld,
@@ -179,17 +176,17 @@ function plannedEvent({
   return isRevealHeld ? 'committed' : 'planned';
 }
 
-/** What happens to an order that waits and gets nothing. */
+/** The event of an order that waits and gets nothing. */
 function unpaidEvent(facts: OrderFacts): OrderEvent | null {
   if (facts.isCancelAsked && isRuneMissing(facts) && (facts.isRepriced || !holdsAny(facts)))
     return 'cancelled';
-  // no money is asked for that would have to go back
+  // the sat is gone, so any payment would have to be refunded
   if (facts.isSatGone && !holdsAny(facts)) return 'timeout';
   if (isRuneOpen(facts) || (facts.rune === null && facts.now <= facts.expiresAt)) return null;
   return holdsAny(facts) ? 'owing' : 'timeout';
 }
 
-/** The facts are looked at for what changes each state, the most decisive first. */
+/** Events of each state from the facts, the most decisive first. */
 const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | null>> = {
   'waiting-payment': (facts) =>
     paidEvent(facts) ?? (facts.parents === 'missing' ? 'parentless' : unpaidEvent(facts)),
@@ -208,7 +205,7 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
     return lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null);
   },
   queued: (facts) => {
-    // a part of the payment is gone that its reveal spends: what is left pays for another one
+    // a payment that its reveal spends is gone: the remaining ones pay for another reveal
     if (!facts.hasReveal) return lostPayment(facts) ?? 'unpaid';
     if (facts.isAnchorTaken || facts.isNameLost) return lostPayment(facts) ?? 'failed';
     if (facts.isUnmined) return lostPayment(facts) ?? 'unmined';
@@ -220,12 +217,12 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   },
   expired: (facts) => {
     const payment = facts.isCancelAsked ? null : paidEvent(facts);
-    // it was paid in time, and that was found out late, or taken back by a reorganisation for a while
+    // it was paid in time, but this became known late, or a reorganisation had removed the payment for a while
     return payment ?? (holdsAny(facts) ? 'owing' : null);
   },
   cancelled: (facts) => (holdsAny(facts) ? 'owing' : null),
   'waiting-refund': (facts) => {
-    // it is given up before it is looked at
+    // its reveals are given up before its refund is looked at
     if (facts.hasReveal && facts.isUnmined) return null;
     if (isBackInDelivery(facts)) return plannedEvent(facts);
     if (facts.refund === 'deep') return 'refunded';
@@ -240,19 +237,19 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
 
 /**
  * An order that waits for its refund was paid in time after all, and nothing is refunded yet: a payment in time became
- * known late, while dust of a stranger was there.
+ * known late, while there was a stranger's dust.
  */
 export const paidAfterAll = (facts: OrderFacts): 'paid' | 'seen' | null =>
   facts.wasPaid || facts.isCancelAsked || facts.isRepriced || facts.refund !== null ? null : paidEvent(facts);
 
 /**
- * A block has a reveal that was given up: it is taken up again, and nothing else can spend its payments. Or a
- * reorganisation gave back what a stranger took.
+ * A reveal that was given up is in a block: it counts again, and nothing else can spend its payments. Or a
+ * reorganisation returned an inscription that another transaction took.
  */
 const isBackInDelivery = (facts: OrderFacts): boolean =>
   facts.hasReveal && !facts.isAnchorTaken && !facts.isUnmined && lostPayment(facts) === null;
 
-/** What a reorganisation does to an order that was paid, or with `seen` to one whose payment was seen. */
+/** The event after a reorganisation removed a payment of a paid order, or with `seen` of one whose payment was seen. */
 function lostPayment(facts: OrderFacts, needed: 'paid' | 'seen' = 'paid'): OrderEvent | null {
   if (!paidInTime(facts).isSeen || !isRuneSeen(facts)) return 'gone';
   if (facts.parents === 'missing') return 'parentless';

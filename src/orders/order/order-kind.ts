@@ -1,4 +1,4 @@
-/** Types of orders, as answers name them: `bulk` is a managed one. */
+/** Types of orders in answers: `bulk` is a managed order. */
 export const orderKinds = ['direct', 'bulk'] as const;
 
 export type OrderKind = (typeof orderKinds)[number];

@@ -1,8 +1,8 @@
 /**
- * The states of orders that answers show (client-compat of the public interface; docs/orders-api.md, "States"). `prep`:
- * paid, its reveal is not stored yet. `waiting-reveal`: its reveal is stored, and sent once its commit is deep enough
- * to etch a name. `waiting-rune-balance`: its mints are stored, and being broadcast or mined. `queued`: its reveal is
- * stored, and being broadcast or mined.
+ * The states of orders in answers (client-compat of the public interface; docs/orders-api.md, "States"). `prep`: paid,
+ * but its reveal is not stored yet. `waiting-reveal`: its reveal is stored, and is sent once its commit is deep enough
+ * to etch a name. `waiting-rune-balance`: its mints are stored, and are being broadcast or mined. `queued`: its reveal
+ * is stored, and is being broadcast or mined.
  */
 export const orderStates = [
   'waiting-payment',
@@ -22,17 +22,28 @@ export const orderStates = [
 export type OrderState = (typeof orderStates)[number];
 
 /**
- * What can happen to an order. `seen`: the amount is in the mempool or a block, and so are its parents. `gone`: it is
- * no longer, or is found to be too little. `parentless`: a parent is not there. `arrived`: all parents were seen at
- * their deposits. `paid`: the amount and the parents are there in time, as deep as the policy asks. `repriced`: they
- * came late, and after a rise of fees the difference is asked for. `unpaid`: they were, and a reorganisation took them
- * back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed and
- * stored. `committed`: the same, and it waits for the depth of its commit. `minting`: its mints are signed and stored.
- * `revealed`: the index has its inscriptions, or blocks decided about all of its mints, deep enough. `undone`: a
- * reorganisation took them back. `owing`: there is money that no delivery uses. `cancelled`: by its customer or the
- * operator. `failed`: its reveal cannot be made or mined. `unmined`: a miner refused its reveal, or no block had it in
- * time, or the sats of all its files are gone, or another transaction has the name that it etches. `retried`: by the
- * operator. `refunding`: by the operator. `refunded`: all that was owed is paid back, deep enough.
+ * Events of an order.
+ *
+ * - `seen`: the amount and its parents are in the mempool or a block.
+ * - `gone`: the amount is no longer there, or is found to be too little.
+ * - `parentless`: a parent is not there.
+ * - `arrived`: all parents were seen at their deposits.
+ * - `paid`: the amount and the parents are there in time, as deep as the policy asks.
+ * - `repriced`: they came late, and after a rise of fees the difference is charged.
+ * - `unpaid`: a reorganisation removed the amount or a parent.
+ * - `timeout`: the time to pay is over, or the sat of the order is gone.
+ * - `planned`: its reveal is signed and stored.
+ * - `committed`: the same, but the reveal waits for the depth of its commit.
+ * - `minting`: its mints are signed and stored.
+ * - `revealed`: the index has its inscriptions, or blocks decided about all of its mints, deep enough.
+ * - `undone`: a reorganisation removed them.
+ * - `owing`: there is money that no delivery uses.
+ * - `cancelled`: its customer or the operator cancelled it.
+ * - `failed`: its reveal cannot be made or mined.
+ * - `unmined`: a miner refused its reveal, or no block had it in time; or the sats of all its files are gone; or another
+ *   transaction has the name that it etches.
+ * - `retried`, `refunding`: requests of the operator.
+ * - `refunded`: everything that was owed is refunded, deep enough.
  */
 export const orderEvents = [
   'seen',
@@ -58,17 +69,17 @@ export const orderEvents = [
 ] as const;
 export type OrderEvent = (typeof orderEvents)[number];
 
-/** The only transitions there are: every other pair is refused and recorded. */
+/** All allowed transitions. Any other pair is refused and recorded. */
 export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<OrderEvent, OrderState>>>>> = {
   'waiting-payment': {
     seen: 'waiting-confirmation',
     parentless: 'waiting-parent',
     paid: 'prep',
-    // the customer is told, and pays the difference or cancels
+    // the customer gets a message, and pays the difference or cancels
     repriced: 'waiting-payment',
     timeout: 'expired',
     cancelled: 'cancelled',
-    // short at the end of its time, or late
+    // too little at the end of its time, or late
     owing: 'waiting-refund',
   },
   'waiting-parent': {
@@ -84,14 +95,14 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
     paid: 'prep',
-    // a payment was replaced by a late one
+    // a late payment replaced another one
     repriced: 'waiting-payment',
   },
   prep: {
     planned: 'queued',
     committed: 'waiting-reveal',
     minting: 'waiting-rune-balance',
-    // what came has none of the satributes that the order allows, or its name is taken
+    // its payments have no sat that the order allows, or its name is taken
     owing: 'waiting-refund',
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
@@ -103,9 +114,9 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
-    // what its commit holds is refunded
+    // the outputs of its commit are refunded
     unmined: 'waiting-refund',
-    // by the operator, while no mempool and no block has its commit
+    // by the operator, while its commit is in no mempool and no block
     refunding: 'waiting-refund',
   },
   'waiting-rune-balance': {
@@ -113,21 +124,21 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
-    // what its commit holds is refunded
+    // the outputs of its commit are refunded
     unmined: 'waiting-refund',
-    // by the operator, while no mempool and no block has its transactions
+    // by the operator, while its transactions are in no mempool and no block
     refunding: 'waiting-refund',
   },
   queued: {
     revealed: 'completed',
-    // the payment is gone from its block: another reveal is planned once it is back
+    // its payment lost its block: another reveal is planned once the payment is back
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
     failed: 'error',
-    // what its commit holds is refunded
+    // the outputs of its commit are refunded
     unmined: 'waiting-refund',
-    // by the operator, while no mempool and no block has its transactions
+    // by the operator, while its transactions are in no mempool and no block
     refunding: 'waiting-refund',
   },
   completed: { undone: 'queued', minting: 'waiting-rune-balance' },
@@ -141,19 +152,19 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
   cancelled: { owing: 'waiting-refund' },
   'waiting-refund': {
     refunded: 'refunded',
-    // it was paid in time, and that became known late
+    // it was paid in time, and this became known late
     seen: 'waiting-confirmation',
     paid: 'prep',
     repriced: 'waiting-payment',
     // the payment was replaced or evicted before it was mined: nothing is owed
     gone: 'expired',
-    // a block has the reveal that nobody sent any more, and so no refund of the same money
+    // a block has the reveal that was no longer sent, so the refund of the same money can never be mined
     planned: 'queued',
     committed: 'waiting-reveal',
     minting: 'waiting-rune-balance',
   },
   refunded: { owing: 'waiting-refund', undone: 'waiting-refund' },
-  // `gone`: what was paid does not pay for its transactions, and more may
+  // `gone`: the payments do not pay for its transactions; more payments may
   error: {
     retried: 'prep',
     gone: 'waiting-payment',
@@ -164,14 +175,14 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
   },
 };
 
-/** States of orders whose transactions are stored, and not delivered yet. */
+/** States of orders whose transactions are stored, but not delivered yet. */
 export const deliveringStates = [
   'waiting-reveal',
   'waiting-rune-balance',
   'queued',
 ] as const satisfies readonly OrderState[];
 
-/** Whether the transactions of an order are stored, and not delivered yet. */
+/** Whether the transactions of an order are stored, but not delivered yet. */
 export const isDelivering = (state: OrderState): boolean =>
   deliveringStates.some((delivering) => delivering === state);
 

@@ -4,7 +4,8 @@ import type { Order } from './order.store.ts';
 import type { StoredRepricing } from './order-request.ts';
 
 /**
- * Notes what is estimated as an order is paid: what bumps pay for is counted from there. Null: the node says nothing.
+ * Stores the fee estimate when an order is paid: bumps pay only for the rise of fees since then. Null: the node has no
+ * estimate.
  */
 export async function noteEstimateAtPayment(
   tx: pg.ClientBase,
@@ -17,12 +18,12 @@ export async function noteEstimateAtPayment(
   ]);
 }
 
-/** Accepts the price of an order for what completed it until this time. */
+/** Accepts the price of an order that was complete at this time. */
 export async function keepPrice(tx: pg.ClientBase, id: string, completedAt: Date): Promise<void> {
   await tx.query('UPDATE service.orders SET price_kept_at = $2 WHERE id = $1', [id, completedAt]);
 }
 
-/** Gives an order another price, and time to pay the difference. */
+/** Gives an order a new price, and time to pay the difference. */
 export async function repriceOrder(
   tx: pg.ClientBase,
   id: string,
@@ -43,17 +44,22 @@ export async function repriceOrder(
   );
 }
 
-/** Keeps what the delivery of an order costs beyond its quote. */
+/** Stores the cost of an order's delivery beyond its quote. */
 export async function noteExtraCost(tx: pg.ClientBase, id: string, sats: bigint): Promise<void> {
   await tx.query('UPDATE service.orders SET extra_cost = $2 WHERE id = $1', [id, sats]);
 }
 
 const refusal = 'The node refuses transaction ';
 
-/** Whether the error of an order is what `noteRefusal` noted: no longer true once a block has the transaction. */
+/**
+ * Whether an order's error is a refusal that `noteRefusal` stored: it is outdated once the transaction is in a block.
+ */
 export const isRefusal = (error: string): boolean => error.startsWith(refusal);
 
-/** The node never takes a transaction of an order that is under way, for this reason; null: it takes it, or will. */
+/**
+ * Stores why the node never takes a transaction of an order under way; null: it takes it, or will, so the error is
+ * cleared.
+ */
 export async function noteRefusal(
   client: pg.ClientBase,
   id: string,
@@ -70,8 +76,8 @@ export async function noteRefusal(
 }
 
 /**
- * Why a stored delivery is not delivered as a whole: a sat of the inventory that it needs is not there, or mints cannot
- * be executed; null: all of it is.
+ * Stores why a stored delivery is not delivered whole: an inventory sat that it needs is missing, or mints cannot be
+ * executed. Null: it is delivered whole, so the error is cleared.
  */
 export async function noteMissing(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
   await tx.query(
@@ -82,6 +88,6 @@ export async function noteMissing(tx: pg.ClientBase, id: string, why: string | n
   );
 }
 
-/** The starts of such reasons. */
+/** Starts of these reasons. */
 export const missingSat = 'A sat of the inventory is missing: ';
 export const missingMints = 'Mints are missing: ';

@@ -1,7 +1,7 @@
 export interface OrderPolicy {
-  /** Confirmations of payments, by the amounts from which they are asked, ascending. */
+  /** Confirmations of payments, each from an amount on, ascending. */
   readonly confirmations: readonly { readonly from: bigint; readonly confirmations: number }[];
-  /** Of reveals, with which an order is completed. */
+  /** Confirmations of reveals that complete an order. */
   readonly finalConfirmations: number;
 }
 
@@ -11,7 +11,7 @@ export function confirmationsFor({ confirmations }: OrderPolicy, amount: bigint)
   return Math.max(1, step?.confirmations ?? 1);
 }
 
-/** Reads `sats:confirmations,…`; null where the amounts do not ascend. */
+/** Reads `sats:confirmations,…`; null if the amounts are not ascending. */
 export function parseConfirmations(text: string): OrderPolicy['confirmations'] | null {
   const steps = text.split(',').map((part) => {
     const [from = '', confirmations = ''] = part.split(':');

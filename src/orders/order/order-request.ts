@@ -1,8 +1,8 @@
-/** What a customer sent, without contents, as answers show it again: absent fields are null. */
+/** The customer's request without contents, as answers show it: absent fields are null. */
 export interface OrderRequest {
-  /** Inscriptions. */
+  /** Number of inscriptions. */
   readonly count: number;
-  /** As it was sent: a number or a numeric text. */
+  /** The fee as it was sent: a number or a numeric text. */
   readonly fee: number | string;
   readonly postage: number;
   readonly receiveAddress: string | readonly string[] | null;
@@ -10,17 +10,14 @@ export interface OrderRequest {
   readonly parents: readonly object[] | null;
   readonly inscriptionIdPrefix: string | null;
   readonly allowedSatributes: readonly string[] | null;
-  /**
-   * The type of the inventory that its sat has; absent: it is one of the payment. Managed orders have it as it was
-   * sent.
-   */
+  /** The inventory type of its sat; absent: a sat of the payment. Managed orders have it as it was sent. */
   readonly rareSats?: string | number | null;
   /** Shown as they were sent; absent: the order is not managed. */
   readonly compress?: boolean | string | number | null;
   readonly batchMode?: string | number | null;
   readonly additionalFee: number | null;
   readonly referral: string | null;
-  /** The collection that its files are items of, by their numbers; absent: none. */
+  /** The collection whose items its files are, with their numbers; absent: none. */
   readonly collection?: {
     readonly id: string;
     readonly count: number;
@@ -35,9 +32,9 @@ export interface OrderRequest {
 }
 
 /**
- * Sats that the service earns by an order: all but postage and what is another one's. Pure.
+ * Sats that the service earns by an order: its fees without postage and the shares of others. Pure.
  *
- * @param postages outputs of its receivers: of inscriptions, and of a premine
+ * @param postages outputs for its receivers: of inscriptions, and of a premine
  */
 export const earnedBy = (
   {
@@ -53,48 +50,46 @@ export const earnedBy = (
   BigInt(postage + (creator?.price ?? 0)) * BigInt(postages) -
   BigInt(additionalFeeCharged + referralFee);
 
-/** What an order costs, as it was quoted. Sats. */
+/** The quoted cost of an order. Sats. */
 export interface StoredQuote {
   readonly chainFee: number;
   readonly serviceFee: number;
   readonly baseFee: number;
-  /** Of an order of a sat of the inventory. */
+  /** Fee of an order with an inventory sat. */
   readonly rareSatsFee?: number;
-  /** Sats an item of a collection, for the service; absent: it is no order of a collection. */
+  /** Sats for the service, for each item of a collection; absent: not for a collection. */
   readonly collectionServiceFee?: number;
-  /** Sats an item for the creator of a collection, and where they go; absent: none are due. */
+  /** Sats for the creator of a collection, for each item, and the creator's address; absent: none. */
   readonly creator?: { readonly address: string; readonly price: number };
   /**
-   * Of a managed order, part of `serviceFee`: in all, and the least by which outputs are chosen; absent: there is
-   * none.
+   * Part of `serviceFee` for a managed order: the whole, and the least part, by which outputs are chosen; absent: none.
    */
   readonly sizeFees?: { readonly least: number; readonly all: number };
   readonly additionalFeeCharged: number;
-  /** Of the base fee, what the referral gets when the order is delivered; absent: nothing. */
+  /** Part of the base fee that the referral gets when the order is delivered; absent: none. */
   readonly referralFee?: number;
   readonly postage: number;
   readonly amount: number;
   /**
-   * What was estimated for being mined soon when the order was made, in sats for 1,000 virtual bytes; absent: nothing
-   * was.
+   * Fee estimate for being mined soon, when the order was created, in sats for 1,000 virtual bytes; absent: unknown.
    */
   readonly feeEstimate?: number;
-  /** Until when the price is kept, in ms; absent: for ever, as of orders of earlier versions. */
+  /** Time until which the price is held, in ms; absent: for ever, as in orders of earlier versions. */
   readonly heldUntil?: number;
-  /** The amount in US dollars when the order was made; absent: no rate was known, or it is no managed order. */
+  /** The amount in US dollars when the order was created; absent: no rate was known, or the order is not managed. */
   readonly fiatValue?: number;
 }
 
-/** A late payment was asked for more. Rates are sats for 1,000 virtual bytes, amounts sats, times ms. */
+/** A higher price after a late payment. Rates are sats for 1,000 virtual bytes, amounts sats, times ms. */
 export interface StoredRepricing {
   readonly at: number;
-  /** Until when the difference can be paid. */
+  /** Time until which the difference can be paid. */
   readonly until: number;
   /** Amount of the order before. */
   readonly before: number;
-  /** Difference that is asked for. */
+  /** Difference that is charged. */
   readonly amount: number;
-  /** Estimates: of the price before, and of the late payment. */
+  /** Estimates for the old price, and at the late payment. */
   readonly fromEstimate: number;
   readonly toEstimate: number;
   /** Rate that the transactions of the order pay now. */

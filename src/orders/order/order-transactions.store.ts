@@ -17,32 +17,32 @@ import {
 import type { WalletTransactionKind } from '#purse/transactions/wallet-transactions.store.ts';
 import { lookSoon } from './order.store.ts';
 
-/** All but bumps and payouts, which are without an order. */
+/** All kinds except bumps and payouts, which belong to no order. */
 export type OrderTransactionKind = Exclude<WalletTransactionKind, 'bump' | 'payout'>;
 
 export interface OrderTransaction {
   readonly txid: Txid;
   readonly kind: OrderTransactionKind;
-  /** Of its kind: reveals in the order of their files. A burn has that of its reveal. */
+  /** Number among transactions of its kind: reveals in the order of their files. A burn has that of its reveal. */
   readonly index: number;
-  /** Of a reveal or a burn: how many files it inscribes or burns. */
+  /** Number of files that a reveal inscribes, or that a burn burns. */
   readonly files: number;
   readonly plan: StoredPlan;
   readonly fee: number;
-  /** Its block, once it is so deep that its outputs are watched no more; of refunds. */
+  /** Height of a refund or return, once it is so deep that its outputs are no longer watched. */
   readonly height: Height | null;
   readonly madeAt: Date;
   readonly sentAt: Date | null;
   readonly refusal: string | null;
-  /** A mint that a block has, and that minted nothing, as a look at its order found. Absent: no, or not looked at. */
+  /** A mined mint that minted nothing, as a look at its order found. Absent: no, or not examined. */
   readonly isFailed?: boolean;
 }
 
-/** Each after those of its order that it spends, and a burn right after its reveal. */
+/** Order of transactions: each after the ones of its order that it spends, and a burn right after its reveal. */
 const inOrder = `t.made_at, CASE t.kind WHEN 'commit' THEN 0 WHEN 'reveal' THEN 1 WHEN 'burn' THEN 1 ELSE 2 END,
   t.index, t.kind = 'burn'`;
 
-/** The transactions of an order that nothing has taken the place of, the oldest first: without their megabytes. */
+/** The transactions of an order that are not superseded, the oldest first, without their bytes. */
 export async function readTransactions(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -71,7 +71,7 @@ export async function readTransactions(
   }));
 }
 
-/** Commits and reveals of an order, also those that something took the place of: others may have them. */
+/** Commits and reveals of an order, superseded ones too: others may have them. */
 export async function readDeliveries(
   client: pg.ClientBase,
   id: string,
@@ -86,8 +86,8 @@ export async function readDeliveries(
 }
 
 /**
- * Takes up superseded transactions of an order again that a block has: whoever had them may have sent them. Nothing can
- * take their place any more, so what spends the same is superseded; orders that give way are looked at.
+ * Restores superseded transactions of an order that are in a block: others may have sent them. They are final, so
+ * transactions with the same inputs are superseded; orders that give way are looked at.
  */
 export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<void> {
   const all = await readIfSuperseded(tx, orderId);
@@ -110,14 +110,14 @@ export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<v
   await lookSoon(tx, [...ended, ...gaveWay, ...(await settleBumps(tx))]);
 }
 
-/** Supersedes transactions of orders; orders that give way to what is mined are looked at. */
+/** Supersedes transactions of orders. Orders that give way to mined ones are looked at. */
 export async function supersedeOfOrders(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
   await lookSoon(tx, await supersede(tx, txids));
 }
 
 /**
- * Settles bumps after payments have changed. Orders that give way to what is mined are looked at, also by the next
- * process if this one is killed. Returns them.
+ * Settles bumps after payments have changed, and returns the orders that give way to mined ones. These are looked at,
+ * also by the next process if this one is killed.
  */
 export async function settleBumpsOfOrders(tx: pg.ClientBase): Promise<readonly string[]> {
   const gaveWay = await settleBumps(tx);
@@ -125,14 +125,14 @@ export async function settleBumpsOfOrders(tx: pg.ClientBase): Promise<readonly s
   return gaveWay;
 }
 
-/** With the other reveals of a mined commit, and the burns of all of these: they can be mined again. */
+/** Adds the other reveals of a mined commit, and the burns of all of these: they can be mined again. */
 function withWhatTheyBring(
   all: readonly KnownTransaction[],
   mined: ReadonlySet<string>,
   isRival: (each: KnownTransaction) => boolean,
 ): ReadonlySet<string> {
   const back = new Set(mined);
-  // a burn stands on its reveal, and that on its commit
+  // a burn spends its reveal, and the reveal spends its commit
   for (const kind of ['reveal', 'burn'] as const) {
     for (const each of all) {
       const isBrought = outpointsOf(each).some((outpoint) => back.has(shownTxidOf(outpoint)));
@@ -143,7 +143,7 @@ function withWhatTheyBring(
 }
 
 interface KnownTransaction extends SpendingTransaction {
-  /** As it is shown. */
+  /** Txid as people see it. */
   readonly id: string;
   readonly kind: OrderTransactionKind;
   readonly isSuperseded: boolean;
@@ -153,7 +153,7 @@ interface KnownTransaction extends SpendingTransaction {
 
 const outpointsOf = ({ plan }: KnownTransaction): string[] => plan.inputs.map(({ outpoint }) => outpoint);
 
-/** All transactions of an order of which at least one is superseded; else none. */
+/** All transactions of an order if at least one is superseded; else empty. */
 async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<KnownTransaction[]> {
   const { rows } = await tx.query<{
     txid: Buffer;
@@ -172,7 +172,7 @@ async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<Kno
   );
   return rows.map(({ txid, kind, plan, is_superseded: isSuperseded, is_mined: isMined }) => ({
     txid: trustedTxid(txid),
-    // nothing of an order takes the place of another one
+    // transactions of orders do not replace each other
     family: trustedTxid(txid),
     id: displayHash(txid),
     kind,
@@ -182,12 +182,12 @@ async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<Kno
   }));
 }
 
-/** With what these spend: blocks have that, too. */
+/** Txids of mined transactions, and of the ones that they spend, which are mined, too. */
 function minedAmong(all: readonly KnownTransaction[]): ReadonlySet<string> {
   const byId = new Map(all.map((each) => [each.id, each]));
   const mined = new Set(all.filter(({ isMined }) => isMined).map(({ id }) => id));
   for (const id of mined) {
-    // a set that grows is walked to its new end
+    // iteration of a set includes what is added during it
     for (const { outpoint } of byId.get(id)?.plan.inputs ?? []) {
       if (byId.has(shownTxidOf(outpoint))) mined.add(shownTxidOf(outpoint));
     }
@@ -195,7 +195,7 @@ function minedAmong(all: readonly KnownTransaction[]): ReadonlySet<string> {
   return mined;
 }
 
-/** A transaction that is in no block, as far as is known. */
+/** A transaction that is not in a block, as far as is known. */
 export interface WaitingTransaction
   extends Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'sentAt' | 'refusal'> {
   readonly orderId: string;
@@ -203,9 +203,8 @@ export interface WaitingTransaction
 }
 
 /**
- * Transactions of these orders that were never sent, with the sent ones in no block on which they may depend; null:
- * those of all orders that are needed and may be in no block. The oldest first, those of an order in the order in which
- * they spend each other.
+ * New transactions of these orders, with their sent and unmined ones on which the new ones may depend. Null: the needed
+ * transactions of all orders that may be unmined. The oldest first; each after the ones of its order that it spends.
  */
 export async function transactionsToSend(
   client: pg.ClientBase,
@@ -241,7 +240,7 @@ const waiting =
   't.txid, t.order_id, t.kind, t.index, t.plan, octet_length(t.bytes) AS bytes, t.sent_at, t.refusal';
 const isNew = (table: string): string =>
   `${table}.superseded_at IS NULL AND ${table}.sent_at IS NULL AND ${table}.refusal IS NULL`;
-// what was sent takes places of the cluster: without it, new ones would fill the last place
+// sent transactions take places in the cluster: without them, new ones would fill the last place
 const newToSend = `SELECT ${waiting} FROM service.wallet_transactions AS t
   WHERE t.order_id = ANY($1::uuid[]) AND NOT ${isKeptFromNode('t')} AND NOT ${isHeldReveal('t')} AND NOT ${isHeldMint('t')}
     AND (${isNew('t')}
@@ -250,9 +249,8 @@ const newToSend = `SELECT ${waiting} FROM service.wallet_transactions AS t
             AND EXISTS (SELECT FROM service.wallet_transactions AS new
                          WHERE new.order_id = t.order_id AND ${isNew('new')}))
   ORDER BY ${inOrder}`;
-// however old they are: nobody else sends what orders wait for. Index wallet_transactions_watched has refunds and
-// returns
-// that are not deep in blocks
+// whatever their age, because no one else sends what orders wait for; the index wallet_transactions_watched has refunds
+// and returns that are not deep in blocks
 const allToSend = `SELECT txid, order_id, kind, index, plan, bytes, sent_at, refusal FROM (
     SELECT ${waiting}, t.made_at
       FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id

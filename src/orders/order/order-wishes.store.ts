@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-/** NOTIFY of an order that somebody asks something of. */
+/** NOTIFY channel for requests about orders. */
 export const ordersChannel = 'satscribe_orders';
 
-/** Wakes the process that brings orders on and has the seed: in a transaction, once that commits. */
+/** Wakes the process with the seed, which processes orders. In a transaction, it is woken at the commit. */
 export async function wakeOrders(client: pg.Pool | pg.ClientBase): Promise<void> {
   await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
 }
@@ -14,7 +14,7 @@ export async function wakeOrder(client: pg.Pool | pg.ClientBase, id: string): Pr
   await wakeOrders(client);
 }
 
-/** Notes that the customer wants an order cancelled, for the process that brings orders on. */
+/** Stores that the customer wants to cancel an order, for the process with the seed. */
 export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
   await client.query('UPDATE service.orders SET cancel_asked_at = now(), look_at = now() WHERE id = $1', [
     id,
@@ -22,7 +22,7 @@ export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
   await wakeOrders(client);
 }
 
-/** Notes that the operator wants an order paid back whose transactions are stored, for the process with the node. */
+/** Stores that the operator wants to refund an order with stored transactions, for the process with the node. */
 export async function askForRefund(tx: pg.ClientBase, id: string, script: Uint8Array): Promise<void> {
   await tx.query(
     'UPDATE service.orders SET refund_asked_at = now(), refund_asked_script = $2 WHERE id = $1',
@@ -30,7 +30,7 @@ export async function askForRefund(tx: pg.ClientBase, id: string, script: Uint8A
   );
 }
 
-/** Orders that an operator wants paid back. */
+/** Orders with a requested refund. */
 export async function refundWishes(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'SELECT id FROM service.orders WHERE refund_asked_at IS NOT NULL ORDER BY refund_asked_at',
@@ -38,7 +38,7 @@ export async function refundWishes(client: pg.ClientBase): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The wish was refused; `error`: why, for the operator. Null: it has no object any more. */
+/** Deletes a refused request for a refund. `error` is the reason for the operator; null: the request is obsolete. */
 export async function forgetRefundWish(tx: pg.ClientBase, id: string, error: string | null): Promise<void> {
   await tx.query(
     `UPDATE service.orders
@@ -47,7 +47,7 @@ export async function forgetRefundWish(tx: pg.ClientBase, id: string, error: str
   );
 }
 
-/** The wish is granted: from now on the order is paid back to where it asked for. */
+/** Grants a requested refund: from now on the order is refunded to the requested script. */
 export async function grantRefundWish(tx: pg.ClientBase, id: string): Promise<void> {
   await tx.query(
     `UPDATE service.orders
@@ -56,7 +56,7 @@ export async function grantRefundWish(tx: pg.ClientBase, id: string): Promise<vo
   );
 }
 
-/** The wish was refused. */
+/** Deletes a refused request to cancel. */
 export async function forgetCancellation(tx: pg.ClientBase, id: string): Promise<void> {
   await tx.query('UPDATE service.orders SET cancel_asked_at = NULL WHERE id = $1', [id]);
 }

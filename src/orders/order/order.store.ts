@@ -20,14 +20,14 @@ export interface Order {
   /** Grows with each change of state. */
   readonly step: number;
   readonly keyIndex: number;
-  /** Of the wallet's branch for the service's own outputs. */
+  /** Index in the wallet's branch for the service's own outputs. */
   readonly ownIndex: number;
   readonly script: Buffer;
   readonly address: string;
-  /** `direct`: the only reveal spends the payment. `wallet`: a commit does, which the reveals spend. */
+  /** `direct`: the only reveal spends the payment. `wallet`: a commit spends it, and the reveals spend the commit. */
   readonly paidTo: 'direct' | 'wallet';
   readonly amount: bigint;
-  /** Costs beyond the quote that showed when its delivery was planned. Sats. */
+  /** Costs beyond the quote, found when its delivery was planned. Sats. */
   readonly extraCost: bigint;
   readonly quote: StoredQuote;
   readonly request: OrderRequest;
@@ -37,24 +37,24 @@ export interface Order {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly paidAt: Date | null;
-  /** Estimate at its payment, in sats for 1,000 virtual bytes; null: there was none. */
+  /** Fee estimate at its payment, in sats for 1,000 virtual bytes; null: unknown. */
   readonly paidEstimate: bigint | null;
   readonly completedAt: Date | null;
-  /** The price is accepted for what completed the order until then; null: nothing has completed it. */
+  /** Time at which the order was complete with the accepted price; null: it has not been complete. */
   readonly priceKeptAt: Date | null;
-  /** Null: its price is that of its creation. */
+  /** Null: it still has the price of its creation. */
   readonly repriced: StoredRepricing | null;
   readonly isCancelAsked: boolean;
   readonly error: string | null;
-  /** Why a stuck transaction of it is not paid for; null: none is. */
+  /** Why a stuck transaction of it has no bump; null: nothing is stuck. */
   readonly stuck: string | null;
-  /** Its leaves were deleted, as no one had paid: it can only be refunded. */
+  /** Its leaves were deleted, because it was unpaid: it can only be refunded. */
   readonly areLeavesDeleted: boolean;
-  /** Hash of the deleted leaf in its address; null: it was not deleted, or its address has none. */
+  /** Hash of the deleted leaf in its address; null: not deleted, or its address has no leaf. */
   readonly leafHash: Buffer | null;
 }
 
-/** What a creation stores. */
+/** Fields that a creation stores. */
 export interface NewOrder
   extends Pick<
     Order,
@@ -73,17 +73,17 @@ export interface NewOrder
   > {
   readonly script: Uint8Array;
   readonly refundScript: Uint8Array | null;
-  /** Of each reveal. */
+  /** One for each reveal. */
   readonly leaves: readonly Uint8Array[];
   readonly files: readonly NewOrderFile[];
 }
 
 export interface NewOrderFile {
-  /** Of the content as the customer sent it; null: a delegate without a file. */
+  /** Hash of the content that the customer sent; null: a delegate without a file. */
   readonly sha256: Uint8Array | null;
   readonly mediaType: string | null;
   readonly s3Key: string | null;
-  /** As answers show it, without its progress. */
+  /** Fields of answers, without its progress. */
   readonly shown: object;
 }
 
@@ -162,12 +162,12 @@ const orderOf = (row: Row): Order => ({
 
 /**
  * Stores a new order in the state `waiting-payment`, with its files and leaves: in one statement, unless its leaves are
- * long. Returns the time that it has.
+ * long. Returns the time of its creation.
  */
 export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<Date> {
   const [first = [], ...others] = partsOf(order.leaves);
   const { rows } = await tx.query<{ created_at: Date }>({
-    // prepared once on each connection: planning takes longer than the rest of it
+    // prepared once on each connection: planning takes longer than the execution
     name: 'insert order',
     text: `WITH made AS (
       INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request,
@@ -218,12 +218,11 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<D
   return row.created_at;
 }
 
-/** Bytes of leaves in one statement: an order has up to 50 MB of them, and the event loop waits 4 ms for as many. */
+/** Bytes of leaves in one statement: an order has up to 50 MB of them, and this many block the event loop for 4 ms. */
 const leafBytesAtOnce = 1_000_000;
 
 /**
- * SQL: rows of leaves that were sent one after the other (an array of bytes is sent as hex, which takes five times as
- * long).
+ * SQL: rows of leaves that were sent as one value (arrays of bytes are sent as hex, which takes five times as long).
  */
 const leavesOf = (
   order: string,
@@ -233,14 +232,14 @@ const leavesOf = (
   `SELECT ${order}, ${first} + l.nth - 1, substring(${bytes}::bytea FROM l."end" - l.length + 1 FOR l.length)
      FROM unnest(${ends}::integer[], ${lengths}::integer[]) WITH ORDINALITY AS l ("end", length, nth)`;
 
-/** Leaves for `leavesOf`: their bytes, where each ends, and how long it is. */
+/** Leaves for `leavesOf`: their bytes, the end of each, and its length. */
 function joined(leaves: readonly Uint8Array[]): readonly [Buffer, readonly number[], readonly number[]] {
   let end = 0;
   const ends = leaves.map(({ length }) => (end += length));
   return [Buffer.concat(leaves), ends, leaves.map(({ length }) => length)];
 }
 
-/** Leaves that are stored together, in their order. */
+/** Groups of leaves that are stored together, in their order. */
 function partsOf(leaves: readonly Uint8Array[]): Uint8Array[][] {
   const parts: Uint8Array[][] = [];
   let bytes = 0;
@@ -256,13 +255,13 @@ function partsOf(leaves: readonly Uint8Array[]): Uint8Array[][] {
   return parts;
 }
 
-/** An order; null: there is none with this id. */
+/** An order; null: there is no order with this id. */
 export async function readOrder(client: pg.Pool | pg.ClientBase, id: string): Promise<Order | null> {
   const { rows } = await client.query<Row>(`SELECT ${columns} FROM service.orders WHERE id = $1`, [id]);
   return rows[0] === undefined ? null : orderOf(rows[0]);
 }
 
-/** An order, which no other transaction changes until this one ends; null: there is none. */
+/** An order, locked against other transactions until this one ends; null: there is none. */
 export async function lockOrder(tx: pg.ClientBase, id: string): Promise<Order | null> {
   const { rows } = await tx.query<Row>(`SELECT ${columns} FROM service.orders WHERE id = $1 FOR UPDATE`, [
     id,
@@ -270,7 +269,7 @@ export async function lockOrder(tx: pg.ClientBase, id: string): Promise<Order | 
   return rows[0] === undefined ? null : orderOf(rows[0]);
 }
 
-/** The leaves of an order's reveals, in their order; none once they were deleted. */
+/** The leaves of an order's reveals, in their order; empty once they were deleted. */
 export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): Promise<Uint8Array[]> {
   const { rows } = await client.query<{ leaf: Buffer }>(
     'SELECT leaf FROM service.order_leaves WHERE order_id = $1 ORDER BY index',
@@ -280,7 +279,7 @@ export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): P
 }
 
 /**
- * The leaf in the address of an order, the hash of one that was deleted, or neither: it is made of that and its key.
+ * The leaf in the address of an order, or the hash of a deleted one, or neither: with its key this gives the address.
  */
 export async function chargedLeaf(
   client: pg.Pool | pg.ClientBase,
@@ -296,7 +295,7 @@ export async function chargedLeaf(
 /** Rows of files that are read at once, in some milliseconds of the event loop. */
 const filesAtOnce = 1000;
 
-/** The files of an order in their order. They never change, so pages of them fit together. */
+/** The files of an order in their order. They never change, so that pages of them are consistent. */
 export async function readOrderFiles(client: pg.Pool | pg.ClientBase, id: string): Promise<OrderFile[]> {
   const files: OrderFile[] = [];
   for (;;) {
@@ -309,7 +308,7 @@ export async function readOrderFiles(client: pg.Pool | pg.ClientBase, id: string
   }
 }
 
-/** Orders whose time has come to be looked at, the longest due first. */
+/** Orders that are due for a look, the longest due first. */
 export async function dueOrders(client: pg.ClientBase, now: Date, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'SELECT id FROM service.orders WHERE look_at <= $1 ORDER BY look_at LIMIT $2',
@@ -320,8 +319,8 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 
 /**
  * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; those whose
- * sat of the inventory it may spend; those of which a miner may have a reveal that was given up; and those whose
- * inscription a stranger took before its burn, or whose name, which a reorganisation may give back.
+ * inventory sat it may spend; those with a given-up reveal that a miner may have; and failed ones whose inscription
+ * another transaction took before its burn, or whose name was taken: a reorganisation may return it.
  */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -342,15 +341,15 @@ export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<str
   return rows.map(({ id }) => id);
 }
 
-/** Depth to which payments remember blocks: beyond it, a service that starts again looks at no payment anew. */
+/** Depth to which payments remember blocks: after a restart, older payments are not examined again. */
 const lookedBackBlocks = 144;
 
 /**
- * Orders that are over or delivered, and were paid in blocks that the index has since a look: what it knows of these
- * payments decides what is refunded.
+ * Orders that are over or delivered, and have payments in blocks that the index got since a look: the contents of these
+ * payments decide what is refunded.
  *
- * @param after the index was at this height then; null: unknown
- * @param height the index is at this height now; null: it is empty
+ * @param after height of the index at that look; null: unknown @param height current height of the index; null: it is
+ * empty
  */
 export async function ordersPaidInBlocks(
   client: pg.ClientBase,
@@ -367,8 +366,8 @@ export async function ordersPaidInBlocks(
   return rows.map(({ id }) => id);
 }
 
-/** Delivered orders whose inscriptions a reorganisation may have taken back. */
-export async function ordersLatelyDelivered(client: pg.ClientBase): Promise<string[]> {
+/** Delivered orders whose inscriptions a reorganisation may have removed. */
+export async function recentlyDeliveredOrders(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT id FROM service.orders WHERE state = 'completed' AND completed_at > now() - interval '7 days'
       ORDER BY completed_at`,
@@ -376,7 +375,7 @@ export async function ordersLatelyDelivered(client: pg.ClientBase): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** Moves an order to a state; the event is recorded. */
+/** Moves an order to a state, and records the event. */
 export async function moveOrder(
   tx: pg.ClientBase,
   { id, state }: Pick<Order, 'id' | 'state'>,
@@ -394,7 +393,7 @@ export async function moveOrder(
   await recordEvent(tx, id, event, state, to);
 }
 
-/** Records an event; `to` null: the state refuses it. */
+/** Records an event; `to` is null if the state refuses it. */
 export async function recordEvent(
   tx: pg.ClientBase,
   id: string,
@@ -408,7 +407,7 @@ export async function recordEvent(
   );
 }
 
-/** Whether a wish to cancel came true: what was paid for a repriced order is owed by now. */
+/** Whether a requested cancellation was carried out: the payments of a repriced order are owed from then on. */
 export const isCancelled = ({
   state,
   repriced,
@@ -417,7 +416,7 @@ export const isCancelled = ({
   state === 'cancelled' ||
   (repriced !== null && isCancelAsked && (state === 'waiting-refund' || state === 'refunded'));
 
-/** When an order is looked at again without news; null: only news matter. */
+/** Sets the time at which an order is looked at without an event; null: only events matter. */
 export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null): Promise<void> {
   await tx.query('UPDATE service.orders SET look_at = $2 WHERE id = $1 AND look_at IS DISTINCT FROM $2', [
     id,
@@ -425,18 +424,18 @@ export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null):
   ]);
 }
 
-/** Has orders looked at with the next round. */
+/** Has orders looked at in the next round. */
 export async function lookSoon(tx: pg.ClientBase, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query('UPDATE service.orders SET look_at = now() WHERE id = ANY($1::uuid[])', [ids]);
 }
 
-/** Sets where money of the order goes back to. */
+/** Sets the destination of an order's refunds. */
 export async function setRefundScript(tx: pg.ClientBase, id: string, script: Uint8Array): Promise<void> {
   await tx.query('UPDATE service.orders SET refund_script = $2 WHERE id = $1', [id, Buffer.from(script)]);
 }
 
-/** The last change of payments that orders have looked at. */
+/** The last change of payments that orders have processed. */
 export async function readOrdersOffset(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ change: number }>('SELECT change FROM service.orders_offset');
   return rows[0]?.change ?? 0;
@@ -449,14 +448,14 @@ export async function moveOrdersOffset(client: pg.ClientBase, change: number): P
   );
 }
 
-/** The last blocks of the index and of the payments. Hashes in internal order; null: there is none. */
+/** The last blocks of the index and of the payments. Hashes in internal order; null: none. */
 export interface Tips {
   readonly height: Height | null;
   readonly index: Buffer | null;
   readonly payments: Buffer | null;
 }
 
-/** Where the index and the payments are, to compare: other ones say that a block came or went. */
+/** The last blocks of the index and the payments. If they differ from earlier ones, a block came or went. */
 export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
   const { rows } = await client.query<Tips>(
     `SELECT ${indexTipHeight} AS height, ${indexTipHash} AS index,
@@ -465,7 +464,7 @@ export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
   return rows[0] ?? { height: null, index: null, payments: null };
 }
 
-/** Orders, the newest first; of one state or (null) of all. */
+/** Orders, the newest first; of one state, or (null) of all. */
 export async function ordersInState(
   client: pg.Pool,
   state: OrderState | null,
@@ -478,7 +477,7 @@ export async function ordersInState(
   return rows.map(orderOf);
 }
 
-/** What happened to an order, in its order; `to` null: the state refused it. */
+/** Events of an order, in their order; `to` is null if the state refused it. */
 export async function readEvents(
   client: pg.Pool | pg.ClientBase,
   id: string,

@@ -17,7 +17,7 @@ import type {
   OrderTerms,
 } from '#orders/inscribing/order-terms.ts';
 
-/** SQL: how many outputs the premine and the mints of an order have, whose terms an expression gives. */
+/** SQL: the number of outputs for the premine and the mints of an order, whose terms an expression gives. */
 export const runeOutputs = (terms: string): string =>
   `((coalesce(${terms} #>> '{etching,premine}', '0') <> '0')::integer + coalesce((${terms} #>> '{mint,count}')::integer, 0))`;
 
@@ -43,7 +43,7 @@ interface StoredEtching extends Pick<Etching, 'spacers' | 'divisibility' | 'symb
   readonly terms: readonly (string | null)[] | null;
 }
 
-/** Mints as JSON: the name as a text, as it may be above 2^53 - 1, and the id as it is shown. */
+/** Mints as JSON: the name as a text, because it may be above 2^53 - 1, and the id as people see it. */
 interface StoredMintTerms extends Pick<MintTerms, 'spacers' | 'count'> {
   readonly rune: string;
   readonly id: string;
@@ -63,7 +63,7 @@ export interface StoredTerms {
   readonly uncurse: boolean;
   readonly additionalFee: string;
   readonly nonStandard: boolean;
-  /** One a file; absent: none. Orders before several such sats have the only one without a list. */
+  /** One for each file; absent: none. Orders from before several such sats have the only one without a list. */
   readonly inventory?: StoredInventory | readonly StoredInventory[];
   /** Absent: it etches nothing. */
   readonly etching?: StoredEtching;
@@ -71,7 +71,7 @@ export interface StoredTerms {
   readonly mint?: StoredMintTerms;
 }
 
-/** For the column `terms`. `termsOf` gives terms that plan the same transactions. */
+/** Value of the column `terms`. `termsOf` restores terms that plan the same transactions. */
 export function storedTerms(terms: OrderTerms): StoredTerms {
   return {
     version: 1,
@@ -161,7 +161,7 @@ export const etchingOf = ({
   turbo,
 });
 
-/** How many postages the receivers of an order get. */
+/** Number of postages for the receivers of an order. */
 export const storedPostages = ({
   files,
   etching,
@@ -169,7 +169,7 @@ export const storedPostages = ({
 }: Pick<StoredTerms, 'files' | 'etching' | 'mint'>): number =>
   files.length + ((etching?.premine ?? '0') === '0' ? 0 : 1) + (mint?.count ?? 0);
 
-/** How many times an order is charged for, as `chargedItems` says. */
+/** Number of items that an order pays for, as in `chargedItems`. */
 export const storedItems = ({
   files,
   etching,
@@ -177,7 +177,7 @@ export const storedItems = ({
 }: Pick<StoredTerms, 'files' | 'etching' | 'mint'>): number =>
   mint?.count ?? (etching === undefined ? files.length : Math.max(1, files.length));
 
-/** The inverse of `storedTerms`, but for the bytes of contents. */
+/** The inverse of `storedTerms`, without the bytes of contents. */
 export function termsOf(stored: StoredTerms): OrderTerms {
   assert(stored.version === 1, `terms of version ${String(stored.version)}`);
   return {

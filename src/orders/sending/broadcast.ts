@@ -5,21 +5,21 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { SignedTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 
-/** RPC_VERIFY_ALREADY_IN_UTXO_SET (Bitcoin Core rpc/protocol.h): it is mined already. */
+/** RPC_VERIFY_ALREADY_IN_UTXO_SET (Bitcoin Core rpc/protocol.h): the transaction is already mined. */
 const alreadyMined = -27;
 
-/** What became of a transaction that was sent. */
+/** The result of sending a transaction. */
 export interface Broadcast {
-  /** `held`: the node's mempool has it. `mined`: a block has it. */
+  /** `held`: it is in the node's mempool. `mined`: it is in a block. */
   readonly outcome: 'held' | 'mined' | 'refused';
-  /** Null: it was not refused. */
+  /** Null: not refused. */
   readonly refusal: Refusal | null;
 }
 
 /**
- * Sends a transaction to the node, which is asked first whether it takes it: that gives its reason, not a sentence with
- * it. Throws the codes of NodeRpc where it does not answer. What it takes once it takes again: sending twice does
- * nothing more.
+ * Sends a transaction to the node. First it asks whether the node takes it, because that answer has the reason by
+ * itself, not in a sentence. Throws the codes of NodeRpc if the node does not answer. Idempotent: the node takes an
+ * accepted transaction again.
  */
 export async function broadcast(node: NodeRpc, transaction: Sent): Promise<Broadcast> {
   const hex = hexOf(transaction);
@@ -32,23 +32,23 @@ export async function broadcast(node: NodeRpc, transaction: Sent): Promise<Broad
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'node_call_failed') throw error;
     if (error.details['rpcCode'] === alreadyMined) return { outcome: 'mined', refusal: null };
-    // it would have taken it a moment ago
+    // the node would have taken it a moment ago
     return { outcome: 'refused', refusal: { kind: 'temporary', reason: error.message } };
   }
 }
 
-/** What a node is sent of a transaction: its bytes, and the sats that it burns. */
+/** Parts of a transaction for the node: its bytes, and the sats that it burns. */
 type Sent = Pick<SignedTransaction, 'bytes' | 'burned'>;
 
 /**
- * Bitcoins for 1,000 virtual bytes that nodes send at most by themselves (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE): the
- * parameter before the one that is needed.
+ * Highest fee rate that nodes send by default, in bitcoins for 1,000 virtual bytes (Bitcoin Core's
+ * DEFAULT_MAX_RAW_TX_FEE_RATE). It is only here because the parameter comes before `maxburnamount`.
  */
 const feeRateMax = '0.10';
 
 /**
- * The parameters without which a node sends no OP_RETURN output with sats: `maxburnamount`, in bitcoins (Bitcoin Core 25; of
- * packages 28). None where nothing is burned.
+ * Parameters without which a node sends no OP_RETURN output with sats: `maxburnamount`, in bitcoins (Bitcoin Core 25;
+ * for packages 28). Empty if nothing is burned.
  */
 function burning(transactions: readonly Sent[]): readonly string[] {
   const most = Math.max(...transactions.map(({ burned }) => burned));
@@ -60,13 +60,13 @@ const hexOf = ({ bytes }: Sent): string => Buffer.from(bytes).toString('hex');
 interface Tested {
   readonly allowed?: boolean;
   readonly 'reject-reason'?: string;
-  /** From Bitcoin Core 29 on. */
+  /** Since Bitcoin Core 29. */
   readonly 'reject-details'?: string;
-  /** Why transactions are not taken together, whatever each of them is. */
+  /** The reason why the transactions are not taken together, whatever each of them is. */
   readonly 'package-error'?: string;
 }
 
-/** Why the node does not take these transactions, each of which may spend those before it; null: it does. */
+/** The reason why the node refuses each of these transactions, which may spend those before it; null: taken. */
 async function tested(node: NodeRpc, hexes: readonly string[]): Promise<(Refusal | null)[]> {
   const answers = await node.call<readonly Tested[]>('testmempoolaccept', [hexes]);
   return hexes.map((_, place) => {
@@ -77,19 +77,19 @@ async function tested(node: NodeRpc, hexes: readonly string[]): Promise<(Refusal
   });
 }
 
-/** Of several the node finishes none, and stops at the first one that it does not take. */
+/** Reason for the transactions after a refused one: the node stops at the first that it does not take. */
 const notReached = 'package-not-validated';
 
 interface PackageAnswer {
   readonly package_msg: string;
-  /** By wtxid. */
+  /** Keyed by wtxid. */
   readonly 'tx-results': Readonly<Record<string, { readonly txid: string; readonly error?: string }>>;
 }
 
 /**
- * Sends a transaction together with those that it spends and that pay too little by themselves: the node judges them by
- * what all of them pay (Bitcoin Core 26). What became of each, in their order. Throws the codes of NodeRpc where it does not
- * answer.
+ * Sends a transaction together with unconfirmed ones that it spends and that pay too little alone: the node judges them
+ * by their common fee rate (Bitcoin Core 26). Returns the result of each, in their order. Throws the codes of NodeRpc
+ * if the node does not answer.
  */
 export async function broadcastPackage(
   node: NodeRpc,
@@ -113,9 +113,9 @@ export async function broadcastPackage(
 const refusedFor = (refusal: Refusal): Broadcast => ({ outcome: 'refused', refusal });
 
 /**
- * Sends a reveal with its burn: both or none. Anybody may spend what lies on an anchor, so no reveal is to be known without the
- * burn that spends it. Without an answer for the burn the node has the reveal already, and the burn goes alone. Throws the codes
- * of NodeRpc where it does not answer.
+ * Sends a reveal with its burn: both or neither. Anyone may spend an output on an anchor, so no reveal may be known
+ * without the burn that spends it. If there is no result for the burn, the node already has the reveal, and the burn is
+ * sent alone. Throws the codes of NodeRpc if the node does not answer.
  */
 export async function broadcastWithBurn(
   node: NodeRpc,

@@ -5,14 +5,14 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { ClusterLimits } from './node-standing.ts';
 import { isUnspent } from './unspent-output.ts';
 
-/** RPC_INVALID_ADDRESS_OR_KEY: here, a transaction that is not in the mempool. */
+/** RPC_INVALID_ADDRESS_OR_KEY: here, the transaction is not in the mempool. */
 const unknownKey = -5;
 
-/** What the node says of a transaction in its mempool. */
+/** Facts of the node about a transaction in its mempool. */
 export interface MempoolStanding {
-  /** What a miner gets for it: with what it needs, and what pays for it. Sats for 1,000 virtual bytes. */
+  /** Rate of a miner for it, with its ancestors and the transactions that pay for it. Sats for 1,000 virtual bytes. */
   readonly effectiveRate: bigint;
-  /** What depends on each other with it, itself included. */
+  /** Its cluster: all transactions that depend on each other, including itself. */
   readonly cluster: ClusterLimits;
 }
 
@@ -23,7 +23,7 @@ interface Entry {
   readonly ancestorsize: number;
   readonly descendantcount: number;
   readonly descendantsize: number;
-  /** From Bitcoin Core 31 on: of what is mined together with it. */
+  /** Since Bitcoin Core 31: weight of the chunk that is mined together with it. */
   readonly chunkweight?: number;
   readonly fees: {
     readonly base: number;
@@ -33,7 +33,7 @@ interface Entry {
   };
 }
 
-/** Where a transaction stands in the node's mempool; null: it is not there. */
+/** Standing of a transaction in the node's mempool; null: not there. */
 export async function mempoolStanding(node: NodeRpc, txid: Txid): Promise<MempoolStanding | null> {
   try {
     return standingOfEntry(await node.call<Entry>('getmempoolentry', [displayHash(txid)]));
@@ -43,7 +43,7 @@ export async function mempoolStanding(node: NodeRpc, txid: Txid): Promise<Mempoo
   }
 }
 
-/** Whether a block has a transaction of which one of these outputs is unspent there. */
+/** Whether a transaction is in a block: one of these outputs of it is unspent there. */
 export async function hasUnspentOutput(
   node: NodeRpc,
   txid: Txid,
@@ -55,12 +55,12 @@ export async function hasUnspentOutput(
   return false;
 }
 
-/** As it is understood. Pure. */
+/** Standing from an answer of the node. Pure. */
 export function standingOfEntry(entry: Entry): MempoolStanding {
   const { ancestorcount, ancestorsize, descendantcount, descendantsize, vsize } = entry;
   return {
     effectiveRate: effectiveRate(entry),
-    // it counts among both
+    // the transaction itself is counted in both
     cluster: {
       count: ancestorcount + descendantcount - 1,
       virtualBytes: ancestorsize + descendantsize - vsize,

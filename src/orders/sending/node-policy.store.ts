@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import type { NodeStanding } from './node-standing.ts';
 
-/** What a node of a while ago takes. Rates are sats for 1,000 virtual bytes. */
+/** Fee rates that a node took recently, in sats for 1,000 virtual bytes. */
 export interface NodePolicy {
   readonly leastFeeRate: bigint;
-  /** It takes nothing below this rate now: the same, or more while its mempool is full. */
+  /** The node takes nothing below this rate now: the same, or more while its mempool is full. */
   readonly mempoolMinFeeRate: bigint;
-  /** Null: it has no estimate. */
+  /** Null: the node has no estimate. */
   readonly estimate: bigint | null;
 }
 
-/** Stores what the node said, for the processes that take orders. */
+/** Stores the node's rates, for the processes that take orders. */
 export async function putNodePolicy(
   client: pg.ClientBase,
   {
@@ -27,7 +27,7 @@ export async function putNodePolicy(
   );
 }
 
-/** Null: no node said anything within the last hour. */
+/** Null: no node has answered within the last hour. */
 export async function readNodePolicy(client: pg.Pool | pg.ClientBase): Promise<NodePolicy | null> {
   const { rows } = await client.query<{ least: number; minimum: number; estimate: number | null }>(
     `SELECT least_fee_rate AS least, coalesce(mempool_min_fee_rate, least_fee_rate) AS minimum, estimate

@@ -2,31 +2,34 @@ import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 
-/** What a node's policy allows, and what it says that transactions cost. Rates are sats for 1,000 virtual bytes. */
+/** A node's policy and its fee estimate. Rates are sats for 1,000 virtual bytes. */
 export interface NodeStanding {
-  /** It relays nothing below this rate. */
+  /** The node relays nothing below this rate. */
   readonly minRelayFeeRate: bigint;
-  /** It takes nothing below this rate now: the same, or more while its mempool is full. */
+  /** The node takes nothing below this rate now: the same, or more while its mempool is full. */
   readonly mempoolMinFeeRate: bigint;
-  /** What a replacement pays for its size beyond what it replaces (BIP 125, rule 4). */
+  /** Rate that a replacement pays for its size, in addition to the replaced fee (BIP 125, rule 4). */
   readonly incrementalFeeRate: bigint;
-  /** What transactions cost that are mined within some blocks; null: it has no estimate. */
+  /** Rate of transactions that are mined within some blocks; null: the node has no estimate. */
   readonly estimate: bigint | null;
   readonly cluster: ClusterLimits;
 }
 
-/** How many unconfirmed transactions may depend on each other, and their virtual bytes together. */
+/** Bounds of unconfirmed transactions that depend on each other: their number, and their virtual bytes together. */
 export interface ClusterLimits {
   readonly count: number;
   readonly virtualBytes: number;
 }
 
-/** Where the node does not tell: ancestors and descendants before Bitcoin Core 31 (policy.h, DEFAULT_ANCESTOR_LIMIT). */
+/**
+ * Limits of a node that does not report its own: ancestors and descendants before Bitcoin Core 31 (policy.h,
+ * DEFAULT_ANCESTOR_LIMIT).
+ */
 export const defaultClusterLimits: ClusterLimits = { count: 25, virtualBytes: 101_000 };
-/** Sats for 1,000 virtual bytes that every node relays (DEFAULT_MIN_RELAY_TX_FEE before Bitcoin Core 28.3). */
+/** Rate that every node relays, in sats for 1,000 virtual bytes (DEFAULT_MIN_RELAY_TX_FEE before Bitcoin Core 28.3). */
 export const usualFeeRate = 1000n;
 
-/** The answers of `getmempoolinfo` and `estimatesmartfee`, as they are understood. Throws `node_answer_invalid`. Pure. */
+/** The standing from the answers of `getmempoolinfo` and `estimatesmartfee`. Throws `node_answer_invalid`. Pure. */
 export function standingOf(mempool: unknown, estimated: unknown): NodeStanding {
   const info = fieldsOf(mempool);
   const minRelayFeeRate = rateOf(info['minrelaytxfee']) ?? usualFeeRate;
@@ -34,10 +37,10 @@ export function standingOf(mempool: unknown, estimated: unknown): NodeStanding {
   return {
     minRelayFeeRate,
     mempoolMinFeeRate: largest(rateOf(info['mempoolminfee']) ?? minRelayFeeRate, minRelayFeeRate),
-    // told from Bitcoin Core 24 on
+    // reported since Bitcoin Core 24
     incrementalFeeRate: rateOf(info['incrementalrelayfee']) ?? usualFeeRate,
     estimate: rateOf(fieldsOf(estimated)['feerate']),
-    // told from Bitcoin Core 31 on
+    // reported since Bitcoin Core 31
     cluster: {
       count: countOf(info['limitclustercount']) ?? count,
       virtualBytes: countOf(info['limitclustersize']) ?? virtualBytes,
@@ -45,11 +48,11 @@ export function standingOf(mempool: unknown, estimated: unknown): NodeStanding {
   };
 }
 
-/** What a transaction must pay to be mined soon: the estimate, or what the node takes at all. */
+/** Rate with which a transaction is mined soon: the estimate, or at least the node's current minimum. */
 export const urgentFeeRate = ({ estimate, mempoolMinFeeRate }: NodeStanding): bigint =>
   largest(estimate ?? 0n, mempoolMinFeeRate);
 
-/** The same for what the service pays itself: never below what every node relays. */
+/** Rate of transactions that the service pays itself: the same, but never below what every node relays. */
 export const refundFeeRate = (standing: NodeStanding): bigint =>
   largest(urgentFeeRate(standing), usualFeeRate);
 
@@ -61,5 +64,5 @@ const countOf = (count: unknown): number | null =>
 
 function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
   if (typeof answer === 'object' && answer !== null) return answer as Readonly<Record<string, unknown>>;
-  throw new AppError('node_answer_invalid', 'The node says nothing of its mempool.');
+  throw new AppError('node_answer_invalid', 'The node did not describe its mempool.');
 }

@@ -1,20 +1,20 @@
 /**
- * What a refusal means. `held`: the node's mempool has it already; `mined`: a block has it. `missing`: what it spends is
- * spent or unknown. `fee`: it pays less than the node takes now. `temporary`: it may be taken later as it is. `lasting`:
- * this node never takes it.
+ * Meaning of a refusal. `held`: the transaction is already in the node's mempool; `mined`: it is in a block. `missing`:
+ * an input is spent or unknown. `fee`: it pays less than the node takes now. `temporary`: it may be taken later
+ * unchanged. `lasting`: this node never takes it.
  */
 export type RefusalKind = 'held' | 'mined' | 'missing' | 'fee' | 'temporary' | 'lasting';
 
-/** Why a node does not take a transaction. */
+/** A node's refusal of a transaction. */
 export interface Refusal {
   readonly kind: RefusalKind;
-  /** In its own words. */
+  /** The node's own words. */
   readonly reason: string;
 }
 
 /**
- * The beginnings of Bitcoin Core's reasons (validation.cpp, txmempool.cpp, policy.cpp), which are the same in all of its
- * versions. What begins otherwise is about the transaction itself, which does not change.
+ * Beginnings of Bitcoin Core's reasons (validation.cpp, txmempool.cpp, policy.cpp), which are the same in all of its
+ * versions. Other reasons are about the transaction itself, which does not change.
  */
 const kinds: readonly (readonly [RefusalKind, readonly string[]])[] = [
   ['held', ['txn-already-in-mempool', 'txn-same-nonwitness-data-in-mempool']],
@@ -48,7 +48,7 @@ const kinds: readonly (readonly [RefusalKind, readonly string[]])[] = [
   ],
 ];
 
-/** What the reason of a node means, with what it says beyond it. Pure. */
+/** The meaning of a node's reason, with its details. Pure. */
 export function refusalOf(reason: string, details = ''): Refusal {
   const found = kinds.find(([, beginnings]) => beginnings.some((beginning) => reason.startsWith(beginning)));
   return { kind: found?.[0] ?? 'lasting', reason: details.startsWith(reason) ? details : reason };

@@ -25,7 +25,7 @@ export interface SendingParts {
   readonly signal: AbortSignal;
 }
 
-/** Sends what is stored and in no block, within what the node lets depend on each other. */
+/** Sends stored transactions that are not in a block, within the node's limits of dependent ones. */
 export class TransactionSender {
   readonly #parts: SendingParts;
   readonly #repeats = new Repeats();
@@ -35,15 +35,15 @@ export class TransactionSender {
   }
 
   /**
-   * Sends what was never sent of these orders; null: all that is needed. Throws the codes of NodeRpc where the node
-   * does not answer.
+   * Sends new transactions of these orders; null: all transactions that are needed. Throws the codes of NodeRpc if the
+   * node does not answer.
    */
   async send(
     orderIds: readonly string[] | null,
     limits: ClusterLimits = defaultClusterLimits,
   ): Promise<void> {
     const { client, signal } = this.#parts;
-    // of orders whose commit is in no block
+    // only for orders whose commit is not in a block
     const rooms = new Map<string, ClusterRoom>();
     for (const unit of unitsOf(await transactionsToSend(client, orderIds))) {
       if (signal.aborted) return;
@@ -60,8 +60,8 @@ export class TransactionSender {
   }
 
   /**
-   * Sends what was never sent of these orders, several at once: transactions that spend nothing but what blocks have,
-   * so none of them needs another one. Throws as `send` does.
+   * Sends new transactions of these orders, several at the same time. They spend only outputs in blocks, so none needs
+   * another one. Throws as `send` does.
    */
   async sendAtOnce(orderIds: readonly string[]): Promise<void> {
     const { client, node, signal } = this.#parts;
@@ -103,7 +103,8 @@ export class TransactionSender {
   }
 
   /**
-   * Sends transactions that the mempool does not have: one, or a reveal and its burn. Gives those that it has not now.
+   * Sends transactions that are not in the mempool: one, or a reveal and its burn. Returns those that are still not
+   * there.
    */
   async #sendUnit(absent: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]> {
     const [first, burn] = absent;
@@ -114,7 +115,7 @@ export class TransactionSender {
     const { revealed, burned } = await broadcastWithBurn(node, reveal, burning);
     failpoint('order-sent');
     const isOver = isSpent(first, revealed);
-    // before its burn: what is marked is not sent without it
+    // marked before its burn: a marked reveal is never sent without the burn
     if (!isOver) await this.#noteOutcome(first, revealed);
     let isBurnHeld = burned?.outcome === 'held';
     if (burned === null || isOver) isBurnHeld = await this.#sendOne(burn);
@@ -123,10 +124,10 @@ export class TransactionSender {
     return [...(revealed.outcome === 'held' ? [] : [first]), ...(isBurnHeld ? [] : [burn])];
   }
 
-  /** Whether the mempool has it now. */
+  /** Whether the transaction is in the mempool now. */
   async #sendOne(transaction: WaitingTransaction): Promise<boolean> {
     const { client, node } = this.#parts;
-    // one at a time in memory: those of a large order have 50 MB
+    // one at a time in memory: all of a large order have 50 MB
     const sent = await broadcast(node, await readSigned(client, transaction.txid));
     failpoint('order-sent');
     if (isSpent(transaction, sent)) return false;
@@ -157,13 +158,13 @@ export class TransactionSender {
 }
 
 /**
- * Transactions that are sent at once: half of the calls that Bitcoin Core serves at the same time (its `-rpcthreads`).
+ * Transactions that are sent at the same time: half of the calls that Bitcoin Core serves at once (its `-rpcthreads`).
  */
 const batchCount = 8;
-/** And their size: those of a large order have megabytes, which are in memory three times. */
+/** Their virtual bytes: transactions of a large order have megabytes, which are in memory three times. */
 const batchVirtualBytes = 1_000_000;
 
-/** Transactions in batches that are sent at once, in their order. Pure. */
+/** Batches of transactions, each sent at once, in their order. Pure. */
 export function batchesOf<T extends Pick<WaitingTransaction, 'virtualBytes'>>(
   transactions: readonly T[],
 ): T[][] {
@@ -181,12 +182,10 @@ export function batchesOf<T extends Pick<WaitingTransaction, 'virtualBytes'>>(
   return batches;
 }
 
-/**
- * A transaction, or a reveal with its burn: they are sent together, as anybody may spend an anchor that nothing spends.
- */
+/** A transaction, or a reveal with its burn: these are sent together, because anyone may spend an unspent anchor. */
 type Unit = readonly [WaitingTransaction] | readonly [WaitingTransaction, WaitingTransaction];
 
-/** Reveals with their burns. A burn that is here without its reveal goes alone: a node has that, or did. Pure. */
+/** Units: reveals with their burns. A burn without its reveal is alone: a node has the reveal, or had it. Pure. */
 export function unitsOf(transactions: readonly WaitingTransaction[]): Unit[] {
   const burns = new Map(
     transactions.filter(({ kind }) => kind === 'burn').map((burn) => [placeOf(burn), burn]),
@@ -207,6 +206,6 @@ const placeOf = ({ orderId, index }: WaitingTransaction): string => `${orderId} 
 const sizeOf = (transactions: readonly WaitingTransaction[]): number =>
   transactions.reduce((sum, { virtualBytes }) => sum + virtualBytes, 0);
 
-/** It was mined, and all of its outputs are spent. */
+/** Whether the transaction was mined and all of its outputs are spent. */
 const isSpent = ({ sentAt }: WaitingTransaction, { refusal }: Broadcast): boolean =>
   refusal?.kind === 'missing' && sentAt !== null;

@@ -1,7 +1,7 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 
-/** Whether the node's best chain has this output unspent; with its mempool: what that makes and spends counts, too. */
+/** Whether the node's best chain has this output unspent. With its mempool, pending transactions count as well. */
 export async function isUnspent(
   node: NodeRpc,
   { txid, vout }: { readonly txid: Txid; readonly vout: number },

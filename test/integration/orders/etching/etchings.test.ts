@@ -168,7 +168,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     await orders.service.chain.mineMempool();
     const shown = await orders.untilState(made.id, 'waiting-refund');
     expect(shown.error).toMatch(
-      /^The rune TAKENBEFOREIT is etched already, in block \d+\. Choose another name\.$/u,
+      /^The rune TAKENBEFOREIT was already etched, in block \d+\. Choose another name\.$/u,
     );
     expect(shown.etchingTx).toBeUndefined();
     const { refund } = await orders.until(made.id, ({ refund: sent }) => sent !== undefined);
@@ -189,7 +189,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     await orders.service.chain.mineEmpty(3);
     await orders.service.chain.mine([claim.reveal]);
     const shown = await orders.untilState(made.id, 'waiting-refund');
-    expect(shown.error).toMatch(/^The rune TAKEN•MEANWHILE is etched already/u);
+    expect(shown.error).toMatch(/^The rune TAKEN•MEANWHILE was already etched/u);
     const { refund } = await orders.until(made.id, ({ refund: sent }) => sent !== undefined);
     await orders.service.chain.mineMempool();
     await orders.untilState(made.id, 'refunded');
@@ -268,7 +268,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     const { made, claim, reveal } = await raced('LOSTBYONEBLOCK');
     await orders.service.chain.mine([claim.reveal]);
     const shown = await orders.untilState(made.id, 'waiting-refund');
-    expect(shown.error).toMatch(/^The rune LOSTBYONEBLOCK is etched already/u);
+    expect(shown.error).toMatch(/^The rune LOSTBYONEBLOCK was already etched/u);
     // the node has the reveal, and then a block has it
     await orders.service.bitcoind.rpc.call('generateblock', [addressOf(900), [reveal]]);
     await orders.untilState(made.id, 'error');
@@ -349,7 +349,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     );
     await orders.service.chain.mineMempool();
     await orders.service.eventually(async () =>
-      /^rune: The rune PENDING•RIVALRY is etched already, in block \d+\. /u.test(
+      /^rune: The rune PENDING•RIVALRY was already etched, in block \d+\. /u.test(
         await refusal('PENDING•RIVALRY'),
       ),
     );

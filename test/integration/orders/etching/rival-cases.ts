@@ -19,7 +19,7 @@ export function rivalCases(given: () => EtchingOrders): void {
       return answer.status === 400 && ((await answer.json()) as { error: { msg: string }[] });
     });
     expect(refused.error[0]!.msg).toMatch(
-      /^rune: The rune TAKENAFTERPRICE is etched already, in block \d+\./u,
+      /^rune: The rune TAKENAFTERPRICE was already etched, in block \d+\./u,
     );
   });
 

@@ -22,7 +22,7 @@ test.each<[string, NameStanding, string | null]>([
   ['one that unlocks with the reveal', { ...free, unlock: 106 }, null],
   ['one that unlocks a block later', { ...free, unlock: 107 }, 'locked until block 107'],
   ['a reserved one', { ...free, unlock: null }, 'reserved'],
-  ['one in a block', { ...free, rune: taken }, 'etched already, in block 99'],
+  ['one in a block', { ...free, rune: taken }, 'already etched, in block 99'],
   ['one that the next block may have', claim('open'), 'pending transaction 0707'],
   ['one whose inputs are unknown', claim('unknown'), 'pending transaction 0707'],
   ['one whose rival matures with the reveal', claim('immature', 106), 'pending transaction 0707'],

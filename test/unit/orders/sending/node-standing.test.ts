@@ -47,7 +47,7 @@ describe('the policy of a node', () => {
   });
 
   test.each([null, 'busy', 7])('the answer %s is refused', (answer) => {
-    expect(() => standingOf(answer, {})).toThrow('says nothing of its mempool');
+    expect(() => standingOf(answer, {})).toThrow('did not describe its mempool');
   });
 });
 
