@@ -55,7 +55,7 @@ export async function fetchContents(
     total += got?.length ?? 0;
     return got;
   };
-  const goesOn = (): boolean => !signal.aborted && total <= totalMax && !values.isFull;
+  const isOpen = (): boolean => !signal.aborted && total <= totalMax && !values.isFull;
   const tasks = files.flatMap(({ body, metadata: given, field }, index) => [
     ...(body?.kind === 'url'
       ? [
@@ -80,7 +80,7 @@ export async function fetchContents(
       : []),
   ]);
   await inLanes(tasks, atOnce, async (task) => {
-    if (goesOn()) await task();
+    if (isOpen()) await task();
   });
   client.throwIfAborted();
   if (total > totalMax) values.fault('files', `hold more than ${totalMax} bytes at their URLs`);

@@ -46,7 +46,7 @@ export interface Known extends KnownRows, Pick<PlacedMoney, 'isMoneyShallow'> {
   /** The return that is due; null: none. */
   readonly returned: Return | null;
   /** A payment has an inscription or a rune, and there is no address to return it to. */
-  readonly isHomeless: boolean;
+  readonly lacksReturnAddress: boolean;
   /** The outputs that a refund spends now; empty: no refund. */
   readonly refunded: readonly OwedMoney[];
   /** The entries that its ledger should have. */
@@ -122,7 +122,7 @@ export function knownFrom(
     lost,
     refundedFiles: refunded,
     returned,
-    isHomeless: order.refundScript === null && money.holding.length > 0,
+    lacksReturnAddress: order.refundScript === null && money.holding.length > 0,
     refunded: isBack
       ? []
       : refundedNow(order, records, {

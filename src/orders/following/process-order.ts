@@ -40,7 +40,7 @@ import {
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
 import { depositsWait, explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
-import { holdingHomeless, type Return } from '#orders/parents/returns.ts';
+import { noReturnAddress, type Return } from '#orders/parents/returns.ts';
 import { spendPayments } from '#orders/paying/spend-payments.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import type { CoinPayment, PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
@@ -479,8 +479,8 @@ async function explain(
   unreturned: string | null,
 ): Promise<void> {
   const { id, state } = order;
-  const { isHomeless } = known;
-  await explainDeposits(tx, id, unreturned ?? (isHomeless && isOver(state) ? holdingHomeless : null));
+  const { lacksReturnAddress } = known;
+  await explainDeposits(tx, id, unreturned ?? (lacksReturnAddress && isOver(state) ? noReturnAddress : null));
   await noteMissing(tx, id, missingReason(order, known));
 }
 

@@ -112,14 +112,14 @@ export function settlementsOf(
       return [{ to, sats: BigInt(output.value) - (isExcess ? excess.owed : 0n) }];
     });
     // a parent that the next reveal spends is still at its deposit
-    const home = valueIn(
+    const returned = valueIn(
       plan.outputs.filter(({ kind: of }, vout) => of === 'parent' && !spent.has(outpointOf({ txid, vout }))),
     );
     const paid: Settlement['parts'] = [...parts, { to: 'fee', sats: BigInt(fee) }];
     const id = hexOf(txid);
     return [
       { txid: id, from: 'owed', parts: paid },
-      { txid: id, from: 'deposit', parts: [{ to: 'outside', sats: home }] },
+      { txid: id, from: 'deposit', parts: [{ to: 'outside', sats: returned }] },
       ...(stocked > 0n
         ? [{ txid: id, from: 'inventory', parts: [{ to: 'postage', sats: stocked }] } as const]
         : []),

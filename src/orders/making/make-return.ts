@@ -10,10 +10,10 @@ import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import type { DepositAddress } from '#orders/parents/deposits.store.ts';
 import {
-  type Homeless,
   type PlannedReturn,
   planMostReturned,
   type RestDestination,
+  type ReturnedOutput,
   type ReturnShort,
 } from '#orders/parents/plan-return.ts';
 import { addReturnCost, returnCostSince } from '#orders/parents/return-costs.store.ts';
@@ -65,8 +65,8 @@ export async function makeReturn(
   order: Order,
   returned: Return,
 ): Promise<string | null> {
-  const homes = homesOf(order, returned);
-  const destinations = homes.destinations.map((script) => ({ script, amount: null }));
+  const targets = destinationsOf(order, returned);
+  const destinations = targets.all.map((script) => ({ script, amount: null }));
   const [refused] = await checkDestinations(destinations, (scripts) => ownScriptsAmong(tx, scripts));
   if (refused !== undefined)
     return `An address of the return ${refused.reason}: write to the operator of this service.`;
@@ -116,22 +116,22 @@ async function planFrom(
   const { signer, feeRate, policy, coinFor } = makers;
   const money = fund.kind === 'operator' ? [] : fund.money;
   const { own, address, spendable } = await spendableMoney(tx, signer, order, money);
-  const homes = homesOf(order, returned);
-  const holdings = returned.holdings.map((holding): Homeless => {
+  const targets = destinationsOf(order, returned);
+  const holdings = returned.holdings.map((holding): ReturnedOutput => {
     const { at, payment, inscriptions, runes } = holding;
     const { key, leafScript } = at === null ? address.own : depositKey(at.keyIndex);
     return {
       ...arrivedBy(payment),
       key,
       leafScript,
-      home: homes.of(holding),
+      destination: targets.of(holding),
       holds: { inscriptions, runes },
     };
   });
   const isOurs = fund.kind !== 'customer';
   const planWith = (paying: readonly Arrived[], costMax: bigint | null): Plan =>
     planMostReturned({ holdings, money: paying, kept: own, isOurs, costMax, feeRate }, (areAll) =>
-      isOurs ? null : homes.ofRest(fund, areAll),
+      isOurs ? null : targets.ofRest(fund, areAll),
     );
   if (!isOurs) {
     const deposited = fund.sats.map(({ at, payment }) => ({
@@ -169,15 +169,18 @@ const arrivedBy = ({ txid, vout, value, script }: WatchedPayment) => ({ txid, vo
 const depositKey = (index: number) => ({ key: { branch: 0, index }, leafScript: null }) as const;
 
 /** Destinations of a return. */
-interface Homes {
+interface ReturnDestinations {
   readonly of: (holding: Holding) => Uint8Array;
   /** Destination of the rest of a customer's money; null: it stays, and pays for what is not returned yet. */
   readonly ofRest: (fund: ReturnFund & { kind: 'customer' }, areAll: boolean) => RestDestination | null;
-  readonly destinations: readonly Uint8Array[];
+  readonly all: readonly Uint8Array[];
 }
 
 /** Deposits go to the owner of the parent that was expected there; payments go to the refund address. */
-function homesOf({ terms, refundScript }: Order, { holdings, funds, isLast }: Return): Homes {
+function destinationsOf(
+  { terms, refundScript }: Order,
+  { holdings, funds, isLast }: Return,
+): ReturnDestinations {
   const { parents } = termsOf(terms);
   const ofDeposit = ({ index }: Pick<DepositAddress, 'index'>): Uint8Array => {
     const parent = parents[index];
@@ -196,7 +199,7 @@ function homesOf({ terms, refundScript }: Order, { holdings, funds, isLast }: Re
       if (first !== undefined) return { kind: 'parent', script: ofDeposit(first.at) };
       return refundScript !== null && areAll && isLast ? { kind: 'refund', script: refundScript } : null;
     },
-    destinations: [
+    all: [
       ...holdings.map(of),
       ...sats.map(({ at }) => ofDeposit(at)),
       ...(isLast && refundScript !== null ? [refundScript] : []),

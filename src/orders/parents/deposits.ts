@@ -34,12 +34,12 @@ export function candidates(
   parents: number,
   deposits: readonly Deposit[],
   times: Times,
-  sentHome: ReadonlySet<string>,
+  returned: ReadonlySet<string>,
 ): (Deposit | undefined)[] {
   const open = deposits.filter(({ state, payment }) => {
     const { firstSeen, block } = payment;
     const seen = { isGone: state === 'gone', firstSeen, height: block?.height ?? null };
-    return isInTime(seen, times) && !sentHome.has(outpointOf(payment));
+    return isInTime(seen, times) && !returned.has(outpointOf(payment));
   });
   return Array.from({ length: parents }, (_, index) => {
     const own = open.filter(({ at }) => at.index === index);

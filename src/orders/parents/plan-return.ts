@@ -15,8 +15,8 @@ import {
 import { runeRoute } from './rune-route.ts';
 
 /** An output that is returned whole, with its destination. */
-export interface Homeless extends Arrived {
-  readonly home: Uint8Array;
+export interface ReturnedOutput extends Arrived {
+  readonly destination: Uint8Array;
   readonly holds: Holdings;
 }
 
@@ -30,7 +30,7 @@ export interface ReturnFunds {
   /**
    * Holdings to return. Only the last may be below the dust limit of its destination. Empty: only money is returned.
    */
-  readonly holdings: readonly Homeless[];
+  readonly holdings: readonly ReturnedOutput[];
   /** Money that pays the fee, spent by key. It holds only sats. */
   readonly money: readonly Arrived[];
   /** Null: the rest stays. */
@@ -66,14 +66,14 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
   // coins that cost more than they hold do not help
   const money = funds.money.filter(({ value }) => value > feeOf(keyInputWeight, feeRate));
   const inputs = [...holdings, ...money].map((output) => spent(output, 'key'));
-  const homes = holdings.map(
-    ({ home, value }): PlannedOutput => ({
+  const returned = holdings.map(
+    ({ destination, value }): PlannedOutput => ({
       kind: 'parent',
-      script: home,
-      value: largest(value, BigInt(dustOf(home))),
+      script: destination,
+      value: largest(value, BigInt(dustOf(destination))),
     }),
   );
-  const added = valueOf(homes) - valueOf(holdings);
+  const added = valueOf(returned) - valueOf(holdings);
   const route = runeRoute(
     holdings.map(({ holds }) => holds.runes),
     0,
@@ -82,7 +82,7 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
   const stones: readonly PlannedOutput[] =
     runestone === null || holdings.length === 0 ? [] : [runestoneOutput(runestone)];
   const planned = (last: readonly PlannedOutput[]): PlannedReturn => {
-    const outputs = [...homes, ...last, ...stones];
+    const outputs = [...returned, ...last, ...stones];
     const plan: TransactionPlan = {
       version: 2,
       lockTime: 0,
@@ -100,7 +100,7 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
   const restAfter = (outputs: readonly { readonly script: Uint8Array }[]): bigint =>
     valueOf(money) -
     added -
-    feeOf(plannedWeight({ inputs, outputs: [...homes, ...outputs, ...stones] }), feeRate);
+    feeOf(plannedWeight({ inputs, outputs: [...returned, ...outputs, ...stones] }), feeRate);
   const leastLeft = costMax === null ? 0n : valueOf(money) - costMax;
   if (rest !== null) {
     const value = restAfter([rest]);

@@ -62,7 +62,8 @@ function contentsOf(
 const heightOf = ({ block }: WatchedPayment) => ({ height: block?.height ?? null });
 
 /** Least sats of a parent: the larger dust limit of its return address and of a deposit. */
-export const leastAt = (home: string): bigint => largest(BigInt(dustOf(Buffer.from(home, 'hex'))), p2trDust);
+export const leastAt = (returnScript: string): bigint =>
+  largest(BigInt(dustOf(Buffer.from(returnScript, 'hex'))), p2trDust);
 
 function stateOf({ goneAt }: WatchedPayment, isIndexed: boolean, isParent: boolean): Deposit['state'] {
   if (goneAt !== null) return 'gone';

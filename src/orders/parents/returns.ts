@@ -269,4 +269,4 @@ export const returnShort = ({ address }: Pick<Order, 'address'>, missing: bigint
 export const satsTooFew = `${depositsWait}the sats at the deposit addresses are less than the fee of sending them.`;
 
 /** Why an inscription or a rune of a payment is not returned. */
-export const holdingHomeless = `${depositsWait}an inscription or runes at the address of the charge, because the order has no refundAddress. Write to the operator of this service, who can send them to your address.`;
+export const noReturnAddress = `${depositsWait}an inscription or runes at the address of the charge, because the order has no refundAddress. Write to the operator of this service, who can send them to your address.`;

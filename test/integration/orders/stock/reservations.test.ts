@@ -86,12 +86,12 @@ test('concurrent orders of one client have no more together', async () => {
 test('a key with a limit of its own has that limit, and other keys do not count for it', async () => {
   for (const [vout, id] of [10, 11, 100].entries()) await order(`key(${id})`, stocked(vout), { most: 1 });
   await order('key(1)', stocked(3), { most: 1 });
-  await expect(order('key(1)', stocked(4), { most: 1 })).rejects.toMatchObject(tooMany('of yours'));
+  await expect(order('key(1)', stocked(4), { most: 1 })).rejects.toMatchObject(tooMany('Your orders'));
 });
 
 test('an operator who allows an address more allows its network the same', async () => {
   for (let vout = 0; vout < 12; vout++) await order('192.0.2.1', stocked(vout), { most: 12 });
-  await expect(order('192.0.2.1', stocked(12), { most: 12 })).rejects.toMatchObject(tooMany('of yours'));
+  await expect(order('192.0.2.1', stocked(12), { most: 12 })).rejects.toMatchObject(tooMany('Your orders'));
 });
 
 test('unpaid orders may have half of the outputs of a type, and at least one', async () => {
@@ -167,7 +167,7 @@ test('of concurrent orders for some of the same sats, each gets all of its own o
 
 test('the bounds count sats, not orders', async () => {
   await order('192.0.2.1', [stocked(0), stocked(1)]);
-  await expect(order('192.0.2.1', [stocked(2), stocked(3)])).rejects.toMatchObject(tooMany('of yours'));
+  await expect(order('192.0.2.1', [stocked(2), stocked(3)])).rejects.toMatchObject(tooMany('Your orders'));
   await order('192.0.2.1', stocked(2));
   await order('192.0.2.2', [stocked(3), stocked(4), stocked(5)]);
   await order('192.0.2.3', [stocked(6), stocked(7), stocked(8)]);

@@ -145,7 +145,10 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     expect(await world.customerOrders.cancel(others[0]!.id)).toBe(true);
     await world.eventually(async () => (await room.count('uncommon')) === 4);
     const refused = await room.post<{ error: readonly { msg: string }[] }>('/inscribe', wanted);
-    expect([refused.status, refused.body.error[0]!.msg]).toEqual([409, expect.stringContaining('of yours')]);
+    expect([refused.status, refused.body.error[0]!.msg]).toEqual([
+      409,
+      expect.stringContaining('Your orders'),
+    ]);
     for (const { id } of others.slice(1)) expect(await world.customerOrders.cancel(id)).toBe(true);
     await world.chain.mine([payment]);
     await world.until(late.id, 'queued');
@@ -204,7 +207,10 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     };
     for (const { id } of failed) await world.eventually(async () => (await failedAt(id)).failed_at !== null);
     const refused = await room.post<{ error: readonly { msg: string }[] }>('/inscribe', wanted);
-    expect([refused.status, refused.body.error[0]!.msg]).toEqual([409, expect.stringContaining('of yours')]);
+    expect([refused.status, refused.body.error[0]!.msg]).toEqual([
+      409,
+      expect.stringContaining('Your orders'),
+    ]);
     const [late, refundedOne, retried] = failed;
     // its time passes without an event: a look is due then
     const { rows } = await world.database.pool.query<{ hours: number }>(

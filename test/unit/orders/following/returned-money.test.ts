@@ -181,7 +181,7 @@ function planned(
     {
       holdings: holdings.map(({ payment, at, inscriptions, runes: held }) => ({
         ...arrived(payment),
-        home: at === null ? refundScript : homes[at.index]!,
+        destination: at === null ? refundScript : homes[at.index]!,
         holds: { inscriptions, runes: held },
       })),
       money: [...money, ...sats.map(({ payment }) => arrived(payment))],

@@ -37,8 +37,8 @@ const deposit = (index: number, vout: number, state: Deposit['state'], at = 500)
   runes: [],
 });
 const none: ReadonlySet<string> = new Set();
-const found = (parents: number, deposits: readonly Deposit[], sentHome = none) =>
-  candidates(parents, deposits, { expiresAt, now: expiresAt }, sentHome);
+const found = (parents: number, deposits: readonly Deposit[], returned = none) =>
+  candidates(parents, deposits, { expiresAt, now: expiresAt }, returned);
 
 describe('the parents of an order', () => {
   test('are those that arrived at their own deposits in time', () => {

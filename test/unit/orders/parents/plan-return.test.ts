@@ -5,7 +5,7 @@ import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
-import { type Homeless, planMostReturned, planReturn } from '#orders/parents/plan-return.ts';
+import { planMostReturned, planReturn, type ReturnedOutput } from '#orders/parents/plan-return.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { holdingsFault } from '#wallet/holdings/holdings-fault.ts';
 
@@ -19,9 +19,9 @@ const arrived = (value: bigint, vout: number): Arrived => ({
   key: { branch: 0, index: vout },
   leafScript: null,
 });
-const homeless = (value: bigint, vout: number, more: Partial<Homeless> = {}): Homeless => ({
+const returnedOutput = (value: bigint, vout: number, more: Partial<ReturnedOutput> = {}): ReturnedOutput => ({
   ...arrived(value, vout),
-  home: p2tr(100 + vout),
+  destination: p2tr(100 + vout),
   holds: nothingHeld,
   ...more,
 });
@@ -38,7 +38,7 @@ describe('a return of deposits', () => {
         fc.bigInt({ min: 1000n, max: 100_000n }),
         fc.constantFrom(null, p2tr(9)),
         (values, coins, feeRate, refundScript) => {
-          const deposits = values.map((value, vout) => homeless(value, vout));
+          const deposits = values.map((value, vout) => returnedOutput(value, vout));
           const money = coins.map((value, place) => arrived(value, 50 + place));
           const rest = refundScript === null ? null : refundTo(refundScript);
           const plan = planReturn({ ...funds, holdings: deposits, money, feeRate, rest });
@@ -49,7 +49,7 @@ describe('a return of deposits', () => {
                   inputs: [...deposits, ...money]
                     .slice(0, inputs)
                     .map((one) => ({ ...one, path: 'key' as const })),
-                  outputs: deposits.map(({ home }) => ({ script: home })),
+                  outputs: deposits.map(({ destination }) => ({ script: destination })),
                 }) / 4,
               ),
             );
@@ -61,9 +61,9 @@ describe('a return of deposits', () => {
             expect(plan.missing).toBeGreaterThan(0n);
             return;
           }
-          for (const [place, { value, home }] of deposits.entries()) {
+          for (const [place, { value, destination }] of deposits.entries()) {
             expect(plan.inputs[place]).toMatchObject({ vout: place, value });
-            expect(plan.outputs[place]).toEqual({ kind: 'parent', script: home, value });
+            expect(plan.outputs[place]).toEqual({ kind: 'parent', script: destination, value });
           }
           const spent = plan.inputs.reduce((sum, { value }) => sum + value, 0n);
           const paid = plan.outputs.reduce((sum, { value }) => sum + value, 0n);
@@ -100,7 +100,7 @@ describe('a return of deposits', () => {
           const inscriptions = places.map((offset, index) => ({ id: `${place}i${index}`, offset }));
           return { inscriptions, runes: each };
         });
-        const holdings = held.map((holds, vout) => homeless(330n + BigInt(vout), vout, { holds }));
+        const holdings = held.map((holds, vout) => returnedOutput(330n + BigInt(vout), vout, { holds }));
         const rest = isKept ? null : refundTo(p2tr(9));
         const plan = planReturn({ ...funds, holdings, money: [arrived(90_000n, 50)], rest });
         if (plan.kind === 'short') throw new Error('90,000 sats are enough');
@@ -121,7 +121,7 @@ describe('a return of deposits', () => {
   });
 
   test('says how many sats are missing', () => {
-    const deposits = [homeless(10_000n, 0)];
+    const deposits = [returnedOutput(10_000n, 0)];
     expect(planReturn({ ...funds, holdings: deposits, money: [] })).toEqual({ kind: 'short', missing: 222n });
     const money = [arrived(400n, 7)];
     const short = planReturn({ ...funds, holdings: deposits, money, feeRate: 3000n });
@@ -130,7 +130,7 @@ describe('a return of deposits', () => {
 
   test('raises the last deposit to the dust limit of its destination', () => {
     const p2pkh = Uint8Array.of(0x76, 0xa9, 20, ...new Uint8Array(20), 0x88, 0xac);
-    const deposits = [homeless(10_000n, 0), homeless(330n, 1, { home: p2pkh })];
+    const deposits = [returnedOutput(10_000n, 0), returnedOutput(330n, 1, { destination: p2pkh })];
     const plan = planReturn({ ...funds, holdings: deposits, money: [arrived(5000n, 7)] });
     expect(plan).toMatchObject({
       outputs: [{ value: 10_000n }, { kind: 'parent', value: 546n }, { kind: 'change' }],
@@ -139,7 +139,7 @@ describe('a return of deposits', () => {
   });
 
   test('keeps its bound of costs, and leaves an output of ours', () => {
-    const holdings = [homeless(10_000n, 0)];
+    const holdings = [returnedOutput(10_000n, 0)];
     const money = [arrived(2000n, 7)];
     const ours = { ...funds, holdings, money, isOurs: true };
     expect(planReturn({ ...ours, costMax: 1200n })).toMatchObject({
@@ -169,7 +169,7 @@ describe('a return of deposits', () => {
   });
 
   test('has fewer deposits if the money does not pay for all', () => {
-    const holdings = Array.from({ length: 40 }, (_, vout) => homeless(330n, vout));
+    const holdings = Array.from({ length: 40 }, (_, vout) => returnedOutput(330n, vout));
     const { rest: _, ...others } = funds;
     const refund = (areAll: boolean) => (areAll ? refundTo(p2tr(9)) : null);
     const of = (value: bigint) =>
@@ -183,7 +183,10 @@ describe('a return of deposits', () => {
 
   test('has a runestone if runes would not return without it', () => {
     const runes = [{ id: { block: asU128(1n), tx: 0 }, amount: asU128(5n) }];
-    const deposits = [homeless(10_000n, 0), homeless(600n, 1, { holds: { inscriptions: [], runes } })];
+    const deposits = [
+      returnedOutput(10_000n, 0),
+      returnedOutput(600n, 1, { holds: { inscriptions: [], runes } }),
+    ];
     const plan = planReturn({ ...funds, holdings: deposits, money: [arrived(2000n, 7)] });
     expect(plan.kind === 'return' && plan.outputs.at(-1)).toEqual({
       kind: 'burn',
