@@ -67,7 +67,7 @@ const firstOfUnpaid = (tip: number | null): number => (tip ?? -1) + 2;
 /**
  * Reads how many mints of a rune wait for a block. Runes must be known.
  *
- * @param asking a new order leaves the mints that other orders hold; an order that holds mints does not count these
+ * @param asking a new order leaves the mints that other orders hold; among holding orders, the first one gets them
  */
 export async function mintFacts(
   client: pg.ClientBase,

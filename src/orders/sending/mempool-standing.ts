@@ -43,7 +43,7 @@ export async function mempoolStanding(node: NodeRpc, txid: Txid): Promise<Mempoo
   }
 }
 
-/** Whether a transaction is in a block: one of these outputs of it is unspent there. */
+/** Whether one of these outputs of a transaction is in a block and unspent there. */
 export async function hasUnspentOutput(
   node: NodeRpc,
   txid: Txid,

@@ -258,7 +258,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await repriced(id);
   });
 
-  test('do not limit the bumps of a failed order that is retried to the rise since its payment', async () => {
+  test('of a failed order that is retried count the rise of fees from the retry on', async () => {
     const order = await ordered('retried', hour);
     await pay(order);
     await world.until(order.id, 'waiting-confirmation');
