@@ -40,8 +40,8 @@ export type OrderState = (typeof orderStates)[number];
  * - `owing`: there is money that no delivery uses.
  * - `cancelled`: its customer or the operator cancelled it.
  * - `failed`: its reveal cannot be made or mined.
- * - `unmined`: a miner refused its reveal, or no block had it in time; or the sats of all its files are gone; or another
- *   transaction has the name that it etches.
+ * - `unmined`: a miner refused its reveal, or no block had it in time; or the sats of all its files are gone; or
+ *   another transaction has the name that it etches.
  * - `retried`, `refunding`: requests of the operator.
  * - `refunded`: everything that was owed is refunded, deep enough.
  */
