@@ -49,7 +49,7 @@ export interface OpenParent {
   readonly depositAddress: string;
   readonly depositScript: Uint8Array;
   /**
-   * Sats of the parent's output in the price of the order. Another value may be refused (docs/orders-api.md, "Parents").
+   * Sats of the parent's output in the price of the order. Others may be refused (docs/orders-api.md, "Parents").
    */
   readonly value: bigint;
   /** The output at its deposit that is the parent, or may be; null: it must still be sent. */
