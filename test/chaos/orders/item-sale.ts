@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type pg from 'pg';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
@@ -12,8 +11,11 @@ export const listed = [19_950, 19_951, 19_952, 19_953] as const;
 const allowing = (...items: readonly (number | null)[]) =>
   items.map((allowed, place) => ({ script: scriptOf(listed[place]!), items: allowed }));
 
+/** A collection whose items have contents that nothing else has. */
+export type ItemSale = CollectionSpec & { readonly prefix: string };
+
 /** Collections of a run: one that sells out, and one that lasts. */
-export const sales: readonly (CollectionSpec & { readonly prefix: string })[] = [
+export const sales: readonly ItemSale[] = [
   {
     id: 'few',
     items: 8,
@@ -39,14 +41,17 @@ export const sales: readonly (CollectionSpec & { readonly prefix: string })[] = 
 ];
 
 /** The content of an item, which no other inscription has. */
-export const textOfItem = (collection: string, item: number): string =>
-  `${sales.find(({ id }) => id === collection)!.prefix}${item - 1}`;
+export const textOfItem = ({ prefix }: ItemSale, item: number): string => `${prefix}${item - 1}`;
 
 /** Collections as after their approval, with their files on the disk of the service. */
-export async function openSales(pool: pg.Pool, filesDir: string): Promise<void> {
-  const files = new CustomerFiles(join(filesDir));
-  for (const sale of sales) {
-    for (let item = 1; item <= sale.items; item++) await files.put(Buffer.from(textOfItem(sale.id, item)));
+export async function openSales(
+  pool: pg.Pool,
+  filesDir: string,
+  opened: readonly ItemSale[] = sales,
+): Promise<void> {
+  const files = new CustomerFiles(filesDir);
+  for (const sale of opened) {
+    for (let item = 1; item <= sale.items; item++) await files.put(Buffer.from(textOfItem(sale, item)));
     await insertCollection(pool, sale);
   }
 }

@@ -6,17 +6,16 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { snapshot } from '#orders/audit/at-one-block.ts';
 import { auditCollections, mayBeMeant } from '#orders/audit/audit-collections.ts';
-import { sales, textOfItem } from './item-sale.ts';
+import { type ItemSale, textOfItem } from './item-sale.ts';
 import { type HeldItems, type SaleSeen, saleFaults } from './items-verdict.ts';
 
 const lookEveryMs = 500;
-
-type Sale = (typeof sales)[number];
 
 /** Looks at the sales of a run all the time, with one snapshot for each look. */
 export class ItemWatch {
   /** Number of looks in which the database answered. */
   looks = 0;
+  readonly #sales: readonly ItemSale[];
   readonly #open: () => pg.Pool;
   readonly #say: (words: string) => void;
   readonly #found = new Set<string>();
@@ -27,7 +26,8 @@ export class ItemWatch {
    * @param open a pool of the database, which is ended after each look: the database may be restarted @param say
    * receives each fault when it is found, and the present action of the run
    */
-  constructor(open: () => pg.Pool, say: (words: string) => void) {
+  constructor(sales: readonly ItemSale[], open: () => pg.Pool, say: (words: string) => void) {
+    this.#sales = sales;
     this.#open = open;
     this.#say = say;
     this.#ended = this.#run();
@@ -51,7 +51,7 @@ export class ItemWatch {
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await this.#read(async (pool) => {
-        const faults = (await readSales(pool)).flatMap(saleFaults);
+        const faults = (await readSales(pool, this.#sales)).flatMap(saleFaults);
         this.looks++;
         return faults;
       });
@@ -88,7 +88,7 @@ export async function auditFaults(database: pg.Pool): Promise<string[]> {
 }
 
 /** All sales at one moment. */
-export const readSales = (pool: pg.Pool): Promise<SaleSeen[]> =>
+export const readSales = (pool: pg.Pool, sales: readonly ItemSale[]): Promise<SaleSeen[]> =>
   withTransaction(
     pool,
     async (tx) => {
@@ -99,7 +99,8 @@ export const readSales = (pool: pg.Pool): Promise<SaleSeen[]> =>
     snapshot,
   );
 
-async function readSale(tx: pg.ClientBase, { id, items: supply, phases = [] }: Sale): Promise<SaleSeen> {
+async function readSale(tx: pg.ClientBase, sale: ItemSale): Promise<SaleSeen> {
+  const { id, items: supply, phases = [] } = sale;
   const { rows: held } = await tx.query<HeldItems>(
     `SELECT order_id AS "order", phase, standing = 'allowed' AS "isPaid", numbers FROM service.mint_orders
       WHERE collection = $1 AND standing IN ('making', 'unpaid', 'allowed')`,
@@ -109,7 +110,7 @@ async function readSale(tx: pg.ClientBase, { id, items: supply, phases = [] }: S
     'SELECT item, order_id AS "order" FROM service.mint_items WHERE collection = $1 AND order_id IS NOT NULL',
     [id],
   );
-  const texts = Array.from({ length: supply }, (_, place) => textOfItem(id, place + 1));
+  const texts = Array.from({ length: supply }, (_, place) => textOfItem(sale, place + 1));
   const { rows: inscribed } = await tx.query<{ item: number; times: number }>(
     `SELECT t.item::integer, count(*)::integer AS times
        FROM unnest($1::bytea[]) WITH ORDINALITY AS t(body, item)

@@ -25,7 +25,7 @@ import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { Customers } from './customers.ts';
-import { openSales } from './item-sale.ts';
+import { openSales, sales } from './item-sale.ts';
 import { ItemWatch } from './item-watch.ts';
 import { etchMintedRunes, type MintedRune, mintByStranger } from './minted-runes.ts';
 import { NameRivals } from './name-rivals.ts';
@@ -189,10 +189,8 @@ class OrderChaos {
     const makers = [this.#serve('first', seedFile), this.#serve('second', seedFile)];
     const desk = new Shop(`http://127.0.0.1:${port}`);
     await registerPartners(desk);
-    this.#watch = new ItemWatch(
-      () => this.#database!.pool(database),
-      (fault) => this.#say(fault),
-    );
+    const open = () => this.#database!.pool(database);
+    this.#watch = new ItemWatch(sales, open, (fault) => this.#say(fault));
     this.#parts = {
       random: this.#random,
       node: this.#node,

@@ -11,6 +11,7 @@ import { type OrderVerdict, verdictOfOrder } from '#test/support/orders/order-ve
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
 import type { Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
+import { sales } from './item-sale.ts';
 import { auditFaults, readSales } from './item-watch.ts';
 import { endedSaleFaults, saleFaults } from './items-verdict.ts';
 import { mintFaults } from './mints-verdict.ts';
@@ -52,7 +53,7 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
   const { differences } = await auditOrders({ database: pool, node: chain.rpc });
   const { rows } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM service.orders');
   const stored = rows[0]?.count ?? 0;
-  const seen = await readSales(pool);
+  const seen = await readSales(pool, sales);
   const ofItems = customers.all.flatMap(({ id, items }, place) =>
     items === null ? [] : [{ order: id, ...items, isDelivered: verdicts[place]!.isDelivered }],
   );

@@ -3,6 +3,8 @@ import { tokenFailpoints, webhookFailpoints } from '#kernel/process/failpoint.ts
 /** Points that the answering process passes. */
 export const shopAims = [
   'token-order-making' as const,
+  'items-held' as const,
+  'order-made' as const,
   'withdrawal-reserving' as const,
   'withdrawal-reserved' as const,
   ...webhookFailpoints,
@@ -26,4 +28,6 @@ export const takersPass: ReadonlySet<string> = new Set([
   'withdrawal-reserved',
   ...takingAims,
 ]);
+/** Points that orders of items pass. */
+export const buyersPass: ReadonlySet<string> = new Set(['items-held', 'order-made']);
 export type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { ItemWatch } from '#test/chaos/orders/item-watch.ts';
 import { type ServiceFault, serviceFaultNames, serviceFaults } from '#test/chaos/orders/order-faults.ts';
 import { Purse } from '#test/chaos/orders/purse.ts';
 import { Shop } from '#test/chaos/orders/shop.ts';
@@ -15,13 +16,18 @@ import { giveKey } from '#test/support/http/search-access.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
+import { endTime, passDay } from './passing-time.ts';
+import { type PassDay, RuneBuyers } from './rune-buyers.ts';
 import { RuneChain } from './rune-chain.ts';
-import { RunePurse } from './rune-purse.ts';
-import { type Aim, makerAims, shopAims, takersPass } from './token-aims.ts';
-import { paymentCases, TokenCustomers } from './token-customers.ts';
+import { RunePurse, type RunRune } from './rune-purse.ts';
+import { openRuneSales } from './rune-sales.ts';
+import { type Aim, buyersPass, makerAims, shopAims, takersPass } from './token-aims.ts';
+import { depthsAfterCompletion, missingOf } from './token-coverage.ts';
+import { type RunAccount, TokenCustomers } from './token-customers.ts';
 import { TokenPayments } from './token-payments.ts';
 import { scriptsOf, type TokenRunEnd, verdictOfTokenRun } from './token-run-verdict.ts';
-import { TokenTakers, takingCases } from './token-takers.ts';
+import { tableOfRun, verdictLine } from './token-run-words.ts';
+import { TokenTakers } from './token-takers.ts';
 import { TokenWatch } from './token-watch.ts';
 
 export interface TokenChaosOptions {
@@ -52,8 +58,6 @@ const accountsCount = 3;
 /** Deeper than any reorganisation of a run: after that, a batch whose coins are gone is planned again. */
 const payoutConfirmations = 14;
 const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
-/** Depths of reorganisations that take a completed order back. */
-const depthsAfterCompletion = [1, 12] as const;
 const completedWithinMs = 60_000;
 const completionTriesMax = 3;
 const lookMs = 200;
@@ -89,9 +93,12 @@ interface Parts {
   readonly payments: TokenPayments;
   readonly customers: TokenCustomers;
   readonly takers: TokenTakers;
+  readonly buyers: RuneBuyers;
   readonly receiver: Receiver;
   readonly watch: TokenWatch;
+  readonly items: ItemWatch;
   readonly desk: Shop;
+  readonly passDay: PassDay;
 }
 
 class TokenChaos {
@@ -131,15 +138,9 @@ class TokenChaos {
     const payments = new TokenPayments({ rpc, chain, purse, runes, model });
     const origin = `http://127.0.0.1:${await freePort()}`;
     const accounts = await this.#openAccounts(origin, join(folder, 'seed'));
-    // one rune waits for more blocks than the others
-    const confirmations = `1,${runes.runes[1]!.name}:3`;
-    const common = {
-      TOKENPAY_CONFIRMATIONS: confirmations,
-      PAYOUT_CONFIRMATIONS: String(payoutConfirmations),
-    };
-    const shop = this.#serve('shop', { ...common, ROLE: 'all', PORT: new URL(origin).port });
-    const signing = { ...common, ROLE: 'orders', WALLET_SEED_FILE: join(folder, 'seed'), PORT: '0' };
-    const makers = [this.#serve('first', signing), this.#serve('second', signing)];
+    const sales = await this.#openSales(runes.runes, accounts);
+    const { shop, makers } = this.#startService(runes.runes, origin);
+    const query = (text: string) => this.#database!.query<never>(database, text);
     const customers = new TokenCustomers({
       random: this.#random,
       rpc,
@@ -147,7 +148,7 @@ class TokenChaos {
       accounts,
       baseFee,
       webhookUrl: `http://127.0.0.1:${this.#receiver.port}`,
-      endTime: (id) => this.#endTime(id),
+      endTime: (id) => endTime(query, id),
     });
     const takers = new TokenTakers({
       random: this.#random,
@@ -157,10 +158,14 @@ class TokenChaos {
       open: () => this.#database!.pool(database),
     });
     await takers.start();
+    const desk = new Shop(origin);
+    const letPass: PassDay = (buyer, paid) => passDay(query, buyer, paid);
+    const random = this.#random;
+    const buyers = new RuneBuyers({ random, rpc, payments, shop: desk, sales, passDay: letPass });
     const watch = new TokenWatch({
       open: () => this.#database!.pool(database),
       model,
-      charges: () => scriptsOf(customers.all),
+      charges: () => scriptsOf(customers.all).union(buyers.tokenScripts),
       receivers: () => takers.receivers,
       say: (fault) => this.#say(fault),
     });
@@ -176,9 +181,16 @@ class TokenChaos {
       payments,
       customers,
       takers,
+      buyers,
       receiver: this.#receiver,
       watch,
-      desk: new Shop(origin),
+      items: new ItemWatch(
+        sales,
+        () => this.#database!.pool(database),
+        (fault) => this.#say(fault),
+      ),
+      desk,
+      passDay: letPass,
     };
   }
 
@@ -207,8 +219,9 @@ class TokenChaos {
 
   async end(): Promise<TokenChaosResult> {
     const parts = this.#running();
-    const { customers, takers, watch } = parts;
+    const { customers, takers, buyers, watch, items } = parts;
     for (let turns = 0; turns < lastTurnsMax && takers.missing.length > 0; turns++) await this.#live();
+    for (let turns = 0; turns < lastTurnsMax && buyers.missing.length > 0; turns++) await this.#buySome();
     const pool = this.#database!.pool(database);
     try {
       const end = await verdictOfTokenRun({
@@ -217,22 +230,28 @@ class TokenChaos {
         shop: parts.desk,
         say: (words) => this.#say(words),
       });
-      await watch.stop();
-      const differences = [...end.differences, ...watch.faults, ...this.#missing()];
+      await Promise.all([watch.stop(), items.stop()]);
+      const tried = { ...parts, end, depths: this.#reorgs, supervisors: this.#supervisors };
+      const seen = [...watch.faults, ...items.faults];
+      const differences = [...end.differences, ...seen, ...missingOf(tried)];
       for (const line of differences.slice(0, linesMax)) this.#say(line);
-      const reorgs = [...this.#reorgs].filter(([depth]) => !depth.includes(' '));
       const counts = {
         seed: this.#options.seed,
         orders: customers.all.length,
         payments: customers.sentCount,
         kills: killsOf(this.#supervisors),
-        reorgs: reorgs.reduce((sum, [, times]) => sum + times, 0),
+        reorgs: [...this.#reorgs].reduce(
+          (sum, [depth, times]) => (depth.includes(' ') ? sum : sum + times),
+          0,
+        ),
         looks: watch.looks,
       };
-      this.#sayTable({ ...end, differences }, counts.kills);
-      const taken = Object.entries(end.withdrawals).map(([state, times]) => `${state}=${times}`);
-      const states = Object.entries(end.states).map(([state, times]) => `${state}=${times}`);
-      const verdict = `chaos: ${differences.length} differences; orders=${counts.orders} (${states.join(', ')}), payments=${counts.payments}, withdrawals=${takers.all.length} (${taken.join(', ')}), received=${end.received}, messages=${end.messages}, kills=${counts.kills}, reorgs=${counts.reorgs}, looks=${watch.looks} (compared=${watch.compared}, stale=${watch.stale}), seed=${counts.seed}`;
+      const said = { ...parts, ...counts, end: { ...end, differences }, depths: this.#reorgs };
+      const points = [...shopAims, ...makerAims].map(
+        (name) => [name, hitsOf(this.#supervisors, name)] as const,
+      );
+      for (const line of tableOfRun({ ...said, points })) this.#say(line);
+      const verdict = verdictLine(said);
       return { ...end, ...counts, differences, verdict };
     } finally {
       await pool.end();
@@ -241,6 +260,7 @@ class TokenChaos {
 
   async close(): Promise<void> {
     await this.#parts?.watch.stop();
+    await this.#parts?.items.stop();
     await Promise.all(this.#supervisors.map((each) => each.stop()));
     await this.#receiver?.close();
     await this.#node?.stop();
@@ -260,6 +280,30 @@ class TokenChaos {
     return accounts;
   }
 
+  /** Collections that are sold for runes of the run. */
+  async #openSales(runes: readonly RunRune[], accounts: readonly RunAccount[]) {
+    const pool = this.#database!.pool(database);
+    const files = join(this.#options.folder, 'files');
+    const names = accounts.map(({ name }) => name);
+    const sales = await openRuneSales(pool, files, runes, names);
+    await pool.end();
+    return sales;
+  }
+
+  #startService(runes: readonly RunRune[], origin: string): Pick<Parts, 'shop' | 'makers'> {
+    const common = {
+      // one rune waits for more blocks than the others
+      TOKENPAY_CONFIRMATIONS: `1,${runes[1]!.name}:3`,
+      PAYOUT_CONFIRMATIONS: String(payoutConfirmations),
+    };
+    const seedFile = join(this.#options.folder, 'seed');
+    const signing = { ...common, ROLE: 'orders', WALLET_SEED_FILE: seedFile, PORT: '0' };
+    return {
+      shop: this.#serve('shop', { ...common, ROLE: 'all', PORT: new URL(origin).port }),
+      makers: [this.#serve('first', signing), this.#serve('second', signing)],
+    };
+  }
+
   #serve(name: string, env: Readonly<Record<string, string>>): Supervisor {
     const { folder } = this.#options;
     const supervisor = new Supervisor({
@@ -276,6 +320,9 @@ class TokenChaos {
         ORDER_RATE: '0',
         INDEX_RUNES: 'true',
         TOKENPAY_BASE_FEE: String(baseFee),
+        // all buyers have one address
+        COLLECTION_UNPAID_MAX: '1000',
+        COLLECTION_UNPAID_NETWORK_MAX: '100000',
         // the receiver of webhooks is on this machine
         ALLOW_PRIVATE_URLS: 'true',
         ...env,
@@ -283,23 +330,6 @@ class TokenChaos {
     });
     this.#supervisors.push(supervisor);
     return supervisor;
-  }
-
-  /** Cases that a run must have had: otherwise its verdict proves nothing. */
-  #missing(): string[] {
-    const { customers, takers, watch } = this.#running();
-    const points = [...shopAims, ...makerAims].filter((name) => hitsOf(this.#supervisors, name) === 0);
-    const cases = paymentCases.filter((name) => !customers.sent.has(name));
-    const depths = depthsAfterCompletion.filter((depth) => !this.#reorgs.has(`${depth} after completion`));
-    return [
-      ...points.map((name) => `the failpoint ${name} was never hit`),
-      ...cases.map((name) => `no payment of the case "${name}" was made`),
-      ...takers.missing.map((name) => `no withdrawal of the case "${name}" was made`),
-      ...depths.map((depth) => `no reorganisation of ${depth} took a completed order back`),
-      ...(watch.compared === 0 ? ['holdings of addresses were never compared'] : []),
-      ...(watch.reserved === 0 ? ['no look saw a withdrawal'] : []),
-      ...this.#supervisors.flatMap(({ exits }) => exits.map((words) => `process: ${words}`)),
-    ];
   }
 
   #pairedAims(): (readonly (Aim | undefined)[])[] {
@@ -340,10 +370,12 @@ class TokenChaos {
   /** Some actions of customers and miners, and actions that pass the given points. */
   async #live(aims: readonly Aim[] = []): Promise<void> {
     const random = this.#random;
-    const { customers, takers } = this.#running();
+    const { customers, takers, buyers } = this.#running();
     for (let made = 1 + random.below(3); made > 0; made--) await customers.pay();
+    for (let made = 1 + random.below(2); made > 0; made--) await buyers.buy();
     await takers.act();
     if (aims.some((name) => takersPass.has(name))) await this.#takeSome();
+    if (aims.some((name) => buyersPass.has(name))) await buyers.payExactly();
     const acts: (() => Promise<unknown>)[] = [
       () => customers.payAgain(),
       () => customers.topUp(),
@@ -352,6 +384,9 @@ class TokenChaos {
       () => customers.regret(),
       () => takers.act(),
       () => takers.act(),
+      () => buyers.act(),
+      () => buyers.act(),
+      () => buyers.act(),
       () => this.#mine(),
       () => this.#mine(),
       () => this.#reorganise(),
@@ -361,6 +396,14 @@ class TokenChaos {
       await this.#reorganiseCompleted(1);
     await this.#mine();
     await delay(random.below(800));
+  }
+
+  /** Orders of items alone, and what becomes of them. */
+  async #buySome(): Promise<void> {
+    const { buyers, chain } = this.#running();
+    for (let times = 0; times < 2; times++) await buyers.buy();
+    for (let times = 0; times < 2; times++) await buyers.act();
+    await chain.mineMempool();
   }
 
   /** Makes withdrawals of the accounts' holdings: one account may have nothing yet. */
@@ -387,11 +430,12 @@ class TokenChaos {
 
   /** Replaces the last blocks by another branch, with some of their payments. */
   async #takeBack(depth: number): Promise<void> {
-    const { chain, customers } = this.#running();
+    const { chain, customers, buyers } = this.#running();
     this.#countReorg(String(depth));
     await chain.takeBack(depth);
     // a payment that was in a block is replaced before it is mined again
     if (this.#random.unit() < 0.4) await customers.replace();
+    if (this.#random.unit() < 0.4) await buyers.replace();
     const blocks = depth + this.#random.below(3);
     if (this.#random.unit() < 0.5) await chain.mineEmpty(blocks + 1);
     else for (let mined = 0; mined <= blocks; mined++) await chain.mineMempool();
@@ -435,55 +479,10 @@ class TokenChaos {
     this.#reorgs.set(depth, (this.#reorgs.get(depth) ?? 0) + 1);
   }
 
-  /** Ends the time of an order some seconds ago: the node notes the times of payments in seconds. */
-  async #endTime(id: string): Promise<void> {
-    // whole milliseconds, as the service stores them
-    const end = `date_trunc('milliseconds', now() - interval '10 seconds')`;
-    const over = `UPDATE service.token_orders SET created_at = ${end} - interval '1 hour', expires_at = ${end},
-        ends_at = ${end}, look_at = now() WHERE id = '${id}'`;
-    // a database that goes down may have done it, or not
-    for (;;) {
-      try {
-        await this.#database!.query(database, over);
-        return;
-      } catch {
-        await delay(lookMs);
-      }
-    }
-  }
-
-  #sayTable({ states, received, withdrawals, messages, differences }: TokenRunEnd, kills: number): void {
-    const { customers, takers, watch } = this.#running();
-    const listed = (counts: Iterable<readonly [string, number]>): string =>
-      [...counts].map(([name, times]) => `${name} ${times}`).join(', ');
-    const points = [...shopAims, ...makerAims].map(
-      (name) => [name, hitsOf(this.#supervisors, name)] as const,
-    );
-    const rows: readonly (readonly [string, string])[] = [
-      ['orders', `${customers.all.length}: ${listed(Object.entries(states))}`],
-      ['payments', listed(paymentCases.map((name) => [name, customers.sent.get(name) ?? 0]))],
-      ['withdrawals', `${takers.all.length}: ${listed(Object.entries(withdrawals))}`],
-      ['asked for', listed(takingCases.map((name) => [name, takers.done.get(name) ?? 0]))],
-      ['outputs', `${received} at addresses of charges`],
-      ['messages', `${messages}`],
-      ['kills', `${kills}: ${listed(points)}`],
-      [
-        'reorganisations',
-        listed([...this.#reorgs].toSorted(([a], [b]) => Number.parseInt(a) - Number.parseInt(b))),
-      ],
-      [
-        'looks',
-        `${watch.looks}, ${watch.compared} compared, ${watch.stale} while a credit was about to go, ${watch.reserved} with units reserved, ${watch.behind} while a withdrawal was not yet at its state in blocks`,
-      ],
-      ['differences', `${differences.length}, ${watch.faults.length} of them in looks`],
-    ];
-    for (const [name, words] of rows) this.#say(`${name.padEnd(16)} ${words}`);
-  }
-
   #progress(round: number): void {
-    const { customers, watch } = this.#running();
+    const { customers, buyers, watch } = this.#running();
     this.#say(
-      `after round ${round}: ${customers.all.length} orders, ${customers.sentCount} payments, ${killsOf(this.#supervisors)} kills, ${watch.looks} looks`,
+      `after round ${round}: ${customers.all.length} orders, ${buyers.all.length} sales, ${customers.sentCount} payments, ${killsOf(this.#supervisors)} kills, ${watch.looks} looks`,
     );
   }
 

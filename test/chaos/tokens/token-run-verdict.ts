@@ -7,10 +7,12 @@ import type { Shop } from '#test/chaos/orders/shop.ts';
 import type { ShopOrder } from '#test/support/tokenpay/shop-world.ts';
 import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
-import { endOfOrder, type ModelOrder, type OrderEnd, type PaidOutput, receivedLine } from './order-model.ts';
+import { type BuyersEnd, endsOfBuyers, settleBuyers } from './buyers-end.ts';
+import { endOfOrder, type ModelOrder, type OrderEnd, type PaidOutput } from './order-model.ts';
+import type { PassDay, RuneBuyers } from './rune-buyers.ts';
 import type { RuneChain } from './rune-chain.ts';
 import { addUnits } from './rune-model.ts';
-import type { RunRune } from './rune-purse.ts';
+import { type ShownOrder, shownEnd } from './shown-end.ts';
 import type { TokenCustomer, TokenCustomers } from './token-customers.ts';
 import { readBalances, readReserved } from './token-look.queries.ts';
 import type { TokenPayments } from './token-payments.ts';
@@ -26,6 +28,8 @@ export interface EndedTokenRun {
   readonly customers: TokenCustomers;
   readonly payments: TokenPayments;
   readonly takers: TokenTakers;
+  readonly buyers: RuneBuyers;
+  readonly passDay: PassDay;
   readonly model: RuneChain;
   readonly watch: TokenWatch;
   readonly receiver: Receiver;
@@ -40,6 +44,8 @@ export interface TokenRunEnd {
   /** Withdrawals by their state. */
   readonly withdrawals: Readonly<Record<string, number>>;
   readonly messages: number;
+  /** Orders of items that are sold for runes. */
+  readonly sales: Omit<BuyersEnd, 'faults' | 'gains'>;
   readonly differences: readonly string[];
 }
 
@@ -51,9 +57,12 @@ const blocksAtEnd = 4;
 
 /** Waits until everything is deep enough in blocks, and compares the service with the model. */
 export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd> {
-  const { pool, chain, customers, watch, say } = run;
+  const { pool, chain, customers, watch, say, buyers } = run;
+  const bought = { ...run, runes: run.payments.runes };
   const open = await settle(run);
   say('all payments are in blocks');
+  open.push(...(await settleBuyers(bought)));
+  say('all sales are over');
   open.push(...(await coverWithdrawals(run, () => settle(run))));
   say('all withdrawals have ended');
   for (let look = 0; look < looksAtEnd; look++) await watch.look();
@@ -65,6 +74,9 @@ export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd
     differences.push(...endFaults(customer.id, is, wanted));
     for (const [token, amount] of wanted.gain) addUnits(gains, balanceKey(customer.account, token), amount);
   }
+  const { faults, gains: ofCreators, ...sales } = await endsOfBuyers(bought);
+  differences.push(...faults);
+  for (const [key, amount] of ofCreators) addUnits(gains, key, amount);
   const taken = await endsOfWithdrawals(run);
   differences.push(...taken.faults);
   for (const [key, amount] of taken.taken) addUnits(gains, key, -amount);
@@ -76,17 +88,19 @@ export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd
   const { rows } = await pool.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM service.token_orders',
   );
-  if (rows[0]?.count !== customers.all.length)
-    differences.push(`${customers.all.length} orders were made, and ${rows[0]?.count} are stored`);
+  const made = customers.all.length + buyers.all.length;
+  if (rows[0]?.count !== made)
+    differences.push(`${made} token orders were made, and ${rows[0]?.count} are stored`);
   const states = Object.fromEntries(
     [...Map.groupBy(ends, ({ is }) => is.state)].map(([state, of]) => [state, of.length]),
   );
-  say(`compared ${ends.length} orders at block ${await chain.height()}`);
+  say(`compared ${ends.length} orders and ${buyers.all.length} sales at block ${await chain.height()}`);
   return {
     states,
     withdrawals: taken.states,
     received: ends.reduce((sum, { wanted }) => sum + wanted.received.length, 0),
     messages: messages.count,
+    sales,
     differences,
   };
 }
@@ -151,34 +165,6 @@ async function modelledEnds(run: EndedTokenRun): Promise<ComparedOrder[]> {
 
 export const scriptsOf = (orders: readonly ModelOrder[]): ReadonlySet<string> =>
   new Set(orders.flatMap(({ feeScript, tokenScript }) => [feeScript, tokenScript]));
-
-type ShownOrder = Omit<ShopOrder, 'received'> & {
-  readonly received: readonly (ShopOrder['received'][number] & {
-    readonly txid: string;
-    readonly vout: number;
-  })[];
-};
-
-function shownEnd(
-  { state, feeCharge, tokenCharge, received }: ShownOrder,
-  runes: readonly RunRune[],
-): OrderEnd {
-  const etchings = new Map(runes.map(({ name, etching }) => [name, etching]));
-  return {
-    state,
-    fee: feeCharge.state,
-    token: tokenCharge.state,
-    received: received
-      .map(({ txid, vout, sats, charge, isAside, tokens }) => {
-        const units = tokens.map(
-          ({ token, amountBase }) => [etchings.get(token) ?? token, BigInt(amountBase)] as const,
-        );
-        const output = { outpoint: `${txid}:${vout}`, sats: BigInt(sats), runes: new Map(units), isAside };
-        return receivedLine(output, charge);
-      })
-      .toSorted(),
-  };
-}
 
 /**
  * Checks that each message arrived at least once, in order, signed, with the secret of its order, and that the last one
