@@ -11,7 +11,6 @@ import type { Credit } from '#tokenpay/crediting/credit.ts';
 import { addCredits, readCredits, removeCredits } from '#tokenpay/crediting/credits.store.ts';
 import { readDecisions } from '#tokenpay/crediting/decisions.store.ts';
 import { tokenEntries } from '#tokenpay/crediting/token-entries.ts';
-import { noteNews } from '#tokenpay/inscribing/inscription-fees.store.ts';
 import { lockTokenOrders, putStandings, type TokenOrderStanding } from '#tokenpay/order/token-order.store.ts';
 import { chargeKinds, type TokenOrder, type TokenRune } from '#tokenpay/order/token-order.ts';
 import type { CreditingPolicy } from '#tokenpay/order/token-policy.ts';
@@ -69,12 +68,9 @@ export async function bringOn(
   await putStandings(
     tx,
     judged.map(({ standing }) => standing),
+    new Set(judged.filter(isNews).map(({ before }) => before.id)),
   );
   await keepOrderCoins(tx, judged);
-  await noteNews(
-    tx,
-    judged.filter(isNews).flatMap(({ before }) => (before.inscription === null ? [] : [before.id])),
-  );
   failpoint('token-orders-stored');
   await tellShops(
     tx,

@@ -19,14 +19,6 @@ export interface RunePayment {
   readonly isCredited: boolean;
 }
 
-/** Notes that token orders changed: their inscription orders are looked at. */
-export async function noteNews(tx: pg.ClientBase, tokenOrders: readonly string[]): Promise<void> {
-  if (tokenOrders.length === 0) return;
-  await tx.query('UPDATE service.token_order_fees SET has_news = true WHERE token_order = ANY($1::uuid[])', [
-    tokenOrders,
-  ]);
-}
-
 /** Inscription orders whose token orders changed since the last look. */
 export async function ordersWithNews(client: pg.ClientBase, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -75,7 +67,7 @@ export const hasShallowFee = (orderId: string): string =>
 
 /** Stores the state of an inscription order's sats. Its token order is looked at if that changed. */
 export async function putFeePayment(
-  tx: pg.ClientBase,
+  tx: pg.Pool | pg.ClientBase,
   orderId: string,
   paid: FeePayment,
   txid: Txid | null,

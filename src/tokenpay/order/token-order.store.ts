@@ -176,10 +176,15 @@ export interface TokenOrderStanding {
   readonly isWaiting: boolean;
 }
 
-/** Stores the states of orders. */
+/**
+ * Stores the states of orders.
+ *
+ * @param news those that changed: their inscription orders are looked at
+ */
 export async function putStandings(
   tx: pg.ClientBase,
   standings: readonly TokenOrderStanding[],
+  news: ReadonlySet<string>,
 ): Promise<void> {
   if (standings.length === 0) return;
   await tx.query(
@@ -200,7 +205,7 @@ export async function putStandings(
   const charges = standings.flatMap(({ order }) =>
     chargeKinds.map((kind) => ({ id: order.id, ...order.charges[kind] })),
   );
-  await putFeeStates(tx, standings);
+  await putFeeStates(tx, standings, news);
   await tx.query(
     `UPDATE service.token_charges AS c SET state = n.state, txid = n.txid
        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[]) AS n (id, kind, state, txid)
@@ -214,14 +219,27 @@ export async function putStandings(
   );
 }
 
-/** Stores the states of fee charges of inscription orders, with those of their token orders. */
-async function putFeeStates(tx: pg.ClientBase, standings: readonly TokenOrderStanding[]): Promise<void> {
+/**
+ * Stores the states of fee charges of inscription orders, with those of their token orders, and news. In one statement:
+ * a row that its own transaction updates twice has its foreign keys checked, which waits for the process that has the
+ * inscription order locked, while that one waits for the token order.
+ */
+async function putFeeStates(
+  tx: pg.ClientBase,
+  standings: readonly TokenOrderStanding[],
+  news: ReadonlySet<string>,
+): Promise<void> {
   const fees = standings.filter(({ order }) => order.inscription !== null);
   if (fees.length === 0) return;
   await tx.query(
-    `UPDATE service.token_order_fees AS f SET state = n.state FROM unnest($1::uuid[], $2::text[]) AS n (id, state)
-      WHERE f.token_order = n.id AND f.state <> n.state`,
-    [fees.map(({ order }) => order.id), fees.map(({ order }) => order.charges.fee.state)],
+    `UPDATE service.token_order_fees AS f SET state = n.state, has_news = f.has_news OR n.is_news
+       FROM unnest($1::uuid[], $2::text[], $3::boolean[]) AS n (id, state, is_news)
+      WHERE f.token_order = n.id AND (f.state <> n.state OR (n.is_news AND NOT f.has_news))`,
+    [
+      fees.map(({ order }) => order.id),
+      fees.map(({ order }) => order.charges.fee.state),
+      fees.map(({ order }) => news.has(order.id)),
+    ],
   );
 }
 

@@ -9,6 +9,7 @@ import { callClient } from '#test/support/orders/call-client.ts';
 import { changesOf } from '#test/support/tokenpay/account-changes.ts';
 import { type EtchedRune, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
+import { putFeePayment } from '#tokenpay/inscribing/inscription-fees.store.ts';
 
 const isPaid = ({ state }: RuneOrder): boolean => state === 'queued' || state === 'completed';
 
@@ -177,6 +178,23 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       body: answer.json<{ altPrices?: object; error?: { msg: string }[] }>(),
     };
   }
+
+  test('is told of its rune while another process has it locked, which waits for that', async () => {
+    const { pool } = shop.world.database;
+    await sale.approved('locked', 1, rune, 100n);
+    const order = await sale.ordered({ id: 'locked', count: 1 });
+    const processing = await pool.connect();
+    try {
+      await processing.query('BEGIN');
+      await processing.query('SELECT FROM service.orders WHERE id = $1 FOR UPDATE', [order.id]);
+      // its fee charge changes, which is news for it
+      await putFeePayment(pool, order.id, 'part', null);
+      await sale.until(order.id, ({ tokenPayCharge }) => tokenPayCharge.feeCharge.state === 'payment_seen');
+    } finally {
+      await processing.query('ROLLBACK');
+      processing.release();
+    }
+  });
 
   test('needs a collection with an etched rune, and a price that exists in it', async () => {
     const price = (token: string, amount: number | string) => ({ altPrices: { rune: { amount, token } } });
