@@ -34,8 +34,8 @@ const pauses = {
 };
 
 /**
- * @param {{ readonly state: OrderState | null, readonly isHidden: boolean, readonly failures: number, readonly
- * retryAfterMs: number | null }} look
+ * @param {{ readonly state: OrderState | null, readonly isHidden: boolean, readonly failures: number,
+ *   readonly retryAfterMs: number | null }} look
  * `failures`: the number of the last requests that failed without a success between them
  */
 export function pauseMs({ state, isHidden, failures, retryAfterMs }) {
