@@ -168,7 +168,10 @@ test('half of the places for files at URLs stay free for others, whatever the ad
     );
     await waitUntil(async () => fetching.mock.calls.length === held.length);
     const own = await inscribe('198.51.100.1', atUrl);
-    expect([own.statusCode, own.body]).toEqual([429, expect.stringContaining('you already have 2') as string]);
+    expect([own.statusCode, own.body]).toEqual([
+      429,
+      expect.stringContaining('you already have 2') as string,
+    ]);
     const network = await inscribe('198.51.100.4', atUrl);
     expect(network.statusCode).toBe(429);
     expect(network.body).toContain('your network already has 4');
