@@ -113,7 +113,7 @@ export const configSchema = Type.Object(
       // a week; each block takes some 500 kB
       default: 1008,
       description:
-        'newest blocks for which an index of sats keeps the spent ranges; after a deeper reorganisation it is rebuilt through a node that has all blocks',
+        'newest blocks whose spent sats an index of sats keeps: for a deeper reorganisation they are traced again, through a node that has all blocks',
     }),
     ...utxoSettings,
     ...orderSettings,
@@ -123,7 +123,7 @@ export const configSchema = Type.Object(
       // a block comes every ten minutes and takes less than a second: more than a few at once means that the index is
       // late
       default: 3,
-      description: '/health/ready is 503 while the index lacks more than this many blocks of its source',
+      description: '/health/ready is 503 while the index is more than this many blocks behind the source',
     }),
     failpoint: Type.Optional(
       Type.String({

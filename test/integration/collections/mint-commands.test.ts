@@ -56,7 +56,7 @@ test('a collection is looked at, approved and closed', async () => {
   expect(before).toContain('5000 sats an item to bc1creator');
   expect(before).toContain('files: 2, 0 of them stored (0 bytes)\n');
   expect(before).toContain(
-    'approving it now fetches 2 files (14 bytes as told), looks at all bytes, and begins the sale: satscribe mint approve ponds\n',
+    'approving it now fetches 2 files (14 bytes as named), looks at all bytes, and begins the sale: satscribe mint approve ponds\n',
   );
   expect(await json('show', 'ponds', '--limit', '1')).toMatchObject({
     id: 'ponds',

@@ -187,7 +187,7 @@ describe('a collection', () => {
       [{ id: '../x' }, /id must be 1 to 100 small letters/u],
       [{ id: 'x'.repeat(101) }, /id must be/u],
       [{ id: `${'ab'.repeat(32)}i0` }, /inscription/u],
-      [{ id: 'of' }, /taken/u],
+      [{ id: 'of' }, /already used/u],
       [{ id: '' }, /id is required/u],
       [{ totalCount: 0 }, /totalCount must be from 1 to 100000/u],
       [{ totalCount: 1e9 }, /totalCount must be/u],
@@ -205,10 +205,10 @@ describe('a collection', () => {
       ],
       [{ phases: [{ inscriptionsCount: 4 }] }, /is 4, and the collection has 3/u],
       [{ phases: [{ price: 1 }] }, /creator-address/u],
-      [{ phases: [{ id: 'a' }, { id: 'a' }] }, /two of the id a/u],
+      [{ phases: [{ id: 'a' }, { id: 'a' }] }, /the id a twice/u],
       [{ allowList: { bc1q: { allocation: 1 } } }, /allowList\.bc1q is not a Bitcoin address/u],
       [{ allowList: { [addressOf(1)]: {} } }, /allocation is required/u],
-      [{ files: [file(1), file(1)] }, /two of the name 1\.png/u],
+      [{ files: [file(1), file(1)] }, /the name 1\.png twice/u],
       [{ files: [{ ...file(1), name: 'a.exe' }] }, /extension/u],
       [{ files: [{ ...file(1), size: 0 }] }, /0: a file without bytes/u],
       [{ files: [{ name: '1.png' }] }, /url is required/u],
@@ -225,14 +225,14 @@ describe('a collection', () => {
       [{ altPrices: { rune: { amount: 1, token: 'uncommon•goods' } } }, /in capitals: UNCOMMON•GOODS/u],
       [{ altPrices: { rune: { amount: 1, token: 'UNCOMMON•' } } }, /altPrices\.rune\.token is not the name/u],
       [{ altPrices: { rune: { amount: 1, token: '1:0' } } }, /altPrices\.rune\.token is not the name/u],
-      [{ altPrices: { brc20: { amount: 1, token: 'A' } } }, /its key is "rune"/u],
+      [{ altPrices: { brc20: { amount: 1, token: 'A' } } }, /its key must be "rune"/u],
       [{ altPrices: { UNCOMMONGOODS: { amount: 1, token: 'A' } } }, /not the rune of its key/u],
       [{ altPrices: { rune: { amount: 1, token: 'A' }, B: { amount: 1, token: 'B' } } }, /has 2 prices/u],
       [{ altPrices: [], price: -1 }, /altPrices|price/u],
       [{ altPrices: { rune: { amount: 1, token: 'A' } }, price: 5 }, /sold for sats or for a rune/u],
       [
         { altPrices: { rune: { amount: 1, token: 'A' } }, phases: [{ price: 5 }] },
-        /phases\[0\]\.price is above 0, and the collection is sold for a rune/u,
+        /phases\[0\]\.price is above 0, but the collection is sold for a rune/u,
       ],
       [{ altPrices: { rune: { amount: 1, token: 'A' } } }, /needs the key of an account/u],
       [{ apikeyhash: 'abc' }, /apikeyhash/u],
@@ -348,7 +348,7 @@ describe('phases', () => {
     await holdOne(http.database.pool, holdRequest('sold', { items: { kind: 'drawn', count: 4 } }));
     const faulty: readonly [unknown, RegExp][] = [
       [[{ id: 'one', inscriptionsCount: 3 }], /is 3, and 4 items of phase one are sold or reserved/u],
-      [[{ id: 'two' }], /phase one, so it stays/u],
+      [[{ id: 'two' }], /phase one, so it must stay/u],
       [[{ id: 'one', price: 5 }], /creator-address/u],
     ];
     for (const [phases, words] of faulty) {
