@@ -113,7 +113,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     expect(made.warnings).toEqual([
       expect.stringMatching(/^The inscription has left the output that it was made in\./u) as string,
       expect.stringMatching(
-        /^The fee is 6124 sats, .* with a changeAmount of \d{4} it is \d{3,4} sats/u,
+        /^The fee is 6124 sats, .* With a changeAmount of \d{4} it is \d{3,4} sats/u,
       ) as string,
       expect.stringContaining('a maxburnamount of 0.00000546 ') as string,
     ]);
@@ -214,7 +214,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       changeAmount: 3_990,
     });
     expect(poor.body.message).toMatch(
-      /leave 9 of its 4000 sats for the fee, which is \d+ sats at the node's estimate/u,
+      /leave 9 of its 4000 sats for the fee, and the fee is \d+ sats at the node's estimate/u,
     );
     const over = await world.ask('/create-burn-psbt', {
       ...burn,

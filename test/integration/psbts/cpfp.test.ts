@@ -298,7 +298,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
       `Output ${parent.txid}:7 does not exist: its transaction has 2 outputs.`,
     );
     expect(await refusal(wanted(customer, `${'ab'.repeat(32)}:0`, 20))).toContain('is not known');
-    expect(await refusal(wanted(customer, parent.coin(0), 1))).toContain('pay 1 sat/vB already');
+    expect(await refusal(wanted(customer, parent.coin(0), 1))).toContain('already pay 1 sat/vB');
     const spending = transaction([parent.coin(0)], [{ value: 49_000 }]);
     await world.chain.broadcast(spending);
     expect(await refusal(wanted(customer, parent.coin(0), 20))).toBe(
@@ -326,7 +326,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     await world.indexed();
     const parent = await stuck(customer, 990_000);
     expect(await refusal(wanted(customer, parent.coin(0), 5_700))).toMatch(
-      /^feeRate: for all that it lifts the child of 17\d virtual bytes would pay 1[89]\d{5} sats, and nodes send none that pays more than 17\d0000: name a lower one\.$/u,
+      /^feeRate: to lift all of them, the child of 17\d virtual bytes would pay 1[89]\d{5} sats, and nodes send no transaction that pays more than 17\d0000\. Name a lower one\.$/u,
     );
     expect((await ask(wanted(customer, parent.coin(0), 3_000))).status).toBe(200);
   });

@@ -405,7 +405,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
     });
     // without a rule for sats the first payment is inscribed, and with a rule any payment with such a sat
     const elsewhere =
-      /^400 specialSatsOutput: with the payments that the order has already, its inscription would/u;
+      /^400 specialSatsOutput: with the payments that the order already has, its inscription would/u;
     expect(await refusal(rest(any))).toMatch(elsewhere);
     expect(await refusal(rest(taken))).toMatch(/which of them is inscribed depends on its txid\.$/u);
     const answer = await world.built(url, customer, rest(order));
