@@ -208,7 +208,9 @@ function previewText({ faults, toFetch, toFetchBytes, differences }: ApprovalPre
       : `fetches ${toFetch} files${toFetchBytes === null ? '' : ` (${toFetchBytes} bytes as named)`}`;
   if (faults.length === 0)
     return `approving it now ${fetched}, looks at all bytes, and begins the sale: satscribe mint approve ${id}\n${
-      differences.length === 0 ? '' : `  ${differences.length} stored files have another size than their creator named\n`
+      differences.length === 0
+        ? ''
+        : `  ${differences.length} stored files have another size than their creator named\n`
     }`;
   const lines = faults
     .slice(0, faultsShown)
