@@ -179,7 +179,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     };
   }
 
-  test('is told of its rune while another process has it locked, which waits for that', async () => {
+  test('learns of its rune while another process has it locked', async () => {
     const { pool } = shop.world.database;
     await sale.approved('locked', 1, rune, 100n);
     const order = await sale.ordered({ id: 'locked', count: 1 });
