@@ -194,7 +194,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
           confirmations,
           isDryRun: false,
         }),
-      ).rejects.toThrow(/4000 sats are without an address where they may go/u);
+      ).rejects.toThrow(/4000 sats are without an address that may be paid/u);
     }
   });
 

@@ -258,7 +258,7 @@ describe('indices of the wallet', () => {
     const { problems, logged } = await release();
     expect(problems).toEqual(['wallet_mark_missing']);
     expect(logged.join('')).toMatch(/if it is lost, run satscribe wallet skip/u);
-    await expect(takeOne()).rejects.toThrow(/releases none \(wallet_mark_missing\)/u);
+    await expect(takeOne()).rejects.toThrow(/releases no addresses \(wallet_mark_missing\)/u);
     const from = await skipIndices(database.pool, {
       markFile,
       owner,
