@@ -129,7 +129,7 @@ function nothingWanted(leftOut: readonly LeftOut[]): string {
   const reasons = [...counts].sort(([, a], [, b]) => b - a);
   const shown = reasons.slice(0, reasonsShown).map(([reason, count]) => `${count}: ${reason}`);
   if (reasons.length > reasonsShown) shown.push('and others');
-  return `no spendable output of the address is known to have such special sats; ${leftOut.length} outputs left out (${shown.join('; ')})`;
+  return `no spendable output of the address is known to have such special sats; ${leftOut.length} left out (${shown.join('; ')})`;
 }
 
 const nameOf = ({ txid, vout }: Utxo): string => outpointText(displayHash(txid), vout);

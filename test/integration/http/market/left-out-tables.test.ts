@@ -142,7 +142,7 @@ describe('holders of items that a block without spent outputs moved', () => {
     const moved = await seen('moved');
     expect(moved.stats).toMatchObject({ holders: null, items: { held: 0, unknown: 1 } });
     expect(moved.page).toContain('<dt>holders</dt><dd>unknown</dd>');
-    expect(moved.page).toContain('Who holds 1 item is unknown');
+    expect(moved.page).toContain('The holder of 1 item is unknown');
     await pool.query('UPDATE chain.locations SET spent_height = NULL WHERE ctid = ANY($1::text[]::tid[])', [
       rows.map(({ ctid }) => ctid),
     ]);

@@ -68,7 +68,7 @@ test('a person sees the scopes and usage of the browser’s key', async () => {
     `${prefix}…`,
     'search, orders',
     '2 a minute',
-    'direct orders: 700 sats a file',
+    'direct orders: 700 sats per file',
     'base fee: 12.5 % less',
     '2 requests in 30 days. 1 more were refused',
     '<th scope="row">search</th><td class="num" data-label="Requests">2</td><td class="num" data-label="Refused">1</td>',
