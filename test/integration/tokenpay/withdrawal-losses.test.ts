@@ -10,7 +10,7 @@ import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 /** Seconds after which nodes forget unconfirmed transactions (-mempoolexpiry), and a day. */
 const expiredS = 15 * 24 * 60 * 60;
 const notThere: unknown = expect.stringMatching(
-  /^What its transaction spends is not there: it is planned again 3 blocks after/u,
+  /^An output that its transaction spends is missing: it is planned again 3 blocks after/u,
 );
 const txidOf = (shown: string): Buffer => Buffer.from(shown, 'hex').reverse();
 /** Sats by which the node counts the fee of a transaction too low. */
