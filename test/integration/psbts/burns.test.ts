@@ -222,7 +222,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       changeAmount: 900_000,
     });
     expect(over.body.message).toMatch(
-      /need 896001 sats more than its 4000 sats, without the fee, which is \d+ sats at the node's estimate/u,
+      /need 896001 sats more than its 4000 sats, without the fee, and the fee is \d+ sats at the node's estimate/u,
     );
     const short = await world.ask('/create-burn-psbt', {
       ...burn,
