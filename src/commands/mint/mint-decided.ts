@@ -102,7 +102,7 @@ function differenceText(differences: readonly SizeDifference[]): string {
     .slice(0, differencesShown)
     .map(
       ({ name, toldBytes, bytes }) =>
-        `warning: ${terminalText(name)} has ${bytes} bytes, but its creator named ${toldBytes}\n`,
+        `  warning: ${terminalText(name)} has ${bytes} bytes, but its creator named ${toldBytes}\n`,
     );
   const more = differences.length - lines.length;
   return `${lines.join('')}${more === 0 ? '' : `  … and ${more} more files whose size differs from the one named\n`}`;
