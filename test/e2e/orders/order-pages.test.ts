@@ -219,13 +219,13 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
 
   test('an order is cancelled, kept in the list of the browser, and forgotten', async () => {
     const page = await ordered('to be cancelled');
-    await page.click('text=Cancel the order');
-    await page.click('text=Really cancel it');
+    await page.click('button:text("Cancel the order")');
+    await page.click('button:text("Really cancel it")');
     await says(page, '#state', /Cancelled/u);
     const id = idOf(page);
     await page.goto(`${base}/order`);
     expect(await page.locator(`#own-orders a[href="/order#${id}"]`).count()).toBe(1);
-    await page.click('text=Forget');
+    await page.click('button:text("Forget")');
     expect(await page.locator('#own-orders a').count()).toBe(0);
   });
 
