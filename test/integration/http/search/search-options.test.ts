@@ -322,7 +322,7 @@ describe('refused requests', () => {
     ['/search', 'text=a&highlight=1&itemsPerPage=101', 'itemsPerPage must be <= 100'],
     ['/search', `hash=${'0'.repeat(64)}&highlight=1`, 'highlight goes with text'],
     ['/search', `hash=${'0'.repeat(64)}&words=1`, 'words goes with text'],
-    ['/search', 'title=a', 'one of text, hash and query is needed'],
+    ['/search', 'title=a', 'one of text, hash and query is required'],
     ['/indexer/metadata', 'cursed=true', 'text is missing'],
     ['/indexer/metadata', 'key=', 'key is empty'],
   ])('%s?%s', async (path, query, words) => {

@@ -373,7 +373,7 @@ describe('reorganisations below the kept depth', () => {
       past.prunedBelow = prunedBelow;
       await expect(index(pool, random.source, 7, { ...keep, openPast: () => past })).rejects.toMatchObject({
         code: 'sats_forgotten',
-        message: expect.stringContaining(`Block ${block} is not there`) as string,
+        message: expect.stringContaining(`Block ${block} is missing`) as string,
       });
       expect(await compare(pool)).toEqual([]);
     }
