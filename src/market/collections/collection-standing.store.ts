@@ -1,22 +1,28 @@
 import type { ClientBase } from 'pg';
 
-/** Values that show whether lists of a collection are still true. */
+/** Values that show whether kept lists of a collection are still valid. */
 export interface CollectionStanding {
-  /** Revision of an import, which each change replaces. Null: the chain decides the members of the collection. */
+  /**
+   * Revision of the import; each change of the import replaces it. Null if the chain decides the members of the
+   * collection.
+   */
   readonly revision: string | null;
-  /** `chain.state.derived_epoch`: it changes at the start and at the end of a rebuild of a derived table. */
+  /** `chain.state.derived_epoch`, which changes at the start and at the end of each rebuild of a derived table. */
   readonly epoch: number;
-  /** Hash of the block at the height. Null: no block. */
+  /** Hash of the block at the height. Null if there is no such block. */
   readonly hash: Buffer | null;
-  /** Null: all sales are of the same rules. */
+  /** Null if all sales were classified by the same rules. */
   readonly remade: RemadeSales | null;
 }
 
-/** Sales are being rebuilt by other rules, block by block (docs/adr/0052-rules-of-sales.md). */
+/** Progress of a pass that rebuilds sales by other rules, block by block (docs/adr/0052-rules-of-sales.md). */
 export interface RemadeSales {
-  /** Blocks up to here have new rows; -1: none. */
+  /** Blocks up to this height have new rows. -1 if no block has. */
   readonly height: number;
-  /** `chain.state.undo_epoch`: a block that is undone and applied again has new rows above that height. */
+  /**
+   * `chain.state.undo_epoch`, which each undone block changes. A block that is undone and applied again has new rows,
+   * also above `height`.
+   */
   readonly undoEpoch: number;
 }
 

@@ -1,17 +1,23 @@
-/** Longest name: pages show it on one line. */
+/** Maximum number of characters of a name, because pages show a name on one line. */
 const nameCharsMax = 200;
 const descriptionCharsMax = 5_000;
 const linkCharsMax = 500;
 
-/** Controls, and marks that turn the direction of their neighbours (Unicode, UAX 9): a name hides nothing. */
+/**
+ * Control characters, and marks that change the direction of the text beside them (Unicode, UAX 9). They are refused,
+ * so that a name cannot hide a part of itself.
+ */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const hiddenInLines = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-/** Ends of lines and tabs. */
+/** Line ends and tabs. */
 const lineBreaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu;
 
 const hides = 'it has a control character or a mark of direction';
 
-/** A text of a file; null: absent. `why`: it cannot be imported. */
+/**
+ * A text of a file. `text` is null if the text is absent, or cannot be imported. `why` is the reason why it cannot be
+ * imported.
+ */
 export type ReadText =
   | { readonly text: string | null; readonly why: null }
   | { readonly text: null; readonly why: string };
@@ -19,7 +25,7 @@ export type ReadText =
 const found = (text: string | null): ReadText => ({ text, why: null });
 const faulty = (why: string): ReadText => ({ text: null, why });
 
-/** A name on one line, without blanks around it. `<` and `>` are text: pages escape them. */
+/** A name on one line, without blanks around it. `<` and `>` are allowed, because pages escape them. */
 export function nameOf(value: unknown, charsMax = nameCharsMax): ReadText {
   if (value === undefined || value === null) return found(null);
   if (typeof value !== 'string') return faulty('it is not a text');
@@ -36,8 +42,8 @@ function onOneLine(text: string): string {
 }
 
 /**
- * A name from the chain, if lists can show it like that of an import. Null: they cannot. Anyone can write such a name,
- * and no operator has chosen it: possible markup is not shown.
+ * A name from the chain, if lists can show it like the name of an import. Returns null otherwise. Anyone can write such
+ * a name, and no operator has chosen it, so possible markup is not shown.
  */
 export function shownName(value: unknown): string | null {
   const { text } = nameOf(value);

@@ -1,15 +1,18 @@
 import type { ClientBase } from 'pg';
 
-/** A trait of an item, as its list names it. */
+/** A trait of an item, with the name and value from its list. */
 export interface ItemTrait {
   readonly name: string;
   readonly value: string;
 }
 
-/** Longest trait: longer texts describe an item, and are not used as filters. Eight of them fit in an address. */
+/**
+ * Maximum number of characters of a trait. Longer texts describe an item, and are not used as filters. Eight traits of
+ * this length fit in a URL.
+ */
 export const traitCharsMax = 100;
 
-/** Rows of one statement. The places of all rows of the largest import are 16 MB. */
+/** Maximum number of rows of one statement. The positions in all rows of the largest import take 16 MB. */
 const rowsEach = 1_000;
 const placeBytes = 4;
 
@@ -18,7 +21,7 @@ interface RankedValue {
   readonly places: readonly number[];
 }
 
-/** Stores the traits of items. The items are in the order of their list. */
+/** Stores the traits of items. The items must be in the order of their list. */
 export async function insertTraits(
   tx: ClientBase,
   slug: string,
@@ -46,7 +49,10 @@ export async function insertTraits(
   }
 }
 
-/** Names and their values, those of most items first; equal ones in the order of their characters. */
+/**
+ * Names and their values. The names and values that most items have come first. Equally frequent ones are in the order
+ * of their characters.
+ */
 function rankedNames(
   items: readonly { readonly traits: readonly ItemTrait[] }[],
 ): { readonly name: string; readonly values: readonly RankedValue[] }[] {
@@ -78,20 +84,23 @@ function packed(places: readonly number[]): Buffer {
   return bytes;
 }
 
-/** A name of traits, with its values: those of most items first. */
+/** A name of traits, with its values. The values that most items have come first. */
 export interface CountedTrait {
   readonly name: string;
-  /** Number of its values. */
+  /** Number of values of this name. */
   readonly total: number;
   readonly values: readonly { readonly value: string; readonly items: number }[];
 }
 
-/** More names than the largest lists of the community have. */
+/** Maximum number of names to show. The largest lists of the community have fewer. */
 const namesShown = 20;
-/** Values shown: a longer list is searched, not read; with all names it is a thousand links. */
+/**
+ * Maximum number of values to show of each name. People search a longer list instead of reading it. With all names, a
+ * page has at most a thousand links.
+ */
 const valuesShown = 50;
 
-/** The traits of an import that are shown, the most frequent first. */
+/** The shown traits of an import, the most frequent first. */
 export async function readTraits(client: ClientBase, slug: string): Promise<CountedTrait[]> {
   const { rows } = await client.query<{ name: string; value: string; items: number; total: number }>(
     `SELECT t.name, t.value, t.items, last.value_rank + 1 AS total
@@ -109,14 +118,14 @@ export async function readTraits(client: ClientBase, slug: string): Promise<Coun
   }));
 }
 
-/** The places of the items of an import that have all of these traits, ascending. Null: no trait was requested. */
+/** The positions in an import of the items that have all of these traits. Returns null if no trait was requested. */
 export async function placesWithTraits(
   client: ClientBase,
   slug: string,
   traits: readonly ItemTrait[],
 ): Promise<ReadonlySet<number> | null> {
   if (traits.length === 0) return null;
-  // no trait has one, and Postgres accepts none
+  // no trait has a NUL character, and Postgres does not accept NUL
   if (traits.some(({ name, value }) => name.includes('\0') || value.includes('\0'))) return new Set();
   const { rows } = await client.query<{ places: Buffer | null }>(
     `SELECT t.places FROM unnest($2::text[], $3::text[]) AS asked(name, value)

@@ -9,14 +9,14 @@ import { type ItemTrait, insertTraits } from './collection-traits.store.ts';
 export interface CollectionItem {
   readonly id: InscriptionId;
   readonly name: string | null;
-  /** Each once. */
+  /** Each trait once. */
   readonly traits: readonly ItemTrait[];
 }
 
-/** A collection's description of itself, from its `meta.json`. */
+/** The fields of a collection's `meta.json`. */
 export interface CollectionMeta {
   readonly slug: string;
-  /** The slug that the list gives itself, if `slug` had to be derived from it; absent: `slug`. */
+  /** The slug that the list gives itself, if `slug` had to be derived from it. Absent if it is `slug`. */
   readonly listSlug?: string;
   readonly name: string;
   readonly description: string | null;
@@ -28,7 +28,7 @@ export interface CollectionMeta {
 
 export type ImportResult = 'added' | 'replaced' | 'unchanged';
 
-/** Rows of one statement: a list of 100,000 would be one message of 20 MB. */
+/** Maximum number of rows of one statement. A list of 100,000 in one statement would be a message of 20 MB. */
 const rowsEach = 10_000;
 
 /** Result of an import, and the slug of the collection. */
@@ -38,8 +38,8 @@ export interface Replaced {
 }
 
 /**
- * Replaces the collection that the same list gave before; an unchanged one is not written. Throws `collection_invalid`
- * if a hundred other lists have the slug, or one with a number after it.
+ * Replaces the collection that the same list gave before. An unchanged collection is not written. Throws
+ * `collection_invalid` if other lists have all of the slugs to try: the list's own, and those with a number after it.
  */
 export async function replaceCollection(
   tx: pg.ClientBase,
@@ -49,7 +49,7 @@ export async function replaceCollection(
 ): Promise<Replaced> {
   const { name, description, icon, website, twitter, discord } = meta;
   const listSlug = meta.listSlug ?? meta.slug;
-  // held until the end: two lists never take one slug
+  // held until the end of the transaction, so that two lists never take the same slug
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('market collections', 0))`);
   const before = await tx.query<{ slug: string; digest: Buffer }>(
     'SELECT slug, digest FROM service.market_collections WHERE coalesce(list_slug, slug) = $1',
@@ -83,11 +83,11 @@ export async function replaceCollection(
   return { slug, result: same === undefined ? 'added' : 'replaced' };
 }
 
-/** Slugs that are tried, the one of the list first. */
+/** Maximum number of slugs to try, starting with the list's own. */
 const triedSlugs = 100;
 const slugCharsMax = 100;
 
-/** A slug that no other list has: the list's, or the same with the next free number after it. */
+/** A slug that no other list has: the list's own slug, or the same slug with the next free number after it. */
 async function freeSlug(tx: pg.ClientBase, wanted: string): Promise<string> {
   const tried = Array.from({ length: triedSlugs }, (_, nth) => {
     const number = nth === 0 ? '' : `-${nth + 1}`;
@@ -124,7 +124,7 @@ async function insertItems(
   );
 }
 
-/** Items of a collection that are in the index. */
+/** Number of items of a collection that are in the index. */
 export async function countIndexedItems(db: pg.ClientBase | pg.Pool, slug: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM service.market_items m
@@ -170,7 +170,7 @@ export async function listCollections(
   return rows.map(collectionOf);
 }
 
-/** A collection. Null: unknown. */
+/** An imported collection. Returns null if the slug is unknown. */
 export async function readCollection(
   db: pg.ClientBase | pg.Pool,
   slug: string,
@@ -182,7 +182,7 @@ export async function readCollection(
   return rows[0] === undefined ? null : collectionOf(rows[0]);
 }
 
-/** Deletes an import. Throws `collection_unknown`, and `collection_sold` for one that this service sells. */
+/** Deletes an import. Throws `collection_unknown`, and `collection_sold` if this service sells the collection. */
 export async function removeCollection(db: pg.ClientBase | pg.Pool, slug: string): Promise<void> {
   const { rowCount } = await db.query(
     'DELETE FROM service.market_collections WHERE slug = $1 AND list_slug IS DISTINCT FROM $2',

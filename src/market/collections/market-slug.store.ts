@@ -21,13 +21,13 @@ import { shownName } from './collection-texts.ts';
 export type FoundCollection = ImportedCollection | ChainCollection;
 
 interface Named {
-  /** The slug in answers: that of an inscription in lower case. */
+  /** The slug in answers. An inscription's slug is its id in lower case. */
   readonly slug: string;
   readonly name: string;
   readonly icon: InscriptionId | null;
 }
 
-/** An operator imported it. */
+/** A collection that an operator imported. */
 export interface ImportedCollection extends Named {
   readonly kind: 'import';
   readonly items: number;
@@ -38,18 +38,18 @@ export interface ImportedCollection extends Named {
 }
 
 /**
- * An inscription with children, a gallery, or both. With both, children and items are members, and it is shown as a
- * parent.
+ * An inscription with children, a gallery, or both. If it has both, children and gallery items are members, and the
+ * inscription is shown as a parent.
  */
 export interface ChainCollection extends Named {
   readonly kind: 'parent' | 'gallery';
   readonly key: InscriptionKey;
   readonly children: number;
-  /** Number of items of the gallery; the same one may be named twice. */
+  /** Number of items of the gallery. A gallery may name the same inscription twice, and it then counts twice. */
   readonly galleryItems: number;
 }
 
-/** The collection of a slug. Null: unknown. */
+/** The collection of a slug. Returns null if the slug is unknown. */
 export async function findMarketCollection(
   client: ClientBase,
   slug: string,
@@ -58,7 +58,7 @@ export async function findMarketCollection(
   return id === null ? findImport(client, slug) : ((await chainCollections(client, [id]))[0] ?? null);
 }
 
-/** The form of the slugs of imports: others are not looked up, a NUL least of all. */
+/** The form of the slugs of imports. Other texts are not looked up; Postgres would refuse a NUL character. */
 const importSlug = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
 
 async function findImport(client: ClientBase, slug: string): Promise<ImportedCollection | null> {
@@ -71,7 +71,7 @@ export function importedOf(found: MarketCollection): ImportedCollection {
   return { kind: 'import', slug, name, icon, items, description, website, twitter, discord };
 }
 
-/** Collections of the inscriptions that have children or a gallery, in the order of the ids. */
+/** Collections of those of the inscriptions that have children or a gallery, in the order of the ids. */
 export async function chainCollections(
   client: ClientBase,
   ids: readonly InscriptionId[],
@@ -92,10 +92,10 @@ function chainCollectionOf(found: ParentOrGallery): ChainCollection {
   };
 }
 
-/** The title that an inscription gives itself, if lists can show it. */
+/** The title that an inscription gives itself. Returns null if it has no title, or lists cannot show the title. */
 function titleOf(attributes: Buffer | null): string | null {
   if (attributes === null) return null;
-  // written by our own parser: always JSON
+  // our own parser wrote this value, so it is always JSON
   const { title } = JSON.parse(attributes.toString()) as { readonly title?: unknown };
   return shownName(title);
 }
@@ -106,7 +106,10 @@ export const inscriptionName = (number: number | null, { txid, index }: Inscript
 
 /** A query of the members of a collection, and its parameter $1. */
 export interface Members {
-  /** Columns `key`, `place` (from 0; null without an order of its own) and `name`: each key once. */
+  /**
+   * Columns `key`, `place` and `name`, with each key once. `place` counts from 0, and is null if the collection has no
+   * order of its own.
+   */
   readonly sql: string;
   readonly of: string | InscriptionKey;
 }
@@ -121,7 +124,7 @@ const unplaced = (keys: string): string =>
 export function membersOf(collection: FoundCollection): Members {
   if (collection.kind === 'import') return { sql: importMembers, of: collection.slug };
   const { key, children: childCount, galleryItems: itemCount } = collection;
-  // an inscription has a parent once: a list of children alone needs no pass for distinct keys
+  // an inscription has the same parent only once, so a list of children alone needs no pass for distinct keys
   if (itemCount === 0) return { sql: unplaced(childrenOfParent), of: key };
   if (childCount === 0)
     return { sql: unplaced(`SELECT DISTINCT key FROM (${itemsOfGallery}) AS items`), of: key };
@@ -135,8 +138,9 @@ export interface MemberTest {
 }
 
 /**
- * Whether a collection has an inscription, given by expressions of its txid and index. For a few rows among many: each
- * is looked up by an index. OFFSET 0: as a join the planner would read all members first, half a second for 100,000.
+ * SQL: whether a collection has an inscription. `txid` and `index` are SQL expressions. Use it for a few rows among
+ * many, because each row needs an index look-up. `OFFSET 0` keeps the planner from making it a join, which would read
+ * all members first: half a second for 100,000.
  */
 export function memberTest(collection: FoundCollection, txid: string, index: string): MemberTest {
   if (collection.kind === 'import') {
@@ -153,16 +157,16 @@ export function memberTest(collection: FoundCollection, txid: string, index: str
 }
 
 /**
- * Gallery length above which reads are walks. A page of the items, or the sales of a block, reads all items of a
- * gallery: 50 ms for 10,000.
+ * Maximum number of gallery items that any request reads; reads of longer galleries are walks. A page of items, or of
+ * the sales of a block, reads all items of a gallery, which takes 50 ms for 10,000.
  */
 const galleryItemsMax = 1_000;
 
-/** Whether any read of its members is a walk, however small. */
+/** Whether each read of the members is a walk, even a read of one page. */
 export const isLongGallery = (collection: FoundCollection): boolean =>
   collection.kind !== 'import' && collection.galleryItems > galleryItemsMax;
 
-/** A member as lists show it. */
+/** A member of a collection, with the values that lists show. */
 export interface Member {
   readonly id: InscriptionId;
   readonly number: number | null;
@@ -177,7 +181,10 @@ interface MemberNames {
   readonly name: string | null;
 }
 
-/** The name of a member: the item's, else that of the collection and its place there, else its number. */
+/**
+ * The name of a member: the name of the item, else the name of the collection with the item's number there, else the
+ * number of the inscription.
+ */
 export function memberOf(
   collection: FoundCollection,
   { txid, index, number, place, name }: MemberNames,

@@ -5,7 +5,7 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { isImportSlug, soldListSlug } from '#market/imports/import-slug.ts';
 import { descriptionOf, linkOf, nameOf } from './collection-texts.ts';
 
-/** A collection that the service begins to sell. Texts that the market cannot show are left out. */
+/** A collection that the service starts to sell. Texts that the market cannot show are left out. */
 export interface SoldCollection {
   readonly slug: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface SoldCollection {
   readonly discord: unknown;
 }
 
-/** Why no collection with this slug can be sold, after "the slug". Null: it is free. */
+/** Why no collection with this slug can be sold, in words that follow "the slug". Returns null if the slug is free. */
 export async function soldSlugProblem(db: pg.ClientBase | pg.Pool, slug: string): Promise<string | null> {
   if (!isImportSlug(slug))
     return 'is 1 to 100 of a-z, 0-9, _ and -, begins with a letter or a digit, and is neither "of" nor the id of an inscription';
@@ -25,12 +25,12 @@ export async function soldSlugProblem(db: pg.ClientBase | pg.Pool, slug: string)
 }
 
 /**
- * Makes a collection of the market, without items yet. Returns false if another collection has its slug. Imports wait
- * until the end of the transaction.
+ * Creates a collection of the market, still without items. Returns false if another collection has its slug. Imports
+ * wait until the end of the transaction.
  */
 export async function openSoldCollection(tx: pg.ClientBase, given: SoldCollection): Promise<boolean> {
   const { slug } = given;
-  // the lock of imports: two collections never take one slug
+  // the same lock as for imports, so that two collections never take the same slug
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('market collections', 0))`);
   if ((await soldSlugProblem(tx, slug)) !== null) return false;
   await tx.query(
@@ -56,13 +56,15 @@ const accountUrl = (given: unknown): unknown => {
   return account === undefined ? given : `https://x.com/${account}`;
 };
 
-/** An item of a sold collection that was delivered. */
+/** A delivered item of a sold collection. */
 export interface SoldItem {
   readonly id: InscriptionId;
   readonly name: string;
 }
 
-/** A row of the items, with the key of its inscription. Null: it is not indexed (yet). */
+/**
+ * A database row of an item, with the key of its inscription. `key` is null if the inscription is not indexed (yet).
+ */
 interface PlacedItem {
   readonly txid: Uint8Array;
   readonly index: number;
@@ -71,8 +73,8 @@ interface PlacedItem {
 }
 
 /**
- * Adds delivered items, in the order of their inscriptions; existing ones stay. Orders are completed in almost the same
- * order, so only the last rows move.
+ * Adds delivered items, so that all items are in the order of their inscriptions. Existing items stay. Orders are
+ * completed in almost the same order, so only the last rows move.
  */
 export async function addSoldItems(
   tx: pg.ClientBase,
@@ -105,7 +107,7 @@ export async function addSoldItems(
   );
 }
 
-/** Removes items whose delivery a reorganisation undid. Later ones move up. */
+/** Removes items whose delivery a reorganisation undid. Later items move up. */
 export async function removeSoldItems(
   tx: pg.ClientBase,
   slug: string,
@@ -128,7 +130,7 @@ export async function removeSoldItems(
   await replaceFrom(tx, slug, place, following);
 }
 
-/** Orders that are completed at the same moment add their items one after the other. */
+/** Locks a sold collection, so that orders completed at the same time add their items one after the other. */
 async function lockSold(tx: pg.ClientBase, slug: string): Promise<void> {
   const { rowCount } = await tx.query(
     'SELECT FROM service.market_collections WHERE slug = $1 AND list_slug = $2 FOR UPDATE',
@@ -137,13 +139,13 @@ async function lockSold(tx: pg.ClientBase, slug: string): Promise<void> {
   assert(rowCount === 1, `the market has the sold collection ${slug} from its approval on`);
 }
 
-/** Items that are not indexed yet come last. */
+/** Sort key of an item. Items that are not indexed yet come last. */
 const orderOf = ({ key }: PlacedItem): number => key ?? Number.POSITIVE_INFINITY;
 
-/** Rows of one look back. */
+/** Maximum number of rows that one statement reads backwards. */
 const rowsEach = 1_000;
 
-/** The last items, from the first one after a key on, and the place where they begin. */
+/** The items after a key, in their order, and the position of the first of these items. */
 async function readFollowing(
   tx: pg.ClientBase,
   slug: string,
@@ -169,8 +171,8 @@ async function readFollowing(
 }
 
 /**
- * Replaces the items from a place on, counts them, and gives the collection another revision. Its icon is the first
- * item: creators send pictures by URL, and the market shows inscriptions.
+ * Replaces the items from a position on, updates the number of items, and gives the collection a new revision. The icon
+ * is the first item, because creators send pictures by URL, and the market shows only inscriptions.
  */
 async function replaceFrom(
   tx: pg.ClientBase,

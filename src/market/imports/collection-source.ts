@@ -6,17 +6,23 @@ import { invalid } from './import-faults.ts';
 import { itemsBytesMax, tooLong } from './read-items.ts';
 import { itemsFile } from './split-items.ts';
 
-/** Bytes of `meta.json`: a name, a description of pages, links. The largest seen have 3 kB. */
+/**
+ * Maximum number of bytes of `meta.json`. It has a name, links and a description, which may fill pages. The largest
+ * seen have 3 kB.
+ */
 const metaBytesMax = 256 * 1024;
-/** Bytes fetched. 100,000 items without traits are 12 MB; an answer of a server is held whole while it is read. */
+/**
+ * Maximum number of bytes to fetch. A server's answer is held in memory as a whole while it is read. 100,000 items
+ * without traits are 12 MB.
+ */
 const fetchedBytesMax = 64 * 1024 * 1024;
-/** A minute, as for files of orders: a large list from a slow server. */
+/** How long to wait for a file: a large list may come from a slow server. Files of orders have the same time. */
 const fetchTimeoutMs = 60_000;
 const redirectsMax = 3;
 
 /** The two files of a collection. */
 export interface CollectionSource {
-  /** The name of the folder with both files: the slug if `meta.json` names none. */
+  /** The name of the folder with both files. It is the slug if `meta.json` has no slug. */
   readonly folder: string;
   meta(): Promise<string>;
   items(): AsyncIterable<Uint8Array>;
@@ -31,7 +37,7 @@ export function folderSource(path: string): CollectionSource {
   };
 }
 
-/** A URL below which both files are, fetched like a stranger's (ADR 36). */
+/** The two files below a URL. They are fetched with the same protection as files from strangers (ADR 36). */
 export function urlSource(url: string, http: OutgoingHttp, signal: AbortSignal): CollectionSource {
   const base = url.endsWith('/') ? url : `${url}/`;
   const get = async (file: string, bytesMax: number): Promise<Uint8Array> => {
@@ -49,7 +55,7 @@ export function urlSource(url: string, http: OutgoingHttp, signal: AbortSignal):
   };
 }
 
-/** A part of a path as people read it. */
+/** A decoded part of a URL path. Returns the part unchanged if it cannot be decoded. */
 function decodedName(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -80,7 +86,7 @@ async function readWhole(path: string): Promise<Uint8Array> {
 
 const readPieces = (path: string): AsyncGenerator<Uint8Array> => readFilePieces(path, itemsBytesMax, tooLong);
 
-/** Pieces of a file, which may grow meanwhile or be a pipe: read bytes are counted, too. */
+/** Pieces of a file. The file may grow while it is read, so the read bytes are counted, too. */
 async function* readFilePieces(
   path: string,
   bytesMax: number,

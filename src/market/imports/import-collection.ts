@@ -19,21 +19,21 @@ export interface ImportOutcome {
   /** The slug that the list gives itself, if the collection is stored under another one. */
   readonly listSlug?: string;
   readonly name: string;
-  /** `unchanged`: the same was imported before. */
+  /** `unchanged` if the same collection was imported before. */
   readonly result: 'added' | 'replaced' | 'unchanged';
   readonly items: number;
   readonly doubles: number;
-  /** Items that are not indexed yet: they count once they are. */
+  /** Number of items that are not indexed yet. They become active when they are indexed. */
   readonly notIndexed: number;
-  /** Optional fields that are wrong, the first 100; absent: there is no such field. */
+  /** The first 100 optional fields that are wrong. Absent if no field is wrong. */
   readonly leftOut?: readonly Fault[];
-  /** The number of all of them. */
+  /** The number of all wrong optional fields. */
   readonly leftOutCount?: number;
 }
 
 /**
- * Imports a collection and replaces the one that the same list gave before. All of it or nothing, except optional
- * fields that are wrong, which are left out. Throws `collection_invalid` and `collection_unreadable`, with all
+ * Imports a collection and replaces the collection that the same list gave before. Imports everything or nothing; only
+ * optional fields that are wrong are left out. Throws `collection_invalid` and `collection_unreadable`, with all
  * refusals, before anything is written.
  */
 export async function importCollection(
@@ -62,7 +62,7 @@ export async function importCollection(
   });
 }
 
-/** Reads both files, so that the refusals of both are thrown together. */
+/** Reads both files, and then throws the refusals of both together. */
 async function readFiles(
   source: CollectionSource,
   onItems: (items: number) => void,
@@ -84,8 +84,8 @@ async function readFiles(
 }
 
 /**
- * Digest of the stored data: spaces and left-out fields change nothing. The traits of an item are in it even if it has
- * none, so a list that was stored without them is stored again.
+ * Digest of the stored data. Spaces and left-out fields of the files do not change the digest. The list of traits is
+ * part of the digest even if an item has no traits, so a list that was stored without traits is stored again.
  */
 function digestOf({ icon, ...meta }: CollectionMeta, items: readonly CollectionItem[]): Uint8Array {
   const hash = createHash('sha256');

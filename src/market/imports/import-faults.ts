@@ -8,10 +8,10 @@ export interface Fault {
   readonly why: string;
 }
 
-/** Faults kept of each kind: a list of 100,000 items may have as many. */
+/** Maximum number of kept faults of each kind. A list of 100,000 items may have that many faults. */
 const keptMax = 100;
 
-/** A refusal that ends the reading of a file. */
+/** An error that ends the reading of a file. */
 export function invalid(where: string, why: string): AppError {
   return new AppError('collection_invalid', `${where}: ${why}.`, { faults: [{ where, why }], count: 1 });
 }
@@ -36,7 +36,7 @@ export class ImportFaults {
     if (this.#leftOut.length < keptMax) this.#leftOut.push({ where, why });
   }
 
-  /** Adds the error that ended the reading of a file. Throws errors that say nothing about a file. */
+  /** Adds the error that ended the reading of a file. Throws the error if it is not about a file. */
   add(error: unknown): void {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'collection_unreadable') this.#unreadable.push(error);
@@ -50,7 +50,7 @@ export class ImportFaults {
     return { first: this.#leftOut, count: this.#leftOutCount };
   }
 
-  /** Throws `collection_unreadable` or `collection_invalid` with all refusals, if there is one. */
+  /** Throws `collection_unreadable` or `collection_invalid` with all refusals, if there is at least one. */
   throwRefusals(): void {
     const [unreadable] = this.#unreadable;
     const faults = this.#refused;
@@ -67,7 +67,7 @@ export class ImportFaults {
   }
 }
 
-/** The text of an optional field; null also if it is left out. */
+/** The text of an optional field. Returns null if the field is missing or left out. */
 export function optional({ text, why }: ReadText, where: string, faults: ImportFaults): string | null {
   if (why !== null) faults.leaveOut(where, why);
   return text;

@@ -1,18 +1,18 @@
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 
-/** No dots and no slashes: a slug is a part of paths. */
+/** The form of slugs. They have no dots and no slashes, because a slug is a part of URL paths. */
 const slugPattern = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
-/** Longest list slug. Slugs of the community's lists have up to 60 characters. */
+/** Maximum number of characters of a list slug. Slugs of the community's lists have up to 60. */
 const listSlugCharsMax = 200;
-/** Controls and marks of direction: a slug with one is shown to operators as another text than it is. */
+/** Control characters and marks of text direction. Operators would see a slug with such a character as another text. */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** `/marketplace/data/collections/of/…` is a path of its own. */
+/** A slug that is refused, because `/marketplace/data/collections/of/…` is another path. */
 const takenSlug = 'of';
 
 /**
- * Begins the list slugs of collections that this service sells. No other list may have such a slug, because its import
- * would replace the sold collection.
+ * Start of the list slugs of collections that this service sells. No other list may have such a slug, because importing
+ * that list would replace the sold collection.
  */
 const soldListBegin = 'satscribe mint ';
 
@@ -25,8 +25,8 @@ export function isImportSlug(text: string): boolean {
 }
 
 /**
- * The slug derived from a list's own slug: lower case, without accents, `-` for all other characters that slugs lack.
- * Slugs of imports stay as they are. Null: none can be derived.
+ * The slug derived from a list's own slug: lower case, without accents, and with `-` for all other characters that
+ * slugs cannot have. A list slug that is a valid slug is unchanged. Returns null if no slug can be derived.
  */
 export function importSlug(listSlug: string): string | null {
   if (isImportSlug(listSlug)) return listSlug;
@@ -42,7 +42,7 @@ export function importSlug(listSlug: string): string | null {
   return isImportSlug(made) ? made : null;
 }
 
-/** A pattern for the end of a text takes square time. */
+/** Removes `-` from the end of a text. A regular expression for the end would take quadratic time. */
 function withoutLastDashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === '-') end--;

@@ -6,20 +6,26 @@ import { TraitReader } from './read-traits.ts';
 import { ItemSplitter, itemsFile } from './split-items.ts';
 
 export interface CollectionItems {
-  /** Each once, in the order of the file. */
+  /** Each item once, in the order of the file. */
   readonly items: readonly CollectionItem[];
-  /** Number of items whose id an earlier one has: the earlier one counts. */
+  /** Number of items that were ignored, because an earlier item has the same id. */
   readonly doubles: number;
 }
 
-/** The largest collections of the community have 10,000 items, and lists of a kind ten times as many. */
+/**
+ * Maximum number of items of a list. The largest collections of the community have 10,000 items; lists of all
+ * inscriptions of a kind have ten times that number.
+ */
 export const itemsMax = 100_000;
-/** 100,000 items of 2.5 kB: with traits and descriptions most have less than 1 kB. */
+/**
+ * Maximum number of bytes of a list: 100,000 items of 2.5 kB. Most items have less than 1 kB, with traits and
+ * descriptions.
+ */
 export const itemsBytesMax = 256 * 1024 * 1024;
 
 /**
- * Reads `inscriptions.json`, piece by piece. An item without an id, or that is not an object, is a refusal; a wrong
- * name or trait is left out. Throws `collection_invalid` if the list itself cannot be parsed any further.
+ * Reads `inscriptions.json`, piece by piece. An item that is not an object, or has no id, is a refusal. A wrong name or
+ * trait is left out. Throws `collection_invalid` if the rest of the list cannot be parsed.
  *
  * @param onItems receives the number of items so far, after each piece
  */
@@ -85,7 +91,7 @@ function readMetaOf(meta: unknown, where: string, faults: ImportFaults): Readonl
 
 const notAnObject = 'it is not an object';
 
-/** The fields of an item; a text is the reason why it has none. */
+/** The fields of an item. Returns the reason as a text if the item has no fields. */
 function parsed(text: string): Readonly<Record<string, unknown>> | string {
   let value: unknown;
   try {

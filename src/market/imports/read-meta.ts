@@ -10,11 +10,11 @@ const slugRule =
   'no slug can be made of it: a slug is 1 to 100 of a-z, 0-9, _ and -, and neither "of" nor the id of an inscription';
 
 /**
- * Reads `meta.json`. Unknown fields are left out: collections of the community have many. So are optional fields that
- * are wrong, each with a fault. Null, with a fault: a required field is missing. Throws `collection_invalid` if the
- * file has no fields.
+ * Reads `meta.json`. Unknown fields are ignored, because collections of the community have many. Optional fields that
+ * are wrong are left out, each with a fault. Returns null, with a fault, if a required field is missing or wrong.
+ * Throws `collection_invalid` if the file is not a JSON object.
  *
- * @param folder the slug if the file names none: the name of its folder
+ * @param folder name of the folder of the file; it is the slug if the file has no slug
  */
 export function readMeta(text: string, folder: string, faults: ImportFaults): CollectionMeta | null {
   const fields = objectOf(text);
@@ -45,7 +45,7 @@ function objectOf(text: string): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** The slug of the file, else that of the folder. Null, with a fault: neither gives one. */
+/** The slug in the file, else the slug from the folder's name. Returns null, with a fault, if neither gives a slug. */
 function readSlug(
   value: unknown,
   folder: string,

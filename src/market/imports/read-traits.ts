@@ -2,20 +2,22 @@ import { nameOf } from '#market/collections/collection-texts.ts';
 import { type ItemTrait, traitCharsMax } from '#market/collections/collection-traits.store.ts';
 import { type ImportFaults, optional } from './import-faults.ts';
 
-/** Maximum traits of an item: as many as the page of an inscription shows. Honest items have some ten. */
+/**
+ * Maximum number of traits of an item. The page of an inscription shows the same number. Honest items have about ten.
+ */
 export const itemTraitsMax = 40;
 
 /** Reads `meta.attributes` of the items of one list: `[{"trait_type": "Sky", "value": "Dawn"}]`. */
 export class TraitReader {
   readonly #faults: ImportFaults;
-  /** Texts: each is held once, however many items have it. */
+  /** Texts of names and values. Each text is in memory only once, even if many items have it. */
   readonly #texts = new Map<string, string>();
 
   constructor(faults: ImportFaults) {
     this.#faults = faults;
   }
 
-  /** The traits of an item, each once. Wrong ones are left out, with a fault. */
+  /** The traits of an item, each once. Wrong traits are left out, with a fault. */
   traitsOf(attributes: unknown, where: string): readonly ItemTrait[] {
     if (attributes === undefined || attributes === null) return none;
     if (!Array.isArray(attributes)) {
@@ -41,7 +43,7 @@ export class TraitReader {
     const { trait_type: type, value } = attribute as Readonly<Record<string, unknown>>;
     const name = optional(nameOf(type, traitCharsMax), `${where}, trait_type`, this.#faults);
     const text = this.#valueOf(value, `${where}, value`);
-    // lists write an empty value if an item has no such trait
+    // lists write an empty value if an item does not have the trait
     return name === null || text === null ? null : { name: this.#once(name), value: this.#once(text) };
   }
 

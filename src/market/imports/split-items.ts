@@ -2,12 +2,15 @@ import { type ImportFaults, invalid } from './import-faults.ts';
 
 export const itemsFile = 'inscriptions.json';
 
-/** Longest item: an item with a hundred traits is a tenth of it. */
+/** Maximum number of bytes of an item. An item with a hundred traits has a tenth of this. */
 export const itemBytesMax = 64 * 1024;
-/** Items have traits: `{"meta": {"attributes": [{…}]}}` is four deep. */
+/**
+ * Maximum depth of nested objects and lists in an item. An item with traits, `{"meta": {"attributes": [{…}]}}`, has
+ * depth 4.
+ */
 export const itemDepthMax = 16;
 
-/** Kinds of bytes outside of texts: a table, because every byte of a file is looked up. */
+/** Kinds of bytes outside of JSON strings. They are in a table, because every byte of a file is looked up. */
 const kinds = { other: 0, blank: 1, opens: 2, closes: 3, comma: 4, quote: 5, backslash: 6 } as const;
 const kindOf = new Uint8Array(256);
 for (const blank of ' \t\n\r') kindOf[blank.charCodeAt(0)] = kinds.blank;
@@ -23,14 +26,14 @@ const byteOrderMark = [0xef, 0xbb, 0xbf];
 /** An item of a list. */
 export interface SplitItem {
   readonly text: string;
-  /** Its place in the file, for messages. */
+  /** The item's position in the file, for messages. */
   readonly where: string;
 }
 
 /**
- * The items of a JSON list as they arrive, each as its text, so that a list of any size takes the memory of one item.
- * It only finds where items begin and end; the reader of a text finds its other faults. Items that are not UTF-8 are
- * skipped, with a refusal. Throws `collection_invalid` if it is unknown where the next item begins.
+ * Splits a JSON list into the texts of its items while the list arrives, so a list of any size needs the memory of only
+ * one item. The splitter only finds where items begin and end; the reader of a text finds other faults. Items that are
+ * not UTF-8 are skipped, with a refusal. Throws `collection_invalid` if the start of the next item cannot be found.
  */
 export class ItemSplitter {
   readonly #faults: ImportFaults;

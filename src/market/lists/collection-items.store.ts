@@ -12,15 +12,15 @@ import {
 } from '#market/collections/market-slug.store.ts';
 import { type LastSale, lastSalesOf } from '#market/sales/last-sales.store.ts';
 
-/** An item of a collection, as it is now. */
+/** An item of a collection in its current state. */
 export interface CollectionItemDetail extends Member {
-  /** False: an import names it, and the index does not have it (yet). */
+  /** False if an import names the inscription, and the index does not have it (yet). */
   readonly isIndexed: boolean;
-  /** Null: it is not indexed, or its place is unknown. */
+  /** Null if the inscription is not indexed, or its location is unknown. */
   readonly location: Location | null;
-  /** Null: no sale of it is known. */
+  /** Null if no sale of the inscription is known, or sales were not requested. */
   readonly lastSale: LastSale | null;
-  /** Null: it is not indexed. */
+  /** Null if the inscription is not indexed. */
   readonly key: InscriptionKey | null;
 }
 
@@ -33,18 +33,21 @@ interface ItemRow {
   readonly name: string | null;
 }
 
-/** Start of a page of items: a place in the list of an import, a key of any other collection. */
+/** Start of a page of items: an index in the list of an import, or a key in any other collection. */
 type ItemPosition = number;
 
-/** Before all items. */
+/** The position before all items. */
 export const firstItems: ItemPosition = -1;
 
-/** In the order of the list. */
+/** SQL: items of an import, in the order of its list. */
 const ofImport = `SELECT i.key, m.txid, m.index, i.number, m.place, m.name FROM (
     SELECT txid, index, place, name FROM service.market_items WHERE slug = $1 AND place > $2 ORDER BY place LIMIT $3) m
   LEFT JOIN chain.inscriptions i ON i.txid = m.txid AND i.index = m.index ORDER BY m.place`;
 
-/** SQL: items in the order of reveals. A gallery is read whole for each page: its order names items more than once. */
+/**
+ * SQL: members in the order of their reveals. Each page reads the whole gallery, because a gallery may name an item
+ * more than once.
+ */
 const ofChain = (members: string): string => `SELECT i.key, i.txid, i.index, i.number, m.place, m.name FROM (
     SELECT key, place, name FROM (${members}) AS found WHERE key > $2 ORDER BY key LIMIT $3) m
   JOIN chain.inscriptions i ON i.key = m.key ORDER BY i.key`;
@@ -55,9 +58,10 @@ export interface ItemsPlace {
 }
 
 /**
- * A page of the items of a collection: three statements, whatever its length.
+ * A page of the items of a collection. It takes three statements, however long the page is.
  *
- * @param withSales false: sales are not indexed, and older ones would not be the last ones
+ * @param withSales false if sales are not indexed up to the tip, because the last known sale may then not be the last
+ * one
  */
 export async function itemsAfter(
   client: ClientBase,
@@ -80,7 +84,7 @@ const atKeys = `SELECT i.key, i.txid, i.index, i.number, NULL::integer AS place,
   FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, nth)
   JOIN chain.inscriptions i ON i.key = asked.key ORDER BY asked.nth`;
 
-/** The items at some positions, in their order. */
+/** The items at these positions, in the order of the positions. */
 export async function itemsAt(
   client: ClientBase,
   collection: FoundCollection,
@@ -112,13 +116,16 @@ async function itemDetails(
   }));
 }
 
-/** The position of an item. Null: the collection does not name it, or it is not indexed. */
+/**
+ * The position of an item. Returns null if an import does not name the inscription, or the inscription of another
+ * collection is not indexed.
+ */
 export async function positionOfItem(
   client: ClientBase,
   collection: FoundCollection,
   { txid, index }: InscriptionId,
 ): Promise<ItemPosition | null> {
-  // in other collections every inscription is a position: only a walk over a gallery would show whether it is an item
+  // in other collections the key of any inscription is a position: only a walk could show whether it is a member
   if (collection.kind !== 'import') return keyOfInscription(client, { txid, index });
   const { rows } = await client.query<{ position: number }>(
     'SELECT place AS position FROM service.market_items WHERE slug = $1 AND txid = $2 AND index = $3',

@@ -3,17 +3,17 @@ import { type CollectionRow, collectionColumns, collectionOf } from '#market/col
 import { type ImportedCollection, importedOf } from '#market/collections/market-slug.store.ts';
 
 export interface CollectionSearch {
-  /** A part of the name or slug, in any case of letters. Empty: all. */
+  /** A part of the name or slug, in upper or lower case. Empty: all collections. */
   readonly text: string;
-  /** Null: by slug. */
+  /** Null: sorted by slug. */
   readonly by: CollectionOrder | null;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** An order of collections; equal ones are sorted by slug. */
+/** An order of collections. Collections with equal values are sorted by slug. */
 export interface CollectionOrder {
-  /** `given`: the values of `values`. Collections without a value are the last ones. */
+  /** The values to sort by. `given`: those of `values`. Collections without a value come last. */
   readonly of: 'name' | 'items' | 'given';
   /** Keyed by slug. */
   readonly values: ReadonlyMap<string, number>;
@@ -22,12 +22,15 @@ export interface CollectionOrder {
 
 const orderings = { name: 'lower(name) COLLATE "C"', items: 'items', given: 'value' } as const;
 
-/** Searched and listed collections: an operator imports some thousands, so each is looked at. */
+/**
+ * The found collections in the requested order. Every collection is read, because an operator imports only some
+ * thousands.
+ */
 export async function searchCollections(
   client: ClientBase,
   { text, by, offset, limit }: CollectionSearch,
 ): Promise<ImportedCollection[]> {
-  // no name has one, and Postgres takes none
+  // no name has a NUL character, and Postgres does not accept NUL
   if (text.includes('\0')) return [];
   const values = [...(by?.values ?? [])];
   const order = by === null ? '' : `${orderings[by.of]} ${by.isDescending ? 'DESC' : 'ASC'} NULLS LAST,`;
@@ -41,15 +44,15 @@ export async function searchCollections(
   return rows.map((row) => importedOf(collectionOf(row)));
 }
 
-/** A collection that a text names. */
+/** A collection whose name or slug begins with a text. */
 export interface NamedCollection extends ImportedCollection {
-  /** The text is its whole name or slug. */
+  /** Whether the text is the whole name or slug. */
   readonly isWhole: boolean;
 }
 
 /**
- * Collections whose name or slug begins with a text, in any case of letters; those that it names whole first. Each of
- * some thousands is looked at, as in a search.
+ * Collections whose name or slug begins with a text, in upper or lower case. Collections whose whole name or slug is
+ * the text come first. Every collection is read, as in a search.
  */
 export async function namedCollections(
   client: ClientBase,

@@ -18,18 +18,21 @@ export interface CollectionOfItem {
   readonly name: string;
 }
 
-/** Maximum of each kind. Honest inscriptions are in a few; anyone can make a thousand galleries that name one. */
+/**
+ * Maximum number of collections of each kind. Honest inscriptions are in a few collections, but anyone can make a
+ * thousand galleries that name an inscription.
+ */
 export const collectionsOfKindMax = 100;
 
 /**
- * The collections that have an inscription, in the order in which one is chosen for its sales: imports by slug, parents
- * in the order of the envelope, galleries as they were revealed. Throws `index_missing` and `derived_table_behind`
- * while galleries are being indexed.
+ * The collections that have an inscription: imports by slug, parents in the order of the envelope, galleries in the
+ * order of their reveals. Sales of the inscription are shown with the first collection in this order. Throws
+ * `index_missing` and `derived_table_behind` while galleries are being indexed.
  */
 export async function collectionsOf(client: ClientBase, id: InscriptionId): Promise<CollectionOfItem[]> {
   await requireIndexes(client, [galleryIndex], 'galleries');
   await requireNotBehind(client, 'properties');
-  // with a limit, the planner may take a walk over all galleries for the faster way to the first ones
+  // because of the limit, the planner might estimate that a walk over all galleries is faster
   await client.query(indexesOnly);
   const { rows: imports } = await client.query<{ slug: string; name: string }>(
     `SELECT m.slug, c.name FROM service.market_items m JOIN service.market_collections c USING (slug)

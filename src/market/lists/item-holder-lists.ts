@@ -7,29 +7,38 @@ import { standingOf } from '#market/collections/collection-standing.store.ts';
 import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type ItemHolders, readItemHolders } from './item-holders.store.ts';
 
-/** Bytes of all lists: eight of the largest imports, or some thousand usual ones. */
+/** Maximum number of bytes of all kept lists: eight lists of the largest imports, or some thousand usual lists. */
 const keptBytesMax = 32_000_000;
-/** Bytes of a list besides its holders. */
+/** Number of bytes of a list without its holders. */
 const listBytes = 500;
-/** Items of a collection that any request reads at once: some milliseconds. More is a walk. */
+/**
+ * Maximum number of items of a collection that any request reads at once, which takes some milliseconds. Reading more
+ * is a walk.
+ */
 const smallItemsMax = 1_000;
 
-/** The holders after a block, which proves them: another index with this block has the same. */
+/**
+ * The holders after a block. The block's hash identifies the result, because another index with this block has the same
+ * holders.
+ */
 export interface ProvenHolders {
   readonly height: Height;
   readonly hash: BlockHash;
-  /** Every block up to here that can matter is indexed. */
+  /** Whether every block up to this one that can change the holders is indexed. */
   readonly isAnchored: boolean;
   readonly holders: ItemHolders;
 }
 
-/** Result of a read. `walk`: it needs a walk, which was not allowed. */
+/**
+ * Result of a read. `walk`: the read needs a walk, and walks were not allowed. `no-block`: no block of this height is
+ * indexed.
+ */
 export type HoldersRead = ProvenHolders | 'no-block' | 'walk';
 
 /**
- * The holders of items of collections. A walk over all items finds them, so the result is kept for other pages and for
- * statistics. The key of a list is its block, the import and the derived tables, so it is never wrong
- * (docs/adr/0048-reads-of-collections.md).
+ * Lists of the holders of items of collections. Reading a list takes a walk over all items, so the list is kept for
+ * other pages and for statistics. The key of a list contains its block, the revision of the import and the epoch of the
+ * derived tables, so a kept list is never wrong (docs/adr/0048-reads-of-collections.md).
  */
 export class ItemHolderLists {
   readonly #lists = new LRUCache<string, ItemHolders>({
@@ -37,7 +46,7 @@ export class ItemHolderLists {
     sizeCalculation: ({ packed }) => listBytes + packed.length,
   });
 
-  /** @param mayWalk false: only kept lists, and small collections */
+  /** @param mayWalk if false, only kept lists and small collections are read */
   async read(
     client: ClientBase,
     collection: FoundCollection,
@@ -59,8 +68,8 @@ export class ItemHolderLists {
 }
 
 /**
- * Number of items that a collection names, indexed or not. In a parent with a gallery, inscriptions that are both count
- * twice.
+ * Number of items that a collection names, indexed or not. In a parent with a gallery, an inscription that is both a
+ * child and a gallery item counts twice.
  */
 export function listedItems(collection: FoundCollection): number {
   return collection.kind === 'import' ? collection.items : collection.children + collection.galleryItems;

@@ -4,51 +4,57 @@ import { type FoundCollection, membersOf } from '#market/collections/market-slug
 
 /** Holders of a collection with their numbers of items, after a block. */
 export interface ItemHolders {
-  /** Items that the block and those before it revealed: the sum of the five below. */
+  /** Number of items revealed up to the block: the sum of the next five fields. */
   readonly indexed: number;
-  /** In an output of a holder. */
+  /** Items in an output of a holder. */
   readonly held: number;
-  /** In an output that begins with OP_RETURN. */
+  /** Items in an output whose script begins with OP_RETURN. */
   readonly burned: number;
-  /** In the unclaimed fee of a block. */
+  /** Items in the unclaimed fee of a block. */
   readonly lost: number;
-  /** Bound to no sat. */
+  /** Items that are not bound to a sat. */
   readonly unbound: number;
-  /** Moved by a block whose spent outputs are not known. */
+  /** Items moved by a block whose spent outputs are unknown. */
   readonly unknown: number;
-  /** Holders of all items. */
+  /** Number of holders of all items. */
   readonly count: number;
-  /** The first holders in their order: those of most items, then by script. `holdersIn` reads them. */
+  /**
+   * The first holders, packed; `holdersIn` reads them. Holders of most items come first, and equal ones are sorted by
+   * script.
+   */
   readonly packed: Buffer;
 }
 
 export interface ItemHolder {
-  /** Script, or its first 128 bytes if it is longer: all scripts with an address are shorter. */
+  /** The holder's script, or only its first 128 bytes if it is longer. All scripts with an address are shorter. */
   readonly script: Uint8Array;
   readonly items: number;
 }
 
-/** The requested block after which holders are listed. */
+/** The block after which holders are listed. */
 export interface HoldersMoment {
   readonly height: Height;
   /** The first key of later blocks. */
   readonly nextKey: number;
 }
 
-/** Listed holders, as many as an import has items: 4 MB of usual scripts. `count` counts all. */
+/**
+ * Maximum number of listed holders, equal to the maximum number of items of an import: 4 MB of usual scripts. `count`
+ * is the number of all holders.
+ */
 export const listedHoldersMax = 100_000;
 
-/** 100,000 items take two seconds. */
+/** How long a walk may take. 100,000 items take two seconds. */
 const walkMs = 10_000;
-/** SQL: the beginning of a script that burns. */
+/** SQL: the first byte of a script that burns. */
 const opReturn = String.raw`'\x6a'::bytea`;
 
 const standings = { held: 0, burned: 1, lost: 2, unbound: 3, unknown: 4 } as const;
 
 /**
- * Reads the place of each item of a collection after a block, with a look-up for each. The holders come as one value: a
- * row for each would be 100,000 objects. Postgres ends a walk that takes too long (57014), and the later statements of
- * the snapshot.
+ * Reads the location of each item of a collection after a block, with one look-up for each item. All holders come in
+ * one value, because a row for each holder would be 100,000 objects. Postgres ends the walk if it takes too long
+ * (57014). The time limit also applies to the later statements of the snapshot.
  */
 export async function readItemHolders(
   client: ClientBase,
@@ -94,7 +100,7 @@ export async function readItemHolders(
 /** A part of the listed holders, in their order. */
 export function holdersIn(packed: Buffer, offset: number, limit: number): ItemHolder[] {
   const found: ItemHolder[] = [];
-  // the lengths of 100,000 take some milliseconds
+  // reading the lengths of 100,000 scripts takes some milliseconds
   for (let at = 0, nth = 0; at < packed.length && nth < offset + limit; nth++) {
     const script = at + 8;
     const end = script + packed.readInt32BE(at + 4);

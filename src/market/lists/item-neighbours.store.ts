@@ -8,7 +8,7 @@ import type { CollectionOfItem } from './collections-of.store.ts';
 
 /** The items beside an inscription in a collection. */
 export interface ItemNeighbours {
-  /** Its name in the list of an import. Null: it has no name. */
+  /** The inscription's name in the list of an import. Null if it has no name. */
   readonly name: string | null;
   readonly previous: InscriptionId | null;
   readonly next: InscriptionId | null;
@@ -21,7 +21,7 @@ interface NeighbourRow {
   readonly name: string | null;
 }
 
-/** SQL: the rows of an import beside the place of an inscription ($2, $3) in list $1. */
+/** SQL: the rows of an import ($1) before and after an inscription ($2, $3). */
 const inImport = `WITH own AS (SELECT place, name FROM service.market_items WHERE txid = $2 AND index = $3 AND slug = $1)
   (SELECT 'own' AS side, $2::bytea AS txid, $3::integer AS index, name FROM own LIMIT 1)
   UNION ALL
@@ -32,8 +32,9 @@ const inImport = `WITH own AS (SELECT place, name FROM service.market_items WHER
    ORDER BY m.place LIMIT 1)`;
 
 /**
- * The neighbours of an inscription in a collection: by place in an import, by reveal among the children of its first
- * parent. Null for galleries, whose order may name an item twice. One or two statements along indexes.
+ * The neighbours of an inscription in a collection: in the order of an import's list, or in the order of reveals among
+ * the children of the inscription's first parent. Returns null for galleries, because a gallery may name an item twice.
+ * Takes one or two statements along indexes.
  */
 export async function itemNeighbours(
   client: ClientBase,

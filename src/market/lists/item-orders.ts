@@ -9,18 +9,21 @@ import { type FoundCollection, membersOf } from '#market/collections/market-slug
 import { isNotOurs } from '#market/sales/sale-lists.ts';
 import { listedItems } from './item-holder-lists.ts';
 
-/** An order of the items of a collection: that of its list or of the reveals, or another. */
+/** An order of the items of a collection. `listed`: the order of an import's list, or of the reveals. */
 export type ItemOrder = 'listed' | 'number' | 'number-desc' | 'name' | 'price' | 'price-desc' | 'sold';
 
-/** Orders of the largest import take 400 kB each. */
+/** Maximum number of bytes of all kept orders. An order of the largest import takes 400 kB. */
 const keptBytesMax = 32_000_000;
-/** The size of a list besides its items. */
+/** Number of bytes of an order without its items. */
 const listBytes = 300;
-/** Collections up to this size are sorted at once, by any request: some 20 ms. More is a walk. */
+/** Maximum number of items that any request sorts at once, which takes some 20 ms. Sorting more is a walk. */
 const smallItemsMax = 1_000;
-/** Items of the largest import. Collections of the chain may have millions, and keep their own order. */
+/**
+ * Maximum number of items that can be sorted: those of the largest import. Collections of the chain may have millions
+ * of items, and can then be read only in their own order.
+ */
 const sortedItemsMax = 100_000;
-/** 100,000 items by their last sales take two seconds. */
+/** How long a walk may take. Sorting 100,000 items by their last sales takes two seconds. */
 const walkMs = 10_000;
 
 const placeBytes = 4;
@@ -28,16 +31,16 @@ const placeBytes = 4;
 /** Whether a collection can be sorted. */
 export const isSortable = (collection: FoundCollection): boolean => listedItems(collection) <= sortedItemsMax;
 
-/** Whether any request may sort or search it. */
+/** Whether any request may sort or search the collection. */
 export const sortsAtOnce = (collection: FoundCollection): boolean => listedItems(collection) <= smallItemsMax;
 
 /**
- * SQL: a name with digits compared as numbers: `Frog 9` comes before `Frog 10`. Numbers in names have some digits, and
- * ten are enough for all.
+ * SQL: a name in which each number is padded to ten digits, so that `Frog 9` comes before `Frog 10`. Numbers in names
+ * are shorter than ten digits.
  */
 const naturalName = String.raw`regexp_replace(regexp_replace(lower(m.name), '(\d+)', '000000000\1', 'g'), '\d*(\d{10})', '\1', 'g')`;
 
-/** SQL: the newest sale of a row `m`; unsold items come last. */
+/** SQL: the newest sale `l` of a row `m`. Unsold items have no sale. */
 const lastSale = `LEFT JOIN LATERAL (SELECT s.price, s.height, s.tx_index, s.input, s.place FROM chain.sales s
     WHERE s.key = m.key AND ${isNotOurs} ORDER BY s.height DESC, s.tx_index DESC, s.input DESC, s.place DESC LIMIT 1) l ON true`;
 
@@ -53,8 +56,9 @@ const orderings: Readonly<Record<ItemOrder, string>> = {
 const needsSales: ReadonlySet<ItemOrder> = new Set(['price', 'price-desc', 'sold']);
 
 /**
- * Orders of the items of collections. A walk over all items finds one, so it is kept for other pages. Its key is its
- * block, the import and the derived tables, so it is never wrong.
+ * Orders of the items of collections. Sorting takes a walk over all items, so an order is kept for other pages. The key
+ * of an order contains its block, the revision of the import and the epoch of the derived tables, so a kept order is
+ * never wrong.
  */
 export class ItemOrders {
   readonly #orders = new LRUCache<string, Buffer>({
@@ -63,10 +67,10 @@ export class ItemOrders {
   });
 
   /**
-   * The positions of the items in an order: places in the list of an import, keys of any other collection. Each is a
-   * big-endian number of four bytes.
+   * The positions of the items in an order: indexes in the list of an import, or keys in any other collection. Each
+   * position is a big-endian number of four bytes.
    *
-   * @param mayWalk false: only kept orders, and small collections
+   * @param mayWalk if false, only kept orders and small collections are read
    */
   async read(
     client: ClientBase,
@@ -91,7 +95,7 @@ export class ItemOrders {
   }
 }
 
-/** The orders that a server can make, beside that of the list. */
+/** The orders that this server can make, without `listed`. */
 export const ordersOf = async (client: ClientBase, collection: FoundCollection): Promise<ItemOrder[]> => {
   if (!isSortable(collection)) return [];
   const areLeftOut = await areSalesLeftOut(client);
@@ -99,7 +103,7 @@ export const ordersOf = async (client: ClientBase, collection: FoundCollection):
   return orders.filter((order) => order !== 'listed' && !(areLeftOut && needsSales.has(order)));
 };
 
-/** Items of imports, indexed or not; members of other collections. */
+/** SQL: the items of an import, indexed or not, or the members of another collection. */
 function itemsOf(collection: FoundCollection): { readonly sql: string; readonly of: string | number } {
   if (collection.kind === 'import') {
     const sql = `SELECT i.key, i.number, t.place AS position, coalesce(t.name, $2::text || ' #' || t.place + 1) AS name
@@ -124,7 +128,10 @@ async function readOrder(client: ClientBase, collection: FoundCollection, order:
   return rows[0]?.positions ?? Buffer.alloc(0);
 }
 
-/** Positions of the items whose name contains a text, or whose number or id equals it; null: all. */
+/**
+ * Positions of the items whose name contains a text, or whose number or id is the text. Returns null, for all items, if
+ * the text is empty.
+ */
 export async function positionsWith(
   client: ClientBase,
   collection: FoundCollection,
@@ -144,13 +151,13 @@ export async function positionsWith(
   return new Set(positionsIn(rows[0]?.positions ?? Buffer.alloc(0)));
 }
 
-/** The txid and index of a text that is an id; nulls: another text. */
+/** The txid and index of a text that is an id of an inscription. Both are null for any other text. */
 function inscriptionOf(text: string): [Buffer | null, number | null] {
   const id = parseInscriptionId(text);
   return id === null ? [null, null] : [Buffer.from(id.txid), id.index];
 }
 
-/** The positions that an order holds, as `ItemOrders` packs them. */
+/** The positions in a packed order of `ItemOrders`. */
 export function* positionsIn(packed: Buffer): Generator<number> {
   for (let at = 0; at < packed.length; at += placeBytes) yield packed.readInt32BE(at);
 }

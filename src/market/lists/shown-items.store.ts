@@ -8,23 +8,28 @@ import { slugsOf } from '#market/sales/sale-context.store.ts';
 /** An inscription in lists of the whole market. */
 export interface ShownItem {
   readonly id: InscriptionId;
-  /** Null: it has no number, or it is unknown. */
+  /** Null if the inscription has no number, or is unknown. */
   readonly number: number | null;
-  /** The name that its collection gives it, else its number. */
+  /** The name that the import gives the item, else its number. */
   readonly name: string;
-  /** The collection that its sales are shown with. Null: none, or galleries are still being indexed. */
+  /**
+   * The collection that its sales are shown with. Null if it has no collection, or galleries are still being indexed.
+   */
   readonly collection: { readonly slug: string; readonly name: string } | null;
 }
 
 interface NamedItem {
   readonly number: number | null;
-  /** The name of an import, followed by the item's place and name there. Null: it is in no import. */
+  /**
+   * The name of the import. The next two fields are the item's index and name in that import. Null if the item is not
+   * in an import.
+   */
   readonly collection: string | null;
   readonly place: number | null;
   readonly name: string | null;
 }
 
-/** The inscriptions of ids, in their order: three statements. */
+/** The inscriptions with these ids, in the order of the ids. Takes a few statements, however many ids there are. */
 export async function shownItems(client: ClientBase, ids: readonly InscriptionId[]): Promise<ShownItem[]> {
   if (ids.length === 0) return [];
   const slugs = (await builtIndexes(client, [galleryIndex])).has(galleryIndex)

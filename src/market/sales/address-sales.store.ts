@@ -3,7 +3,7 @@ import { type ListedRow, listedColumns, listedSale, type MarketSale } from './ne
 import { isNotOurs } from './sale-lists.ts';
 import type { SalePlace } from './sale-places.ts';
 
-/** Columns of chain.sales for the two parts of an address in sales, each with the index that finds its sales. */
+/** Columns of chain.sales for the two roles of an address in sales, each with the index that finds such sales. */
 const sides = {
   sold: { column: 'maker', index: 'sales_maker' },
   bought: { column: 'taker', index: 'sales_taker' },
@@ -14,13 +14,16 @@ export type SaleSide = keyof typeof sides;
 /** The indexes that find the sales of an address. */
 export const salesOfAddressIndexes = Object.values(sides).map(({ index }) => index);
 
-/** Forces the walk along the one index, even if the planner misjudges an address with very many sales. */
+/**
+ * Planner settings that force the walk along this one index, even if the planner misjudges an address with very many
+ * sales.
+ */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('jit', 'off', true)`;
 
 /**
- * The rows of a script ($1) on one side up to a height ($2), newest first. Ranges of both columns of the index keep the
- * order of the primary key from being walked in its place.
+ * SQL: the rows of a script ($1) on one side, up to a height ($2). The ranges cover both columns of the index, because
+ * the planner might otherwise walk the primary key instead.
  */
 const rowsOf = ({ column }: (typeof sides)[SaleSide]): string => `chain.sales s
   WHERE (chain.hash32(s.${column}), s.height) >= (chain.hash32($1::bytea), 0)
@@ -33,18 +36,18 @@ const newestFirst = (of: SaleSide): string =>
 export interface AddressSalesQuestion {
   readonly script: Uint8Array;
   readonly side: SaleSide;
-  /** Older sales than this one. Null: from the last block on. */
+  /** Only sales before this one are read. Null: from the last block on. */
   readonly before: SalePlace | null;
   readonly limit: number;
 }
 
-/** Above every place of a chain. */
+/** A position after every sale of a chain. */
 const end: SalePlace = { height: 2 ** 31 - 1, txIndex: 0, input: 0, place: 0 };
 
 /**
- * Sales of an address on one side, newest first. `limit` rows are read: deliveries of our own orders among them are
- * left out, so a page may have fewer. Needs `salesOfAddressIndexes`, and a snapshot: planner settings of its
- * transaction change.
+ * Sales of an address on one side, newest first. At most `limit` rows are listed, and deliveries of our own orders
+ * among these rows are left out, so a page may have fewer sales. Needs `salesOfAddressIndexes`, and a snapshot, because
+ * it changes planner settings of the transaction.
  */
 export async function salesOfAddress(
   client: ClientBase,
@@ -66,18 +69,20 @@ export async function salesOfAddress(
   return { sales, next: rows.length > limit ? (looked.at(-1) ?? null) : null };
 }
 
-/** Sums over sales of an address on one side. */
+/** Sums of the sales of an address on one side. */
 export interface AddressSums {
-  /** Number of sales, without those with `wash`. */
+  /** Number of sales that are not wash trades. */
   readonly sales: number;
   readonly washSales: number;
-  /** Sats of these sales. */
+  /** Sum of the prices in sats, without wash trades. */
   readonly volume: number;
-  /** There are older sales, which are in none of these sums. */
+  /** Whether there may be older sales, which these sums do not include. */
   readonly isLeast: boolean;
 }
 
-/** Sums over the newest `most` sales of an address on one side. Needs what `salesOfAddress` needs. */
+/**
+ * Sums of the newest `most` sales of an address on one side. Needs the same indexes and snapshot as `salesOfAddress`.
+ */
 export async function sumsOfAddress(
   client: ClientBase,
   script: Uint8Array,

@@ -3,7 +3,10 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { type ListedRow, listedColumns, listedSale, type MarketSale } from './newest-sales.store.ts';
 import { isNotOurs } from './sale-lists.ts';
 
-/** Sales of a block that are counted and listed: some 20 ms. An output may sell thousands of inscriptions at once. */
+/**
+ * Maximum number of sales of a block to count and list, which takes some 20 ms. One output may sell thousands of
+ * inscriptions at once.
+ */
 export const blockSalesMax = 10_000;
 
 /**
@@ -19,14 +22,14 @@ export async function countSalesOfBlock(client: ClientBase, height: Height): Pro
   return rows[0]?.count ?? 0;
 }
 
-/** Rows of the list. */
+/** A page of the list. */
 export interface SalesPart {
-  /** Counts from 0. */
+  /** Index of the first sale, from 0. */
   readonly from: number;
   readonly limit: number;
 }
 
-/** Sales of a block, in its order, with wash trades. */
+/** Sales of a block, in the order of the block, including wash trades. */
 export async function salesOfBlock(
   client: ClientBase,
   height: Height,

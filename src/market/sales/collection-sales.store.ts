@@ -10,20 +10,23 @@ import type { SalePlace } from './sale-places.ts';
 /** A sale of a member of a collection, with its evidence (docs/marketplace.md). */
 export interface CollectionSale extends SaleEvidence {
   readonly item: Member;
-  /** Place of the sale. */
+  /** Height, transaction, input and index in the input: the position of the sale. */
   readonly height: Height;
   readonly txIndex: number;
   readonly input: number;
   readonly place: number;
   readonly txid: Txid;
-  /** Hash of the block; `time` is in Unix seconds. */
+  /** Hash of the sale's block. `time` is the time of that block in Unix seconds. */
   readonly blockHash: BlockHash;
   readonly time: number;
-  /** Scripts; above 128 bytes the first 97 and a sha256. */
+  /**
+   * Script of the maker, as `taker` of the taker. A script above 128 bytes is stored as its first 97 bytes and a
+   * sha256.
+   */
   readonly maker: Uint8Array;
-  /** Null: the inscription went into the fee. */
+  /** Null if the inscription went into the fee. */
   readonly taker: Uint8Array | null;
-  /** Maker and taker are one. */
+  /** Whether maker and taker are the same. */
   readonly isWash: boolean;
 }
 
@@ -35,7 +38,7 @@ interface StoredRow extends Omit<AsStored<CollectionSale>, 'item'> {
   readonly name: string | null;
 }
 
-/** Sales of a collection at the places that a list of it has, in their order. */
+/** The sales of a collection at the given positions, in the order of these positions. */
 export async function readCollectionSales(
   client: ClientBase,
   collection: FoundCollection,

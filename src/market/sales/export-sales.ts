@@ -12,31 +12,34 @@ import { markOfBlock, type SaleId } from './sale-id.ts';
 import type { SalePlace, SoldInBlock } from './sale-places.ts';
 import { type SaleRange, salesOfRange } from './sale-range.ts';
 
-/** Rows of a part: some milliseconds of the event loop, and half a megabyte. Two parts are held at once. */
+/**
+ * Maximum number of rows of a part, which takes some milliseconds of the event loop and half a megabyte. Two parts are
+ * in memory at once.
+ */
 const partRows = 1_000;
 
-/** The moment of an export: all its sales are of one chain, under one classification. */
+/** The chain and the classification of an export. They are the same for all of its sales. */
 export interface ExportMoment {
   readonly tip: Tip;
-  /** `chain.state.derived_epoch`: it changes once the table of sales is rebuilt. */
+  /** `chain.state.derived_epoch`, which changes when the table of sales is rebuilt. */
   readonly epoch: number;
 }
 
 export interface SaleExport {
   readonly collection: FoundCollection;
-  /** Its sales by block, by ascending height. */
+  /** The collection's sales of each block, by ascending height. */
   readonly blocks: readonly SoldInBlock[];
   readonly range: SaleRange;
-  /** The sale after which to begin. Null: begin with the first one. */
+  /** The sale after which to begin. Null: begin with the first sale. */
   readonly after: SalePlace | null;
   readonly moment: ExportMoment;
 }
 
 /**
- * The moment of an export that begins after a sale. Throws `cursor_stale` if the block of that sale has left the chain,
- * and `derived_table_behind` while sales are rebuilt by other rules: the table then has rows of both.
+ * The moment of an export that begins after a sale. Throws `cursor_stale` if the block of that sale has left the chain.
+ * Throws `derived_table_behind` while sales are rebuilt by other rules, because the table then has rows of both rules.
  *
- * @param after null: it begins with the first sale
+ * @param after the sale after which the export begins; null: it begins with the first sale
  */
 export async function beginExport(client: ClientBase, tip: Tip, after: SaleId | null): Promise<ExportMoment> {
   const why = await whyOtherRules(client, 'sales', storedSaleKind.version);
@@ -52,9 +55,9 @@ export async function beginExport(client: ClientBase, tip: Tip, after: SaleId | 
 }
 
 /**
- * The sales of a collection in a range, in chain order. The next part is read while one is taken, and no connection is
- * held between parts. Throws `cursor_stale` if the chain is reorganised or sales are reclassified meanwhile: the sent
- * part may then be of a chain that no longer exists.
+ * The sales of a collection in a range, in chain order. The next part is read while the caller uses the current part,
+ * and no connection is held between parts. Throws `cursor_stale` if the chain is reorganised or sales are reclassified
+ * meanwhile, because the parts already sent may be of a chain that no longer exists.
  */
 export async function* exportSales(
   pool: Pool,
@@ -73,7 +76,7 @@ export async function* exportSales(
         asker.signal,
       ),
     );
-    // if the client leaves, no one awaits the part that is being read
+    // if the client disconnects, the part that is being read is never awaited: its error must not be unhandled
     part.catch(() => undefined);
     return part;
   };

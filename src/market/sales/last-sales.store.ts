@@ -12,11 +12,14 @@ export interface LastSale {
   readonly height: Height;
   /** Time of the block, in Unix seconds. */
   readonly time: number;
-  /** Maker and taker are one. */
+  /** Whether maker and taker are the same. */
   readonly isWash: boolean;
 }
 
-/** The newest sales of inscriptions, by key: an index look-up for each. Absent: never sold. */
+/**
+ * The newest sales of inscriptions, by key, with one index look-up for each. Inscriptions that were never sold are
+ * absent.
+ */
 export async function lastSalesOf(
   client: ClientBase,
   keys: readonly InscriptionKey[],

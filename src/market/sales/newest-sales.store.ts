@@ -11,27 +11,30 @@ import type { SalePlace } from './sale-places.ts';
 /** A sale of any inscription, with its evidence (docs/marketplace.md). */
 export interface MarketSale extends SaleEvidence, SalePlace {
   readonly id: InscriptionId;
-  /** Null: its number is unknown. */
+  /** Null if the inscription's number is unknown. */
   readonly number: number | null;
   readonly height: Height;
   readonly txid: Txid;
   readonly blockHash: BlockHash;
-  /** Unix seconds of the block. */
+  /** Time of the block, in Unix seconds. */
   readonly time: number;
-  /** Scripts; above 128 bytes the first 97 and a sha256. */
+  /**
+   * Script of the maker, as `taker` of the taker. A script above 128 bytes is stored as its first 97 bytes and a
+   * sha256.
+   */
   readonly maker: Uint8Array;
-  /** Null: the inscription went into the fee. */
+  /** Null if the inscription went into the fee. */
   readonly taker: Uint8Array | null;
-  /** Maker and taker are one. */
+  /** Whether maker and taker are the same. */
   readonly isWash: boolean;
 }
 
 export interface NewestSalesQuestion {
-  /** Older sales than this one. Null: from the last block on. */
+  /** Only sales before this one are read. Null: from the last block on. */
   readonly before: SalePlace | null;
-  /** Null: both. */
+  /** Null: both classes. */
   readonly class: 'sale' | 'offer' | null;
-  /** Sats; null: no bound. */
+  /** Lowest and highest price in sats, included. Null: no bound. */
   readonly from: number | null;
   readonly to: number | null;
   readonly withWash: boolean;
@@ -41,30 +44,33 @@ export interface NewestSalesQuestion {
 /** A page of sales, newest first. */
 export interface NewestSales {
   readonly sales: readonly MarketSale[];
-  /** The sale before which the next page begins. Null: there is no older one. */
+  /** The sale before which the next page begins. Null if there is no older sale. */
   readonly next: SalePlace | null;
 }
 
-/** Sales checked for one page: some 20 ms. Filters may refuse all of them, and the next page begins there. */
+/**
+ * Maximum number of sales to check for one page, which takes some 20 ms. If filters exclude all of them, the next page
+ * begins after the last checked sale.
+ */
 const lookedMax = 5_000;
 
 const placeColumns = 's.height, s.tx_index, s.input, s.place';
 const newestFirst = 's.height DESC, s.tx_index DESC, s.input DESC, s.place DESC';
-/** The rows before $1 to $4, by the primary key. */
+/** SQL: the rows before the position $1 to $4, by the primary key. */
 const looked = (columns: string): string => `SELECT ${columns} FROM chain.sales s
   WHERE (${placeColumns}) < ($1::integer, $2::integer, $3::integer, $4::integer)
   ORDER BY ${newestFirst} LIMIT ${lookedMax}`;
 
-/** Above every place of a chain. */
+/** A position after every sale of a chain. */
 const end: SalePlace = { height: 2 ** 31 - 1, txIndex: 0, input: 0, place: 0 };
 
-/** A sale as `listedColumns` give it. */
+/** A database row with `listedColumns`. */
 export interface ListedRow extends Omit<AsStored<MarketSale>, 'id'> {
   readonly revealTxid: Txid;
   readonly index: number;
 }
 
-/** SQL: columns of a row `s` of chain.sales, its block `b` and its inscription `i`. */
+/** SQL: the listed columns of a row `s` of chain.sales, its block `b` and its inscription `i`. */
 export const listedColumns = `i.txid AS "revealTxid", i.index, i.number, s.height, s.tx_index AS "txIndex", s.input, s.place, s.txid,
        b.hash AS "blockHash", b.time::float8 AS time, ${evidenceColumns}`;
 
@@ -98,7 +104,7 @@ export async function newestSales(
   return { sales, next: await lastLooked(client, [height, txIndex, input, place]) };
 }
 
-/** The last row that one page checks. Null: there are no more. */
+/** The last row that one page checks. Returns null if there are no more rows. */
 async function lastLooked(client: ClientBase, before: number[]): Promise<SalePlace | null> {
   const { rows } = await client.query<SalePlace>(
     `SELECT s.height, s.tx_index AS "txIndex", s.input, s.place FROM (${looked('*')}) s

@@ -9,38 +9,41 @@ import type { AsStored, SaleEvidence } from '#kernel/sales/sale-evidence.ts';
 import { type FoundCollection, memberTest } from '#market/collections/market-slug.store.ts';
 import { isNotOurs } from './sale-lists.ts';
 
-/** A sale that is in no block yet. */
+/** A sale whose transaction is not in a block yet. */
 export interface PendingSale extends SaleEvidence {
   readonly position: number;
   readonly txid: Txid;
   readonly first_seen: Date;
   readonly fee: Sats | null;
   readonly vsize: number;
-  /** 32 bytes each. */
+  /** Txids of 32 bytes each: the transactions that this one replaces. */
   readonly replaces: Buffer;
   readonly item: InscriptionId;
-  /** The seller's output. */
+  /** The seller's output that is spent. */
   readonly fromTxid: Txid;
   readonly fromVout: number;
   readonly input: number;
   readonly place: number;
   readonly isWash: boolean;
   readonly rules: number;
-  /** Scripts; above 128 bytes the first 97 and a sha256. */
+  /**
+   * Script of the maker, as `taker` of the taker. A script above 128 bytes is stored as its first 97 bytes and a
+   * sha256.
+   */
   readonly maker: Buffer;
   readonly taker: Buffer | null;
 }
 
 export interface PendingSaleFilter {
-  /** Script of the maker or the taker. */
+  /** Script of the maker or the taker. Null: any script, as for the next two fields. */
   readonly script: Uint8Array | null;
   readonly inscription: InscriptionId | null;
   readonly collection: FoundCollection | null;
-  /** Absent: of all transactions. */
+  /** Absent: the sales of all transactions. */
   readonly txid?: Txid;
 }
 
-/** After this sale. */
+/** Position of a pending sale, before or after which a page begins. */
 export interface PendingSaleCursor {
   readonly position: number;
   readonly input: number;
@@ -63,8 +66,8 @@ const saleOf = ({ itemTxid, itemIndex, ...row }: Row): PendingSale => ({
 });
 
 /**
- * A condition on a row `s` of chain.pending_sales, and its parameter $1. Throws `index_missing` for a gallery whose
- * items no index finds yet.
+ * SQL: whether a row `s` of chain.pending_sales is of the collection, with the parameter $1. Throws `index_missing` for
+ * a gallery if the index of gallery items is not built yet.
  */
 async function among(
   client: ClientBase,
@@ -77,8 +80,8 @@ async function among(
 }
 
 /**
- * Pending sales in the order in which their transactions were seen, after a cursor, without transactions of our own
- * orders.
+ * Pending sales after a cursor, in the order in which their transactions were seen. Transactions of our own orders are
+ * left out.
  */
 export async function pendingSales(
   client: ClientBase,
@@ -109,7 +112,7 @@ export async function pendingSales(
   return rows.map(saleOf);
 }
 
-/** The newest pending sales, before a place. Transactions of our own orders are left out. */
+/** The newest pending sales before a position. Transactions of our own orders are left out. */
 export async function newestPendingSales(
   client: ClientBase,
   before: PendingSaleCursor,
@@ -125,8 +128,9 @@ export async function newestPendingSales(
 }
 
 /**
- * The cheapest pending sale of a collection; null: no pending sale. Wash trades are ignored. Checking whether readers
- * see a row takes 50 µs, so the cheapest rows are checked first, and none after the first visible one.
+ * The cheapest pending sale of a collection. Returns null if there is no pending sale. Wash trades are ignored.
+ * Checking whether readers may see a row takes 50 µs, so rows are checked by ascending price, up to the first visible
+ * row.
  */
 export async function pendingFloor(
   client: ClientBase,

@@ -7,7 +7,7 @@ import { daySeconds } from '#kernel/primitives/day.ts';
 import { isNotOurs, sumsOfSales } from './sale-lists.ts';
 import { type DaySums, noSales, plus, type SaleSums } from './sale-sums.ts';
 
-/** The spans of time that the market counts, in seconds before the last block. */
+/** The periods for which the market sums sales, in seconds before the last block. */
 export const periodSeconds = { day: daySeconds, week: 7 * daySeconds, month: 30 * daySeconds } as const;
 
 export type Period = keyof typeof periodSeconds;
@@ -15,17 +15,19 @@ export type PeriodSums = Readonly<Record<Period, SaleSums>>;
 
 export const noPeriodSales: PeriodSums = { day: noSales, week: noSales, month: noSales };
 
-/** Sums of sales in blocks whose time is not more than a period before that of the last one. */
+/** Sums of sales for each period: of the blocks whose time is at most that period before the time of the last block. */
 export interface RecentSums {
-  /** Imports with a sale, by slug. An item of several imports counts for each. */
+  /**
+   * Sums of the imports with a sale, by slug. A sale of an item of several imports counts for each of these imports.
+   */
   readonly imports: ReadonlyMap<string, PeriodSums>;
-  /** All inscriptions, in a collection or not. */
+  /** Sums of all inscriptions, in a collection or not. */
   readonly all: PeriodSums;
-  /** The same for each day (UTC) of the longest period that has a sale, the earliest first. */
+  /** Sums of all inscriptions for each day (UTC) with a sale in the longest period, the earliest day first. */
   readonly days: readonly DaySums[];
 }
 
-/** The sales of one block, and those of each import among them. */
+/** Sums of the sales of one block: of all sales, and of the sales of each import. */
 interface RecentBlock {
   readonly height: number;
   readonly time: number;
@@ -36,7 +38,7 @@ interface RecentBlock {
 interface Kept {
   readonly tip: Tip;
   readonly moment: Moment;
-  /** Blocks of earlier times are left out, in Unix seconds. */
+  /** Blocks with an earlier time (Unix seconds) are left out. */
   readonly since: number;
   readonly blocks: readonly RecentBlock[];
   readonly sums: RecentSums;
@@ -46,37 +48,40 @@ interface Moment {
   readonly epoch: number;
   readonly imports: string;
   /**
-   * Sales up to here are classified again by other rules; null: all have the same rules, or no block of the longest
-   * period has new rows yet. The pass takes hours to reach it: until then its sales do not change. Block times go
-   * backwards by hours: a day.
+   * Height up to which sales have been reclassified by other rules. Null if all sales have the same rules, or no block
+   * of the longest period has new rows yet. The pass takes hours to reach that period, and the period's sales do not
+   * change until then. One day is added to the period, because block times can go backwards by hours.
    */
   readonly remadeTo: number | null;
-  /** Time of the tip. */
+  /** Time of the tip, in Unix seconds. */
   readonly time: number;
 }
 
 /**
- * Blocks of one statement. The busiest ones sold items of some forty imports each, so a part is 6,000 rows: 10 ms of
- * the event loop.
+ * Maximum number of blocks of one statement. The busiest blocks sold items of some forty imports each, so a part has at
+ * most 6,000 rows, which take 10 ms of the event loop.
  */
 const blocksEach = 144;
-/** The busiest week of mainnet had 200,000 sales. One day of it takes less than a second. */
+/**
+ * How long a walk may take. The busiest week of mainnet had 200,000 sales, and one day of it takes less than a second.
+ */
 const walkMs = 10_000;
-/** New blocks that any request reads: some 20 ms. More is a walk. */
+/** Maximum number of new blocks that any request reads, which takes some 20 ms. Reading more is a walk. */
 const newBlocksMax = 12;
 
 /**
- * Reads the recent sales of the market by the times of blocks. No clock counts, so all answers of one tip agree, and
- * one walk serves them all. The sums of each block are kept, so those of the next tip need only its new blocks.
+ * Sums of the recent sales of the market, by the times of blocks. They do not depend on a clock, so all answers for one
+ * tip agree, and need only one walk. The sums of each block are kept, so the sums of the next tip need only the new
+ * blocks.
  */
 export class RecentSales {
   #kept: Kept | null = null;
 
   /**
-   * Reads the sums. Null: sales are not indexed, or not yet of all blocks. Postgres ends a walk that takes too long
-   * (57014).
+   * Reads the sums. Returns null if sales are not indexed, or not yet for all blocks. Postgres ends a walk that takes
+   * too long (57014).
    *
-   * @param mayWalk false: only kept sums, and some new blocks; `'walk'` if they do not suffice
+   * @param mayWalk if false, only kept sums and some new blocks are read; the result is `'walk'` if they do not suffice
    */
   async read(client: ClientBase, tip: Tip, mayWalk: boolean): Promise<RecentSums | null | 'walk'> {
     if (!(await isComplete(client, 'sales'))) return null;
@@ -91,21 +96,21 @@ export class RecentSales {
     return this.#kept.sums;
   }
 
-  /** The kept sums, if they are of the chain, the imports and the rules of this snapshot. */
+  /** The kept sums, if they match the chain, the imports and the rules of this snapshot. Returns null otherwise. */
   async #keptOf(client: ClientBase, tip: Tip, moment: Moment): Promise<Kept | null> {
     const kept = this.#kept;
     if (kept === null || kept.tip.height > tip.height || kept.tip.undoEpoch !== tip.undoEpoch) return null;
     const { epoch, imports, remadeTo } = kept.moment;
     if (epoch !== moment.epoch || imports !== moment.imports || remadeTo !== moment.remadeTo) return null;
-    // blocks that were left out are part of the period again
+    // the tip has an earlier time, so blocks that were left out are part of the period again
     if (moment.time - periodSeconds.month < kept.since) return null;
     return (await isBlockIndexed(client, kept.tip.height, Buffer.from(kept.tip.hash))) ? kept : null;
   }
 }
 
-/** The sums of a tip, from its new blocks and the kept sums. */
+/** The sums of a tip, from the kept sums and the new blocks. */
 async function grown(client: ClientBase, kept: Kept | null, tip: Tip, moment: Moment): Promise<Kept> {
-  // a day more: the next tip may be earlier than this one
+  // keep one day more, because the next tip may have an earlier time than this one
   const since = Math.max(kept?.since ?? 0, moment.time - periodSeconds.month - daySeconds);
   const from = kept === null ? await firstHeight(client, since) : kept.tip.height + 1;
   const added = await readBlocks(client, from, tip.height);
@@ -129,7 +134,7 @@ async function momentOf(client: ClientBase, { height }: Tip): Promise<Moment> {
 
 /** @param since Unix seconds */
 async function firstHeight(client: ClientBase, since: number): Promise<number> {
-  // a day earlier: times of blocks go backwards by hours, and each block's own time is compared
+  // begin one day earlier, because block times go backwards by hours; each block's own time is compared later
   const [first = 0] = (await heightsOfDays(client, [Math.floor(since / daySeconds) - 1])) ?? [];
   return first;
 }
@@ -183,7 +188,7 @@ function recentSums(blocks: readonly RecentBlock[], now: number): RecentSums {
   return { imports, all, days: byDay };
 }
 
-/** @param age of the block, in seconds before the last one */
+/** @param age seconds between the block and the last block */
 function withSales(sums: PeriodSums, sold: SaleSums, age: number): PeriodSums {
   const { day, week, month } = sums;
   return {

@@ -13,8 +13,9 @@ interface SlugRow {
 }
 
 /**
- * The slug of the collection that each inscription is shown with: the first import by slug, else its first parent, else
- * the first gallery that has it. Null: no collection. One statement, some index look-ups for each inscription.
+ * The slug of the collection that each inscription is shown with: the first import by slug, else the inscription's
+ * first parent, else the first gallery that has it. A slug is null if the inscription has no collection. Takes one
+ * statement, with some index look-ups for each inscription.
  */
 export async function slugsOf(
   client: ClientBase | Pool,

@@ -5,31 +5,37 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** New blocks that any request reads: a millisecond or two. More is a walk, of a second for a million blocks. */
+/**
+ * Maximum number of new blocks that any request reads, which takes a millisecond or two. Reading more is a walk, which
+ * takes a second for a million blocks.
+ */
 const newBlocksMax = 2_000;
 const walkMs = 10_000;
 
-/** The block from which on all sales are counted. */
+/** The blocks whose sales are all known, up to the last block. */
 export interface SaleCoverage {
-  /** The first of them. Null: even those of the last block are unknown. */
+  /** The first of these blocks. Null if even the sales of the last block are unknown. */
   readonly from: Height | null;
 }
 
 interface Kept {
-  /** Start of the run of blocks with known sales: above the last block, if that block has none. */
+  /**
+   * First height of the run of blocks with known sales. It is above the last block if the sales of the last block are
+   * unknown.
+   */
   readonly begins: number;
   readonly height: Height;
   readonly hash: BlockHash;
 }
 
 /**
- * Sales of a block are known if its spent outputs are. Sales of missing blocks, or of blocks without spent outputs, are
- * in no figure. So sums name the block from which on they are complete.
+ * Finds the block from which on sums of sales are complete. The sales of a block are known if its spent outputs are
+ * known. Sums do not include the sales of missing blocks, or of blocks without spent outputs.
  */
 export class SaleCoverages {
   #kept: Kept | null = null;
 
-  /** @param mayWalk false: only kept results, and a few blocks; null if they do not suffice */
+  /** @param mayWalk if false, only kept results and a few blocks are read; the result is null if they do not suffice */
   async read(client: ClientBase, { height, hash }: Tip, mayWalk: boolean): Promise<SaleCoverage | null> {
     const kept = await this.#keptBelow(client, height);
     if (kept?.height === height) return coverageOf(kept);
@@ -42,7 +48,7 @@ export class SaleCoverages {
     return coverageOf(this.#kept);
   }
 
-  /** The kept result of the chain of this snapshot. */
+  /** The kept result, if it matches the chain of this snapshot. Returns null otherwise. */
   async #keptBelow(client: ClientBase, height: Height): Promise<Kept | null> {
     const kept = this.#kept;
     if (kept === null || kept.height > height) return null;

@@ -2,7 +2,10 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { maxHeight } from '#kernel/primitives/height.ts';
 import type { SalePlace } from './sale-places.ts';
 
-/** Place of a sale, and the last half of its block's hash: a sale of another block there is another sale. */
+/**
+ * Position of a sale, and the last digits of its block's hash. A sale at the same position of another block is another
+ * sale.
+ */
 export interface SaleId {
   readonly place: SalePlace;
   /** 16 hexadecimal digits. */
@@ -11,7 +14,10 @@ export interface SaleId {
 
 const markDigits = 16;
 
-/** Larger than any index in a block: inputs take 41 bytes, inscriptions of an input more. */
+/**
+ * Maximum of the indexes of a sale. It is larger than any index in a block, because an input takes 41 bytes, and an
+ * inscription of an input takes more.
+ */
 const indexMax = 9_999_999;
 
 const pattern = /^[0-9]{1,10}(?:\.[0-9]{1,7}){3}\.[0-9a-f]{16}$/u;
@@ -22,25 +28,25 @@ export const markOfBlock = (hash: Uint8Array): string => displayHash(hash).slice
 const placePattern = /^[0-9]{1,10}(?:\.[0-9]{1,7}){3}$/u;
 export const salePlacePattern = placePattern.source;
 
-/** `840000.12.2.0`: height, transaction, input, place there. */
+/** A text such as `840000.12.2.0`: height, transaction, input, index in the input. */
 export const formatSalePlace = ({ height, txIndex, input, place }: SalePlace): string =>
   `${height}.${txIndex}.${input}.${place}`;
 
-/** Null: the text is not a place of a sale. */
+/** Returns null if the text is not a position of a sale. */
 export const parseSalePlace = (text: string): SalePlace | null =>
   placePattern.test(text) ? readPlace(text) : null;
 
-/** `840000.12.2.0.83a1f1e2d3c4b5a6`: height, transaction, input, place there, block. */
+/** A text such as `840000.12.2.0.83a1f1e2d3c4b5a6`: height, transaction, input, index in the input, block. */
 export const formatSaleId = (place: SalePlace, blockMark: string): string =>
   `${formatSalePlace(place)}.${blockMark}`;
 
-/** Null: the text is not an id of a sale. */
+/** Returns null if the text is not an id of a sale. */
 export function parseSaleId(text: string): SaleId | null {
   const place = pattern.test(text) ? readPlace(text) : null;
   return place === null ? null : { place, blockMark: text.slice(-markDigits) };
 }
 
-/** The first four numbers of a text. Null: no block has such a place. */
+/** The position in the first four numbers of a text. Returns null if no block can have such a position. */
 function readPlace(text: string): SalePlace | null {
   const [height = 0, txIndex = 0, input = 0, place = 0] = text.split('.', 4).map(Number);
   if (height > maxHeight || Math.max(txIndex, input, place) > indexMax) return null;

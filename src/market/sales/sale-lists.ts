@@ -11,45 +11,53 @@ import { type FoundCollection, isLongGallery, membersOf } from '#market/collecti
 import { isOwnTransaction } from '#purse/transactions/own-transactions.queries.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
-/** Sales kept of all collections: 12 bytes each, 48 MB in all. */
+/** Maximum number of kept sales of all collections: 12 bytes each, 48 MB in all. */
 const keptSalesMax = 4_000_000;
-/** The size of a block of a list besides its sales, in sales: an object of seven fields and a buffer. */
+/**
+ * The memory of a block of a list without its sales, as a number of sales. It is an object of seven fields and a
+ * buffer.
+ */
 const blockSales = 19;
 /**
- * New blocks whose sales any request reads at once: some 20 ms if a large collection sells a hundred in each. More is a
- * walk; so is any new block of a long gallery, all of whose items are read for it.
+ * Maximum number of new blocks whose sales any request reads at once, which takes some 20 ms if a large collection
+ * sells a hundred items in each. Reading more is a walk. For a long gallery, even one new block is a walk, because all
+ * items of the gallery are read.
  */
 const newBlocksMax = 12;
-/** A million sales take a second or two on a quiet machine. */
+/** How long a walk may take. A million sales take a second or two on a quiet machine. */
 const walkMs = 10_000;
 
 interface SaleList {
-  /** The block after which it is true. */
+  /** The block up to which the list is complete. */
   readonly tip: Tip;
-  /** Revision of an import, which each change replaces. Null: the chain decides the members of the collection. */
+  /**
+   * Revision of the import; each change of the import replaces it. Null if the chain decides the members of the
+   * collection.
+   */
   readonly revision: string | null;
-  /** `chain.state.derived_epoch`: it changes after a rebuild of the table of sales. */
+  /** `chain.state.derived_epoch`, which changes with each rebuild of the table of sales. */
   readonly epoch: number;
-  /** Progress of the rebuild when the list was read. */
+  /** Progress of the rebuild when the list was read. Null if there was no rebuild. */
   readonly remade: RemadeSales | null;
   readonly blocks: readonly SoldInBlock[];
 }
 
 /**
- * Places of the sales of collections, in chain order: height, transaction, input, place. A deep page needs a walk over
- * all sales before it, so the result of a walk is kept, and grows with each block. After a reorganisation, another
- * import of the slug, or new rules it is rebuilt (docs/adr/0048-reads-of-collections.md). While rows are rebuilt by new
- * rules, the blocks that were reached since are read again.
+ * Lists of the positions of the sales of collections, in chain order. A deep page needs a walk over all sales before
+ * it, so the list is kept, and grows with each block. The list is rebuilt after a reorganisation, after another import
+ * of the slug, and after new rules (docs/adr/0048-reads-of-collections.md). While new rules rebuild the rows, the list
+ * reads again the blocks that were rebuilt since its last read.
  */
 export class SaleLists {
   readonly #lists = new LRUCache<string, SaleList>({ maxSize: keptSalesMax, sizeCalculation: sizeOf });
 
   /**
    * The sales of a collection in a snapshot, by block, without deliveries and returns of our own orders. Throws
-   * `sales_not_indexed`, and `derived_table_behind` while sales are being filled; Postgres ends a walk that takes too
-   * long (57014).
+   * `sales_not_indexed`, and `derived_table_behind` while the table of sales is being filled. Postgres ends a walk that
+   * takes too long (57014).
    *
-   * @param mayWalk false: only kept lists, and the sales of a few blocks; null if they do not suffice
+   * @param mayWalk if false, only kept lists and the sales of a few blocks are read; the result is null if they do not
+   * suffice
    */
   async read(
     client: ClientBase,
@@ -76,7 +84,7 @@ export class SaleLists {
       ];
       blocks = [...below, ...(await readSold(client, collection, above, to)), ...beyond];
     }
-    // a snapshot with later blocks may have added more meanwhile; the next one adds them again
+    // a read of a later snapshot may have stored a longer list meanwhile; the next read adds its blocks again
     const { revision, epoch, remade } = now;
     this.#lists.set(slug, { tip, revision, epoch, remade, blocks });
     return blocks;
@@ -96,13 +104,13 @@ function isTrue({ tip, revision, epoch, remade }: SaleList, now: CollectionStand
   return remade.undoEpoch === is.undoEpoch && remade.height <= is.height;
 }
 
-/** Heights: those above one, up to another. */
+/** The heights above `above`, up to and including `to`. */
 interface BlockRange {
   readonly above: number;
   readonly to: number;
 }
 
-/** The blocks that a list lacks, and those that have other rows by now. */
+/** The blocks that a list lacks, and the blocks whose rows have been rebuilt since. */
 function rangesToRead(kept: SaleList | null, now: CollectionStanding, tip: number): BlockRange[] {
   if (kept === null) return [{ above: -1, to: tip }];
   const is = now.remade;
@@ -119,19 +127,25 @@ function sizeOf({ blocks }: SaleList): number {
   return size;
 }
 
-/** SQL: no order of this service made the row `s` of chain.sales. Its deliveries and returns are not sales. */
+/**
+ * SQL: whether the row `s` of chain.sales is not from an order of this service. Deliveries and returns of our orders
+ * are not sales.
+ */
 export const isNotOurs = `NOT ${isOwnTransaction('s.txid')}`;
 
 /**
- * Sums over rows `s` of chain.sales. As doubles: they are exact up to 2^53 sats, more than four times all sats that
- * there will ever be.
+ * SQL: sums of rows `s` of chain.sales, as doubles. Doubles are exact up to 2^53 sats, which is more than four times
+ * all sats that will ever exist.
  */
 export const sumsOfSales = `count(*) FILTER (WHERE s.wash)::integer AS "washSales",
        coalesce(sum(s.price) FILTER (WHERE NOT s.wash), 0)::float8 AS volume,
        coalesce(sum(s.price) FILTER (WHERE s.wash), 0)::float8 AS "washVolume",
        (min(s.price) FILTER (WHERE NOT s.wash))::float8 AS lowest`;
 
-/** The sales of the blocks above a height, a row for each block: a million rows would be a million objects. */
+/**
+ * The sales of the blocks above one height, up to another. Reads one row for each block, because one row for each of a
+ * million sales would be a million objects.
+ */
 async function readSold(
   client: ClientBase,
   collection: FoundCollection,

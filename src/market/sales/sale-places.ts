@@ -3,18 +3,21 @@ export interface SoldInBlock {
   readonly height: number;
   /** Time of the block, in Unix seconds. */
   readonly time: number;
-  /** For each sale its transaction, input and place there, in this order, as big-endian numbers of four bytes. */
+  /**
+   * For each sale its transaction, its input and its index in the input, in this order, as big-endian numbers of four
+   * bytes.
+   */
   readonly places: Uint8Array;
-  /** Number of the sales with `wash`. */
+  /** Number of wash trades. */
   readonly washSales: number;
-  /** Sats of all other sales, and of those with `wash`. */
+  /** Sum of the prices in sats without wash trades. `washVolume` is the sum of the wash trades. */
   readonly volume: number;
   readonly washVolume: number;
-  /** The lowest price in sats, without sales with `wash`. Null: all have it. */
+  /** The lowest price in sats, without wash trades. Null if all sales are wash trades. */
   readonly lowest: number | null;
 }
 
-/** Place of a sale: the primary key of chain.sales. */
+/** Position of a sale: the primary key of chain.sales. */
 export interface SalePlace {
   readonly height: number;
   readonly txIndex: number;
@@ -24,10 +27,10 @@ export interface SalePlace {
 
 /** The requested page of the sales of a collection. */
 export interface ActivityQuestion {
-  /** Unix seconds: blocks with an earlier time are left out. Null: no block is. */
+  /** Blocks with an earlier time (Unix seconds) are left out. Null: no block is left out. */
   readonly since: number | null;
   readonly order: 'asc' | 'desc';
-  /** From 0. */
+  /** Number of the page, from 0. */
   readonly page: number;
   readonly limit: number;
 }
@@ -38,8 +41,8 @@ export const placeBytes = 3 * numberBytes;
 export const salesIn = ({ places }: SoldInBlock): number => places.length / placeBytes;
 
 /**
- * A page of sales. `blocks` ascend by height. Block times go backwards by hours, so every block's own time is compared.
- * Blocks before the page are only counted: some milliseconds for a whole chain.
+ * A page of sales. `blocks` must be sorted by ascending height. Block times go backwards by hours, so the time of every
+ * block is compared. Blocks before the page are only counted, which takes some milliseconds for a whole chain.
  */
 export function pageOfSales(
   blocks: readonly SoldInBlock[],

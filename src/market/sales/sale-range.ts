@@ -1,10 +1,10 @@
 import { daySeconds } from '#kernel/primitives/day.ts';
 import { placeAt, type SalePlace, type SoldInBlock, salesIn } from './sale-places.ts';
 
-/** An end of a range: a height, or a day of block time by its first second (Unix). */
+/** An end of a range: a height, or the first second (Unix) of a day. */
 export type RangeEnd = { readonly height: number } | { readonly dayStart: number };
 
-/** A range of blocks. Both ends are part of it; null: no bound. */
+/** A range of blocks that includes both ends. A null end: no bound. */
 export interface SaleRange {
   readonly from: RangeEnd | null;
   readonly to: RangeEnd | null;
@@ -17,9 +17,9 @@ function isWithin({ height, time }: SoldInBlock, { from, to }: SaleRange): boole
 }
 
 /**
- * The sales of a range in chain order, in parts of at most `count`. `blocks` ascend by height.
+ * The sales of a range in chain order, in parts of at most `count`. `blocks` must be sorted by ascending height.
  *
- * @param after the sale after which to begin. Null: begin with the first one
+ * @param after the sale after which to begin; null: begin with the first sale
  */
 export function* salesOfRange(
   blocks: readonly SoldInBlock[],

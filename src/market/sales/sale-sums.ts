@@ -1,14 +1,14 @@
 import { daySeconds } from '#kernel/primitives/day.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
-/** Sales with their sums. Sales with `wash` are separate: they are in no volume. */
+/** Number and sums of sales. Wash trades are separate, and not part of `sales` and `volume`. */
 export interface SaleSums {
   readonly sales: number;
-  /** Sats. */
+  /** Sum of the prices in sats. */
   readonly volume: number;
   readonly washSales: number;
   readonly washVolume: number;
-  /** The lowest price in sats, without sales with `wash`. Null: there is no other sale. */
+  /** The lowest price in sats, without wash trades. Null if all sales are wash trades. */
   readonly lowest: number | null;
 }
 
@@ -20,18 +20,18 @@ export interface DaySums extends SaleSums {
 
 export const noSales: SaleSums = { sales: 0, volume: 0, washSales: 0, washVolume: 0, lowest: null };
 
-/** The sums over all blocks. */
+/** The sums of all these blocks. */
 export function sumsOf(blocks: readonly SoldInBlock[]): SaleSums {
   return blocks.reduce((sums, block) => plus(sums, sumsOfBlock(block)), noSales);
 }
 
-/** The sums over the blocks whose time is from one second (Unix) to below another. */
+/** The sums of the blocks whose time is at least `from` and below `to`, in Unix seconds. */
 export const sumsBetween = (blocks: readonly SoldInBlock[], from: number, to: number): SaleSums =>
   sumsOf(blocks.filter(({ time }) => time >= from && time < to));
 
 /**
- * The sums of each day (UTC) with a sale, the earliest first. Block times go backwards, so heights are not an order of
- * days.
+ * The sums of each day (UTC) with a sale, the earliest day first. Block times go backwards, so a higher block may be of
+ * an earlier day.
  */
 export function sumsByDay(blocks: readonly SoldInBlock[]): DaySums[] {
   const byDay = new Map<number, SaleSums>();
