@@ -8,15 +8,17 @@ import { type PhasesUpdate, type UpdatedPhases, updatePhases } from './collectio
 export class CreatorCollections {
   readonly #pool: pg.Pool;
 
-  /** @param pool of the role that answers requests */
+  /** @param pool connections of the database role that answers requests */
   constructor(pool: pg.Pool) {
     this.#pool = pool;
   }
 
   /**
-   * Stores a collection, which waits for an operator. False: another one has its id. Throws `collection_undecided_max`.
+   * Stores a collection, which then waits for the decision of an operator. Returns false if another collection has its
+   * id. Throws `collection_undecided_max`.
    *
-   * @param client the creator without a key; null: the creator has a key @param onCreated called in its transaction
+   * @param client the client name of a creator without a key; null: the creator has a key
+   * @param onCreated called in the transaction that stores the collection
    */
   async create(
     collection: NewCollection,

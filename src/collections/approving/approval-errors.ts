@@ -16,10 +16,10 @@ export function requirePending({
   throw new AppError('mint_decided', `The collection ${id} is ${state}${at}.`, { id, state });
 }
 
-/** Faults shown in a message: a collection of 100,000 files may have as many. */
+/** Maximum number of faults in a message. A collection of 100,000 files may have that many faults. */
 const shownMax = 100;
 
-/** @param untried files that were not fetched after too many faults */
+/** @param untried number of files that were not fetched after too many faults */
 export function wrongFiles(id: string, faults: readonly ApprovalFault[], untried = 0): AppError {
   const lines = faults.slice(0, shownMax).map(({ where, why }) => `${where} ${why}.`);
   if (faults.length > shownMax) lines.push(`… and ${faults.length - shownMax} more.`);

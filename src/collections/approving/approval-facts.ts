@@ -7,7 +7,7 @@ import { unknownMint } from './approval-errors.ts';
 import type { ApprovalFacts, ApprovalFault } from './approval-faults.ts';
 import type { MarketListing } from './market-listing.ts';
 
-/** Reads the facts that decide an approval: all files, 100,000 at most. Throws `mint_unknown`. */
+/** Reads the facts that decide an approval, with all files: at most 100,000. Throws `mint_unknown`. */
 export async function readFacts(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -19,7 +19,7 @@ export async function readFacts(
   return { collection, phases, files };
 }
 
-/** The fault of a slug that the market cannot have. */
+/** The fault of the slug, if the market cannot use it. Empty if the slug is free. */
 export async function slugFaults(
   market: MarketListing,
   client: pg.Pool | pg.ClientBase,

@@ -8,28 +8,28 @@ import { contentTypeOf, fileExtensions } from '#kernel/requests/file-types.ts';
 export interface ApprovalFault {
   /** The field, or the name of the file. */
   readonly where: string;
-  /** The words after the name. */
+  /** The words that follow the name. */
   readonly why: string;
 }
 
-/** A collection, with all facts that decide its approval. */
+/** A collection with all facts that decide its approval. */
 export interface ApprovalFacts {
   readonly collection: Pick<Collection, 'totalCount' | 'price' | 'creatorAddress'>;
   readonly phases: readonly Pick<ListedPhase, 'phase' | 'price'>[];
   readonly files: readonly CollectionFile[];
 }
 
-/** Bounds of contents, and the operator's permission to pass one of them. */
+/** Bounds of contents, and the operator's permission to sell equal contents. */
 export interface ApprovalOptions {
-  /** Two items may have the same bytes. */
+  /** Whether two files may have the same bytes. */
   readonly allowsDoubles: boolean;
-  /** Bytes of a file: those that an order can inscribe. */
+  /** Maximum number of bytes of a file that an order can inscribe. */
   readonly bytesMax: number;
-  /** A miner takes transactions above the standard weight (NONSTANDARD_MINER_URL). */
+  /** Whether a miner accepts transactions above the standard weight (NONSTANDARD_MINER_URL). */
   readonly nonStandard: boolean;
 }
 
-/** Finds faults that no content can mend, before any file is fetched. Pure. */
+/** Finds the faults that do not depend on contents, before any file is fetched. Pure. */
 export function termFaults({ collection, phases, files }: ApprovalFacts): readonly ApprovalFault[] {
   const { totalCount, price, creatorAddress } = collection;
   const faults: ApprovalFault[] = [];
@@ -58,7 +58,7 @@ function nameFaults({ name, url, stored }: CollectionFile): readonly ApprovalFau
     : [];
 }
 
-/** The reason, after its name, why a file of this length cannot be sold; null: it can be. Pure. */
+/** Why a file of this length cannot be sold, in words that follow its name. Returns null if it can be sold. Pure. */
 export function contentFault(bytes: number, { bytesMax, nonStandard }: ApprovalOptions): string | null {
   if (bytes === 0) return 'is empty: an inscription has at least one byte';
   if (bytes > bytesMax) return `has ${bytes} bytes, and a file at most ${bytesMax}`;
@@ -67,12 +67,12 @@ export function contentFault(bytes: number, { bytesMax, nonStandard }: ApprovalO
     : null;
 }
 
-/** Weight of the shortest reveal of a content: pushes of 520 bytes each, one input and one output. */
+/** Minimum weight of a reveal of a content: pushes of 520 bytes each, one input and one output. */
 const leastRevealWeight = (bytes: number): number => bytes + 3 * Math.ceil(bytes / 520) + 400;
 
 /**
- * Finds faults of stored contents. The same bytes twice are most often a mistake of the creator, and a sale cannot be
- * undone: the operator must allow them. Pure.
+ * Finds faults of stored contents. Two files with the same bytes are most often a mistake of the creator, and a sale
+ * cannot be undone, so the operator must allow equal contents. Pure.
  */
 export function contentFaults(
   files: readonly CollectionFile[],
@@ -92,14 +92,17 @@ export function contentFaults(
   });
 }
 
-/** A file whose size differs from the one that its creator named. */
+/** A file whose size differs from the size that its creator sent. */
 export interface SizeDifference {
   readonly name: string;
   readonly toldBytes: number;
   readonly bytes: number;
 }
 
-/** Files whose size differs from the one named. The bytes are sold, so the difference refuses nothing. Pure. */
+/**
+ * Files whose size differs from the size that the creator sent. The stored bytes are sold, so a difference is not a
+ * fault. Pure.
+ */
 export const sizeDifferences = (files: readonly CollectionFile[]): readonly SizeDifference[] =>
   files.flatMap(({ name, toldBytes, stored }) =>
     toldBytes === null || stored === null || stored.bytes === toldBytes

@@ -38,8 +38,8 @@ export interface Approved {
 }
 
 /**
- * Approves a collection: the files on disk at that time are sold. Missing files are fetched, and all faults are
- * reported together; a collection with a fault is not approved. Throws `mint_unknown`, `mint_decided`,
+ * Approves a collection. The files that are on disk at that time will be sold. Missing files are fetched first, and all
+ * faults are reported together. A collection with a fault is not approved. Throws `mint_unknown`, `mint_decided`,
  * `mint_files_wrong` and `mint_disk_full`.
  */
 export async function approveCollection(
@@ -70,10 +70,13 @@ export async function approveCollection(
   return { ...approved, fetched: missing.length };
 }
 
-/** Files that are looked for on the disk at the same time. */
+/** Maximum number of files whose presence on the disk is checked at the same time. */
 const looksAtOnce = 16;
 
-/** Files whose contents are noted but missing on the disk: the disk was lost, or restored without them. */
+/**
+ * Files whose contents are noted in the database but missing on the disk. This happens if the disk was lost, or
+ * restored from an older copy.
+ */
 async function lostContents(
   disk: ContentsDisk,
   files: readonly CollectionFile[],
@@ -91,7 +94,9 @@ const lostFault = ({ name }: CollectionFile): ApprovalFault => ({
   why: 'was uploaded, but the disk of files has lost it: upload it again with satscribe mint upload',
 });
 
-/** Checks everything again in the transaction that decides: files, phases and slug may have changed meanwhile. */
+/**
+ * Checks everything again in the transaction that approves, because files, phases and slug may have changed meanwhile.
+ */
 async function decide(
   tx: pg.ClientBase,
   market: MarketListing,
@@ -125,8 +130,8 @@ const missingFault = ({ name, stored }: CollectionFile): readonly ApprovalFault[
     : [];
 
 /**
- * Assigns to each item its file, or to all items the single file of an edition. No one can foretell the order in which
- * they are drawn.
+ * Assigns a file to each item, or the single file of an edition to all items. The order in which items are drawn is
+ * random, so no one can predict it.
  */
 function itemsOf(
   { totalCount }: Pick<Collection, 'totalCount'>,

@@ -1,13 +1,13 @@
-/** The disk of contents, by sha256. */
+/** The disk that stores contents by their sha256. */
 export interface ContentsDisk {
-  /** Stores a content, even if it is stored already: it is on disk when this returns. Returns its sha256. */
+  /** Stores a content, even if it is stored already. The content is on disk when this returns. Returns its sha256. */
   put(content: Uint8Array): Promise<Buffer>;
-  /** Null: it is not on disk. */
+  /** The length of a content. Returns null if the content is not on disk. */
   bytesOf(sha256: Uint8Array): Promise<number | null>;
 }
 
-/** Files that keys have uploaded to this service, by their URLs. */
+/** Reads files that were uploaded to this service with a key, by their URLs. */
 export interface OwnContents {
-  /** The content, or the reason why it is missing; null: the URL is not ours. */
+  /** The content, or the reason as a text why it is missing. Returns null if the URL is not a URL of this service. */
   read(url: string, signal: AbortSignal): Promise<Uint8Array | string | null>;
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 export interface FileCounts {
   readonly files: number;
-  /** Files whose bytes are stored. */
+  /** Number of files whose bytes are stored. */
   readonly stored: number;
   readonly storedBytes: number;
 }

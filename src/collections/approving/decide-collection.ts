@@ -4,14 +4,14 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { requirePending, unknownMint } from './approval-errors.ts';
 
-/** Refuses a pending collection. Its files may be deleted. Throws `mint_unknown` and `mint_decided`. */
+/** Refuses a pending collection. Its files may then be deleted. Throws `mint_unknown` and `mint_decided`. */
 export function refuseCollection(pool: pg.Pool, id: string, reason: string): Promise<void> {
   return decide(pool, id, 'refused', reason, requirePending);
 }
 
 /**
- * Ends the sale of an approved collection: sold items stay, and unpaid orders keep their items for their time. Throws
- * `mint_unknown` and `mint_decided`.
+ * Ends the sale of an approved collection. Sold items stay sold, and unpaid orders keep their items until these orders
+ * expire. Throws `mint_unknown` and `mint_decided`.
  */
 export function closeCollection(pool: pg.Pool, id: string, reason: string): Promise<void> {
   return decide(pool, id, 'closed', reason, ({ state }) => {

@@ -8,17 +8,20 @@ import { type ApprovalFault, type ApprovalOptions, contentFault } from './approv
 import type { ContentsDisk, OwnContents } from './contents-disk.ts';
 import { noteContents, type StoredContent } from './stored-files.store.ts';
 
-/** Timeout of one file: as long as a customer's order waits for all of its files. */
+/** How long to wait for one file. A customer's order waits the same time for all of its files. */
 const fetchTimeoutMs = 60_000;
 /**
- * Files that are fetched at once: a host has at most four of them, because the guarded client allows it that many
- * connections.
+ * Maximum number of hosts from which files are fetched at the same time. Each host sends at most four files at once,
+ * because the guarded client allows four connections to a host.
  */
 const hostsAtOnce = 8;
 const atOnceEach = 4;
-/** Contents that are noted by one statement: after a crash as many are fetched again. */
+/** Maximum number of contents that one statement notes. After a crash, at most about this number is fetched again. */
 const notedTogether = 50;
-/** Faults after which nothing more is fetched: a missing host gives the same fault for each of its files. */
+/**
+ * Number of faults after which no more files are fetched, because a missing host gives the same fault for each of its
+ * files.
+ */
 const faultsMax = 100;
 
 export interface FetchParts {
@@ -27,19 +30,19 @@ export interface FetchParts {
   readonly own: OwnContents;
   readonly outgoing: OutgoingHttp;
   readonly signal: AbortSignal;
-  /** Called with the number of files that are stored, and their bytes. */
+  /** Called after each stored file, with the number of stored files and the sum of their bytes. */
   readonly onStored: (files: number, bytes: number) => void;
 }
 
-/** Faults of fetched files, and the number of files that were not tried after too many faults. */
+/** Result of a fetch. `untried` is the number of files that were not tried after too many faults. */
 interface Fetched {
   readonly faults: readonly ApprovalFault[];
   readonly untried: number;
 }
 
 /**
- * Fetches files of a pending collection from their URLs, each once, and stores their bytes. Stored files are noted at
- * once, so the next run fetches only the others. Memory: 32 files.
+ * Fetches files of a pending collection from their URLs, each file once, and stores their bytes. Stored files are noted
+ * in the database, so the next run fetches only the other files. At most 32 files are in memory.
  */
 export async function fetchFiles(
   parts: FetchParts,
@@ -68,7 +71,7 @@ export async function fetchFiles(
       faults.push({ where: name, why: fault ?? '' });
       return;
     }
-    // its name was checked first
+    // the approval checked the name first, so it has a type
     const mediaType = contentTypeOf(name) ?? '';
     const sha256 = await disk.put(content);
     noted.push({ place, name, sha256, bytes: content.length, mediaType });
@@ -90,7 +93,8 @@ const hostOf = (url: string | null): string =>
   url !== null && URL.canParse(url) ? new URL(url).host.toLowerCase() : '';
 
 /**
- * The content at a URL, or the reason why it is missing, after the name of its file. Throws the reason of the signal.
+ * The content at a URL, or the reason why it is missing, in words that follow the file's name. Throws the reason of the
+ * signal if it is aborted.
  */
 async function contentAt(
   { own, outgoing, signal }: Pick<FetchParts, 'own' | 'outgoing' | 'signal'>,
@@ -100,6 +104,6 @@ async function contentAt(
   const ours = await own.read(url, signal);
   if (ours !== null) return typeof ours === 'string' ? `has a URL that ${ours}` : ours;
   const got = await fetchFile(outgoing, url, { bytesMax, timeoutMs: fetchTimeoutMs, signal });
-  // faults are shown in a list
+  // each fault is shown as an item of a list, so it has no full stop
   return typeof got === 'string' ? got.replace(/\.$/u, '') : got;
 }

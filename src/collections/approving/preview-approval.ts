@@ -10,17 +10,20 @@ import {
 } from './approval-faults.ts';
 import type { MarketListing } from './market-listing.ts';
 
-/** Outcome that an approval would have now. */
+/** The result that an approval would have now. */
 export interface ApprovalPreview {
-  /** Faults that are known before files are fetched. */
+  /** The faults that are known before files are fetched. */
   readonly faults: readonly ApprovalFault[];
-  /** Files that would be fetched, and the sum of their named bytes; null: the size of one of them is not named. */
+  /**
+   * Number of files that would be fetched. `toFetchBytes` is the sum of the sizes that the creator sent, and null if
+   * the size of one of these files was not sent.
+   */
   readonly toFetch: number;
   readonly toFetchBytes: number | null;
   readonly differences: readonly SizeDifference[];
 }
 
-/** Shows the effect of an approval, without one. Throws `mint_unknown`. */
+/** Shows the effect of an approval, without approving. Throws `mint_unknown`. */
 export async function previewApproval(
   client: pg.Pool | pg.ClientBase,
   market: MarketListing,

@@ -9,7 +9,7 @@ export interface StoredContent {
   readonly mediaType: string;
 }
 
-/** SQL: contents as rows, from the second parameter on. */
+/** SQL: contents as rows. Their columns are the parameters from the second on. */
 const givenContents = 'unnest($2::integer[], $3::text[], $4::bytea[], $5::integer[], $6::text[])';
 
 const columnsOf = (contents: readonly StoredContent[]): readonly unknown[] => [
@@ -20,7 +20,10 @@ const columnsOf = (contents: readonly StoredContent[]): readonly unknown[] => [
   contents.map(({ mediaType }) => mediaType),
 ];
 
-/** Notes contents of files of a pending collection: from then on they are not fetched again, and stay on disk. */
+/**
+ * Notes in the database which contents of a pending collection are on disk. Noted contents are not fetched again, and
+ * are not deleted from the disk.
+ */
 export async function noteContents(
   client: pg.Pool | pg.ClientBase,
   collection: string,
@@ -36,7 +39,7 @@ export async function noteContents(
   );
 }
 
-/** Forgets contents that the disk has lost. */
+/** Removes the notes of contents that the disk has lost. */
 export async function forgetContents(
   client: pg.Pool | pg.ClientBase,
   collection: string,
@@ -50,7 +53,10 @@ export async function forgetContents(
   );
 }
 
-/** Replaces the files of a pending collection, whose row must be locked, by uploaded ones, in their order. */
+/**
+ * Replaces the files of a pending collection by uploaded files, in the order of `contents`. The row of the collection
+ * must be locked.
+ */
 export async function replaceFiles(
   tx: pg.ClientBase,
   collection: string,

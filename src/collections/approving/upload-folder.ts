@@ -19,7 +19,10 @@ export interface UploadParts {
   readonly pool: pg.Pool;
   readonly disk: ContentsDisk;
   readonly signal: AbortSignal;
-  /** Called with the number of files on the disk, the total, and their bytes. */
+  /**
+   * Called after each file, with the number of files on the disk, the number of all files, and the bytes of the files
+   * on the disk.
+   */
   readonly onStored: (files: number, of: number, bytes: number) => void;
 }
 
@@ -27,23 +30,23 @@ export interface Uploaded {
   readonly collection: string;
   readonly files: number;
   readonly bytes: number;
-  /** Files that the disk had already. */
+  /** Number of files that were on the disk already. */
   readonly known: number;
-  /** Hidden files and folders, which were left out. */
+  /** Names of hidden files and of folders, which were left out. */
   readonly leftOut: readonly string[];
 }
 
-/** Files that are read at once: each is written and flushed separately. */
+/** Maximum number of files that are read at once. Each file is written and flushed separately. */
 const atOnce = 8;
 
-/** Compares numbers within names as numbers: 2.png comes before 10.png. */
+/** Compares names with numbers as numbers, so 2.png comes before 10.png. */
 const order = new Intl.Collator('en', { numeric: true });
 
 /**
- * Replaces the files of a pending collection by those of a folder; the order of their names is that of the items. The
- * list changes at the end, at once, or not at all. Contents that are on disk are not written again: an interrupted run
- * can be repeated. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong`, `mint_folder_unreadable` and
- * `mint_disk_full`.
+ * Replaces the files of a pending collection by the files of a folder. The items are in the order of the file names.
+ * The list of files changes at the end: completely, or not at all. Contents that are on disk are not written again, so
+ * an interrupted run can be repeated. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong`,
+ * `mint_folder_unreadable` and `mint_disk_full`.
  */
 export async function uploadFolder(
   parts: UploadParts,
@@ -64,7 +67,7 @@ export async function uploadFolder(
   const contents = await inLanes(names, atOnce, async (name, place): Promise<StoredContent> => {
     signal.throwIfAborted();
     const content = await readContent(join(folder, name));
-    // it may have changed since the first look
+    // the file may have changed since the first check
     const fault = contentFault(content.length, options);
     if (fault !== null) throw wrongFiles(id, [{ where: name, why: fault }]);
     const sha256 = createHash('sha256').update(content).digest();
@@ -86,7 +89,9 @@ export async function uploadFolder(
   return { collection: id, files: contents.length, bytes, known, leftOut };
 }
 
-/** The files of a folder, in the order of the items. Hidden files come from file managers, and are left out. */
+/**
+ * The files of a folder, in the order of the items. Hidden files are left out, because they come from file managers.
+ */
 async function listFolder(
   folder: string,
 ): Promise<{ readonly names: readonly string[]; readonly leftOut: readonly string[] }> {
@@ -132,7 +137,7 @@ async function fileFaults(
 
 const readContent = (path: string): Promise<Buffer> => readable(path, readFile(path));
 
-/** Throws `mint_folder_unreadable`. */
+/** The result of a read of a file or folder. Throws `mint_folder_unreadable` if the read failed. */
 async function readable<Result>(path: string, reading: Promise<Result>): Promise<Result> {
   try {
     return await reading;

@@ -1,42 +1,45 @@
-/** Bounds of collections for sale; the database has the same ones. */
+/** Bounds of collections for sale. The database checks the same bounds. */
 export const collectionBounds = {
-  /** Items: as many as a collection of the market has. */
+  /** Maximum number of items of a collection. Collections of the market have the same maximum. */
   items: 100_000,
-  /** Files that one creation names by URL: those of larger collections are uploaded (interface 4.4). */
+  /**
+   * Maximum number of files that one creation names by URL. The operator uploads the files of larger collections
+   * (interface 4.4).
+   */
   filesByUrl: 1_000,
   /**
-   * Phases: each is read with every order. It is half of the places of the table: a change moves phases to the other
-   * half first.
+   * Maximum number of phases. Every order reads all phases. The table allows twice this number of positions, because a
+   * change first moves the phases to the other half.
    */
   phases: 50,
-  /** Addresses of all phases together: as many as buyers of the largest supply. */
+  /** Maximum number of addresses of all phases together: one buyer for each item of the largest collection. */
   allowances: 100_000,
   /**
-   * The same for a creation without a key: a form of 20,000 fields holds no more, and it bounds how far strangers can
-   * fill the disk.
+   * Maximum number of addresses of a creation without a key. A form has at most 20,000 fields, and the bound limits how
+   * much of the disk strangers can fill.
    */
   strangersAllowances: 20_000,
-  /** Items of one order: as many as files of a managed order in one creation. */
+  /** Maximum number of items of one order. It equals the maximum number of files of a managed order in one creation. */
   itemsOfOrder: 1_000,
-  /** Sats an item: all sats that will ever exist. */
+  /** Maximum price of an item in sats: all sats that will ever exist. */
   price: 2_100_000_000_000_000,
-  /** Characters of names. */
+  /** Maximum number of characters of a name. */
   nameChars: 200,
-  /** Characters of URLs: as many as browsers and servers accept. */
+  /** Maximum number of characters of a URL. Browsers and servers accept that many. */
   urlChars: 3_000,
 } as const;
 
 /**
- * Collections of creators without a key that no operator has decided about. Each takes up to 3 MB in the database, and
- * an operator reads each of them.
+ * Maximum numbers of undecided collections of creators without a key. Each takes up to 3 MB in the database, and an
+ * operator must read each of them.
  */
 export const undecidedBounds = {
-  /** Limit of one address: enough for a creator who tries again after a mistake. */
+  /** Limit of one address. It is enough for a creator who tries again after a mistake. */
   client: 3,
-  /** Limit of one network: the owner of a /24 has 256 addresses. */
+  /** Limit of one network, because the owner of a /24 has 256 addresses. */
   network: 10,
-  /** Limit of all together: 300 MB. */
+  /** Limit of all creators together: 300 MB. */
   all: 100,
-  /** Days after which they are deleted: an operator may be away for a month. */
+  /** Number of days after which undecided collections are deleted. An operator may be away for a month. */
   days: 30,
 } as const;

@@ -12,29 +12,35 @@ export interface Collection {
   readonly state: CollectionState;
   readonly name: string;
   readonly totalCount: number;
-  /** Sats an item, if its phase has no price of its own. */
+  /** Price of an item in sats, if its phase has no price of its own. */
   readonly price: bigint;
   readonly creatorAddress: string | null;
   readonly altPrices: AltPrices | null;
-  /** The price in a rune; null: it is in sats, or has no receiver, as in collections of earlier versions. */
+  /**
+   * The price in a rune. Null if the price is in sats, or is in a rune but has no receiver, as in collections of
+   * earlier versions.
+   */
   readonly runePrice: RunePrice | null;
   readonly shown: ShownTexts;
-  /** sha256 of the key that may change it; null: only the operator may. */
+  /** sha256 of the key that may change the collection. Null if only the operator may change it. */
   readonly keyHash: Buffer | null;
   readonly createdAt: Date;
-  /** Null: no operator has decided about it. */
+  /** Null if no operator has decided about the collection. */
   readonly decidedAt: Date | null;
-  /** Why it was refused or closed. */
+  /** Why the collection was refused or closed. Null otherwise. */
   readonly reason: string | null;
-  /** Items that orders have. */
+  /** Number of items that orders have. */
   readonly taken: number;
-  /** Items of orders that are not paid yet. */
+  /** Number of items of orders that are not paid yet. */
   readonly unpaid: number;
 }
 
-/** A collection with values that are counted over its files, which are read for that. */
+/** A collection with a value that is computed by reading all of its files. */
 export interface MeasuredCollection extends Collection {
-  /** Average bytes of an item: of approved files, before the approval as named; null: unknown. */
+  /**
+   * Average number of bytes of a file. Files that are not stored yet count with the size that the creator sent. Null if
+   * no size is known.
+   */
   readonly averageBytes: number | null;
 }
 
@@ -82,7 +88,7 @@ function collectionOf(row: Row): Collection {
   };
 }
 
-/** A collection in any state; null: no collection has this id. */
+/** A collection in any state. Returns null if no collection has this id. */
 export async function readCollection(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -95,7 +101,9 @@ export async function readCollection(
   return rows[0] === undefined ? null : collectionOf(rows[0]);
 }
 
-/** Average bytes of an item of a collection: 40 ms for 100,000 files. Null: unknown. */
+/**
+ * Average number of bytes of a file of a collection. Takes 40 ms for 100,000 files. Returns null if no size is known.
+ */
 export async function readAverageBytes(client: pg.Pool | pg.ClientBase, id: string): Promise<number | null> {
   const { rows } = await client.query<{ bytes: number | null }>(
     `SELECT ${averageBytes} AS bytes FROM service.mint_collections AS c WHERE c.id = $1`,
@@ -106,12 +114,12 @@ export async function readAverageBytes(client: pg.Pool | pg.ClientBase, id: stri
 
 /** A page of a list of collections. */
 export interface CollectionPage {
-  /** Id of the collection that it follows; null: it begins at the oldest one. */
+  /** Id of the collection after which the page begins. Null: the page begins with the oldest collection. */
   readonly after: string | null;
   readonly limit: number;
 }
 
-/** Collections of a state (null: of any), the oldest first. */
+/** Collections in a state, the oldest first. `state` null: collections in any state. */
 export async function listCollections(
   client: pg.Pool | pg.ClientBase,
   state: CollectionState | null,
@@ -128,15 +136,15 @@ export async function listCollections(
 }
 
 /**
- * Locks a collection, so that nothing is sold and no phase changes until the transaction ends; null: no collection has
- * this id.
+ * Locks and reads a collection. Until the transaction ends, nothing is sold and no phase changes. Returns null if no
+ * collection has this id.
  */
 export async function lockCollection(tx: pg.ClientBase, id: string): Promise<Collection | null> {
   await lockCollectionRow(tx, id);
   return readCollection(tx, id);
 }
 
-/** Locks a collection without reading it, if there is one with this id. */
+/** Locks a collection without reading it. Does nothing if no collection has this id. */
 export async function lockCollectionRow(tx: pg.ClientBase, id: string): Promise<void> {
   await tx.query({
     name: 'lock mint collection',

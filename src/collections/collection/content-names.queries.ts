@@ -1,14 +1,15 @@
 /**
- * SQL: contents on disk that files of collections name, a row each: `sha256`, and `is_over`: whether the collection no
- * longer needs it. Approved contents for sale exist only on disk: no URL has them again.
+ * SQL: contents on disk that files of collections use, one row for each file. The columns are `sha256` and `is_over`,
+ * which is true if the collection no longer needs the content. Approved contents exist only on disk, and no URL can
+ * replace them.
  */
 export const collectionContents = `SELECT f.sha256, c.state = 'refused' AS is_over
     FROM service.mint_files AS f JOIN service.mint_collections AS c ON c.id = f.collection
    WHERE f.sha256 IS NOT NULL`;
 
 /**
- * SQL: keys of uploads that URLs of pending collections name, and whose files are not fetched yet: `s3_key`. The origin
- * is ignored, because this service may have several, and a key names one upload.
+ * SQL: keys (`s3_key`) of uploads whose URLs pending collections name, and that are not fetched yet. The origin of the
+ * URL is ignored, because this service may have several origins, and a key names one upload.
  */
 export const keysOfPendingFiles = `SELECT found.s3_key
     FROM service.mint_collections AS c JOIN service.mint_files AS f ON f.collection = c.id

@@ -3,14 +3,14 @@ import type { SentFile } from '#collections/reading/read-sent-files.ts';
 
 /** A file of a collection. */
 export interface CollectionFile {
-  /** From 0. */
+  /** Index of the file in the collection, from 0. */
   readonly place: number;
   readonly name: string;
-  /** Null: the operator uploads it. */
+  /** Null if the operator uploads the file. */
   readonly url: string | null;
-  /** Bytes named by its creator; null: not named. */
+  /** Number of bytes that the creator sent. Null if the creator sent no number. */
   readonly toldBytes: number | null;
-  /** The approved bytes; null: they are missing so far. */
+  /** The stored bytes that are approved or can be approved. Null if they are not stored yet. */
   readonly stored: { readonly sha256: Buffer; readonly bytes: number; readonly mediaType: string } | null;
 }
 
@@ -42,7 +42,7 @@ export async function readFiles(
   }));
 }
 
-/** An approved file, by its place; null: there is no file that anyone may see. */
+/** A file of an approved or closed collection, by its index. Returns null if there is no such file. */
 export async function approvedFile(
   client: pg.Pool | pg.ClientBase,
   collection: string,

@@ -8,15 +8,15 @@ import { insertFiles } from './files.store.ts';
 import { insertPhases } from './phases.store.ts';
 import type { RunePrice } from './rune-price.ts';
 
-/** A collection whose price was looked up. */
+/** A new collection. Its price in a rune was looked up in the index. */
 export interface NewCollection extends Omit<SentCollection, 'runePrice'> {
-  /** The price in a rune, as shown and as charged; null: it is sold for sats. */
+  /** The price in a rune, in the shown form and in the charged form. Null if items are sold for sats. */
   readonly inRunes: { readonly shown: AltPrices; readonly price: RunePrice } | null;
 }
 
 /**
- * `taken`: another collection has this id. `bounds`: too many collections of creators without a key wait for the
- * operator.
+ * Result of an insert. `taken`: another collection has this id. `bounds`: the collection lists too many addresses for a
+ * creator without a key, or too many such collections wait for the operator.
  */
 export type InsertedCollection =
   | { readonly kind: 'inserted'; readonly createdAt: Date }
@@ -24,9 +24,9 @@ export type InsertedCollection =
   | { readonly kind: 'bounds'; readonly reason: string };
 
 /**
- * Stores a new collection, which waits for an operator.
+ * Stores a new collection, which then waits for the decision of an operator.
  *
- * @param client the creator without a key, as limits count clients; null: the creator has a key
+ * @param client the client name of a creator without a key, for limits; null: the creator has a key
  */
 export async function insertCollection(
   tx: pg.ClientBase,
@@ -81,8 +81,8 @@ function longProblem({ phases }: Pick<NewCollection, 'phases'>): string | null {
 }
 
 /**
- * Why a client may not create another collection without a key; null: it may. Creations are counted one after the
- * other.
+ * Why a client may not create another collection without a key. Returns null if the client may. Creations take a lock,
+ * so they are counted one after the other.
  */
 async function undecidedProblem(tx: pg.ClientBase, client: string): Promise<string | null> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.undecidedCollections]);

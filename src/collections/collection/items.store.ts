@@ -1,22 +1,23 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 
-/** SQL: bytes of the opcode before a push (`pushBytes` of orders). */
+/** SQL: number of bytes of the opcode before a push, equal to `pushBytes` of orders. */
 const opcodeBytes = (length: string): string =>
   `CASE WHEN ${length} = 0 THEN 0 WHEN ${length} < 76 THEN 1 WHEN ${length} < 256 THEN 2 ELSE 3 END`;
 
 /**
- * SQL: bytes of the file `f` in the script of a reveal, without the part that all items share: its content in pushes of
- * 520, and its type, which may make a shorter content more expensive. Service migration 0049 counts in the same way.
+ * SQL: number of bytes of the file `f` in the script of a reveal, without the part that all items share. It includes
+ * the content in pushes of 520 bytes, and the media type: a long type may make a shorter content more expensive.
+ * Service migration 0049 counts in the same way.
  */
 const scriptBytes = `f.bytes + 3 * (f.bytes / 520) + ${opcodeBytes('f.bytes % 520')}
   + octet_length(f.media_type) + ${opcodeBytes('octet_length(f.media_type)')}`;
 
 /** An item to insert. */
 interface NewItem {
-  /** The place of its file. */
+  /** The index of its file. */
   readonly file: number;
-  /** Free items are given in the order of these numbers: signed 32-bit integers. */
+  /** A signed 32-bit integer. Free items are drawn in the order of these numbers. */
   readonly draw: number;
 }
 

@@ -3,12 +3,12 @@ import type { NamedPhase } from '#collections/reading/name-phases.ts';
 import type { Phase } from '#collections/selling/choose-phase.ts';
 import { collectionBounds } from './collection-bounds.ts';
 
-/** A phase, and the number of addresses that it lists. */
+/** A phase with the number of addresses that it lists. */
 export interface ListedPhase extends Phase {
   readonly allowances: number;
 }
 
-/** The phases of a collection, in the order of its creator. */
+/** The phases of a collection, in the creator's order. */
 export async function readPhases(
   client: pg.Pool | pg.ClientBase,
   collection: string,
@@ -40,7 +40,7 @@ export async function readPhases(
   }));
 }
 
-/** Phases with the number of addresses of each list: 100,000 are counted in 10 ms. */
+/** Phases with the number of addresses of each list. Counting 100,000 addresses takes 10 ms. */
 export async function readListedPhases(
   client: pg.Pool | pg.ClientBase,
   collection: string,
@@ -55,7 +55,7 @@ export async function readListedPhases(
   return phases.map((phase) => ({ ...phase, allowances: listed.get(phase.phase) ?? 0 }));
 }
 
-/** The phases of a collection that orders have bought from: their rows stay. */
+/** The phases of a collection from which orders have bought. Their rows must not be deleted. */
 export async function readOrderedPhases(tx: pg.ClientBase, collection: string): Promise<ReadonlySet<string>> {
   const { rows } = await tx.query<{ phase: string }>(
     `SELECT p.phase FROM service.mint_phases AS p WHERE p.collection = $1
@@ -79,7 +79,7 @@ export async function replacePhases(
     collection,
     phases.map(({ phase }) => phase),
   ]);
-  // places are unique: phases that stay make room first
+  // positions are unique, so phases that stay first move to positions above the maximum
   await tx.query('UPDATE service.mint_phases SET place = place + $2 WHERE collection = $1', [
     collection,
     collectionBounds.phases,
@@ -87,7 +87,9 @@ export async function replacePhases(
   await insertPhases(tx, collection, phases);
 }
 
-/** Inserts phases with their addresses. Known phases get new terms, and keep the items that orders have. */
+/**
+ * Inserts phases with their addresses. Existing phases get new terms, and keep their number of items that orders have.
+ */
 export async function insertPhases(
   tx: pg.ClientBase,
   collection: string,
@@ -114,7 +116,7 @@ export async function insertPhases(
   for (const phase of phases) await insertAllowances(tx, collection, phase);
 }
 
-/** Addresses in one statement: encoding them takes the event loop some milliseconds. */
+/** Maximum number of addresses in one statement. Encoding this number blocks the event loop for some milliseconds. */
 const addressesAtOnce = 2_000;
 
 async function insertAllowances(
@@ -138,21 +140,27 @@ async function insertAllowances(
   }
 }
 
-/** Items that a phase allows one address. */
+/** The items that a phase allows one address to buy. */
 export interface Allocation {
   readonly phase: string;
   readonly isPublic: boolean;
-  /** The phase lists the address. */
+  /** Whether the phase lists the address. */
   readonly isListed: boolean;
-  /** Items that it may pay for; null: as many as the phase has, or it is not listed. */
+  /**
+   * Maximum number of items that the address may pay for. Null if only the phase's own items limit the number, or the
+   * address is not listed.
+   */
   readonly items: number | null;
-  /** Items that it has paid for. */
+  /** Number of items that the address has paid for. */
   readonly paid: number;
-  /** Orders in which it has paid for them, with their items. */
+  /** The orders in which the address has paid for items, with their numbers of items. */
   readonly orders: readonly { readonly orderId: string; readonly items: number }[];
 }
 
-/** Items that the phases of an approved or closed collection allow an address; null: there is no such collection. */
+/**
+ * The items that each phase of an approved or closed collection allows an address to buy. Returns null if there is no
+ * such collection.
+ */
 export async function readAllocations(
   client: pg.Pool | pg.ClientBase,
   collection: string,

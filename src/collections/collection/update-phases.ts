@@ -14,7 +14,10 @@ export interface PhasesUpdate {
   readonly mayChange: (collection: Collection) => boolean;
 }
 
-/** `unknown`: there is no collection with this id. `foreign`: it belongs to someone else. */
+/**
+ * Result of a change. `unknown`: there is no collection with this id. `foreign`: the collection belongs to someone
+ * else.
+ */
 export type UpdatedPhases =
   | { readonly kind: 'updated'; readonly collection: Collection; readonly phases: readonly ListedPhase[] }
   | { readonly kind: 'unknown' }
@@ -22,8 +25,8 @@ export type UpdatedPhases =
   | Faulty;
 
 /**
- * Replaces the phases of a collection and their lists, for future orders: existing orders keep their terms. Sales are
- * locked out meanwhile, so that no phase gets fewer items than its orders have.
+ * Replaces the phases of a collection and their lists for future orders. Existing orders keep their terms. Sales wait
+ * meanwhile, so that no phase gets fewer items than its orders have.
  */
 export async function updatePhases(
   tx: pg.ClientBase,
@@ -55,7 +58,7 @@ export async function updatePhases(
   return { kind: 'updated', collection, phases: await readListedPhases(tx, id) };
 }
 
-/** Collects changes that would take items from orders. Pure. */
+/** Collects faults of changes that would take items away from orders. Pure. */
 function findSoldFaults(
   values: RequestValues,
   phases: readonly SentPhase[],

@@ -7,13 +7,13 @@ const indexPattern = /^\d{1,9}$/u;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether an object is a list of a form, keyed by index: readers of forms make such an object if a list has gaps. */
+/** Whether an object is a list of a form, keyed by index. Form parsers return such an object if a list has gaps. */
 export const isIndexed = (value: Fields): boolean =>
   Object.keys(value).every((name) => indexPattern.test(name));
 
-/** A list from JSON or from a form: an array, or an object keyed by index. */
+/** Reads a list from JSON or from a form: an array, or an object keyed by index. */
 export function readGivenList(values: RequestValues, given: unknown, name: string): readonly unknown[] {
-  // a form shows an empty list as an empty text
+  // a form sends an empty list as an empty text
   if (given === '') return [];
   if (!isFields(given)) return values.list(given, name);
   if (isIndexed(given))

@@ -5,9 +5,9 @@ export interface NamedPhase extends SentPhase {
 }
 
 /**
- * Gives each phase without a name the smallest number that no phase has. Pure.
+ * Names each phase without a name: its name is the smallest number that no other phase has. Pure.
  *
- * @param known names that are taken: orders may have bought from these phases
+ * @param known names that must not be used again, because orders may have bought from these phases
  */
 export function namePhases(
   phases: readonly SentPhase[],

@@ -4,14 +4,14 @@ import type { SentPhase } from './read-phases.ts';
 /** Terms of a collection that its phases must respect. */
 export interface PhaseTerms {
   readonly totalCount: number;
-  /** Sats an item, for phases without a price. */
+  /** Price of an item in sats, for phases without a price. */
   readonly price: bigint;
   readonly hasCreatorAddress: boolean;
-  /** Whether it is sold for a rune. */
+  /** Whether the collection is sold for a rune. */
   readonly isInRunes: boolean;
 }
 
-/** Collects faults of phases together, and with their collection. Pure. */
+/** Collects faults between phases, and between phases and their collection. Pure. */
 export function findPhaseFaults(
   values: RequestValues,
   phases: readonly SentPhase[],
@@ -34,7 +34,10 @@ export function findPhaseFaults(
         );
 }
 
-/** A price in sats needs a receiver, and a collection without a price in a rune. */
+/**
+ * Adds the fault of a price in sats. Such a price needs a receiver, and is not allowed if the collection is sold for a
+ * rune.
+ */
 function findPriceFault(
   values: RequestValues,
   field: string,
@@ -47,8 +50,8 @@ function findPriceFault(
 }
 
 /**
- * Whether two phases offer everyone two prices at the same time. A public and a listed phase may overlap: an order
- * takes the cheapest phase that its address may use.
+ * Whether two public phases have different prices at the same time. A public and a listed phase may overlap, because an
+ * order takes the cheapest phase that its address may use.
  */
 const isContested = (a: SentPhase, b: SentPhase, { price }: Pick<PhaseTerms, 'price'>): boolean =>
   a.isPublic &&

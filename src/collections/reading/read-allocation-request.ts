@@ -2,14 +2,14 @@ import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 
-/** A question about what an address may buy. */
+/** A request for the items that an address may buy. */
 export interface AllocationRequest {
   readonly kind: 'read';
   readonly id: string;
   readonly script: Uint8Array;
 }
 
-/** Reads the question. Total: any value gives a question or its faults. */
+/** Reads the request. Never throws: any value gives a request or its faults. */
 export function readAllocationRequest(body: unknown, network: NetworkParameters): AllocationRequest | Faulty {
   const values = new RequestValues();
   const given = values.object(body, 'the body');

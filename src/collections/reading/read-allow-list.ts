@@ -8,14 +8,14 @@ import { isFields, isIndexed, readGivenList } from './given-lists.ts';
 /** An address of a list. */
 export interface SentAllowance {
   readonly script: Uint8Array;
-  /** Items that it may pay for; null: as many as the phase has. */
+  /** Maximum number of items that the address may pay for. Null if only the phase's own items limit the number. */
   readonly items: number | null;
 }
 
-/** Cost of an address, in bytes of work of the same time (work-in-steps.ts). */
+/** Cost of parsing an address, as the number of bytes whose work takes the same time (work-in-steps.ts). */
 const addressBytes = 10 * 1024;
 
-/** The addresses of a list of a request. The list is one map or a list of maps: `{address: {allocation}}`. */
+/** Reads the addresses of a list in a request. The list is one map, or a list of maps: `{address: {allocation}}`. */
 export function* readAllowList(
   values: RequestValues,
   given: unknown,
@@ -50,7 +50,7 @@ export function* readAllowList(
   return allowances;
 }
 
-/** Characters of an address in faults: no valid address is longer. */
+/** Maximum number of characters of an address in faults. No valid address is longer. */
 const shownChars = 90;
 
 function entriesOf(
@@ -67,12 +67,12 @@ function entriesOf(
   });
 }
 
-/** Null: no bound of its own. */
+/** Reads the number of items for an address. Returns null if the request sets no bound for the address. */
 function readAllocation(values: RequestValues, given: unknown, field: string): number | null {
   const name = `${field}.allocation`;
   const value = isFields(given) ? given['allocation'] : undefined;
   if (value === undefined) values.required(value, name);
-  // the form in which /getallocation shows it
+  // /getallocation shows a missing bound as -1
   if (value === -1 || value === '-1') return null;
   const items = values.whole(value, name);
   if (items !== null && items > BigInt(collectionBounds.items))

@@ -3,7 +3,7 @@ import { amountFault } from '#kernel/runes/read-amount.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { parseSpacedRune, runeNameForm, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** Prices in runes as they are shown. */
+/** Prices in runes in the form that answers show. */
 export type AltPrices = Readonly<
   Record<string, { readonly amount: number | string; readonly token: string }>
 >;
@@ -11,27 +11,28 @@ export type AltPrices = Readonly<
 /** The price of an item in a rune, before the rune is looked up. */
 export interface SentRunePrice {
   readonly rune: Rune;
-  /** The name as it was sent. */
+  /** The name in the form that was sent. */
   readonly token: string;
-  /** Display units, in digits. */
+  /** Amount in display units, in digits. */
   readonly amount: string;
-  /** The amount as it was sent. */
+  /** The amount in the form that was sent. */
   readonly shown: number | string;
 }
 
-/** The key of a price in a rune: the protocol. */
+/** The key of a price in a rune. It names the protocol. */
 const runeKey = 'rune';
-/** The longest name of a rune has 26 letters, with signs between them. */
+/** Maximum number of characters of a rune's name. The longest name has 26 letters, with spacers between the letters. */
 const tokenChars = 100;
-/** A number with more digits may have changed when it is read. */
+/** Maximum number of digits of a JSON number. A number with more digits may be rounded when it is parsed. */
 const exactDigits = 15;
 
 /**
- * Reads the price in a rune: `{"rune": {amount, token}}`, or keyed by the name of the rune. At most one is allowed,
- * because an order does not say which one it pays. Null: it was not sent, or `values` has its faults.
+ * Reads the price in a rune: `{"rune": {amount, token}}`, or the same with the rune's name as the key. At most one
+ * price is allowed, because an order does not say which price it pays. Returns null if no price was sent, or `values`
+ * has its faults.
  */
 export function readAltPrices(values: RequestValues, given: unknown): SentRunePrice | null {
-  // a form shows an object without fields as an empty text
+  // a form sends an object without fields as an empty text
   if (!isGiven(given) || given === '') return null;
   const prices = values.object(given, 'altPrices');
   if (prices === null) return null;

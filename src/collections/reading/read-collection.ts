@@ -11,25 +11,25 @@ import { readAltPrices, type SentRunePrice } from './read-alt-prices.ts';
 import { readPhases, readPrice, type SentPhase } from './read-phases.ts';
 import { readSentFiles, type SentFile } from './read-sent-files.ts';
 
-/** A collection as its creator sent it, without faults in single fields. */
+/** A collection from a creator's request, without faults in single fields. */
 export interface SentCollection {
   readonly id: string;
   readonly name: string;
   readonly totalCount: number;
-  /** Sats an item for the creator. */
+  /** Price of an item in sats, which the creator gets. */
   readonly price: bigint;
   readonly creator: { readonly address: string; readonly script: Uint8Array } | null;
-  /** The price of an item in a rune; null: it is sold for sats. */
+  /** The price of an item in a rune. Null if items are sold for sats. */
   readonly runePrice: SentRunePrice | null;
   readonly shown: ShownTexts;
-  /** sha256 of the key that may change it; null: only the operator may. */
+  /** sha256 of the key that may change the collection. Null if only the operator may change it. */
   readonly keyHash: Buffer | null;
   readonly files: readonly SentFile[];
-  /** At least one. */
+  /** Never empty. */
   readonly phases: readonly NamedPhase[];
 }
 
-/** Texts that answers show as they were sent. Texts that were not sent are absent. */
+/** Texts that answers show unchanged. Optional texts that were not sent are absent. */
 export interface ShownTexts {
   readonly description: string;
   readonly creator: string;
@@ -42,7 +42,7 @@ export interface ShownTexts {
 
 export interface ReadOptions {
   readonly network: NetworkParameters;
-  /** Why a file is never fetched from a URL; null: it may be. */
+  /** Why a URL can never be fetched. Returns null if it may be fetched. */
   readonly urlProblem: (url: string) => string | null;
 }
 
@@ -52,13 +52,14 @@ export const isCollectionSlug = (text: string): boolean => slugPattern.test(text
 
 const slugForm =
   'must be 1 to 100 small letters without accents, digits, - or _, and begin with a letter or digit: it is part of URLs';
-/** sha256 of an empty text, which clients without a key send. */
+/** sha256 of an empty text. Clients without a key send this value. */
 const emptyKeyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-/** A handle or a link. */
+/** Maximum number of characters of an account name or link. */
 const handleChars = 500;
 
 /**
- * Reads a request to create a collection, from JSON or from a form. Total: any value gives a collection or its faults.
+ * Reads a request to create a collection, from JSON or from a form. Never throws: any value gives a collection or its
+ * faults.
  */
 export function* readCollection(
   body: unknown,
@@ -82,7 +83,7 @@ type ReadTerms = Omit<SentCollection, 'id' | 'name' | 'totalCount' | 'shown' | '
   readonly [Field in 'id' | 'name' | 'totalCount' | 'shown']: SentCollection[Field] | null;
 };
 
-/** Everything except files and phases. Null: a required field is missing or at fault. */
+/** Reads all fields except files and phases. A required field is null if it is missing or wrong. */
 function readTerms(values: RequestValues, given: Fields, network: NetworkParameters): ReadTerms {
   return {
     id: readSlug(values, given['id']),
@@ -98,7 +99,7 @@ function readTerms(values: RequestValues, given: Fields, network: NetworkParamet
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Collects faults of fields together. */
+/** Collects faults that concern several fields. */
 function findSharedFaults(
   values: RequestValues,
   given: Fields,
@@ -114,7 +115,7 @@ function findSharedFaults(
   const hasCreatorAddress = isGiven(given['creator-address']);
   if (price > 0n && runePrice === null && !hasCreatorAddress)
     values.sentence('creator-address', 'creator-address is required if price is above 0: it gets the price.');
-  // an order does not say which one it pays
+  // an order does not say which of two prices it pays
   if (runePrice !== null && price > 0n)
     values.sentence('price', 'price and altPrices are both given: items are sold for sats or for a rune.');
   if (isParentGiven(given['parent']))
@@ -131,8 +132,8 @@ function findSharedFaults(
 }
 
 /**
- * Reads the phases. A collection without phases gets one: its whole supply, for the addresses of its list if it has
- * one.
+ * Reads the phases. A collection without phases gets one phase that sells all items. This phase sells only to the
+ * addresses of the collection's list, if there is a list.
  */
 function* readAllPhases(
   values: RequestValues,
@@ -194,7 +195,7 @@ function readCreatorAddress(
   return parsed.kind === 'script' ? { address, script: parsed.script } : values.fault(name, parsed.reason);
 }
 
-/** Null: a required field is missing. */
+/** Reads the texts that answers show. Returns null if a required text is missing or wrong. */
 function readShown(values: RequestValues, given: Fields): ShownTexts | null {
   const description = values.text(given['description'], 'description');
   if (description === null) values.required(given['description'], 'description');
@@ -218,7 +219,7 @@ const readOptional = (
   charsMax: number,
 ): string | null => (isGiven(given) ? readText(values, given, name, charsMax) : null);
 
-/** A link that pages show: only http or https. */
+/** Reads a link. Only http and https are accepted, because pages show the link. */
 function readLink(values: RequestValues, given: unknown, name: string): string | null {
   const text = readOptional(values, given, name, collectionBounds.urlChars);
   if (text === null) return null;
@@ -236,6 +237,6 @@ function readKeyHash(values: RequestValues, given: unknown): Buffer | null {
     : values.fault('apikeyhash', 'must be the sha256 of an API key: 64 hex characters');
 }
 
-/** Whether there is a parent: an empty object names no inscription. */
+/** Whether a parent was sent. An empty object does not name an inscription, so it is not a parent. */
 const isParentGiven = (given: unknown): boolean =>
   isGiven(given) && !(typeof given === 'object' && Object.keys(given as object).length === 0);

@@ -3,15 +3,15 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 import { readPhases, type SentPhase } from './read-phases.ts';
 
-/** A change of phases, without faults in single fields. */
+/** A request to change phases, without faults in single fields. */
 export interface PhasesRequest {
   readonly kind: 'read';
   readonly id: string;
-  /** At least one. */
+  /** Never empty. */
   readonly phases: readonly SentPhase[];
 }
 
-/** Reads a request to change the phases of a collection. Total: any value gives a change or its faults. */
+/** Reads a request to change the phases of a collection. Never throws: any value gives a change or its faults. */
 export function* readPhasesRequest(body: unknown, network: NetworkParameters): Steps<PhasesRequest | Faulty> {
   const values = new RequestValues();
   const given = values.object(body, 'the body');

@@ -7,12 +7,12 @@ import { readAllowList, type SentAllowance } from './read-allow-list.ts';
 
 /** A phase of a request. */
 export interface SentPhase {
-  /** Its name; null: the service gives it one. */
+  /** Name of the phase. Null if the service chooses the name. */
   readonly phase: string | null;
-  /** Items that it sells; null: all that are left. */
+  /** Maximum number of items that the phase sells. Null if the phase may sell all free items. */
   readonly items: number | null;
   readonly isPublic: boolean;
-  /** Sats an item for the creator; null: the price of the collection. */
+  /** Price of an item in sats, which the creator gets. Null if the collection's price applies. */
   readonly price: bigint | null;
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
@@ -20,10 +20,10 @@ export interface SentPhase {
 }
 
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/u;
-/** The year 3000, in seconds: a later time must be in milliseconds. */
+/** Maximum time: the year 3000, in seconds. A larger number must be in milliseconds. */
 const secondsMax = 32_503_680_000;
 
-/** Reads the phases of a request. Empty: it has no phases. */
+/** Reads the phases of a request. Returns an empty list if the request has no phases. */
 export function* readPhases(
   values: RequestValues,
   given: unknown,
@@ -94,7 +94,7 @@ function readItems(values: RequestValues, given: unknown, name: string): number 
   return Number(items);
 }
 
-/** Sats an item; null if absent. */
+/** Reads the price of an item in sats. Returns null if it is absent. */
 export function readPrice(values: RequestValues, given: unknown, name: string): bigint | null {
   const price = values.whole(given, name);
   if (price !== null && price > BigInt(collectionBounds.price))
@@ -102,7 +102,7 @@ export function readPrice(values: RequestValues, given: unknown, name: string): 
   return price;
 }
 
-/** Null if absent. */
+/** Reads whether a phase is public. Returns null if the value is absent or wrong. */
 function readPublic(values: RequestValues, given: unknown, name: string): boolean | null {
   if (!isGiven(given)) return null;
   if (given === true || given === 1 || given === '1' || given === 'true') return true;
@@ -111,7 +111,7 @@ function readPublic(values: RequestValues, given: unknown, name: string): boolea
 }
 
 function readMoment(values: RequestValues, given: unknown, name: string): Date | null {
-  // a form has no other null
+  // a form can send null only as a text
   const thousandths = values.thousandths(given === 'null' ? null : given, name);
   if (thousandths === null) return null;
   if (thousandths <= BigInt(secondsMax) * 1000n) return new Date(Number(thousandths));

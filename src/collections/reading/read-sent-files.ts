@@ -3,15 +3,18 @@ import { contentTypeOf, fileExtensions } from '#kernel/requests/file-types.ts';
 import type { RequestValues } from '#kernel/requests/request-values.ts';
 import { readGivenList } from './given-lists.ts';
 
-/** A file as its creator sent it. */
+/** A file in a creator's request. */
 export interface SentFile {
   readonly name: string;
   readonly url: string;
-  /** Bytes named by its creator; null: not named. */
+  /** Number of bytes that the creator sent. Null if the creator sent no number. */
   readonly bytes: number | null;
 }
 
-/** Reads the files of a request, which an approval fetches. Empty: the operator uploads them. */
+/**
+ * Reads the files of a request. An approval fetches these files. Returns an empty list if the operator is to upload the
+ * files.
+ */
 export function readSentFiles(
   values: RequestValues,
   given: unknown,
@@ -36,7 +39,7 @@ export function readSentFiles(
   return files;
 }
 
-/** Null: it is at fault. */
+/** Reads a file. Returns null if its name or URL cannot be read; `values` then has its faults. */
 function readSentFile(
   values: RequestValues,
   given: unknown,
@@ -65,7 +68,7 @@ function checkUrl(
 }
 
 const longUrl = `has more than ${collectionBounds.urlChars} characters`;
-/** Control characters, and characters that file systems and paths of URLs do not read as part of a name. */
+/** Control characters, and characters that end a name in file systems and URL paths. */
 const notInNames = /[\p{Cc}/\\]/u;
 
 function readFileName(values: RequestValues, given: unknown, name: string): string | null {

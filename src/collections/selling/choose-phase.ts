@@ -1,41 +1,41 @@
-/** A phase of a sale in its present state. */
+/** A phase of a sale in its current state. */
 export interface Phase {
   readonly phase: string;
-  /** In the order of the creator's list. */
+  /** Index of the phase in the creator's order. */
   readonly place: number;
-  /** Items that it sells; null: all that are left. */
+  /** Maximum number of items that the phase sells. Null if the phase may sell all free items. */
   readonly items: number | null;
-  /** Items that its orders have. */
+  /** Number of items that orders of the phase have. */
   readonly taken: number;
   readonly isPublic: boolean;
-  /** Sats an item for the creator; null: the price of the collection. */
+  /** Price of an item in sats, which the creator gets. Null if the collection's price applies. */
   readonly price: bigint | null;
-  /** Start, included. Null: from the approval on. */
+  /** Start, included. Null if the phase starts with the approval. */
   readonly startsAt: Date | null;
-  /** End, not included. Null: without end. */
+  /** End, not included. Null if the phase has no end. */
   readonly endsAt: Date | null;
 }
 
-/** The items that a phase allows an address of its list. */
+/** The items that a phase allows a listed address to buy. */
 export interface Allowance {
   readonly phase: string;
-  /** Items that the address may pay for; null: as many as the phase has. */
+  /** Maximum number of items that the address may pay for. Null if only the phase's own items limit the number. */
   readonly items: number | null;
-  /** Items that it has paid for. */
+  /** Number of items that the address has paid for. */
   readonly paid: number;
 }
 
 export interface WantedItems {
   readonly count: number;
-  /** Allowances of the receiving address, by phase; absent: the phase does not list it. */
+  /** Allowances of the receiving address. A phase without an allowance here does not list the address. */
   readonly allowances: readonly Allowance[];
   readonly now: Date;
 }
 
 export interface Sale {
-  /** Sats an item, for phases without a price of their own. */
+  /** Price of an item in sats, for phases without a price of their own. */
   readonly price: bigint;
-  /** Items that no order has. */
+  /** Number of items that no order has. */
   readonly free: number;
   readonly phases: readonly Phase[];
 }
@@ -45,23 +45,24 @@ type ChosenPhase =
       readonly kind: 'phase';
       readonly phase: Phase;
       readonly price: bigint;
-      /** A cheaper phase that would sell fewer items to this address; null: there is no such phase. */
+      /** A cheaper phase that would sell fewer items to this address. Null if there is no such phase. */
       readonly cheaper: CheaperPhase | null;
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** A cheaper phase that has too few items left for the whole order, or allows the address fewer. */
+/** A cheaper phase that cannot sell the whole order: it has too few items left, or allows the address fewer items. */
 export interface CheaperPhase {
   readonly phase: string;
-  /** Sats an item for the creator. */
+  /** Price of an item in sats, which the creator gets. */
   readonly price: bigint;
-  /** Items that it would sell to the address. */
+  /** Number of items that the phase would sell to the address. */
   readonly items: number;
 }
 
 /**
- * The phase that sells. Among open phases with room that the address may use, it is the cheapest; among equals one that
- * lists the address, then the first. Naming an address takes nothing of its allowance: only a payment does. Pure.
+ * Chooses the phase that sells: the cheapest open phase with enough items that the address may use. Among equally cheap
+ * phases, a phase with a list wins, then the first phase. Creating an order does not use up the allowance of its
+ * address; only a payment does. Pure.
  */
 export function choosePhase({ price, free, phases }: Sale, wanted: WantedItems): ChosenPhase {
   const open = phases.filter((phase) => isOpen(phase, wanted.now));
@@ -77,11 +78,14 @@ export function choosePhase({ price, free, phases }: Sale, wanted: WantedItems):
   return refused([...new Set(found.flatMap(({ problem }) => problem ?? []))].join(' '));
 }
 
-/** Whether a phase sells at a moment. Pure. */
+/** Whether a phase is open at a moment. Pure. */
 export const isOpen = ({ startsAt, endsAt }: Pick<Phase, 'startsAt' | 'endsAt'>, now: Date): boolean =>
   (startsAt === null || startsAt <= now) && (endsAt === null || now < endsAt);
 
-/** Items that a listed address may still pay for; null: as many as the phase has. Pure. */
+/**
+ * Number of items that a listed address may still pay for. Returns null if only the phase's own items limit the number.
+ * Pure.
+ */
 export const leftOf = ({ items, paid }: Pick<Allowance, 'items' | 'paid'>): number | null =>
   items === null ? null : Math.max(0, items - paid);
 
@@ -92,7 +96,10 @@ const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 const preference = (a: Phase, b: Phase): number =>
   Number(a.isPublic) - Number(b.isPublic) || a.place - b.place;
 
-/** The phase below a price that would sell the most items to an address with a smaller order. */
+/**
+ * Among the open phases below a price, the phase that would sell the most items to this address. Returns null if there
+ * is no such phase.
+ */
 function cheaperOf(
   open: readonly Phase[],
   price: bigint,
@@ -110,7 +117,7 @@ function cheaperOf(
   return cheaper.toSorted((a, b) => b.items - a.items || compare(a.price, b.price))[0] ?? null;
 }
 
-/** Why an open phase does not sell to this address; null: it does. */
+/** Why an open phase does not sell this order to its address. Returns null if it does. */
 function problemOf(phase: Phase, { count, allowances }: WantedItems): string | null {
   const { phase: name, isPublic, items, taken } = phase;
   if (!isPublic) {

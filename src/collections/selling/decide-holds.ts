@@ -11,12 +11,12 @@ import {
 } from './hold-request.ts';
 import type { NetworkClient, SaleState } from './sale.queries.ts';
 
-/** A request to hold items, with facts about its client. */
+/** A request to hold items, with facts about its client and its receiving address. */
 export interface AskedHold extends Pick<HoldRequest, 'items' | 'bounds' | 'now'>, NetworkClient {
-  /** Items of the client, and of its network, that are not paid for. */
+  /** Number of unpaid items of the client. `ofNetwork` is the same number for the client's network. */
   readonly ofClient: number;
   readonly ofNetwork: number;
-  /** Allowances of the address that gets the items. */
+  /** Allowances of the receiving address. */
   readonly allowances: readonly Allowance[];
 }
 
@@ -24,16 +24,16 @@ export interface AskedHold extends Pick<HoldRequest, 'items' | 'bounds' | 'now'>
 export interface HoldTerms {
   readonly kind: 'terms';
   readonly phase: string;
-  /** Sats an item for the creator. */
+  /** Price of an item in sats, which the creator gets. */
   readonly price: bigint;
   readonly cheaper: CheaperPhase | null;
 }
 
 /**
- * Decides about requests for items of one collection one after the other, so that each counts the items of those before
- * it. Named items go before drawn ones: any other item can be drawn. Pure.
+ * Decides about requests for items of one collection one after the other, so that each decision counts the items of
+ * earlier requests. A drawn item can be any free item, so draws later skip all named items. Pure.
  *
- * @param free those of the named items that no order has
+ * @param free the named items that no order has
  */
 export function decideHolds(
   sale: SaleState,
@@ -89,7 +89,7 @@ function decideHold(sale: SaleState, request: AskedHold, left: ReadonlySet<numbe
   return { kind: 'terms', phase: chosen.phase.phase, price: chosen.price, cheaper: chosen.cheaper };
 }
 
-/** Whether the numbers name different items that no order has. */
+/** Whether the numbers are different from each other, and no order has any of these items. */
 const areFree = (numbers: readonly number[], left: ReadonlySet<number>): boolean =>
   new Set(numbers).size === numbers.length && numbers.every((number) => left.has(number));
 
@@ -99,7 +99,7 @@ function refusalOf(sale: SaleState, { items, bounds, ...request }: AskedHold): R
   const beyond = beyondSupply(items, sale.totalCount);
   if (beyond !== null) return { kind: 'closed', reason: beyond };
   const count = countOf(items);
-  // a collection without room says so first: bounds are about the items that are left
+  // if too few items are left, the choice of the phase says so; bounds apply only to the items that are left
   if (sale.totalCount - sale.taken < count) return null;
   const { ofClient, ofNetwork } = request;
   const unsold = sale.totalCount - sale.taken + sale.unpaid;

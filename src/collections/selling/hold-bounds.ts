@@ -1,12 +1,14 @@
-/** Items that orders may have before they are paid for, over all collections. */
+/** Maximum numbers of unpaid items that orders may have, over all collections. */
 export interface HoldBounds {
-  /** Items of one client (COLLECTION_UNPAID_MAX). */
+  /** Maximum for one client (COLLECTION_UNPAID_MAX). */
   readonly client: number;
-  /** Items of all clients of one network (COLLECTION_UNPAID_NETWORK_MAX). */
+  /** Maximum for all clients of one network (COLLECTION_UNPAID_NETWORK_MAX). */
   readonly network: number;
 }
 
-/** A client that holds items, and the unpaid items of others and its own. */
+/**
+ * Numbers of unpaid items: of one client, of its network (over all collections), and of all clients in one collection.
+ */
 export interface UnpaidItems {
   readonly ofClient: number;
   readonly ofNetwork: number;
@@ -14,10 +16,10 @@ export interface UnpaidItems {
 }
 
 /**
- * Why a client may not hold more items; null: it may. A client with thousands of addresses that never pays can block
- * half of the remaining items for half an hour, and not all of them. Pure.
+ * Why a client may not hold more items. Returns null if it may. Even a client with thousands of addresses that never
+ * pays can block only half of the remaining items, for half an hour. Pure.
  *
- * @param unsold items of the collection that are not paid for
+ * @param unsold number of items of the collection that are not paid for
  */
 export function holdProblem(
   count: number,
@@ -32,7 +34,7 @@ export function holdProblem(
   const again = 'Pay for one, cancel one, or try again within 30 minutes.';
   if (unpaid.ofClient + count > bounds.client)
     return `Your orders have ${unpaid.ofClient} items that are not paid for, and may have ${bounds.client}. ${again}`;
-  // an operator who allows one address more allows its network the same
+  // an operator may allow one address more than a network; the network then has the higher bound, too
   const network = Math.max(bounds.network, bounds.client);
   if (unpaid.ofNetwork + count > network)
     return `Orders of your network have ${unpaid.ofNetwork} items that are not paid for, and may have ${network}. Try again within 30 minutes.`;
@@ -41,5 +43,5 @@ export function holdProblem(
   return null;
 }
 
-/** Number of unsold items that unpaid orders may have: half of them, and one if only one is left. Pure. */
+/** Maximum number of items that unpaid orders may have: half of the unsold items, but at least one. Pure. */
 const unpaidMost = (unsold: number): number => Math.max(1, Math.floor(unsold / 2));

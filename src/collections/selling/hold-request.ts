@@ -2,15 +2,15 @@ import type { RunePrice } from '#collections/collection/rune-price.ts';
 import type { CheaperPhase } from './choose-phase.ts';
 import type { HoldBounds } from './hold-bounds.ts';
 
-/** Items that an order being created wants. */
+/** A request for the items of an order that is being created. */
 export interface HoldRequest {
   readonly orderId: string;
   readonly collection: string;
-  /** `drawn`: any free ones. `named`: these, by number. */
+  /** `drawn`: any free items. `named`: the items with these numbers. */
   readonly items:
     | { readonly kind: 'drawn'; readonly count: number }
     | { readonly kind: 'named'; readonly numbers: readonly number[] };
-  /** The script of the address that gets them. */
+  /** The script of the receiving address. */
   readonly script: Uint8Array;
   readonly client: string;
   readonly bounds: HoldBounds;
@@ -19,7 +19,7 @@ export interface HoldRequest {
 
 /** An item with its approved file. */
 export interface HeldItem {
-  /** From 1. */
+  /** Number of the item, from 1. */
   readonly item: number;
   readonly name: string;
   readonly sha256: Buffer;
@@ -30,18 +30,21 @@ export interface HeldItem {
 export interface HeldItems {
   readonly kind: 'held';
   readonly phase: string;
-  /** Sats an item for the creator. */
+  /** Price of an item in sats, which the creator gets. */
   readonly price: bigint;
   readonly creatorAddress: string | null;
-  /** The price of an item in a rune, instead of sats for the creator; null: it is sold for sats. */
+  /** The price of an item in a rune, instead of sats for the creator. Null if items are sold for sats. */
   readonly runePrice: RunePrice | null;
-  /** A cheaper phase that would have sold fewer items to this address; null: there is no such phase. */
+  /** A cheaper phase that would have sold fewer items to this address. Null if there is no such phase. */
   readonly cheaper: CheaperPhase | null;
-  /** In the order of the request. */
+  /** The items in the order of the request. */
   readonly items: readonly HeldItem[];
 }
 
-/** `closed`: nothing is sold to this request now. `bounds`: too much is unpaid. `taken`: others have named items. */
+/**
+ * A refused request. `unknown`: there is no such collection. `closed`: nothing is sold to this request now. `bounds`:
+ * too many items are unpaid. `taken`: other orders have a named item. `runes`: the price in runes has no receiver.
+ */
 export interface RefusedHold {
   readonly kind: 'unknown' | 'closed' | 'bounds' | 'taken' | 'runes';
   readonly reason: string;
@@ -62,7 +65,7 @@ export const withoutRunePrice = {
 } as const satisfies RefusedHold;
 export const itemsTaken = 'Another order has one of these items.';
 
-/** The reason why numbers are not items; null: each is an item. Pure. */
+/** Why a named item does not exist. Returns null if all exist. Pure. */
 export const beyondSupply = (items: HoldRequest['items'], totalCount: number): string | null => {
   const beyond = items.kind === 'named' ? items.numbers.find((number) => number > totalCount) : undefined;
   return beyond === undefined

@@ -17,23 +17,26 @@ import {
 } from './hold-request.ts';
 import { readAllowancesOf, readFree, readSale, readUnpaidOf, type SaleState } from './sale.queries.ts';
 
-/** SQL: the fields of an item that come from its file `f`. */
+/** SQL: the columns of an item that come from its file `f`. */
 export const heldFile = 'f.name, f.sha256, f.bytes, f.media_type AS "mediaType"';
 
-/** Time from the hold to the stored order: its files are read and it is priced, which takes milliseconds. */
+/** How long a hold lasts until its order must be stored. Reading the files and pricing the order take milliseconds. */
 const makingMs = 60_000;
 
 /**
- * Most requests that one transaction decides about: 16 of 1,000 items each write 16,000 rows, which takes half a
+ * Maximum number of requests in one transaction. 16 requests of 1,000 items each write 16,000 rows, which takes half a
  * second.
  */
 const heldTogether = 16;
-/** Transactions at once: while one waits for a row that an approval has locked, others pass it. */
+/**
+ * Maximum number of transactions at the same time. While one transaction waits for a row that an approval has locked,
+ * another can run.
+ */
 const transactionsAtOnce = 2;
 
 /**
- * Holds items for orders that are being created. Requests that arrive while a transaction holds items wait, and share
- * the next one: a collection is locked once for all of them, with six round trips.
+ * Holds items for orders that are being created. Requests that arrive during a transaction wait, and share the next
+ * transaction, which locks each collection only once. This takes six round trips for a collection.
  */
 export class ItemHolds {
   readonly #reads: BatchedReads<HoldRequest, HeldItems | RefusedHold | FailedHold>;
@@ -45,7 +48,9 @@ export class ItemHolds {
     });
   }
 
-  /** Throws the error of its collection's transaction: nothing is held then. */
+  /**
+   * Holds items for one order. If the transaction of its collection fails, nothing is held, and this throws the error.
+   */
   async ask(request: HoldRequest, signal: AbortSignal): Promise<HeldItems | RefusedHold> {
     const answer = await this.#reads.ask(request, signal);
     if (answer.kind === 'failed') throw answer.error;
@@ -53,15 +58,16 @@ export class ItemHolds {
   }
 }
 
-/** The failed transaction of a collection. Others of the same batch keep their items. */
+/** The failed transaction of a collection. Requests for other collections in the same batch keep their items. */
 interface FailedHold {
   readonly kind: 'failed';
   readonly error: unknown;
 }
 
 /**
- * Gives items to orders that are being created, or to none, in the order of the requests. Holds of a collection wait
- * for each other at its row, so that each counts the items of those before it (ADR 90).
+ * Gives each order that is being created all of its items, or refuses the request, in the order of the requests.
+ * Transactions for the same collection wait for each other at the collection's row, so that each counts the items of
+ * earlier ones (ADR 90).
  */
 export async function holdItems(
   pool: pg.Pool,
@@ -124,7 +130,7 @@ async function holdItemsOf(
   });
 }
 
-/** The answer to a request, by its place. */
+/** The answer to a request, by the index of the request. */
 function placed<Answer>(answers: readonly Answer[], nth: number): Answer {
   const answer = answers[nth];
   assert(answer !== undefined, 'each request is answered');
@@ -133,7 +139,10 @@ function placed<Answer>(answers: readonly Answer[], nth: number): Answer {
 
 const nothingUnpaid = { ofClient: 0, ofNetwork: 0 };
 
-/** Requests with facts about their clients. A key without a bound is not counted: a shop has thousands of orders. */
+/**
+ * Adds facts about clients and receiving addresses to requests. The unpaid items of a key without a bound are not
+ * counted, because a shop has thousands of orders.
+ */
 async function readAsked(
   tx: pg.ClientBase,
   collection: string,
@@ -161,8 +170,8 @@ interface GivenHold {
 }
 
 /**
- * Takes the items of these orders, counts them, and notes the orders, in one statement: all or nothing. Drawn items are
- * the first free ones that no order of these names.
+ * Takes the items of these orders, updates the counters, and stores the holds. This is one statement, so it does all of
+ * it or nothing. Drawn items are the first free items that these orders do not name.
  */
 async function takeItems(
   tx: pg.ClientBase,
@@ -203,7 +212,7 @@ async function takeItems(
       phases.map(([, of]) => of.reduce((sum, { request }) => sum + countOf(request.items), 0)),
     ],
   });
-  // the row of the collection is locked, and its counts said that the items are free
+  // the row of the collection is locked, and its counters said that enough items are free
   assert(
     rows.length === named.length + drawn.length,
     `collection ${collection} has fewer free items than it counts`,
@@ -248,7 +257,10 @@ const takeStatement = `WITH named AS (
     FROM taken AS t JOIN service.mint_files AS f ON f.collection = $1 AND f.place = t.file
    ORDER BY t.order_id, t.order_place`;
 
-/** Frees items of orders that were not stored in time. They are rare: a process died while it created one. */
+/**
+ * Frees items of orders that were not stored in time. Such orders are rare, because a process must die while it creates
+ * an order.
+ */
 async function freeAbandoned(tx: pg.ClientBase, collection: string, now: Date): Promise<void> {
   const { rows } = await tx.query<{ order_id: string }>({
     name: 'abandoned mint orders',
@@ -259,8 +271,8 @@ async function freeAbandoned(tx: pg.ClientBase, collection: string, now: Date): 
 }
 
 /**
- * Confirms the hold of an order that is stored in this transaction. False: the hold has ended, and its items are free
- * again.
+ * Confirms the hold of an order that is stored in this transaction. Returns false if the hold has ended, and its items
+ * are free again.
  */
 export async function confirmHold(tx: pg.ClientBase, orderId: string): Promise<boolean> {
   const { rowCount } = await tx.query({
@@ -271,7 +283,7 @@ export async function confirmHold(tx: pg.ClientBase, orderId: string): Promise<b
   return rowCount === 1;
 }
 
-/** Frees the items of an order that is not created after all. */
+/** Frees the held items of an order that will not be created. */
 export function giveUpHold(pool: pg.Pool, orderId: string): Promise<void> {
   return withTransaction(pool, async (tx) => {
     await lockCollectionOf(tx, orderId);
@@ -283,7 +295,7 @@ export function giveUpHold(pool: pg.Pool, orderId: string): Promise<void> {
   });
 }
 
-/** Locks the collection of an order: every change of who has its items does that first. */
+/** Locks the collection of an order. Each change of the owner of items takes this lock first. */
 export async function lockCollectionOf(tx: pg.ClientBase, orderId: string): Promise<void> {
   await tx.query(
     `SELECT FROM service.mint_collections WHERE id = (SELECT collection FROM service.mint_orders WHERE order_id = $1)
@@ -292,7 +304,7 @@ export async function lockCollectionOf(tx: pg.ClientBase, orderId: string): Prom
   );
 }
 
-/** Frees the items of an order and takes them from the counts. Its collection must be locked. */
+/** Frees the items of an order and subtracts them from the counters. The collection of the order must be locked. */
 export async function releaseItems(
   tx: pg.ClientBase,
   orderId: string,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Whether a collection sells items to someone now: a phase is open and has items left. */
+/** Whether a collection sells items to at least some addresses now, because a phase is open and has items left. */
 export async function isSelling(client: pg.ClientBase, collection: string): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'is mint collection selling',

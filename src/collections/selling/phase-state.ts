@@ -1,20 +1,21 @@
 import type { Phase } from './choose-phase.ts';
 
 /**
- * The state of a phase at a moment. `full`: it is open, and orders have all of its items: unpaid ones may become free.
+ * The state of a phase at a moment. `full`: the phase is open, but orders have all of its items. Items of unpaid orders
+ * may become free again.
  */
 export type PhaseState = 'later' | 'open' | 'full' | 'over';
 
 type TimedPhase = Pick<Phase, 'startsAt' | 'endsAt' | 'items' | 'taken'>;
 
-/** Items that a phase can still sell. Pure. */
+/** Number of items that a phase can still sell. Pure. */
 export const leftInPhase = ({ items, taken }: Pick<Phase, 'items' | 'taken'>, free: number): number =>
   items === null ? free : Math.min(free, items - taken);
 
 /**
  * The state of a phase. Pure.
  *
- * @param free items of the collection that no order has
+ * @param free number of items of the collection that no order has
  */
 export function phaseStateAt(phase: TimedPhase, free: number, now: Date): PhaseState {
   const { startsAt, endsAt } = phase;
@@ -26,18 +27,19 @@ export function phaseStateAt(phase: TimedPhase, free: number, now: Date): PhaseS
 /** A collection that is for sale, or was. */
 export interface SoldSupply {
   readonly isClosed: boolean;
-  /** Its price is in a rune without a receiver: a collection of an earlier version. */
+  /** Whether its price is in a rune without a receiver. Only collections of earlier versions have such a price. */
   readonly isInRunes: boolean;
   readonly total: number;
-  /** Items that orders have. */
+  /** Number of items that orders have. */
   readonly taken: number;
-  /** Items of orders that are not paid for. */
+  /** Number of items of orders that are not paid for. */
   readonly unpaid: number;
 }
 
 /**
- * The state of a sale at a moment. `sold out`: everything is paid for. `reserved`: unpaid orders have the remaining
- * items. `between`: no phase is open, and one follows. `over`: no phase follows.
+ * The state of a sale at a moment. `sold out`: all items are paid for. `reserved`: unpaid orders have the remaining
+ * items. `later`: no phase has started yet. `between`: no phase is open, and another phase follows. `over`: no phase
+ * follows. `runes`: the price in runes has no receiver.
  */
 export type SaleState = 'closed' | 'runes' | 'sold out' | 'reserved' | 'open' | 'later' | 'between' | 'over';
 
@@ -54,7 +56,7 @@ export function saleStateAt(supply: SoldSupply, phases: readonly TimedPhase[], n
   return states.every((state) => state === 'later') ? 'later' : 'between';
 }
 
-/** The next moment at which a phase opens or ends; null: there is no such moment. Pure. */
+/** The next moment at which a phase opens or ends. Returns null if there is no such moment. Pure. */
 export function nextChange(phases: readonly TimedPhase[], now: Date): Date | null {
   const moments = phases
     .flatMap(({ startsAt, endsAt }) => [startsAt, endsAt])

@@ -15,22 +15,22 @@ import {
 import { heldFile } from './holds.store.ts';
 import { readAllowancesOf, readSale } from './sale.queries.ts';
 
-/** Items and the price of an item, as an order would have them now. */
+/** The items that an order would get now, and the price of an item. */
 export interface PricedItems extends Pick<HeldItems, 'runePrice'> {
   readonly kind: 'priced';
-  /** Sats an item for the creator. */
+  /** Price of an item in sats, which the creator gets. */
   readonly price: bigint;
   readonly items: readonly HeldItem[];
 }
 
 export interface PricedRequest extends Pick<HoldRequest, 'collection' | 'items' | 'now'> {
-  /** The script of the receiving address; null: unknown so far, so phases with a list are left out. */
+  /** The script of the receiving address. Null if it is unknown so far; phases with a list are then left out. */
   readonly script: Uint8Array | null;
 }
 
 /**
- * The items of an order that is not created yet. Named items are exact. Drawn ones are represented by the free items
- * with the longest scripts, so their price is the maximum of an order. Holds nothing.
+ * The items of an order that is not created yet. Named items are exact. For drawn items, this returns the free items
+ * with the longest scripts, so their price is the maximum that an order would pay. Holds nothing.
  */
 export async function pricedItems(
   client: pg.ClientBase,

@@ -12,21 +12,24 @@ import { isFree } from './free-items.ts';
 /** A collection that is for sale, or was. */
 export interface SaleState {
   readonly state: 'approved' | 'closed';
-  /** Sats an item, of phases without a price of their own. */
+  /** Price of an item in sats, for phases without a price of their own. */
   readonly price: bigint;
   readonly creatorAddress: string | null;
   readonly isInRunes: boolean;
-  /** The price of an item in a rune; null: it is sold for sats, or cannot be sold if its price is in runes. */
+  /**
+   * The price of an item in a rune. Null if items are sold for sats. If `isInRunes` is true, null means that items
+   * cannot be sold, because the price has no receiver.
+   */
   readonly runePrice: RunePrice | null;
   readonly totalCount: number;
-  /** Items that orders have, and those of them that are not paid for. */
+  /** Number of items that orders have. `unpaid` is the number of these items that are not paid for. */
   readonly taken: number;
   readonly unpaid: number;
-  /** In the order of its creator. */
+  /** The phases in the creator's order. */
   readonly phases: readonly Phase[];
 }
 
-/** The sale of a collection. Null: there is no approved collection with this id. */
+/** The sale of an approved or closed collection. Returns null if there is no such collection. */
 export async function readSale(tx: pg.ClientBase, collection: string): Promise<SaleState | null> {
   const { rows } = await tx.query<{
     state: 'approved' | 'closed';
@@ -82,13 +85,16 @@ export async function readAllowancesOf(
   );
 }
 
-/** A client, and the part of its name that its network shares (src/kernel/concurrency/client-network.ts). */
+/**
+ * The name of a client, and the part of that name that all clients of its network share
+ * (src/kernel/concurrency/client-network.ts).
+ */
 export interface NetworkClient {
   readonly client: string;
   readonly network: string;
 }
 
-/** Unpaid items of each of these clients, and of its network, in orders of all collections. */
+/** Number of unpaid items of each of these clients, and of each client's network, in orders of all collections. */
 export async function readUnpaidOf(
   tx: pg.ClientBase,
   clients: readonly NetworkClient[],
@@ -106,7 +112,7 @@ export async function readUnpaidOf(
   return rows.map(({ of_client: ofClient, of_network: ofNetwork }) => ({ ofClient, ofNetwork }));
 }
 
-/** Items among these that no order has. */
+/** The numbers among these whose items no order has. */
 export async function readFree(
   tx: pg.ClientBase,
   collection: string,

@@ -5,9 +5,10 @@ import { isFree } from './free-items.ts';
 import { lockCollectionOf, releaseItems } from './holds.store.ts';
 
 /**
- * How an order has its items. `making`, `unpaid`: for a time. `allowed`: paid for. `refused`: paid for beyond the
- * allowance of its address. `late`: its payment waited too long for a block. `released`: the order has ended. Orders of
- * the last three have no items, and only a released one may get them again.
+ * State of the items of an order. `making`, `unpaid`: the order has its items for a limited time. `allowed`: the items
+ * are paid for. `refused`: the payment was beyond the allowance of its address. `late`: the payment waited too long for
+ * a block. `released`: the order has ended. An order in the last three states has no items, and only a `released` order
+ * may get its items again.
  */
 export type SoldStanding = 'making' | 'unpaid' | 'allowed' | 'refused' | 'late' | 'released';
 
@@ -22,15 +23,15 @@ async function readStanding(client: pg.ClientBase, orderId: string): Promise<Sol
 }
 
 interface KeepTerms {
-  /** Standing of an order that frees its items. */
+  /** State of an order after it frees its items. */
   readonly without?: 'late' | 'released';
-  /** It takes items again only if unpaid orders then have at most half of what is left. */
+  /** If true, an order takes its items again only if unpaid orders then have at most half of the unsold items. */
   readonly isBounded?: boolean;
 }
 
 /**
- * Frees the items of an order that no longer needs them. Takes them again if it needs them and no other order has one:
- * a payment in time may become known late. Returns the new standing.
+ * Frees the items of an order that no longer needs them. Takes the items again if the order needs them and all are
+ * still free, because a payment that was in time may become known late. Returns the new state.
  */
 export async function keepItems(
   tx: pg.ClientBase,
@@ -49,8 +50,9 @@ export async function keepItems(
 }
 
 /**
- * Returns the part of an allowance that a paid order took, because a reorganisation took its payment: it keeps its
- * items, and is decided about again. Its client was deleted, so that it counts for no one else.
+ * Returns the part of an allowance that a paid order used, because a reorganisation removed its payment. The order
+ * keeps its items, and the decision about it is made again. The order gets a client name of its own, because its client
+ * was deleted, so its unpaid items count for no other client.
  */
 export async function undecideItems(tx: pg.ClientBase, orderId: string): Promise<void> {
   await lockCollectionOf(tx, orderId);
@@ -64,7 +66,10 @@ export async function undecideItems(tx: pg.ClientBase, orderId: string): Promise
   );
 }
 
-/** False: another order has one of the items, the phase has no room any more, or unpaid orders would have too many. */
+/**
+ * Takes the items of a released order again. Returns false if another order has one of the items, the phase has too few
+ * items left, or unpaid orders would have too many items.
+ */
 async function takeAgain(tx: pg.ClientBase, orderId: string, isBounded: boolean): Promise<boolean> {
   const { rowCount } = await tx.query(
     `WITH wanted AS (
@@ -94,19 +99,22 @@ async function takeAgain(tx: pg.ClientBase, orderId: string, isBounded: boolean)
   return rowCount === 1;
 }
 
-/** Orders of one address in a listed phase that may take their items from its allowance before another one. */
+/** Orders of one address in a listed phase that compete for the allowance of this address. */
 export interface Contenders {
-  /** Items that the address may still pay for in this phase; null: as many as the phase has. */
+  /**
+   * Number of items that the address may still pay for in this phase. Null if only the phase's own items limit the
+   * number.
+   */
   readonly left: number | null;
-  /** Items of the order itself. */
+  /** Number of items of the order itself. */
   readonly items: number;
-  /** The other orders that have items and are undecided. */
+  /** The other orders that have items and are not decided yet. */
   readonly others: readonly { readonly orderId: string; readonly items: number }[];
 }
 
 /**
- * Locks the collection of an order whose payment is deep, and reads which other orders compete for the allowance of its
- * address. Null: the order is decided already.
+ * Locks the collection of an order whose payment has enough confirmations, and reads which other orders compete for the
+ * allowance of its address. Returns null if the order is decided already.
  */
 export async function lockContenders(tx: pg.ClientBase, orderId: string): Promise<Contenders | null> {
   await lockCollectionOf(tx, orderId);
@@ -133,11 +141,11 @@ export async function lockContenders(tx: pg.ClientBase, orderId: string): Promis
   if (row === undefined) return null;
   const { is_public: isPublic, listed, allowance, allowed, items, others } = row;
   if (isPublic || (listed && allowance === null)) return { left: null, items, others: [] };
-  // an address that was removed from the list meanwhile is allowed nothing more
+  // an address that was removed from the list meanwhile may not buy more items
   return { left: Math.max(0, (allowance ?? 0) - allowed), items, others };
 }
 
-/** Stores whether a paid order has its items for good. A refused order has none from then on. */
+/** Stores the decision about a paid order: `allowed` keeps its items for ever, `refused` frees its items. */
 export async function decideItems(
   tx: pg.ClientBase,
   orderId: string,

@@ -1,20 +1,22 @@
 import type pg from 'pg';
 
-/** A count of a collection that differs from its rows. */
+/** A counter of a collection that differs from its rows. */
 export interface RowDifference {
   /**
-   * `taken`, `unpaid`: counters of the collection. `phase`: the counter of a phase. `items`: the items of an order.
-   * `allowance`: that of an address whose paid orders have more.
+   * The kind of the counter. `taken`, `unpaid`: counters of the collection. `phase`: the counter of a phase. `items`:
+   * the items of an order. `allowance`: the allowance of an address whose paid orders have more items.
    */
   readonly kind: 'taken' | 'unpaid' | 'phase' | 'items' | 'allowance';
-  /** The phase, the order, or the phase and the script in hex; null: the collection as a whole. */
+  /**
+   * The phase, the order, or the phase and the script in hex. Null if the difference is in the collection as a whole.
+   */
   readonly where: string | null;
-  /** Number in the counter, the order, or the list. */
+  /** Number according to the counter, the order, or the list. */
   readonly noted: number;
   readonly found: number;
 }
 
-/** Collections that have items, by id. */
+/** Collections that have items, sorted by id. */
 export async function soldCollections(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT id FROM service.mint_collections WHERE state IN ('approved', 'closed') ORDER BY id`,
@@ -23,8 +25,8 @@ export async function soldCollections(client: pg.ClientBase): Promise<string[]> 
 }
 
 /**
- * Compares the counters of a collection with its rows, in one statement, because each transaction changes both. Reads
- * all of its items and orders.
+ * Compares the counters of a collection with its rows. Uses one statement, because a transaction changes counters and
+ * rows together. Reads all items and orders of the collection.
  */
 export async function differingRows(client: pg.ClientBase, collection: string): Promise<RowDifference[]> {
   const { rows } = await client.query<RowDifference>(
