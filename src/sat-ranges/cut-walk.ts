@@ -2,18 +2,18 @@ import type { PlaceInOutput } from '#kernel/contracts/past-chain.ts';
 import type { Step, StepBack, Stretch } from './step-back.ts';
 import { WaitingSteps } from './waiting-steps.ts';
 
-/** Two neighbouring sats, and the question that they answer. */
+/** Two neighbouring sats, and the index of the question that they answer. */
 interface Neighbours extends Stretch {
   readonly question: number;
 }
 
 /**
  * Decides whether ranges of outputs are cut at some places: whether the sats on both sides came from different outputs,
- * or from the subsidy and from fees. It follows each pair of sats back only until they separate, or to the subsidy that
- * mined both: one path a place, however many paths lead to the output. Pure, like `Walk`.
+ * or from the subsidy and from fees. Follows each pair of sats back until the two separate, or to the subsidy that
+ * mined both. This takes one path for each place, however many paths lead to the output. Pure, like `Walk`.
  */
 export class CutWalk {
-  /** Answers by place. */
+  /** The answer to each question. */
   readonly #cuts: boolean[];
   readonly #waiting = new WaitingSteps<Neighbours>();
 
@@ -25,7 +25,7 @@ export class CutWalk {
     }
   }
 
-  /** The steps that it needs next, all of one height; empty: the walk is done. */
+  /** The next steps that the walk needs, all of one height. Empty if the walk is done. */
   next(): readonly Step[] {
     return this.#waiting.next();
   }
@@ -42,7 +42,7 @@ export class CutWalk {
     }
   }
 
-  /** The answer for each place. Only for a walk that is done. */
+  /** The answer for each place. Valid only if the walk is done. */
   cuts(): readonly boolean[] {
     return this.#cuts;
   }

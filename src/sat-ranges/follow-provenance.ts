@@ -9,25 +9,28 @@ import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import { traceMadeOutput } from './trace-made-output.ts';
 import type { TraceSource } from './trace-source.ts';
 
-/** A read of a small table. Outputs become settled with a block, every ten minutes. */
+/**
+ * How often outputs to trace are searched, in ms. This reads only a small table. Outputs become settled with a block,
+ * every ten minutes.
+ */
 const lookEveryMs = 5_000;
-/** Pause after a walk without a result, because index and node had different blocks. */
+/** How long to wait after a result that could not be stored, in ms, because index and node had different blocks. */
 const againMs = 600_000;
 
 export interface FollowProvenanceOptions extends Pick<RetryPlace, 'hasCookieFile'> {
   /** Address of the database. */
   readonly url: string;
-  /** Opens a source for each round: its memory is needed for minutes, once. */
+  /** Opens a new source for each round, because its memory is needed only once, for minutes. */
   readonly openSource: () => TraceSource;
-  /** Outputs that define satributes. */
+  /** The outputs that define satributes. */
   readonly outputs: readonly MadeOutput[];
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
 /**
- * Traces the outputs that define satributes, one after another, once they are settled, until the signal is aborted. One
- * process per database does so. An interrupted walk begins again. Throws failures that are not retried.
+ * Traces the outputs that define satributes, one after another, when they are settled, until the signal is aborted.
+ * Only one process per database does this. An interrupted walk begins again. Throws failures that are not retried.
  */
 export async function followProvenance(options: FollowProvenanceOptions): Promise<void> {
   const { url, signal, log, hasCookieFile } = options;
@@ -71,7 +74,10 @@ async function traceAll(
 
 const wrongAnswers: ReadonlySet<string> = new Set(['node_answer_invalid', 'spent_outputs_mismatch']);
 
-/** A wrong answer about one output must not keep others from being traced. */
+/**
+ * Traces one output. A wrong answer about this output is returned as missing, so that the other outputs are still
+ * traced.
+ */
 async function traceOne(
   source: TraceSource,
   output: MadeOutput,

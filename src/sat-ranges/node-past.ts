@@ -8,22 +8,25 @@ import { takeSteps } from './take-steps.ts';
 import type { TraceSource } from './trace-source.ts';
 import { isUnreadable } from './unreadable.ts';
 
-/** Steps at once, as many as a node's trace source requests (node-trace-source.ts). */
+/**
+ * Maximum number of steps at once. A node's trace source makes the same number of calls at once (node-trace-source.ts).
+ */
 const stepsAtOnce = 3;
 
 export interface NodePastParts {
-  /** Source for the indexed chain, even if the node has left it. */
+  /** Source for the indexed chain, even if the node has left this chain. */
   readonly source: Pick<TraceSource, 'transaction' | 'feePayers'>;
-  /** Throws the codes of `BitcoinNode.block`. */
+  /** Reads a block. Throws the codes of `BitcoinNode.block`. */
   readonly readBlock: (ref: BlockRef, signal?: AbortSignal) => Promise<BlockWithSpends>;
-  /** Retries temporary failures: a walk may take hours. */
+  /** Retries temporary failures, because a walk may take hours. */
   readonly retry: Pick<Retry, 'run'>;
   /** Called during a walk with the number of steps taken. */
   readonly onStep?: (taken: number) => void;
 }
 
 /**
- * The past of the indexed chain from a node. A walk takes a step for each transaction that a pair of sats went through.
+ * Reads the past of the indexed chain from a node. A walk takes one step for each transaction through which a pair of
+ * sats went.
  */
 export class NodePast implements PastChain {
   readonly #parts: NodePastParts;

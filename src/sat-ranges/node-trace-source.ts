@@ -24,33 +24,39 @@ import type {
 import { isUnreadable } from './unreadable.ts';
 
 /**
- * Calls of the node at once. With four for other answers (http/ord/sources/node-calls.ts) they leave one of eight
- * connections (src/node/core-rpc.ts) to the indexer, however slow the node is.
+ * Maximum number of node calls at once. Other answers use four more (http/ord/sources/node-calls.ts). The indexer thus
+ * always has one of the eight connections (src/node/core-rpc.ts), however slow the node is.
  */
 const callsMax = 3;
 /**
- * Maximum waiting calls: all 32 requests that are being answered, with four look-ups each (trace-outputs.ts), and the
- * calls of two walks.
+ * Maximum number of waiting calls. All 32 requests that are being answered may make four look-ups each
+ * (trace-outputs.ts), and two walks may wait with two calls each.
  */
 const callsWaitingMax = 32 * 4 + 2 * 2;
-/** Longest wait of a call: as long as a request waits for its own place. */
+/** How long a call may wait, in ms. A request waits the same time for its turn. */
 const callWaitMs = 30_000;
-/** Inputs and outputs in memory, 150 bytes each. Outputs of one wallet share much of their past. */
+/**
+ * Maximum number of cached inputs and outputs, 150 bytes each. They are cached because outputs of one wallet share much
+ * of their past.
+ */
 const cachedPartsMax = 200_000;
-/** Hashes of blocks by height, in memory. */
+/** Maximum number of cached block hashes. */
 const cachedHashesMax = 100_000;
 /**
- * Hashes requested at once, from a height downwards: coins that move often come from the blocks just below. A hash
- * takes the node some 5 microseconds, a request of its own a hundred times as long.
+ * Maximum number of hashes to request at once, from a height downwards. Coins that move often come from the blocks just
+ * below. A hash takes the node some 5 microseconds, and a separate request takes a hundred times as long.
  */
 const hashesAtOnce = 64;
-/** Bitcoin Core's codes for missing data: not found, pruned, or out of range (rpc/protocol.h). */
+/** Bitcoin Core's error codes for missing data: not found, pruned, or out of range (rpc/protocol.h). */
 const absentCodes: ReadonlySet<unknown> = new Set([-1, -5, -8]);
 
 const firstSubsidy: number = subsidyAt(genesisHeight);
 const opReturn = '6a';
 
-/** A node that may take many calls in one request: results in their order; one failed call throws for all. */
+/**
+ * A node that may accept many calls in one request. `batch` returns the results in the order of the calls, and throws
+ * if one call fails.
+ */
 export interface TraceRpc extends NodeRpc {
   batch?<Result>(
     calls: readonly { readonly method: string; readonly parameters: readonly unknown[] }[],
@@ -72,23 +78,23 @@ interface NodeTransaction {
   readonly vout: readonly { readonly value: number; readonly scriptPubKey: { readonly hex: string } }[];
 }
 
-/** Hashes of an indexed chain: from a height downwards, as many as it has, at most `count`. */
+/** Reads at most `count` hashes of an indexed chain, from a height downwards. Returns fewer if the chain has fewer. */
 export type ChainHashes = (from: Height, count: number) => Promise<readonly BlockHashHex[]>;
 
 export interface NodeTraceOptions {
-  /** An index of all sats, if there is one. */
+  /** An index of all sats, if one exists. */
   readonly indexed?: IndexedRanges | undefined;
-  /** The chain whose transactions are meant, even if the node has left it; absent: the node's best chain. */
+  /** The chain whose transactions are read, even if the node has left this chain. Absent: the node's best chain. */
   readonly chain?: ChainHashes | undefined;
 }
 
 /**
- * Transactions from a node without txindex: the block of each is known by its height. The node reads the block and its
- * spent outputs for every one of them; fees are read from the raw block.
+ * Reads transactions from a node. The node needs no txindex, because the height gives the block of each transaction.
+ * For each transaction, the node reads its block with the spent outputs. Fees are computed from the raw block.
  */
 export class NodeTraceSource implements TraceSource {
   readonly #node: TraceRpc;
-  /** Gate of the node's calls. Walks serve several clients, so they count as a client of their own. */
+  /** Gate for calls to the node. Walks serve several clients, so they count as a separate client. */
   readonly #calls = new FairGate({
     running: callsMax,
     waiting: callsWaitingMax,
@@ -99,7 +105,7 @@ export class NodeTraceSource implements TraceSource {
   readonly #chain: ChainHashes | undefined;
   readonly indexed: IndexedRanges | undefined;
   readonly #hashes = new LRUCache<Height, BlockHashHex>({ max: cachedHashesMax });
-  /** Transactions by the hash of the block and the id. */
+  /** Transactions by block hash and txid. */
   readonly #transactions = new LRUCache<string, TracedTransaction>({
     maxSize: cachedPartsMax,
     sizeCalculation: ({ inputs, outputs }) => outputs.length + (inputs?.length ?? 0) + 1,
@@ -127,7 +133,7 @@ export class NodeTraceSource implements TraceSource {
     return blockHash === null ? null : { txid, vout, value: satsOfBitcoins(found.value), height, blockHash };
   }
 
-  /** The output of block 0, which a node does not count as unspent, although it cannot be spent. */
+  /** The output of block 0. It cannot be spent, but a node does not list it as unspent. */
   async #firstOutput(txid: TxidHex, vout: number, asker?: Asker): Promise<TracedOutput | null> {
     const blockHash = await this.#hashAt(genesisHeight, false, asker);
     if (blockHash === null || vout !== 0) return null;
@@ -136,7 +142,10 @@ export class NodeTraceSource implements TraceSource {
     return { txid, vout, value: firstSubsidy, height: genesisHeight, blockHash };
   }
 
-  /** An output that can never be spent is not among the unspent ones either. Only a node with txindex finds it. */
+  /**
+   * An output that can never be spent. A node does not list such outputs as unspent. Only a node with txindex finds
+   * them.
+   */
   async #unspendable(txid: TxidHex, vout: number, asker?: Asker): Promise<TracedOutput | null> {
     const found = await this.#ask<NodeTransaction>('getrawtransaction', [txid, 1], asker);
     const output = found?.vout[vout];
@@ -149,7 +158,7 @@ export class NodeTraceSource implements TraceSource {
   }
 
   async madeOutput({ txid, vout, height }: MadeOutput): Promise<TracedOutput | Missing> {
-    // before the transaction, which is then in this block or in none
+    // read the hash first: the transaction is then in this block, or in no block
     const blockHash = await this.#hashAt(height, true);
     const transaction = blockHash === null ? null : await this.#transactionIn(txid, height, false);
     if (blockHash === null || transaction === null) return noTransaction(txid, height);
@@ -161,7 +170,7 @@ export class NodeTraceSource implements TraceSource {
 
   async transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing> {
     if (height === genesisHeight) return { outputs: [firstSubsidy], inputs: null };
-    // a hash from before a reorganisation does not lead to the transaction, or to a block that no longer counts
+    // a cached hash may be from before a reorganisation: its block may lack the transaction, or have left the chain
     return (await this.#transactionIn(txid, height, false)) ?? (await this.#transactionAgain(txid, height));
   }
 
@@ -221,7 +230,7 @@ export class NodeTraceSource implements TraceSource {
     return hash;
   }
 
-  /** The hash of a height. Keeps those below it from the same answer. */
+  /** The hash at a height. Also caches the hashes below, which come with the same answer. */
   async #hashesDownFrom(height: Height, asker?: Asker): Promise<BlockHashHex | null> {
     const count = Math.min(hashesAtOnce, height + 1);
     const calls = Array.from({ length: count }, (_, below) => ({
@@ -237,12 +246,12 @@ export class NodeTraceSource implements TraceSource {
     return hashes[0] ?? null;
   }
 
-  /** Calls the node. Null: the node lacks it. */
+  /** Calls the node. Returns null if the node does not have the data. */
   #ask<Result>(method: string, parameters: readonly unknown[], asker?: Asker): Promise<Result | null> {
     return this.#found(asker, (options) => this.#node.call<Result>(method, parameters, options));
   }
 
-  /** Runs a call. Null: the node lacks it. */
+  /** Runs a call through the gate. Returns null if the node does not have the data. */
   async #found<Result>(
     asker: Asker | undefined,
     call: (options: CallOptions) => Promise<Result> | undefined,
@@ -262,7 +271,7 @@ const noTransaction = (txid: TxidHex, height: Height): Missing => ({
   missing: `the node has no transaction ${txid} in its block at height ${height}`,
 });
 
-/** Inputs; undefined: the node does not give their spent outputs. */
+/** The inputs with their spent outputs. Returns undefined if the node does not return spent outputs. */
 function inputsOf(inputs: readonly NodeInput[]): readonly PastOutput[] | undefined {
   const traced: PastOutput[] = [];
   for (const { txid, vout, prevout } of inputs) {

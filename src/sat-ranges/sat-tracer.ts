@@ -10,11 +10,14 @@ import { Walk } from './walk.ts';
 
 /** Bounds of a walk. */
 export interface TraceBounds {
-  /** Transactions and lists of fees, over all requests for one output. A step makes the node read a block. */
+  /**
+   * Maximum number of steps over all requests for one output. A step is a transaction or a list of fees, and makes the
+   * node read a block.
+   */
   readonly steps: number;
-  /** Milliseconds of one request. */
+  /** Maximum time of one request, in ms. */
   readonly timeMs: number;
-  /** Parts that the sats of an output came from: 6 MB of memory. */
+  /** Maximum number of parts into which the sats of an output are divided: 6 MB of memory. */
   readonly ranges: number;
 }
 
@@ -26,21 +29,25 @@ export type TracedSats = { readonly output: TracedOutput; readonly steps: number
   | {
       readonly state: 'unknown';
       readonly reason: string;
-      /** The output is in another block now, or in none: a later answer may differ. */
+      /** Whether the output is now in another block, or in no block. A later answer may then differ. */
       readonly isReorganised: boolean;
     }
 );
 
-/** Maximum walks at once: their calls wait for each other, and for look-ups of outputs (node-trace-source.ts). */
+/**
+ * Maximum number of walks at once. Their calls wait for each other, and for look-ups of outputs (node-trace-source.ts).
+ */
 const walksMax = 2;
 const callsMax = 2;
 const waitingMax = 64;
-/** Ranges in memory: 64 bytes each. */
+/** Maximum number of cached ranges, 64 bytes each. */
 const knownRangesMax = 200_000;
-/** Walks that ran out of time, to be continued: at most 6 MB each. */
+/**
+ * Maximum number of paused walks, at most 6 MB each. A paused walk ran out of time, and the next request continues it.
+ */
 const pausedMax = 8;
 
-/** A walk in progress, and its number of waiting callers: it ends without any. */
+/** A walk in progress, with the number of callers that wait for its result. The walk ends if no caller waits. */
 interface RunningWalk {
   readonly result: Promise<TracedSats>;
   readonly stop: AbortController;
@@ -50,9 +57,9 @@ interface RunningWalk {
 type KnownSats = Extract<TracedSats, { state: 'known' }>;
 
 /**
- * Ranges of sats of unspent outputs on demand: from an index of sats if it has them, else traced back through the node.
- * One walk serves all callers for its output. One that ran out of time is continued on the next request. Results are
- * valid as long as the output is in the same block, so they are kept by both.
+ * Finds the ranges of sats of unspent outputs on demand: in an index of sats if it has them, else by a walk back
+ * through the node. One walk serves all callers for the same output. The next request continues a walk that ran out of
+ * time. Results are cached by output and block, because they are valid as long as the output is in the same block.
  */
 export class SatTracer {
   readonly #source: TraceSource;
@@ -83,15 +90,16 @@ export class SatTracer {
     this.#now = now;
   }
 
-  /** For metrics: requests that wait for a walk. */
+  /** Requests that wait for a walk, for metrics. */
   get waiting(): QueueState {
     return this.#gate.state;
   }
 
   /**
-   * The sats of an output; null: the chain has no such unspent output. Throws `sats_busy`, and the codes of NodeRpc.
+   * The sats of an output. Returns null if the chain has no such unspent output. Throws `sats_busy`, and the codes of
+   * NodeRpc.
    *
-   * @param until when to give up, by `performance.now()`; absent: the time of one request from now
+   * @param until time at which to stop, by `performance.now()`; absent: after the time of one request
    */
   async trace(outpoint: TracedOutpoint, asker?: Asker, until?: number): Promise<TracedSats | null> {
     const output = await this.#source.output(outpoint, asker);
@@ -101,11 +109,11 @@ export class SatTracer {
     if (known !== undefined) return known;
     const ranges = await this.#source.indexed?.(output, asker?.signal ?? null);
     if (ranges != null) return { output, state: 'known', steps: 0, ranges };
-    // in the asker's own place, even if another client's walk for the same output still waits for one
+    // wait in the client's own place in the queue, even if another client's walk for the same output is still waiting
     return this.#gate.run(asker, () => this.#join(key, output, asker, until));
   }
 
-  /** Waits for the walk of an output, which all its callers share. */
+  /** Waits for the walk of an output. All callers for this output share the walk. */
   async #join(
     key: string,
     output: TracedOutput,
@@ -158,13 +166,13 @@ export class SatTracer {
           `the time is over after ${walk.steps} transactions: asked again, it continues from there`,
         );
       }
-      // no more than the rest of the bound, and a few at once, so that the time is checked often
+      // only a few steps at once, so that the time is checked often, and not more than the bound allows
       const missing = await takeSteps(
         this.#source,
         walk,
         steps.slice(0, Math.min(callsMax, stepsMax - walk.steps)),
       );
-      // a reorganisation also moves the results
+      // after a reorganisation, data may be missing or wrong only for that reason
       if (missing !== null)
         return (await isOnChain()) ? unknown(missing.missing) : unknown(reorganised, true);
     }

@@ -4,14 +4,17 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 
-/** The definitions in force in a process: a book, and another one once the database knows other outputs. */
+/**
+ * The current definitions of satributes in a process. The book is replaced when the database has new results for
+ * outputs.
+ */
 export class SatributesInForce {
   readonly #pool: pg.Pool;
   readonly #own: readonly Satribute[];
   #book: SatributeBook;
   #stamp: string | null = null;
 
-  /** @param own definitions of the operator's */
+  /** @param own the operator's definitions */
   constructor(pool: pg.Pool, network: NetworkName, own: readonly Satribute[]) {
     this.#pool = pool;
     this.#own = own;
@@ -27,10 +30,10 @@ export class SatributesInForce {
     return this.#book.outputs.length > 0;
   }
 
-  /** Reads the results since the last time. */
+  /** Replaces the book if results have changed since the last call. */
   async refresh(): Promise<void> {
     const { network, outputs } = this.#book;
-    // before the rows: changes between the two are read again
+    // read the stamp before the rows: changes between the two reads are then read again next time
     const stamp = await provenanceStamp(this.#pool);
     if (stamp === this.#stamp) return;
     const found = await readProvenance(this.#pool, outputs);

@@ -3,8 +3,8 @@ import type { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * The values of the outputs that a block's transactions spend, in sats; none for the coinbase. Throws
- * `spent_outputs_mismatch` if the spent outputs do not match the block.
+ * The values, in sats, of the outputs that each transaction of a block spends. The list of the coinbase is empty.
+ * Throws `spent_outputs_mismatch` if the spent outputs do not match the block.
  */
 export function spentValues(transactions: RawTransactions, spentOutputs: Uint8Array): number[][] {
   const spent = new SpentReader(spentOutputs);

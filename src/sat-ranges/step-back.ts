@@ -13,24 +13,27 @@ export type Step =
 
 /** Consecutive sats. */
 export interface Stretch {
-  /** The output of the transaction to follow; null: all of its inputs, one after another. */
+  /**
+   * Index of the output in the transaction to follow. Null: the sats are counted over all inputs of the transaction,
+   * one after another.
+   */
   readonly vout: number | null;
   readonly from: number;
   readonly to: number;
 }
 
-/** A part of a stretch, as one step back finds it. */
+/** A part of a stretch, found by one step back. */
 export interface Part extends Stretch {
-  /** The number of its first sat; null: the source leads to it. */
+  /** The number of its first sat. Null if the walk must go on to `source` to find it. */
   readonly sat: number | null;
   readonly source: Step | null;
 }
 
-/** One transaction, followed backwards. */
+/** A step back through one transaction, or through the fees of a block. */
 export interface StepBack {
   /**
-   * The parts of sats of its outputs, in their order, cut where they came from different inputs. Throws
-   * `node_answer_invalid` if the transaction has no such sats.
+   * The parts of a stretch of sats of the outputs, in their order, cut where the sats came from different inputs.
+   * Throws `node_answer_invalid` if the transaction does not have these sats.
    */
   partsOf(stretch: Stretch): readonly Part[];
 }
@@ -67,7 +70,7 @@ export function feesBack(height: Height, payers: readonly FeePayer[]): StepBack 
   };
 }
 
-/** Inputs, the start of the sats of each, and their total number of sats. */
+/** The inputs of a transaction, the position of each input's first sat, and the total number of sats. */
 interface Sources {
   readonly list: readonly PastOutput[];
   readonly starts: readonly number[];
@@ -79,7 +82,10 @@ function sourcesOf(list: readonly PastOutput[]): Sources {
   return { list, starts, total: starts.at(-1) ?? 0 };
 }
 
-/** A stretch among all sats of its transaction; null: its output has fewer sats, or does not exist. */
+/**
+ * The position of a stretch among all sats of its transaction. Returns null if the output has fewer sats, or does not
+ * exist.
+ */
 function stretchOf(
   { vout, from, to }: Stretch,
   outputs: readonly number[],
@@ -101,7 +107,7 @@ function inputParts({ list, starts }: Sources, first: number, last: number): Par
   });
 }
 
-/** Parts of a coinbase: the subsidy comes first, as ord counts it, then the fees. */
+/** Parts of a coinbase. The subsidy comes first, as in ord, and the fees follow. */
 function coinbaseParts(height: Height, from: number, to: number): Part[] {
   const subsidy: number = subsidyAt(height);
   const parts: Part[] = [];
@@ -117,14 +123,17 @@ function coinbaseParts(height: Height, from: number, to: number): Part[] {
   return parts;
 }
 
-/** The sum before each value, and after the last. */
+/** For each value the sum of all earlier values, and at the end the sum of all values. */
 function sumsBefore(values: readonly number[]): number[] {
   const sums = [0];
   for (const value of values) sums.push((sums.at(-1) ?? 0) + value);
   return sums;
 }
 
-/** Cuts a stretch where others begin, and counts from the beginning of each. Parts without sats are left out. */
+/**
+ * Cuts a stretch at these starts. The positions of each piece count from its own start. Pieces without sats are left
+ * out.
+ */
 function cut(
   starts: readonly number[],
   from: number,
@@ -141,7 +150,7 @@ function cut(
   return pieces;
 }
 
-/** The last place whose number is not above another; the numbers ascend and begin with 0. */
+/** Index of the last number that is not above `number`. The numbers must ascend and begin with 0. */
 function lastAtOrBelow(numbers: readonly number[], number: number): number {
   let low = 0;
   let high = numbers.length - 1;

@@ -1,14 +1,15 @@
 import { feesBack, type Step, type StepBack, stepBack } from './step-back.ts';
 import type { Missing, TraceSource } from './trace-source.ts';
 
-/** A backward walk; receives the result of each step. */
+/** A backward walk that receives the result of each step. */
 export interface StepTaker {
   take(step: Step, back: StepBack): void;
 }
 
 /**
- * Requests some steps at once and passes the results to the walk. Returns why one of them cannot be taken; the walk
- * then has the earlier ones. Throws the codes of NodeRpc, and `node_answer_invalid` for results that do not match.
+ * Requests some steps at once, and passes the results to the walk. Returns null, or the reason why a step cannot be
+ * taken; the walk then has the results of the earlier steps. Throws the codes of NodeRpc, and `node_answer_invalid` for
+ * results that do not match.
  */
 export async function takeSteps(
   source: Pick<TraceSource, 'transaction' | 'feePayers'>,

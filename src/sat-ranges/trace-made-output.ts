@@ -6,17 +6,22 @@ import { Walk } from './walk.ts';
 
 /** Bounds of a walk without a waiting client. */
 export interface MadeOutputBounds {
-  /** Transactions and lists of fees: a few hours of a node that reads a block for each. */
+  /**
+   * Maximum number of transactions and lists of fees. The node reads a block for each, which takes a few hours in all.
+   */
   readonly steps: number;
-  /** Parts that its sats came from: 24 MB of memory during the walk, and 2 MB in a row. */
+  /**
+   * Maximum number of parts into which the sats of an output are divided: 24 MB of memory during the walk, and 2 MB in
+   * one database row.
+   */
   readonly ranges: number;
 }
 
 export const madeOutputBounds: MadeOutputBounds = { steps: 1_000_000, ranges: 200_000 };
 
 /**
- * Follows the sats of an output back to the subsidies that mined them, even if it is spent. It sends one request after
- * another, so that other users of the node do not wait. Throws the codes of NodeRpc, and the signal's reason.
+ * Follows the sats of an output back to the subsidies that mined them, even if the output is spent. Sends one request
+ * after another, so that other users of the node do not wait. Throws the codes of NodeRpc, and the signal's reason.
  */
 export async function traceMadeOutput(
   source: TraceSource,
@@ -36,7 +41,7 @@ export async function traceMadeOutput(
     const lacking = await takeSteps(source, walk, steps.slice(0, 1));
     if (lacking !== null) return missing(lacking.missing);
   }
-  // all results are below this block
+  // all results are from blocks up to this block, so this check covers all of them
   if (!(await source.isOnChain(output.height, output.blockHash)))
     return missing('the chain was reorganised meanwhile');
   return { kind: 'found', blockHash: output.blockHash, ranges: walk.ranges() };

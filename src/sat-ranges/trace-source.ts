@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 
-/** An output by its transaction and index, as shown. */
+/** An output by its txid, in display order, and its index. */
 export interface TracedOutpoint {
   readonly txid: TxidHex;
   readonly vout: number;
@@ -13,7 +13,7 @@ export interface TracedOutpoint {
 
 /** An output of the chain. */
 export interface TracedOutput extends TracedOutpoint {
-  /** In sats, like all values here. */
+  /** Value in sats, like all values in this file. */
   readonly value: number;
   readonly height: Height;
   readonly blockHash: BlockHashHex;
@@ -22,39 +22,42 @@ export interface TracedOutput extends TracedOutpoint {
 /** The parts of a transaction that decide the flow of its sats. */
 export type TracedTransaction = Pick<PastTransaction, 'inputs' | 'outputs'>;
 
-/** A transaction that pays a fee: its inputs' sats after those of its outputs. */
+/** A transaction that pays a fee. The fee is the last sats of the inputs: those after the first `outputsTotal` sats. */
 export interface FeePayer {
   readonly txid: TxidHex;
   readonly outputsTotal: number;
   readonly fee: number;
 }
 
-/** Why something is not available, in words for people. */
+/** The reason why data is not available, in words for people. */
 export interface Missing {
   readonly missing: string;
 }
 
-/** The ranges of an unspent output in an index of all sats; null: it lacks them. */
+/**
+ * Reads the ranges of an unspent output from an index of all sats. Returns null if the index does not have the ranges.
+ */
 export type IndexedRanges = (
   output: TracedOutput,
   signal: AbortSignal | null,
 ) => Promise<readonly SatRange[] | null>;
 
-/** A source of transactions. Every call throws the codes of NodeRpc if the node does not answer. */
+/** A source of transactions. Each call throws the codes of NodeRpc if the node does not answer. */
 export interface TraceSource {
   /**
-   * An unspent output. Null: the chain has no such unspent output. Throws the signal's reason once the asker has left.
+   * An unspent output. Returns null if the chain has no such unspent output. Throws the signal's reason after the
+   * client has disconnected.
    *
-   * @param asker absent: work without a client
+   * @param asker the client; absent: the work is not for a client
    */
   output(outpoint: TracedOutpoint, asker?: Asker): Promise<TracedOutput | null>;
   /** An output by its transaction and block, even if it is spent. */
   madeOutput(output: MadeOutput): Promise<TracedOutput | Missing>;
-  /** Absent: there is no index, and all sats are traced back. */
+  /** An index of all sats. Absent if there is no index, and all sats are traced back. */
   readonly indexed?: IndexedRanges | undefined;
   transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing>;
-  /** The transactions of a block that pay fees, in its order. */
+  /** The transactions of a block that pay fees, in the order of the block. */
   feePayers(height: Height): Promise<readonly FeePayer[] | Missing>;
-  /** Whether the block is still the one of the chain at its height. */
+  /** Whether the chain still has this block at this height. */
   isOnChain(height: Height, blockHash: BlockHashHex): Promise<boolean>;
 }

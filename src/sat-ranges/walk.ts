@@ -3,11 +3,17 @@ import type { Part, Step, StepBack } from './step-back.ts';
 import type { TracedOutput } from './trace-source.ts';
 import { WaitingSteps } from './waiting-steps.ts';
 
-/** Consecutive sats: in an output, among a transaction's sats, or found. In a list, in order. */
+/**
+ * Consecutive sats of the output, as an element of an ordered linked list. Their position is in an output, or among all
+ * sats of a transaction, or they are found.
+ */
 interface Segment {
-  /** The number of its first sat; null: not found yet. */
+  /** The number of its first sat. Null if not found yet. */
   sat: number | null;
-  /** The output of the transaction to follow; null: all of its inputs, one after another. */
+  /**
+   * Index of the output in the transaction to follow. Null: the sats are counted over all inputs of the transaction,
+   * one after another.
+   */
   vout: number | null;
   from: number;
   to: number;
@@ -15,14 +21,14 @@ interface Segment {
 }
 
 /**
- * Follows the sats of an output back to the subsidies that mined them, first in, first out. Pure: it names the needed
- * facts (`next`) and receives them (`take`). Ranges are cut where ord cuts them: at every place where two sats were in
- * different outputs before.
+ * Follows the sats of an output back to the subsidies that mined them, first in, first out. Pure: `next` names the
+ * facts that the walk needs, and `take` receives these facts. Ranges are cut where ord cuts them: wherever two
+ * neighbouring sats were in different outputs before.
  */
 export class Walk {
   /** Number of received transactions and lists of fees. */
   steps = 0;
-  /** Number of parts of the output so far: at most its number of ranges. */
+  /** Number of parts of the output so far. The number of ranges is at least this. */
   segments = 1;
   readonly #first: Segment;
   readonly #waiting = new WaitingSteps<Segment>();
@@ -33,7 +39,7 @@ export class Walk {
     if (value > 0) this.#waiting.add({ kind: 'transaction', txid, height }, this.#first);
   }
 
-  /** The steps that it needs next, all of one height; empty: the walk is done. */
+  /** The next steps that the walk needs, all of one height. Empty if the walk is done. */
   next(): readonly Step[] {
     return this.#waiting.next();
   }
@@ -44,7 +50,7 @@ export class Walk {
     for (const segment of this.#waiting.take(step)) this.#replace(segment, back.partsOf(segment));
   }
 
-  /** The ranges of the output, in its order. Only for a walk that is done. */
+  /** The ranges of the output, in the order of its sats. Valid only if the walk is done. */
   ranges(): SatRange[] {
     const ranges: SatRange[] = [];
     for (let segment: Segment | null = this.#first; segment !== null; segment = segment.next)
