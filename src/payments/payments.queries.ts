@@ -11,43 +11,48 @@ export interface WatchedPayment {
   readonly script: Uint8Array;
   /** Sats. */
   readonly value: bigint;
-  /** Time at which the node accepted it into its mempool; for one first seen in a block, the time of the block. */
+  /**
+   * Time at which the node accepted the payment into its mempool. For a payment first seen in a block, it is the time
+   * of that block.
+   */
   readonly firstSeen: Date;
-  /** Null: in no block. */
+  /** Null if the payment is not in a block. */
   readonly block: BlockRef | null;
-  /** Since when it is in no block and not in the mempool; null: it is in one of them. */
+  /**
+   * Time since which the payment is neither in a block nor in the mempool. Null if it is in a block or in the mempool.
+   */
   readonly goneAt: Date | null;
   /**
-   * The transaction that took an input of it, or of an unconfirmed ancestor, if that was seen; null if it is not
-   * gone.
+   * The transaction that spent an input of the payment, or of an unconfirmed ancestor. Null if no such transaction was
+   * seen, or the payment is not gone.
    */
   readonly replacedBy: Uint8Array | null;
-  /** Grows with each change of any payment, in the order of commits. */
+  /** Number of the last change. Each change of any payment gets a higher number, in the order of commits. */
   readonly change: number;
 }
 
-/** A payment with all watchers of its script whose start height covers it. */
+/** A payment, with all watchers of its script whose start height is not above the payment's block. */
 export interface PaymentChange {
   readonly payment: WatchedPayment;
   readonly watchers: readonly string[];
 }
 
-/** SQL: whether a block has a watched output of a transaction, whose txid an expression gives. */
+/** SQL: whether a block has a watched output of a transaction. `txid` is an SQL expression. */
 export const hasMinedOutput = (txid: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NOT NULL)`;
 
-/** SQL: whether the mempool has a transaction with a watched output, whose txid an expression gives. */
+/** SQL: whether a transaction with a watched output is in the mempool. `txid` is an SQL expression. */
 export const isPending = (txid: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NULL AND p.gone_at IS NULL)`;
 
 /**
- * SQL: the height of the block that has a watched output of a transaction, whose txid an expression gives; null: no
- * block.
+ * SQL: the height of the block that has a watched output of a transaction. Null if no block has. `txid` is an SQL
+ * expression.
  */
 export const minedHeight = (txid: string): string =>
   `(SELECT min(p.height) FROM service.payments_seen AS p WHERE p.txid = ${txid})`;
 
-/** SQL: whether a script, which an expression gives, is watched, or a payment to it was seen. */
+/** SQL: whether a script is watched, or a payment to the script was seen. `script` is an SQL expression. */
 export const isWatchedOrPaid = (script: string): string =>
   `(EXISTS (SELECT FROM service.watched_scripts AS w WHERE w.script = ${script})
     OR EXISTS (SELECT FROM service.payments_seen AS p WHERE p.script = ${script}))`;
@@ -83,7 +88,7 @@ export async function readPayments(
   return rows.map(paymentOf);
 }
 
-/** The same of several watchers, by watcher. */
+/** The payments to the scripts of several watchers, by watcher, oldest first. */
 export async function readPaymentsOf(
   client: pg.Pool | pg.ClientBase,
   watchers: readonly string[],
@@ -97,7 +102,7 @@ export async function readPaymentsOf(
   return new Map([...byWatcher].map(([watcher, of]) => [watcher, of.map(paymentOf)]));
 }
 
-/** The scripts among these that are watched by anyone whose name does not begin so. */
+/** The scripts among these that have a watcher whose name does not begin with `prefix`. */
 export async function watchedApartFrom(
   client: pg.Pool | pg.ClientBase,
   scripts: readonly Uint8Array[],
@@ -112,7 +117,7 @@ export async function watchedApartFrom(
   return rows.map(({ script }) => script);
 }
 
-/** Outputs of a transaction that are watched, and are in a block or in the mempool. */
+/** The watched outputs of a transaction that are in a block or in the mempool. */
 export async function seenPayments(
   client: pg.Pool | pg.ClientBase,
   txid: Txid,
@@ -136,7 +141,7 @@ export async function watchersOfScripts(
   return rows.map(({ watcher }) => watcher);
 }
 
-/** Scripts of watchers that blocks pay above one height, up to another one. */
+/** The watched scripts that are paid in blocks above one height, up to and including another. */
 export async function scriptsPaidInBlocks(
   client: pg.Pool | pg.ClientBase,
   above: number,
@@ -163,7 +168,7 @@ export async function outputsThereAmong(
   return rows;
 }
 
-/** Payments whose rows changed after the change `after`, at most `limit`, in the order of their changes. */
+/** At most `limit` payments that changed after the change number `after`, in the order of their changes. */
 export async function readPaymentChanges(
   client: pg.Pool | pg.ClientBase,
   after: number,

@@ -1,5 +1,6 @@
 /**
- * The time after the end of an order in which a payment must get its block. A payment that never gets one, as a
- * stranger sends it for nothing, would keep the order, and the customer's money, for ever.
+ * How long after the end of an order an unmined payment keeps the order open, in ms. Without this bound, a payment that
+ * is never mined would keep the order, and the customer's money, for ever. Strangers can send such a payment at no
+ * cost.
  */
 export const unminedCountsMs = 72 * 3_600_000;

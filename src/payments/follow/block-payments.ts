@@ -25,11 +25,17 @@ import {
 import { lowerWatches, nextToScan, scanAllAgain, scanned } from '#payments/store/watches.store.ts';
 import type { PaymentChain } from './payment-chain.ts';
 
-/** Blocks per round, so that new watches and the mempool get their turn: a second or two. */
+/**
+ * Maximum number of blocks per round, which takes a second or two. New watches and the mempool are processed between
+ * rounds.
+ */
 const blocksAtOnce = 50;
-/** Headers per page of a node: they are of one moment, and no reorganisation is deeper. */
+/**
+ * Number of headers per page of a node. A page shows the chain at one moment, and no reorganisation is deeper than a
+ * page.
+ */
 const pageRefs = 2000;
-/** Offset of the time in the header of a block. */
+/** Byte offset of the time in a block header. */
 const timeAt = 68;
 
 export interface BlockPaymentsOptions {
@@ -40,21 +46,24 @@ export interface BlockPaymentsOptions {
 }
 
 /**
- * `atTip`: the offset is the source's tip. `behind`: there is more to do. `waiting`: the source now has fewer blocks
- * than were scanned, and may get them again.
+ * Result of a step. `atTip`: the offset is the source's tip. `behind`: there is more to do. `waiting`: the source now
+ * has fewer blocks than were scanned, and may get the missing blocks again.
  */
 export type Progress = 'atTip' | 'behind' | 'waiting';
 
-/** The end of one step over old blocks. */
+/** Result of one step over old blocks. */
 export interface ScanProgress {
-  /** There is more to scan. */
+  /** Whether there is more to scan. */
   readonly hasMore: boolean;
-  /** The source does not have this block (any more): watches at or below it wait for it. Null: it has all of them. */
+  /**
+   * A block that the source does not have (any more). Watches whose next block is at or below this height wait for the
+   * block. Null if the source has all blocks.
+   */
   readonly missing: { readonly height: Height; readonly problem: AppError } | null;
 }
 
 /**
- * Payments in blocks: follows the chain by the offset, takes back blocks that left the chain, and scans old blocks.
+ * Finds payments in blocks: follows the chain by the offset, undoes blocks that left the chain, and scans old blocks.
  */
 export class BlockPayments {
   readonly #options: BlockPaymentsOptions;
@@ -65,12 +74,12 @@ export class BlockPayments {
     this.#options = options;
   }
 
-  /** The last scanned block; null: none. */
+  /** The last scanned block. Null if no block was scanned. */
   get offset(): BlockRef | null {
     return this.#remembered.at(-1) ?? null;
   }
 
-  /** Reads the state that the last process left. */
+  /** Reads the state that the last process stored. */
   async load(): Promise<void> {
     const { client } = this.#options;
     this.#remembered = await readPaymentBlocks(client);
@@ -83,7 +92,7 @@ export class BlockPayments {
     for (const payment of await readUnconfirmed(client)) unconfirmed.add(payment);
   }
 
-  /** Moves the offset towards the tip of the source. */
+  /** Advances the offset towards the tip of the source. */
   async follow(): Promise<Progress> {
     const { chain, scripts } = this.#options;
     const { offset } = this;
@@ -96,7 +105,7 @@ export class BlockPayments {
   }
 
   /**
-   * Scans some blocks up to the offset, for watches that begin below it.
+   * Scans some blocks up to the offset, for watches that begin below the offset.
    *
    * @param above watches whose next block is at this height or below it are left out
    */
@@ -107,7 +116,7 @@ export class BlockPayments {
     if (offset === null || from === null) return { hasMore: false, missing: null };
     const page = await chain.refs(from, pageRefs);
     const refs = page.filter(({ height }) => height <= offset.height);
-    // the chain was reorganised: the next round takes blocks back first
+    // the chain was reorganised, so the next round undoes blocks first
     if (!leadsTo(offset, refs, page.length)) return { hasMore: true, missing: null };
     const { end, problem } = await this.#scanAll(refs.slice(0, blocksAtOnce), asHeight(offset.height + 1));
     await withTransaction(client, (tx) => scanned(tx, from, end, offset.height));
@@ -115,7 +124,9 @@ export class BlockPayments {
     return { hasMore: end <= offset.height, missing: problem === null ? null : { height: end, problem } };
   }
 
-  /** Scans blocks up to one that is missing. `end`: that one, or the height after them. */
+  /**
+   * Scans blocks until one is missing. `end` is the height of the missing block, or the height after the last block.
+   */
   async #scanAll(
     refs: readonly BlockRef[],
     endOfNone: Height,
@@ -134,14 +145,14 @@ export class BlockPayments {
     return { end: last === undefined ? endOfNone : asHeight(last.height + 1), problem: null };
   }
 
-  /** Moves the offset without scanning: no script is watched, so the blocks in between do not matter. */
+  /** Moves the offset to the tip without scanning, because no script is watched, or there is no offset yet. */
   async #jump(offset: BlockRef | null): Promise<Progress> {
     const { client, chain } = this.#options;
     const tip = await chain.tip();
     if (tip === null) return 'atTip';
     if (offset !== null && Buffer.compare(tip.hash, offset.hash) === 0) return 'atTip';
     const blocks = await this.#blocksUpTo(tip);
-    // the chain changed between two requests
+    // the chain has changed between two requests
     if (blocks === null) return 'behind';
     await withTransaction(client, (tx) => jumpOffset(tx, blocks, 0));
     failpoint('payments-block');
@@ -149,7 +160,7 @@ export class BlockPayments {
     return 'atTip';
   }
 
-  /** The remembered blocks with this one as the offset; null: it is no longer in the chain. */
+  /** The blocks to remember if this block becomes the offset. Returns null if this block is no longer in the chain. */
   async #blocksUpTo({ height, hash }: BlockRef): Promise<BlockRef[] | null> {
     const first = asHeight(Math.max(0, height - rememberedBlocks + 1));
     const page = await this.#options.chain.refs(first, rememberedBlocks);
@@ -200,11 +211,11 @@ export class BlockPayments {
     const found = new TransactionScan(scripts(), unconfirmed).block(bytes);
     if (!Array.isArray(found))
       throw new AppError(found.code, `Block ${ref.height} of ${chain.name}: ${found.message}.`);
-    // the time of a block may be two hours ahead
+    // the time of a block may be two hours in the future
     return { found, timeMs: Math.min(seconds * 1000, Date.now()) };
   }
 
-  /** The offset is not in the source's chain: goes back to the last common block. */
+  /** Goes back to the last common block, because the offset is not in the source's chain. */
   async #part(offset: BlockRef): Promise<Progress> {
     const { client, chain, scripts } = this.#options;
     if (await chain.mayReturn(offset)) return 'waiting';
@@ -213,7 +224,7 @@ export class BlockPayments {
     while (last !== undefined && !(await chain.has(last))) last = this.#remembered[--shared];
     if (last === undefined) return this.#beginAgain();
     await withTransaction(client, async (tx) => {
-      // watches before payments, as an end of a watch locks them
+      // update watches before payments: the end of a watch locks them in this order
       await lowerWatches(tx, last.height);
       if (await unconfirmAbove(tx, last.height)) await tellPayments(tx);
       await stepOffsetBack(tx, last, scripts().size);
@@ -225,8 +236,7 @@ export class BlockPayments {
   }
 
   /**
-   * Begins again: none of the remembered blocks is in the chain. Payments in blocks of the chain stay, and all blocks
-   * are scanned again.
+   * Scans all blocks again, because the chain has none of the remembered blocks. Payments in blocks of the chain stay.
    */
   async #beginAgain(): Promise<Progress> {
     const { client, chain, scripts } = this.#options;
@@ -253,7 +263,10 @@ export class BlockPayments {
   }
 }
 
-/** Whether the blocks of a page up to the offset end at it, or fill a whole page below it. */
+/**
+ * Whether a page belongs to the offset's chain: its blocks up to the offset's height end with the offset, or the whole
+ * page is below the offset.
+ */
 function leadsTo({ height, hash }: BlockRef, refs: readonly BlockRef[], pageLength: number): boolean {
   const last = refs.at(-1);
   if (last === undefined) return false;

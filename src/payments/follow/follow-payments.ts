@@ -13,21 +13,25 @@ export interface FollowPaymentsOptions {
   /** Address of the database. */
   readonly url: string;
   readonly source: BlockSource | LiveBlockSource;
-  /** The node whose mempool is followed; null: the source is a folder. */
+  /** The node whose mempool is followed. Null if the source is a folder. */
   readonly node: PaymentsNode | null;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-/** Shortest time between two rounds: a few a second, however many messages arrive. */
+/**
+ * Minimum time between the starts of two rounds, in ms. It allows a few rounds per second, however many messages
+ * arrive.
+ */
 const roundMs = 200;
-/** Messages may be lost: blocks and watches are polled this often anyway. */
+/** How often blocks and watches are polled, in ms, because messages may be lost. */
 const pollMs = 2000;
 
 /**
- * Keeps the tables of payments equal to the chain of a source and, with a node, to its mempool, until the signal is
- * aborted (docs/payments.md). One process per database does so; others stand by. Failures are logged and retried as the
- * table of error codes says, from the state in the tables. Throws failures that are not retried.
+ * Keeps the tables of payments equal to the chain of a source and, if there is a node, to its mempool, until the signal
+ * is aborted (docs/payments.md). Only one process per database does this; other processes wait. Failures are logged,
+ * and retried according to the table of error codes, from the state in the tables. Throws failures that are not
+ * retried.
  */
 export async function followPayments(options: FollowPaymentsOptions): Promise<void> {
   const { url, node, signal, log } = options;

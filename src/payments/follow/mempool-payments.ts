@@ -23,35 +23,42 @@ import {
   writeReplaced,
 } from '#payments/store/payments.store.ts';
 
-/** Transactions per round, and per turn of the event loop: some milliseconds. */
+/**
+ * Maximum number of transactions per round. The next two constants are maximum numbers of transactions and of messages
+ * per turn of the event loop, which takes some milliseconds.
+ */
 const transactionsAtOnce = 5000;
 const lookedAtOnce = 500;
 const messagesAtOnce = 4000;
 /**
- * A node announces a removal before the transaction that caused it, and transactions of a disconnected block some
- * time after the block is gone. For this long nothing is marked as gone, unless its replacement was seen.
+ * How long a missing payment is not yet marked as gone, in ms, unless its replacement was seen. A node announces a
+ * removal before the transaction that caused the removal. It announces the transactions of a disconnected block some
+ * time after the block is gone.
  */
 const graceMs = 2000;
 /**
- * Longest time for which the stream and the node may differ in their block. After that, messages were lost and a
- * snapshot is taken.
+ * How long the block of the message stream may differ from the last scanned block, in ms. After this time, messages
+ * must have been lost, so a snapshot is taken.
  */
 const apartMaxMs = 10_000;
-/** More than the unconfirmed ancestors that any node allows a transaction (25, or clusters of 64). */
+/**
+ * Maximum number of transactions whose inputs are stored for a payment: its own and its unconfirmed ancestors'. Any
+ * node allows fewer ancestors (25, or clusters of 64).
+ */
 const ancestorsMax = 100;
 
 export interface MempoolPaymentsOptions {
   readonly client: pg.ClientBase;
   readonly node: NodeMempool;
-  /** Null: the node is polled. */
+  /** Null if the node is polled. */
   readonly queue: MessageQueue | null;
   readonly scripts: () => ScriptSet;
   readonly unconfirmed: UnconfirmedPayments;
 }
 
 /**
- * Payments in the mempool of a node: additions, replacements and departures. In memory only, and dropped after a
- * failure.
+ * Follows payments in the mempool of a node: additions, replacements and removals. Its state is only in memory, and is
+ * dropped after a failure.
  */
 export class MempoolPayments {
   readonly #options: MempoolPaymentsOptions;
@@ -59,7 +66,7 @@ export class MempoolPayments {
   readonly #waiting = new WaitingBytes();
   readonly #outputs = new MempoolOutputs();
   readonly #clock: SnapshotClock;
-  /** Unconfirmed payments that are not in the mempool, and since when. */
+  /** Unconfirmed payments that are not in the mempool, with the time (ms) since which they are missing. */
   readonly #missingSince = new Map<HashKey, number>();
   #nodeTip: HashKey | null = null;
   #apartSince: number | null = null;
@@ -70,27 +77,30 @@ export class MempoolPayments {
     this.#clock = new SnapshotClock(options.queue === null);
   }
 
-  /** There is more to scan. */
+  /** Whether there is more to scan. */
   get hasWork(): boolean {
     return this.#waiting.isLoading;
   }
 
-  /** Asks a polled node in the next round. Another node has already sent its news. */
+  /**
+   * Polls the node in the next round. Does nothing for a node that sends messages, because it has already sent its
+   * news.
+   */
   hurry(): void {
     if (this.#options.queue === null) this.#clock.hurry();
   }
 
-  /** Scans the mempool again for scripts with these short fingerprints. */
+  /** Scans the transactions of the mempool again that may pay scripts with these short fingerprints. */
   watch(fingerprints: ReadonlySet<number>): void {
     for (const txid of this.#outputs.find(fingerprints)) this.#waiting.add(txid);
   }
 
   /**
-   * One round: processes the node's messages and, if blocks were scanned up to the mempool's own block, stores the
-   * relevant changes.
+   * One round: processes the node's messages. If blocks were scanned up to the block of the mempool, the round also
+   * stores the relevant changes.
    *
    * @param offset the last scanned block
-   * @returns whether the whole mempool is stored
+   * @returns whether all payments of the mempool are stored
    */
   async round(offset: BlockRef): Promise<boolean> {
     const { queue } = this.#options;
@@ -100,7 +110,7 @@ export class MempoolPayments {
       this.#clock.taken(now, Date.now());
     }
     if (queue !== null) await this.#hear(queue);
-    // payments are marked as in the mempool, or not, only if it is certain that no block has them
+    // whether a payment is in the mempool is stored only if it is certain that no block has the payment
     if (!this.#isAt(offset)) return false;
     await this.#look();
     await this.#settle();
@@ -146,7 +156,7 @@ export class MempoolPayments {
   }
 
   async #tell(message: ChangeMessage): Promise<void> {
-    // messages before a snapshot are included in it
+    // a snapshot includes the changes of earlier messages
     if (!this.#membership.isJoined) return;
     const { node } = this.#options;
     switch (message.kind) {
@@ -212,7 +222,7 @@ export class MempoolPayments {
     const fingerprints: number[] = [];
     const found = scan.transaction(bytes, fingerprints);
     this.#outputs.add(txid, fingerprints);
-    // not a transaction: a later snapshot requests the bytes from the node again
+    // these bytes are not a transaction; a later snapshot requests the bytes from the node again
     return found !== null && 'code' in found ? null : found;
   }
 
@@ -239,7 +249,8 @@ export class MempoolPayments {
   }
 
   /**
-   * Adds new payments, and the outpoints that known ones spend by now: their ancestors may have been in a block before.
+   * Adds new payments to the in-memory state. Also adds the outpoints that known payments spend now, because their
+   * ancestors may have been in a block before.
    */
   #remember(seen: readonly SeenTransaction[], inserted: ReadonlySet<HashKey>): void {
     const { unconfirmed } = this.#options;
@@ -263,7 +274,7 @@ export class MempoolPayments {
     const { node } = this.#options;
     const spends: Spends[] = [{ spender: txid, outpoints }];
     const known = new Set([txid]);
-    // a list that grows is walked to its new end
+    // the loop adds to this list, and also visits the added elements
     for (const { outpoints: spent } of spends) {
       if (spends.length >= ancestorsMax) break;
       const parents = new Set<HashKey>();
@@ -302,7 +313,7 @@ export class MempoolPayments {
   }
 }
 
-/** Stores that unconfirmed payments are gone, or present again, and remembers it. */
+/** Stores that unconfirmed payments are gone, or present again, and updates the in-memory state. */
 export async function writeWhereabouts(
   client: pg.ClientBase,
   unconfirmed: UnconfirmedPayments,

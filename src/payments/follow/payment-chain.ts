@@ -8,12 +8,12 @@ import type { Height } from '#kernel/primitives/height.ts';
 
 const headerLength = 80;
 
-/** Raw blocks of a node without their spent outputs: half of the bytes. */
+/** A source of a node's raw blocks, without their spent outputs, which are half of the bytes. */
 export interface RawBlocks {
   block(hash: BlockHash, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array>;
 }
 
-/** The best chain of a source, as the search for payments reads it. */
+/** The best chain of a source, for the search for payments. */
 export class PaymentChain {
   readonly name: string;
   readonly #source: BlockSource | LiveBlockSource;
@@ -27,14 +27,14 @@ export class PaymentChain {
     this.#signal = signal;
   }
 
-  /** Null: it has no blocks. */
+  /** The last block. Returns null if the chain has no blocks. */
   async tip(): Promise<BlockRef | null> {
     if ('tip' in this.#source) return this.#source.tip(this.#signal);
     const last = (await this.#source.islands()).at(-1)?.lastHeight;
     return last === undefined ? null : ((await this.#source.refs(last)).at(-1) ?? null);
   }
 
-  /** Up to `count` blocks from a height on, ascending, of one moment. Empty above its tip. */
+  /** Up to `count` blocks from a height on, ascending, of the chain at one moment. Empty above the tip. */
   async refs(from: Height, count: number): Promise<readonly BlockRef[]> {
     if ('headers' in this.#source) return this.#source.headers(from, count, this.#signal);
     return (await this.#source.refs(from)).slice(0, count);
@@ -45,7 +45,7 @@ export class PaymentChain {
     return there?.height === height && Buffer.compare(there.hash, hash) === 0;
   }
 
-  /** Whether a block that is not on its best chain may return without new blocks: a node that lost some. */
+  /** Whether a block that is not on the best chain may return without new blocks, because the node lost some blocks. */
   async mayReturn({ height, hash }: BlockRef): Promise<boolean> {
     if (!('tip' in this.#source)) return false;
     const tip = await this.#source.tip(this.#signal);
@@ -53,8 +53,8 @@ export class PaymentChain {
   }
 
   /**
-   * The raw block, checked against its hash: a node's block by its header, one of an untrusted source completely.
-   * Throws as `read` does.
+   * The raw block, checked against its hash. For a trusted source only the header is checked, for an untrusted source
+   * the whole block. Throws the errors of `BlockSource.read`.
    */
   async bytes(ref: BlockRef): Promise<Uint8Array> {
     const bytes =

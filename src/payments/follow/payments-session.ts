@@ -18,14 +18,21 @@ import { MempoolPayments, writeWhereabouts } from './mempool-payments.ts';
 import { PaymentChain, type RawBlocks } from './payment-chain.ts';
 
 /**
- * Scripts no longer watched are removed this long after the notification: the set is rebuilt in a tenth of a second.
+ * How often scripts that are no longer watched are removed, in ms. Each removal rebuilds the set, which takes a tenth
+ * of a second.
  */
 const forgetEveryMs = 60_000;
-/** How often missing blocks are requested again: a person has to supply them. */
+/** How often missing blocks are requested again, in ms. A person has to supply such blocks. */
 const unavailableMs = 60_000;
-/** The time up to which all is known is stored this often: it decides about the ends of orders, which have minutes. */
+/**
+ * How often the time up to which all payments are known is stored, in ms. This time decides when orders end, and orders
+ * last minutes.
+ */
 const completeEveryMs = 5_000;
-/** News of the node are on their way for milliseconds; one that is polled is asked every two seconds. */
+/**
+ * How long news of a node may take to arrive, in ms. Messages take milliseconds; a node without messages is polled
+ * every two seconds.
+ */
 const newsMs = 5_000;
 
 /** A node with its mempool. */
@@ -38,17 +45,17 @@ export interface PaymentsNode extends RawBlocks {
 }
 
 export interface PaymentsSessionOptions {
-  /** The connection that holds the lock: all writes use it. */
+  /** The connection that holds the lock. All writes use this connection. */
   readonly client: pg.ClientBase;
   readonly source: BlockSource | LiveBlockSource;
-  /** Null: the source is a folder. */
+  /** Null if the source is a folder. */
   readonly node: PaymentsNode | null;
   readonly signal: AbortSignal;
-  /** Blocks that watches need are missing: reported once a minute. */
+  /** Called at most once a minute while blocks that watches need are missing. */
   readonly onUnavailable: (problem: AppError) => void;
 }
 
-/** Payments between one start and the next failure: the tables' state in memory, and the mempool. */
+/** Follows payments from one start to the next failure. It has the state of the tables in memory, and the mempool. */
 export class PaymentsSession {
   readonly #options: PaymentsSessionOptions;
   #scripts = new ScriptSet();
@@ -58,7 +65,7 @@ export class PaymentsSession {
   #loadedAt = 0;
   #completeAt = 0;
   #hasFewer = false;
-  /** Watches whose next block is at this height or below it wait for a missing block; -1: none does. */
+  /** Watches whose next block is at this height or below wait for a missing block. -1 if no watch waits. */
   #waitsUpTo: Height | -1 = -1;
   #askAgainAt = 0;
 
@@ -86,17 +93,20 @@ export class PaymentsSession {
     await this.#blocks.load();
   }
 
-  /** A script is no longer watched by a watcher. */
+  /** Notes that a watch has ended, so the set of scripts must be rebuilt. */
   forget(): void {
     this.#hasFewer = true;
   }
 
-  /** A payment was just sent to the node. */
+  /** Polls the mempool in the next round, because a payment was just sent to the node. */
   hurry(): void {
     this.#mempool?.payments.hurry();
   }
 
-  /** One round: new watches, new blocks, old blocks, the mempool. Returns true if there is more to do at once. */
+  /**
+   * One round: processes new watches, new blocks, old blocks and the mempool, in this order. Returns true if there is
+   * more to do without a pause.
+   */
   async round(): Promise<boolean> {
     const startedAt = Date.now();
     if (this.#hasFewer && Date.now() - this.#loadedAt >= forgetEveryMs) await this.#loadScripts();
@@ -127,7 +137,7 @@ export class PaymentsSession {
     await writeScriptCount(client, scripts.size);
   }
 
-  /** Takes new watches: from then on their old blocks are scanned, and the current mempool. */
+  /** Takes new watches. From then on, their old blocks and the current mempool are scanned. */
   async #pickUp(): Promise<void> {
     const { client } = this.#options;
     const { offset } = this.#blocks;
@@ -154,12 +164,12 @@ export class PaymentsSession {
       this.#askAgainAt = Date.now() + unavailableMs;
       this.#options.onUnavailable(missing.problem);
     }
-    // neither payments in newer blocks nor watches that begin above wait for this block
+    // payments in newer blocks, and watches that begin above this block, do not wait for the missing block
     this.#waitsUpTo = missing.height;
     return true;
   }
 
-  /** The mempool is followed while scripts are watched. */
+  /** Opens the mempool, or closes it if no script is watched. Returns null if there is no mempool to follow. */
   #openMempool(): MempoolPayments | null {
     const { client, node, signal } = this.#options;
     if (node === null) return null;
@@ -188,7 +198,7 @@ export class PaymentsSession {
     this.#completeAt = at;
   }
 
-  /** For a folder, a payment in none of its blocks is gone. */
+  /** Marks unconfirmed payments as gone, because a folder has no mempool. */
   async #settleWithoutMempool(): Promise<true> {
     const gone = [...this.#unconfirmed.all()].filter(({ isGone }) => !isGone).map(({ txid }) => txid);
     await writeWhereabouts(this.#options.client, this.#unconfirmed, { gone, back: [] });

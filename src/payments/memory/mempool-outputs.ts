@@ -4,15 +4,15 @@ import { wordAt } from './word-at.ts';
 const entriesMin = 1024;
 
 /**
- * The outputs of the transactions of the mempool, by short fingerprints of their scripts: they show a new watcher the
- * payments that are already in the mempool. 8 bytes per output, and a reference per transaction: 6 MB for 200,000
- * transactions with 3 outputs.
+ * The outputs of mempool transactions, by short fingerprints of their scripts. A new watch finds here the payments that
+ * are already in the mempool. An output takes 8 bytes, and a transaction a reference: 6 MB for 200,000 transactions
+ * with 3 outputs each.
  */
 export class MempoolOutputs {
   #fingerprints = new Uint32Array(entriesMin);
   #slots = new Uint32Array(entriesMin);
   #length = 0;
-  /** Null: it left the mempool. */
+  /** Txids by slot. Null if the transaction has left the mempool. */
   #txids: (HashKey | null)[] = [];
   readonly #slotOf = new Map<HashKey, number>();
 
@@ -36,7 +36,7 @@ export class MempoolOutputs {
     if (this.#txids.length > entriesMin && this.#slotOf.size * 2 < this.#txids.length) this.#compact();
   }
 
-  /** Transactions that probably pay one of these. */
+  /** Transactions that probably pay a script with one of these fingerprints. */
   find(fingerprints: ReadonlySet<number>): HashKey[] {
     const found = new Set<HashKey>();
     for (let entry = 0; entry < this.#length; entry++) {
@@ -47,7 +47,9 @@ export class MempoolOutputs {
     return [...found];
   }
 
-  /** Drops the transactions that left, once they are more than half of all. */
+  /**
+   * Removes the slots of transactions that have left the mempool. Called when these are more than half of all slots.
+   */
   #compact(): void {
     const slotOf = new Map<number, number>();
     const txids: HashKey[] = [];

@@ -1,25 +1,28 @@
 import { hash } from 'node:crypto';
 
-/** The longest script that can be watched, as the table has it (service.watched_scripts). */
+/** Maximum number of bytes of a watched script. The table service.watched_scripts has the same bound. */
 export const scriptLengthMax = 520;
 
 const wordsMax = scriptLengthMax / 4;
-/** A word for the length, and a constant. */
+/** Number of words of a half: one for each word of the script, one for its length, and a constant. */
 const wordsPerHalf = wordsMax + 2;
 const halfBytes = 4 * wordsPerHalf;
 const keyBytes = 2 * halfBytes;
 const digestBytes = 32;
-/** The places of the multiplier of the length, and of the constant, in a half. */
+/** Byte offset in a half of the length's multiplier. `constantAt` is the byte offset of the constant. */
 const lengthAt = 4 * wordsMax;
 const constantAt = lengthAt + 4;
 
-/** The halves of the last fingerprint, unsigned: returning a pair would allocate for each output. */
+/**
+ * The two halves of the last fingerprint, unsigned. They are in a shared object, because returning a pair would
+ * allocate memory for each output.
+ */
 export const scriptFingerprint = { low: 0, high: 0 };
 
-/** Secret multipliers: all odd. */
+/** Secret multipliers. All are odd. */
 export type ScriptKey = DataView;
 
-/** Expands 32 secret bytes to the multipliers of a key. */
+/** Expands 32 secret bytes into the multipliers of a key. */
 export function expandScriptKey(secret: Uint8Array): ScriptKey {
   const key = new DataView(new ArrayBuffer(keyBytes));
   const input = Buffer.concat([secret, Buffer.alloc(4)]);
@@ -34,9 +37,10 @@ export function expandScriptKey(secret: Uint8Array): ScriptKey {
 }
 
 /**
- * Puts a keyed fingerprint of 64 bits of a script of 1 to 520 bytes into `scriptFingerprint`: two multilinear hashes
- * over its 32-bit words and its length, like those of outpoints (indexer/transaction/outpoint-fingerprint.ts). A
- * collision of two scripts costs a database query, never a wrong answer.
+ * Writes the keyed 64-bit fingerprint of a script of 1 to 520 bytes into `scriptFingerprint`. The fingerprint is two
+ * multilinear hashes of the script's 32-bit words and its length, like the fingerprints of outpoints
+ * (indexer/transaction/outpoint-fingerprint.ts). A collision of two scripts costs a database query, but never gives a
+ * wrong answer.
  */
 export function fingerprintScript(view: DataView, at: number, length: number, key: ScriptKey): void {
   let low = key.getInt32(constantAt, true);
@@ -55,7 +59,7 @@ export function fingerprintScript(view: DataView, at: number, length: number, ke
     low = (low + Math.imul(rest, key.getInt32(whole, true))) | 0;
     high = (high + Math.imul(rest, key.getInt32(halfBytes + whole, true))) | 0;
   }
-  // the upper bits are better mixed, and tables use the lower ones
+  // the upper bits are mixed better, but tables use the lower bits
   scriptFingerprint.low = (low ^ (low >>> 15)) >>> 0;
   scriptFingerprint.high = (high ^ (high >>> 15)) >>> 0;
 }

@@ -8,20 +8,20 @@ import {
 } from './script-fingerprint.ts';
 import { wordAt } from './word-at.ts';
 
-/** Above this share of used slots the table doubles: probes stay short. */
+/** Maximum share of used slots. Above it the table doubles, so that searches for a slot stay short. */
 const loadMax = 0.5;
 const slotsMin = 1024;
 
 /**
- * Watched scripts by their fingerprints, 8 bytes each in a table that is at most half full: 2 to 4 MB for 100,000.
- * The database, which has the scripts themselves, confirms each hit. Scripts no longer watched stay until the set is
- * rebuilt.
+ * The set of watched scripts, by their fingerprints. A fingerprint takes 8 bytes, in a table that is at most half full:
+ * 2 to 4 MB for 100,000 scripts. The database has the scripts themselves, and confirms each hit. Scripts that are no
+ * longer watched stay in the set until it is rebuilt.
  */
 export class ScriptSet {
   readonly #key: ScriptKey;
-  /** The watched lengths: they alone rule out most outputs of a block. */
+  /** 1 for each length of a watched script. The length alone rules out most outputs of a block. */
   readonly #lengths = new Uint8Array(scriptLengthMax + 1);
-  /** Low and high half of each slot; two zeros: free. */
+  /** Low and high half of the fingerprint in each slot. Two zeros mean that the slot is free. */
   #slots = new Uint32Array(2 * slotsMin);
   #size = 0;
 
@@ -29,7 +29,7 @@ export class ScriptSet {
     this.#key = key;
   }
 
-  /** An empty set with the same key: existing fingerprints stay valid. */
+  /** An empty set with the same key, so that existing fingerprints stay valid. */
   emptied(): ScriptSet {
     return new ScriptSet(this.#key);
   }
@@ -38,7 +38,7 @@ export class ScriptSet {
     return this.#size;
   }
 
-  /** Adds a script; returns the low half of its fingerprint. */
+  /** Adds a script. Returns the low half of its fingerprint. */
   add(script: Uint8Array): number {
     const view = new DataView(script.buffer, script.byteOffset, script.byteLength);
     this.#lengths[script.length] = 1;
@@ -64,7 +64,7 @@ export class ScriptSet {
     }
   }
 
-  /** The low half of the fingerprint of a script that can be watched; -1 for others. */
+  /** The low half of a script's fingerprint. Returns -1 if the script is too short or too long to be watched. */
   shortFingerprint(view: DataView, at: number, length: number): number {
     if (length === 0 || length > scriptLengthMax) return -1;
     fingerprintScript(view, at, length, this.#key);
@@ -82,7 +82,7 @@ export class ScriptSet {
   }
 }
 
-/** False: it was already present. */
+/** Adds a fingerprint to the table. Returns false if it is already present. */
 function put(slots: Uint32Array, low: number, high: number): boolean {
   const mask = slots.length / 2 - 1;
   for (let slot = low & mask; ; slot = (slot + 1) & mask) {

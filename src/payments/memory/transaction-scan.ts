@@ -18,15 +18,15 @@ export interface FoundOutput {
 /** A transaction that matters to payments. */
 export interface FoundTransaction {
   readonly txid: HashKey;
-  /** Its outputs whose scripts are probably watched. */
+  /** The outputs whose scripts are probably watched. */
   readonly outputs: readonly FoundOutput[];
-  /** The outpoints that it spends, 36 bytes each. */
+  /** The outpoints that the transaction spends, 36 bytes each. */
   readonly outpoints: Buffer;
-  /** Unconfirmed transactions with payments that this one, once mined, makes invalid. */
+  /** Unconfirmed transactions with payments that become invalid if this transaction is mined. */
   readonly conflicts: readonly HashKey[];
 }
 
-/** Finds transactions that matter to payments; each input and output is read once. */
+/** Finds transactions that matter to payments. Reads each input and output once. */
 export class TransactionScan {
   readonly #scripts: ScriptSet;
   readonly #unconfirmed: UnconfirmedPayments;
@@ -37,7 +37,10 @@ export class TransactionScan {
     this.#unconfirmed = unconfirmed;
   }
 
-  /** The relevant transactions of a raw block, in its order; or why the bytes are not a block. */
+  /**
+   * The relevant transactions of a raw block, in the order of the block. Returns the reason if the bytes are not a
+   * block.
+   */
   block(bytes: Uint8Array): FoundTransaction[] | BrokenBlock {
     const broken = readLayout(bytes, this.#layout);
     if (broken !== null) return broken;
@@ -45,15 +48,15 @@ export class TransactionScan {
     const found: FoundTransaction[] = [];
     for (let tx = 0; tx < this.#layout.transactionCount; tx++) {
       const one = this.#look(tx, reader, null);
-      // a coinbase spends nothing: the next one takes nothing from it
+      // a coinbase spends no outpoint, so it cannot conflict with another coinbase
       if (one !== null) found.push(tx === 0 ? { ...one, outpoints: Buffer.alloc(0) } : one);
     }
     return found;
   }
 
   /**
-   * The same for one transaction. Null: it is irrelevant. Adds short fingerprints of its outputs to `outputs`. For
-   * bytes that are not a transaction it returns the reason.
+   * Scans one transaction, and adds short fingerprints of its outputs to `outputs`. Returns null if the transaction is
+   * not relevant, and the reason if the bytes are not a transaction.
    */
   transaction(bytes: Uint8Array, outputs: number[]): FoundTransaction | BrokenBlock | null {
     if (this.#layout.readTransaction(bytes, 0) < 0) return lastBreak();
@@ -75,7 +78,7 @@ export class TransactionScan {
     return { txid, outputs: paid ?? [], outpoints, conflicts: [...new Set(conflicts)] };
   }
 
-  /** Outputs whose scripts are probably watched; null: none. */
+  /** Outputs whose scripts are probably watched. Returns null if there are no such outputs. */
   #paid(
     outputsAt: number,
     { bytes, view, outputs }: TransactionReader,
@@ -98,8 +101,8 @@ export class TransactionScan {
   }
 
   /**
-   * Unconfirmed payments that depend on an output that the transaction spends, with the transaction that may spend
-   * it.
+   * Pairs of an unconfirmed payment and a transaction. The payment depends on an output that the scanned transaction
+   * spends, and only the paired transaction can spend that output without replacing the payment.
    */
   #touched(start: number, { view, inputs }: TransactionReader): [HashKey, HashKey][] | null {
     let touched: [HashKey, HashKey][] | null = null;
@@ -114,7 +117,7 @@ export class TransactionScan {
   }
 }
 
-/** The readers of one byte array. */
+/** Readers for one byte array. */
 class TransactionReader {
   readonly bytes: Uint8Array;
   readonly view: DataView;

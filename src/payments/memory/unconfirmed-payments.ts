@@ -1,15 +1,15 @@
 import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
 
-/** The outpoints that a transaction spends: 36 bytes each. */
+/** The outpoints that a transaction spends, 36 bytes each. */
 export interface Spends {
   readonly spender: HashKey;
   readonly outpoints: Uint8Array;
 }
 
-/** A transaction with payments that is in no block: in the mempool, or gone. */
+/** A transaction with payments that is not in a block. It is in the mempool, or gone. */
 export interface Unconfirmed {
   readonly txid: HashKey;
-  /** The outpoints that it spends, and those that its unconfirmed ancestors spend. */
+  /** The outpoints that the transaction and its unconfirmed ancestors spend. */
   readonly spends: readonly Spends[];
   isGone: boolean;
 }
@@ -17,14 +17,16 @@ export interface Unconfirmed {
 const outpointLength = 36;
 
 /**
- * Transactions with payments that are in no block, by the outpoints they depend on: a transaction that takes one of
- * these replaces them.
+ * Transactions with payments that are not in a block, by the outpoints on which they depend. Another transaction that
+ * spends such an outpoint replaces the payments.
  */
 export class UnconfirmedPayments {
   readonly #byTxid = new Map<HashKey, Unconfirmed>();
-  /** Payments by outpoint, each with the transaction that may spend the outpoint without affecting it. */
+  /**
+   * Payments by outpoint. Each payment has the transaction that may spend the outpoint without replacing the payment.
+   */
   readonly #spenders = new Map<string, Map<HashKey, HashKey>>();
-  /** The first four bytes of each outpoint: they alone rule out most inputs of a block. */
+  /** The first four bytes of each outpoint. These bytes alone rule out most inputs of a block. */
   readonly #beginnings = new Set<number>();
 
   get size(): number {
@@ -66,7 +68,7 @@ export class UnconfirmedPayments {
         if (there?.size === 0) this.#spenders.delete(key);
       }
     }
-    // prefixes stay until no payment is left: a stale one costs one look-up in the map
+    // prefixes stay until no payment is left, because an unused prefix costs only a look-up in the map
     if (this.#byTxid.size === 0) this.#beginnings.clear();
   }
 
@@ -77,8 +79,8 @@ export class UnconfirmedPayments {
   }
 
   /**
-   * Payments that depend on the outpoint at `at`, each with the one transaction that may spend it without affecting
-   * them.
+   * Payments that depend on the outpoint at `at`. Each payment has the only transaction that may spend the outpoint
+   * without replacing the payment.
    */
   spendersOf(view: DataView, at: number): ReadonlyMap<HashKey, HashKey> | null {
     if (!this.#beginnings.has(beginningAt(view, at))) return null;

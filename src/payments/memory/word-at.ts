@@ -1,6 +1,6 @@
 /**
- * A word of an array. Throws RangeError outside of it: a wrong place would be a payment that is never seen. Costs
- * nothing, because the check is part of each read.
+ * A word of an array. Throws RangeError for an index outside the array, because a wrong index would mean a payment that
+ * is never seen. Costs nothing, because each read makes the same check anyway.
  */
 export function wordAt(words: Uint32Array, place: number): number {
   const word = words[place];

@@ -3,15 +3,15 @@ import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 
 /**
- * Number of remembered blocks up to the offset; inputs of confirmed payments are kept equally long. A deeper
- * reorganisation is handled too, by scanning all blocks since the oldest watch again.
+ * Number of remembered blocks up to the offset. Inputs of confirmed payments are kept for the same number of blocks. A
+ * deeper reorganisation is also handled: all blocks since the oldest watch are scanned again.
  */
 export const rememberedBlocks = 144;
 
-/** SQL: the hash of the last block scanned for payments, in internal order; null: no block. */
+/** SQL: the hash of the last block scanned for payments, in internal order. Null if no block was scanned. */
 export const paymentsTipHash = '(SELECT hash FROM service.payments_offset)';
 
-/** SQL: its height; null: no block. */
+/** SQL: the height of the last block scanned for payments. Null if no block was scanned. */
 export const paymentsTipHeight = '(SELECT height FROM service.payments_offset)';
 
 export interface PaymentsOffset extends BlockRef {
@@ -19,13 +19,13 @@ export interface PaymentsOffset extends BlockRef {
   readonly scripts: number;
 }
 
-/** The payments that are known: up to a block, and up to a time. */
+/** The block and the time up to which payments are known. */
 export interface KnownPayments extends PaymentsOffset {
-  /** The time up to which all of them are known; null: not known yet. */
+  /** The time up to which all payments are known. Null if there is no such time yet. */
   readonly completeAt: Date | null;
 }
 
-/** The last block scanned for payments; null: no block. */
+/** The last block scanned for payments. Returns null if no block was scanned. */
 export async function readPaymentsOffset(client: pg.Pool | pg.ClientBase): Promise<KnownPayments | null> {
   const { rows } = await client.query<KnownPayments>(
     'SELECT height, hash, scripts, complete_at AS "completeAt" FROM service.payments_offset',
@@ -46,7 +46,7 @@ export async function readPaymentBlocks(client: pg.ClientBase): Promise<BlockRef
   return rows;
 }
 
-/** Advances the offset to a block; deletes what is too deep to be remembered. */
+/** Advances the offset to a block. Deletes blocks and inputs that are too deep to be remembered. */
 export async function moveOffset(
   tx: pg.ClientBase,
   { height, hash }: BlockRef,
@@ -64,7 +64,10 @@ export async function moveOffset(
   );
 }
 
-/** Sets the offset to a block and skips those in between: nothing is watched, or everything is scanned again. */
+/**
+ * Sets the offset to the last of these blocks, and skips the blocks in between. Call it only if no script is watched,
+ * or all blocks will be scanned again.
+ */
 export async function jumpOffset(
   tx: pg.ClientBase,
   blocks: readonly BlockRef[],
@@ -80,7 +83,7 @@ export async function jumpOffset(
   );
 }
 
-/** Takes the offset back to a remembered block. */
+/** Moves the offset back to a remembered block. */
 export async function stepOffsetBack(
   tx: pg.ClientBase,
   { height, hash }: BlockRef,

@@ -9,12 +9,12 @@ import type { FoundTransaction } from '#payments/memory/transaction-scan.ts';
 import type { Spends, Unconfirmed } from '#payments/memory/unconfirmed-payments.ts';
 import { lockWatches, lowerWatchesOfSeen } from './watches.store.ts';
 
-/** Notification that rows of payments changed: `readPaymentChanges` tells which. */
+/** Channel that notifies of changed payments. `readPaymentChanges` returns these changes. */
 export const paymentsChannel = 'satscribe_payments';
 
 /**
- * A transaction with payments, when it was first seen (ms since 1970), and the outpoints that it and its unconfirmed
- * ancestors spend.
+ * A transaction with payments. `firstSeenMs` is in ms since 1970. `spends` are the outpoints that the transaction and
+ * its unconfirmed ancestors spend.
  */
 export interface SeenTransaction {
   readonly found: FoundTransaction;
@@ -22,7 +22,7 @@ export interface SeenTransaction {
   readonly spends: readonly Spends[];
 }
 
-/** An input of an unconfirmed transaction was taken. */
+/** The unconfirmed transaction `txid` lost an input, because the transaction `by` spends the same outpoint. */
 export interface Replacement {
   readonly txid: HashKey;
   readonly by: HashKey;
@@ -36,7 +36,7 @@ interface PaymentRow {
   readonly firstSeenMs: number;
 }
 
-/** The outputs of transactions whose scripts are watched at that height (null: in the mempool). */
+/** The outputs of transactions whose scripts are watched at this height. `height` null: in the mempool. */
 async function watchedRows(
   tx: pg.ClientBase,
   transactions: readonly SeenTransaction[],
@@ -66,7 +66,7 @@ const columnsOf = (rows: readonly PaymentRow[]): unknown[] => [
   rows.map(({ firstSeenMs }) => firstSeenMs),
 ];
 
-/** Stores payments of a block. True: something changed. */
+/** Stores payments of a block. Returns whether anything changed. */
 export async function writeConfirmed(
   tx: pg.ClientBase,
   block: BlockRef,
@@ -89,8 +89,8 @@ export async function writeConfirmed(
 }
 
 /**
- * Stores new payments of the mempool; returns the txids of the new ones. Inputs are stored of known ones too: those of
- * a payment that was deep in a block are forgotten, and after a reorganisation it may have unconfirmed ancestors.
+ * Stores new payments of the mempool, and returns their txids. Inputs of known payments are stored again. A payment
+ * that was deep in a block no longer has stored inputs, and after a reorganisation it may have unconfirmed ancestors.
  */
 export async function writePending(
   tx: pg.ClientBase,
@@ -129,7 +129,7 @@ async function writeInputs(
   );
 }
 
-/** Stores what took an input of unconfirmed payments. True: something changed. */
+/** Stores which transactions replaced unconfirmed payments. Returns whether anything changed. */
 export async function writeReplaced(tx: pg.ClientBase, replaced: readonly Replacement[]): Promise<boolean> {
   if (replaced.length === 0) return false;
   const { rowCount } = await tx.query(
@@ -142,7 +142,7 @@ export async function writeReplaced(tx: pg.ClientBase, replaced: readonly Replac
   return rowCount !== 0;
 }
 
-/** Marks unconfirmed payments as in no block and not in the mempool. True: something changed. */
+/** Marks unconfirmed payments as gone from the mempool. Returns whether anything changed. */
 export async function writeGone(tx: pg.ClientBase, txids: readonly HashKey[]): Promise<boolean> {
   if (txids.length === 0) return false;
   const { rowCount } = await tx.query(
@@ -153,7 +153,7 @@ export async function writeGone(tx: pg.ClientBase, txids: readonly HashKey[]): P
   return rowCount !== 0;
 }
 
-/** Marks gone payments as in the mempool again. True: something changed. */
+/** Marks gone payments as in the mempool again. Returns whether anything changed. */
 export async function writeBack(tx: pg.ClientBase, txids: readonly HashKey[]): Promise<boolean> {
   if (txids.length === 0) return false;
   const { rowCount } = await tx.query(
@@ -164,7 +164,7 @@ export async function writeBack(tx: pg.ClientBase, txids: readonly HashKey[]): P
   return rowCount !== 0;
 }
 
-/** Payments in blocks above a height are in no block any more. True: something changed. */
+/** Marks payments in blocks above a height as not in a block. Returns whether anything changed. */
 export async function unconfirmAbove(tx: pg.ClientBase, height: Height | -1): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE service.payments_seen SET height = NULL, hash = NULL, change = nextval('service.payment_changes')
@@ -174,7 +174,10 @@ export async function unconfirmAbove(tx: pg.ClientBase, height: Height | -1): Pr
   return rowCount !== 0;
 }
 
-/** Scripts have a new watcher: their payments count as changed, so that it learns of them. True: there were some. */
+/**
+ * Marks the payments to these scripts as changed, so that a new watcher of the scripts reads them. Returns whether
+ * there were any.
+ */
 export async function touchPayments(tx: pg.ClientBase, scripts: readonly Buffer[]): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE service.payments_seen SET change = nextval('service.payment_changes') WHERE script = ANY($1)`,
@@ -183,7 +186,7 @@ export async function touchPayments(tx: pg.ClientBase, scripts: readonly Buffer[
   return rowCount !== 0;
 }
 
-/** Listeners are notified once the transaction commits. */
+/** Notifies listeners of changed payments when the transaction commits. */
 export async function tellPayments(tx: pg.ClientBase): Promise<void> {
   await tx.query(`SELECT pg_notify('${paymentsChannel}', '')`);
 }
@@ -196,7 +199,7 @@ export async function readBlocksWithPayments(client: pg.ClientBase): Promise<Blo
   return rows;
 }
 
-/** Transactions with payments that are in no block, for the in-memory state. */
+/** Transactions with payments that are not in a block, for the in-memory state. */
 export async function readUnconfirmed(client: pg.ClientBase): Promise<Unconfirmed[]> {
   interface Row {
     readonly txid: Txid;

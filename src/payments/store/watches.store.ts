@@ -2,25 +2,26 @@ import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** Notifies the process that follows payments of new or ended watches. */
+/** Channel that notifies the process that follows payments of new or ended watches. */
 export const watchesChannel = 'satscribe_watched_scripts';
 
 export interface Watch {
   /** An output script of 1 to 520 bytes. */
   readonly script: Uint8Array;
-  /** Payments in blocks from this height on are wanted; a height above the next block counts as the next block. */
+  /** Payments in blocks from this height on are found. A height above the next block means the next block. */
   readonly sinceHeight: Height;
 }
 
-/** Above every block: scripts are watched from the next one on. */
+/** A height above every block, for watches that begin with the next block. */
 export const nextBlock = asHeight(0x7fff_ffff);
 
-/** Scripts per query: a few megabytes, and some milliseconds. */
+/** Maximum number of scripts per query, which takes a few megabytes and some milliseconds. */
 const readAtOnce = 10_000;
 
 /**
- * Watches scripts for `watcher` in the current transaction, which must commit before a payment address is given out.
- * A script may have several watchers. If it is watched again from a lower height, its blocks are scanned from there.
+ * Watches scripts for `watcher` in the current transaction. The transaction must commit before anyone gets the payment
+ * address. A script may have several watchers. If the same watcher watches a script again from a lower height, blocks
+ * are scanned for this script from the lower height on.
  */
 export async function watchScripts(
   tx: pg.ClientBase,
@@ -28,7 +29,7 @@ export async function watchScripts(
   watches: readonly Watch[],
 ): Promise<void> {
   await tx.query({
-    // prepared once on each connection: planning takes longer than the rest of it
+    // prepared once on each connection, because planning takes longer than the rest of the query
     name: 'watch scripts',
     text: `WITH watched AS (
       INSERT INTO service.watched_scripts AS w (script, watcher, since_height)
@@ -42,16 +43,17 @@ export async function watchScripts(
 }
 
 /**
- * Ends watches of `watcher` (READ COMMITTED). Payments without a watcher left are deleted too.
+ * Ends watches of `watcher` (READ COMMITTED). Payments that then have no watcher are deleted, too.
  *
- * @param scripts absent: all of that watcher
+ * @param scripts absent: all scripts of the watcher
  */
 export async function unwatchScripts(
   tx: pg.ClientBase,
   watcher: string,
   scripts?: readonly Uint8Array[],
 ): Promise<void> {
-  // two watchers that end at the same moment must not each see the other as remaining
+  // lock all watches of these scripts: otherwise two watchers that end at the same time would each see the other as
+  // remaining
   const { rows } = await tx.query<{ script: Buffer }>(
     `SELECT script FROM service.watched_scripts
       WHERE script IN (SELECT script FROM service.watched_scripts
@@ -81,17 +83,17 @@ export async function unwatchScripts(
 }
 
 /**
- * The payload that has the mempool looked at in the next round, of a node that is polled as well: a payment has just
- * been sent to it.
+ * Payload of the notification that a payment was just sent to the node. The next round then reads the mempool, even of
+ * a polled node.
  */
 export const hurry = 'hurry';
 
-/** Tells the process that follows payments of one that was just sent. */
+/** Notifies the process that follows payments that a payment was just sent. */
 export async function hurryPayments(client: pg.Pool | pg.ClientBase): Promise<void> {
   await client.query(`SELECT pg_notify('${watchesChannel}', $1)`, [hurry]);
 }
 
-/** Each watched script once. */
+/** Calls `onScript` once for each watched script. */
 export async function readWatchedScripts(
   client: pg.ClientBase,
   onScript: (script: Uint8Array) => void,
@@ -109,8 +111,8 @@ export async function readWatchedScripts(
 }
 
 /**
- * Takes up to 10,000 watches that are new to the process that follows payments: it knows them from then on, and
- * blocks are scanned for those that begin at or below the offset.
+ * Takes up to 10,000 new watches for the process that follows payments, and returns their scripts. Old blocks will be
+ * scanned for the watches that begin at or below the offset.
  */
 export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: Height): Promise<Buffer[]> {
   const { rows } = await tx.query<{ script: Buffer }>(
@@ -125,7 +127,7 @@ export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: Height): Pr
   return rows.map(({ script }) => script);
 }
 
-/** The lowest block below the offset, and above a height, still to be scanned; null: no block. */
+/** The lowest height above `above` that must still be scanned. Returns null if there is no such height. */
 export async function nextToScan(client: pg.ClientBase, above: Height | -1): Promise<Height | null> {
   const { rows } = await client.query<{ height: Height | null }>(
     'SELECT min(next_height) AS height FROM service.watched_scripts WHERE picked_up AND next_height > $1',
@@ -134,7 +136,7 @@ export async function nextToScan(client: pg.ClientBase, above: Height | -1): Pro
   return rows[0]?.height ?? null;
 }
 
-/** Watches with blocks below the offset still to be scanned. */
+/** Number of watches with old blocks that must still be scanned. */
 export async function countUnscanned(client: pg.Pool): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT count(*) AS count FROM service.watched_scripts WHERE next_height IS NOT NULL',
@@ -143,8 +145,9 @@ export async function countUnscanned(client: pg.Pool): Promise<number> {
 }
 
 /**
- * Blocks from `from` to below `height` were scanned; above `offsetHeight` nothing is left to scan. Watches below `from`
- * wait for a block that is missing.
+ * Stores that blocks from `from` to below `height` were scanned. If `height` is above `offsetHeight`, these watches
+ * have nothing left to scan. Watches whose next block is below `from` are unchanged, because they wait for a missing
+ * block.
  */
 export async function scanned(
   tx: pg.ClientBase,
@@ -159,7 +162,10 @@ export async function scanned(
   );
 }
 
-/** The chain was reorganised and continues after `height`: payments may now be in lower blocks than before. */
+/**
+ * Lowers watches after a reorganisation that kept the blocks up to `height`, because payments may now be in lower
+ * blocks than before.
+ */
 export async function lowerWatches(tx: pg.ClientBase, height: Height): Promise<void> {
   await tx.query(
     `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1),
@@ -170,8 +176,9 @@ export async function lowerWatches(tx: pg.ClientBase, height: Height): Promise<v
 }
 
 /**
- * Lowers the watches of known payments that are now in a block below the height from which they are watched, as deep
- * reorganisations cause. They are watched from that block on, and the blocks above it are scanned for them.
+ * Lowers the watches of known payments that are now in a block below the start height of the watch. Deep
+ * reorganisations cause this. The scripts are then watched from that block on, and the blocks from there on are scanned
+ * again.
  */
 export async function lowerWatchesOfSeen(
   tx: pg.ClientBase,
@@ -187,7 +194,7 @@ export async function lowerWatchesOfSeen(
   );
 }
 
-/** All blocks of each script must be scanned again. */
+/** Marks all blocks of each watch as not scanned. */
 export async function scanAllAgain(tx: pg.ClientBase, offsetHeight: Height): Promise<void> {
   await tx.query(
     `UPDATE service.watched_scripts SET since_height = least(since_height, $1 + 1),
@@ -198,8 +205,8 @@ export async function scanAllAgain(tx: pg.ClientBase, offsetHeight: Height): Pro
 }
 
 /**
- * Which of these scripts are watched, and from which height on; keyed by their bytes as latin-1. They stay watched
- * until the transaction ends: an end of their watches waits for it.
+ * The lowest start height of each watched script among these, keyed by the script's bytes as latin-1. The scripts stay
+ * watched until the transaction ends, because ending their watches waits for the transaction.
  */
 export async function lockWatches(
   tx: pg.ClientBase,
