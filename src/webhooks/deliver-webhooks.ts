@@ -17,30 +17,33 @@ export interface DeliverWebhooksOptions {
   /** Address of the database. */
   readonly url: string;
   readonly http: Pick<OutgoingHttp, 'post'>;
-  /** Opens the keys: once, and again if receivers know other ones. */
+  /** Opens the keys. Called once, and again if receivers know other keys. */
   readonly keys: () => Promise<WebhookKeys>;
   /** Name and version of this program. */
   readonly userAgent: string;
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly onTry?: (outcome: WebhookTryResult) => void;
-  /** A problem keeps everything from being sent; null: it is over. */
+  /** Called with a problem that prevents all sending. Called with null when the problem is over. */
   readonly onProblem?: (problem: AppError | null) => void;
   /** For tests. */
   readonly clock?: DeliveryClock;
 }
 
 const ownClock: DeliveryClock = { aheadMs: () => 0, random: Math.random };
-/** Connections that note tries: each takes milliseconds. */
+/** Maximum number of database connections that note tries. A note takes milliseconds. */
 const connectionsMax = 4;
 const statementTimeoutMs = 15_000;
-/** A message may be due without news: a process died that tried it. */
+/**
+ * How often due messages are searched without a notification, in ms. A message is due again if the process that tried
+ * to send it died.
+ */
 const pollMs = 5_000;
 const forgetEveryMs = 3_600_000;
 
 /**
- * Sends what is in the outbox until the signal is aborted (docs/webhooks.md). Any number of processes share the work.
- * Failures are retried as the table of error codes says; throws what is not retried.
+ * Sends the messages in the outbox until the signal is aborted (docs/webhooks.md). Any number of processes share the
+ * work. Failures are retried according to the table of error codes. Throws failures that are not retried.
  */
 export async function deliverWebhooks(options: DeliverWebhooksOptions): Promise<void> {
   const { url, signal, log, onTry, onProblem } = options;
@@ -75,7 +78,7 @@ export async function deliverWebhooks(options: DeliverWebhooksOptions): Promise<
 const noteOurKeys = (pool: pg.Pool, keys: WebhookKeys): Promise<void> =>
   withTransaction(pool, (tx) => noteKeys(tx, keys.publicKeys));
 
-/** Delivers over one connection, until it is lost. */
+/** Delivers with one connection for notifications, until this connection is lost. */
 async function deliverOnce(
   { url, signal, onProblem, clock = ownClock }: DeliverWebhooksOptions,
   deliveries: Deliveries,

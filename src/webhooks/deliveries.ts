@@ -20,43 +20,49 @@ import { pauseAfter } from './schedule.ts';
 import { filledBody } from './secret-place.ts';
 import type { WebhookKeys } from './webhook-keys.ts';
 
-/** A try: name, connection and answer together. */
+/** How long a try may take, in ms: name resolution, connection and answer together. */
 const tryMs = 10_000;
-/** Nothing of an answer matters but its status; a short body leaves the connection usable. */
+/**
+ * Maximum number of bytes to read of an answer. Only the status of an answer matters, but a connection stays usable if
+ * a short body is read.
+ */
 const answerBytesMax = 64 * 1024;
-/** Tries at once, and at one host. */
+/** Maximum number of tries at once. `hostTriesMax` is the maximum for one host. */
 const triesMax = 32;
 const hostTriesMax = 4;
 /**
- * Maximum tries by the standing of hosts: hosts of unknown speed, and hosts that did not answer at once, may take ten
- * seconds each. Eight places are left for hosts that answer, however many others there are.
+ * Maximum number of tries for hosts of each speed (`HostStanding`). Hosts of unknown speed, and slow hosts, may take
+ * ten seconds for each try. Eight tries are always left for quick hosts, however many other hosts there are.
  */
 const standingTriesMax: Readonly<Record<HostStanding, number>> = { 0: triesMax, 1: 12, 2: 12 };
 const quickMs = 2_000;
 /**
- * After this time another process may take a message: a try, and the note about it with its repetitions, are over by
- * then.
+ * How long only this process may send a taken message, in ms. A try, and the note about it with all retries, take less
+ * time.
  */
 const leaseMs = 60_000;
-/** A message that was taken longer ago is not sent: this process stood still, and its lease may be over soon. */
+/**
+ * How old the taking of a message may be when the message is sent, in ms. If it is older, this process was suspended,
+ * and the lease may end soon.
+ */
 const sentWithinMs = 20_000;
-/** For the note about a try while the database is away. */
+/** How long the note about a try is retried while the database is not available, in ms. */
 const markBudgetMs = 20_000;
-/** The message waits: it can be sent once the process knows the old secret. */
+/** Result if the secret is unknown. The message waits, and can be sent when the process knows the old secret. */
 const unknownSecret: TryResult = {
   outcome: 'unanswered',
   status: null,
   error: 'its secret comes from an earlier SERVICE_SECRET_FILE: set SERVICE_SECRET_OLD_FILE to that file',
   isQuick: true,
 };
-/** Longest error that is kept. */
+/** Maximum number of characters of a stored error. */
 const errorChars = 300;
 
-/** The clock and chance of deliveries; others than those of the machine only in tests. */
+/** The clock and the random numbers of deliveries. Only tests replace those of the machine. */
 export interface DeliveryClock {
-  /** How far the clock is ahead of the database's. */
+  /** Milliseconds by which this clock is ahead of the database's clock. */
   aheadMs(): number;
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   random(): number;
 }
 
@@ -69,14 +75,14 @@ export interface DeliveriesParts {
   readonly clock: DeliveryClock;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** A try has ended, and places are free. */
+  /** Called when a try has ended, so that another can begin. */
   readonly onTry: (outcome: WebhookTryResult) => void;
 }
 
 /** The tries of this process. */
 export class Deliveries {
   readonly #parts: DeliveriesParts;
-  /** Tries under way, by the token of their taking. */
+  /** Running tries, by the token with which their message was taken. */
   readonly #tries = new Map<string, { readonly taken: TakenWebhook; readonly ended: Promise<void> }>();
   #newestFirst = false;
 
@@ -89,8 +95,8 @@ export class Deliveries {
   }
 
   /**
-   * Begins tries of what is due, as far as there are places. Returns the milliseconds until more may be due; null: only
-   * news or the end of a try can bring more.
+   * Begins tries of due messages, up to the maximum number of tries. Returns the milliseconds until the next message
+   * becomes due. Returns null if only a notification or the end of a try can make more tries possible.
    */
   async begin(client: pg.ClientBase): Promise<number | null> {
     const { clock, signal } = this.#parts;
@@ -98,7 +104,8 @@ export class Deliveries {
       const free = triesMax - this.#tries.size;
       if (free === 0 || signal.aborted) return null;
       const askedAt = performance.now();
-      // an honest new receiver is soon among the newest, and no message waits for ever among the oldest
+      // alternate: the newest messages include those of honest new receivers, and with the oldest no message waits for
+      // ever
       this.#newestFirst = !this.#newestFirst;
       const taken = await takeDue(client, {
         aheadMs: clock.aheadMs(),
@@ -117,7 +124,10 @@ export class Deliveries {
     }
   }
 
-  /** After the signal: waits for the tries, which end with it, and lets other processes have their messages. */
+  /**
+   * Waits for the end of all tries. Call it after the signal is aborted, which ends the tries. Other processes can then
+   * take their messages.
+   */
   async end(): Promise<void> {
     await Promise.all([...this.#tries.values()].map(({ ended }) => ended));
   }
@@ -137,7 +147,7 @@ export class Deliveries {
       await this.#mark(taken, result);
       failpoint('webhook-marked');
     } catch (error) {
-      // the message is sent again once its lease is over
+      // the message is sent again when its lease is over
       if (!signal.aborted) log.warn({ err: error, subject, sequence, host }, 'a try could not be noted');
     } finally {
       this.#tries.delete(token);
@@ -145,7 +155,7 @@ export class Deliveries {
     }
   }
 
-  /** Null: nothing can be said of it, and it is to be tried again. */
+  /** Sends a message once. Returns null if the try has no result, and must be repeated. */
   async #send(
     { id, sequence, url, body: stored, secretOf }: TakenWebhook,
     askedAt: number,

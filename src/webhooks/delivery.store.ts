@@ -3,24 +3,24 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { WebhookTryResult } from '#kernel/reports/metrics.ts';
 
 /**
- * How quickly a host answered the last try: at once, unknown, not at once or not at all. Places are given in this
- * order.
+ * How quickly a host answered the last try. 0: at once. 1: unknown. 2: slowly, or not at all. Messages for hosts with
+ * lower values are taken first.
  */
 export type HostStanding = 0 | 1 | 2;
 
-/** Which messages to take. */
+/** Decides which messages are taken. */
 export interface TakeOptions {
-  /** How far the clock of this process is ahead of the database's; other than 0 only in tests. */
+  /** Milliseconds by which the clock of this process is ahead of the database's clock. It is 0 except in tests. */
   readonly aheadMs: number;
-  /** Places in all, and by the standing of the host. */
+  /** Maximum number of messages to take. `freeByStanding` is the maximum for hosts of each speed. */
   readonly free: number;
   readonly freeByStanding: Readonly<Record<HostStanding, number>>;
-  /** Tries under way, by host, and how many a host may have. */
+  /** Number of running tries, by host. `hostMax` is the maximum for one host. */
   readonly busy: ReadonlyMap<string, number>;
   readonly hostMax: number;
-  /** For unknown hosts: take the newest messages, not the oldest. */
+  /** Whether to take the newest messages instead of the oldest, for hosts of unknown speed. */
   readonly newestFirst: boolean;
-  /** Time for which no other process takes them. */
+  /** How long no other process takes these messages, in ms. */
   readonly leaseMs: number;
 }
 
@@ -29,21 +29,21 @@ export interface TakenWebhook {
   readonly sequence: number;
   readonly host: string;
   readonly standing: HostStanding;
-  /** Token of this taking. */
+  /** Token that identifies this taking of the message. */
   readonly token: string;
   readonly id: string;
   readonly url: string;
   readonly body: Buffer;
   readonly secretOf: string | null;
-  /** Before this one. */
+  /** Number of earlier tries. */
   readonly tries: number;
 }
 
 const later = (milliseconds: string): string => `now() + ${milliseconds} * interval '1 millisecond'`;
 
 /**
- * Messages of one standing that are looked at: enough for all places, as hosts that have all their tries are left out
- * beforehand, and few enough to rank.
+ * Maximum number of messages to rank for hosts of each speed. It is enough for all tries, because hosts that already
+ * have their maximum of tries are excluded first.
  */
 const candidatesMax = 500;
 
@@ -75,8 +75,8 @@ const takeSql = `
   RETURNING taken.subject, head_sequence AS sequence, host, chosen.standing, taken_by AS token`;
 
 /**
- * Takes messages that are due, the first one of a subject each, for one try. What another process takes at this moment
- * is passed over.
+ * Takes due messages for one try, only the first waiting message of each subject. Skips messages that another process
+ * is taking at the same time.
  */
 export async function takeDue(client: pg.ClientBase, options: TakeOptions): Promise<TakenWebhook[]> {
   const { aheadMs, free, freeByStanding, busy, hostMax, newestFirst, leaseMs } = options;
@@ -96,7 +96,7 @@ export async function takeDue(client: pg.ClientBase, options: TakeOptions): Prom
     leaseMs,
   ]);
   if (taken.length === 0) return [];
-  // not in the statement before, which may see an older head than it takes
+  // a separate statement, because the statement above may see an older first message than the one it takes
   const { rows } = await client.query<
     Pick<TakenWebhook, 'subject' | 'id' | 'url' | 'body' | 'secretOf' | 'tries'>
   >(
@@ -111,7 +111,7 @@ export async function takeDue(client: pg.ClientBase, options: TakeOptions): Prom
   });
 }
 
-/** Gives messages back whose tries were given up before an answer: another process may try them at once. */
+/** Gives back messages whose tries ended without a result, so that another process may try them at once. */
 export async function giveBack(
   client: pg.Pool | pg.ClientBase,
   tokens: readonly string[],
@@ -124,7 +124,7 @@ export async function giveBack(
   );
 }
 
-/** Milliseconds until the next message becomes due; null: no message waits. */
+/** Milliseconds until the next message becomes due. Returns null if no message waits. */
 export async function nextDueMs(client: pg.ClientBase, aheadMs: number): Promise<number | null> {
   const { rows } = await client.query<{ waitMs: number | null }>(
     `SELECT extract(epoch FROM min(due_at) - (${later('$1::float8')}))::float8 * 1000 AS "waitMs"
@@ -137,15 +137,15 @@ export async function nextDueMs(client: pg.ClientBase, aheadMs: number): Promise
 /** Result of a try. */
 export interface TryResult {
   readonly outcome: WebhookTryResult;
-  /** Status of the answer; null: no answer. */
+  /** HTTP status of the answer. Null if there was no answer. */
   readonly status: number | null;
-  /** Why there was no answer. */
+  /** Why there was no answer. Null if there was an answer. */
   readonly error: string | null;
   /** Whether the host answered at once. */
   readonly isQuick: boolean;
 }
 
-/** Time of the message's next try; null: no further try. */
+/** When the message is tried again. `pauseMs` null: there is no further try. */
 export interface MarkOptions {
   readonly pauseMs: number | null;
   readonly aheadMs: number;
@@ -154,8 +154,8 @@ export interface MarkOptions {
 type Tried = Pick<TakenWebhook, 'subject' | 'sequence' | 'host' | 'token' | 'url'>;
 
 /**
- * Notes a try, and which message of its subject is next. False: the lease was over, and another process has taken the
- * message meanwhile; nothing is changed.
+ * Notes a try, and which message of its subject is next. Returns false, and changes nothing, if the lease was over and
+ * another process has taken the message.
  */
 export async function markTry(
   pool: pg.Pool,
@@ -192,7 +192,7 @@ export async function markTry(
   });
 }
 
-/** All messages of a subject to a URL that answered 410, also those to come. */
+/** Ends all messages of a subject to a URL that answered 410, including future messages. */
 async function endUrl(tx: pg.ClientBase, subject: string, url: string): Promise<void> {
   await tx.query(
     `UPDATE service.webhooks SET state = 'gone' WHERE subject = $1 AND url = $2 AND state = 'waiting'`,
@@ -201,7 +201,7 @@ async function endUrl(tx: pg.ClientBase, subject: string, url: string): Promise<
   await tx.query('UPDATE service.webhook_subjects SET gone_url = $2 WHERE subject = $1', [subject, url]);
 }
 
-/** Notes how a host answered. */
+/** Notes whether a host answered at once. */
 export async function noteHost(pool: pg.Pool, host: string, isQuick: boolean): Promise<void> {
   await pool.query(
     `INSERT INTO service.webhook_hosts (host, is_quick, tried_at) VALUES ($1, $2, now())
@@ -210,10 +210,13 @@ export async function noteHost(pool: pg.Pool, host: string, isQuick: boolean): P
   );
 }
 
-/** Rows of one statement: a few hundred milliseconds. */
+/** Maximum number of rows of one statement, which takes a few hundred milliseconds. */
 const forgottenAtOnce = 5000;
 
-/** Deletes messages and hosts of more than 30 days ago; what still waits stays. Returns the number of messages. */
+/**
+ * Deletes messages and hosts that are older than 30 days, except messages that still wait. Returns the number of
+ * deleted messages.
+ */
 export async function forgetOld(client: pg.ClientBase, aheadMs: number): Promise<number> {
   const old = `${later('$1::float8')} - interval '30 days'`;
   let forgotten = 0;

@@ -3,14 +3,14 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { shownPublicKey } from './webhook-keys.ts';
 
 export interface PublicKey {
-  /** Key in the form of Standard Webhooks. */
+  /** The key in the form of Standard Webhooks. */
   readonly key: string;
-  /** Signs new messages alone once the change is over. */
+  /** Whether this is the current key. When a change of keys is over, only the current key signs messages. */
   readonly isCurrent: boolean;
   readonly since: Date;
 }
 
-/** The keys that sign, the current one first. */
+/** The keys that sign messages, the current key first. */
 export async function readPublicKeys(client: pg.Pool | pg.ClientBase): Promise<PublicKey[]> {
   const { rows } = await client.query<{ key: Buffer; isCurrent: boolean; since: Date }>(
     `SELECT public_key AS key, is_current AS "isCurrent", since FROM service.webhook_keys
@@ -20,11 +20,12 @@ export async function readPublicKeys(client: pg.Pool | pg.ClientBase): Promise<P
 }
 
 /**
- * Notes which keys sign. The first one is noted as it is; another one takes its place only beside it, as the old one.
- * Throws `service_secret_differs` where receivers know a key that this process lacks: they would refuse what it signs.
+ * Notes which keys sign messages. The current key can change only if `keys` still includes the previous one. Throws
+ * `service_secret_differs` if receivers know a key that this process does not have, because they would refuse the
+ * signatures of this process.
  */
 export async function noteKeys(tx: pg.ClientBase, keys: readonly Uint8Array[]): Promise<void> {
-  // of two processes that start, one waits
+  // if two processes start at the same time, one waits
   await tx.query('LOCK TABLE service.webhook_keys IN SHARE ROW EXCLUSIVE MODE');
   const { rows } = await tx.query<{ key: Buffer }>(
     'SELECT public_key AS key FROM service.webhook_keys WHERE is_current',
@@ -39,10 +40,12 @@ export async function noteKeys(tx: pg.ClientBase, keys: readonly Uint8Array[]): 
   await replaceKeys(tx, keys);
 }
 
-/** Notes which keys sign, whichever receivers know: they must ask for the new one. */
+/**
+ * Notes which keys sign messages, without a check of the key that receivers know. Receivers must request the new key.
+ */
 export async function replaceKeys(tx: pg.ClientBase, keys: readonly Uint8Array[]): Promise<void> {
   await tx.query('DELETE FROM service.webhook_keys WHERE public_key <> ALL($1::bytea[])', [keys]);
-  // before another one is: there is one current key
+  // before another key becomes current, because there can be only one current key
   await tx.query('UPDATE service.webhook_keys SET is_current = false WHERE public_key <> $1', [keys[0]]);
   await tx.query(
     `INSERT INTO service.webhook_keys (public_key, is_current, since)

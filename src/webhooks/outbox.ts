@@ -5,12 +5,19 @@ import { webhooksChannel } from './webhook.ts';
 
 /** Subject and receiver of messages. */
 export interface WebhookAddress {
-  /** The kind and id of what they are about, as `order 6ba7b810-…`: its messages are numbered, and sent in order. */
+  /**
+   * The kind and id of the object of the messages, such as `order 6ba7b810-…`. The messages of a subject are numbered,
+   * and sent in order.
+   */
   readonly subject: string;
-  /** The URL as given; null: no receiver, the messages can only be read. `urlProblem` has accepted it. */
+  /**
+   * The receiver's URL, unchanged; `urlProblem` must have accepted it. Null if there is no receiver, and the messages
+   * can only be read.
+   */
   readonly url: string | null;
   /**
-   * The name of the shared secret (WebhookKeys.sharedSecret) with which they are also signed; absent: no such secret.
+   * The name of the shared secret (WebhookKeys.sharedSecret) that also signs the messages. Absent if there is no such
+   * secret.
    */
   readonly secretOf?: string | undefined;
 }
@@ -24,11 +31,11 @@ export async function putWebhook(
 }
 
 /**
- * Writes messages, in their order, in the transaction of the change that they tell of: they are sent once it commits,
- * and never without it. Until then other writers of the subject wait. Returns the sequence of the first one, from 1 on;
- * a rolled back transaction leaves no gap.
+ * Writes messages, in their order, in the transaction of the change that they report. They are sent when the
+ * transaction commits, and never if it is rolled back. Until then, other writers of the subject wait. Returns the
+ * sequence of the first message, from 1 on. A rolled back transaction leaves no gap.
  *
- * @param bodies each is written as JSON, and sent byte for byte as it is written here
+ * @param bodies each is stored as JSON, and these bytes are sent unchanged
  */
 export async function putWebhooks(
   tx: pg.ClientBase,
@@ -41,21 +48,21 @@ export async function putWebhooks(
   return first;
 }
 
-/** Messages of a subject, in their order. */
+/** The messages of one subject, in their order. */
 export type WebhookMessages = WebhookAddress & { readonly bodies: readonly object[] };
 
 /**
- * Writes messages of many subjects, like `putWebhooks`, with one statement: a block may change a thousand of them.
- * Returns the first sequence of each, in the order in which they are given.
+ * Writes messages of many subjects, like `putWebhooks`, with one statement, because a block may change a thousand
+ * subjects. Returns the first sequence of each subject, in the order of `messages`.
  *
- * @param messages none of two has the same subject, and each has a body
+ * @param messages subjects must be different, and each needs at least one body
  */
 export async function putWebhooksOf(
   tx: pg.ClientBase,
   messages: readonly WebhookMessages[],
 ): Promise<number[]> {
   if (messages.length === 0) return [];
-  // two transactions take subjects in one order
+  // all transactions lock subjects in the same order, so they cannot deadlock
   const ordered = messages.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
   const bodies = ordered.flatMap((each) => each.bodies.map((body, nth) => ({ body, nth, of: each.subject })));
   const { rows } = await tx.query<{ subject: string; first: number; isWaiting: boolean }>(
@@ -107,8 +114,8 @@ export async function putWebhooksOf(
 const messageId = (): string => `msg_${randomUUID().replaceAll('-', '')}`;
 
 /**
- * Sends the messages of a subject again, from a sequence on, in their order and with their ids, also to a URL that
- * answered 410. Those that wait for a further try are due at once. Returns how many messages wait now.
+ * Sends the messages of a subject again, from a sequence on, in their order and with the same ids, even to a URL that
+ * answered 410. Messages that wait for a further try are due at once. Returns how many messages wait now.
  */
 export async function replayWebhooks(tx: pg.ClientBase, subject: string, from: number): Promise<number> {
   const { rowCount: known } = await tx.query(
@@ -121,7 +128,8 @@ export async function replayWebhooks(tx: pg.ClientBase, subject: string, from: n
       WHERE subject = $1 AND sequence >= $2 AND state <> 'no-url'`,
     [subject, from],
   );
-  // a message that is being tried is marked by its process, which then continues with the first waiting one
+  // if a process is trying a message now, that process marks the message later, and continues with the first waiting
+  // message
   await tx.query(
     `UPDATE service.webhook_subjects AS subject
         SET head_sequence = head.sequence, host = head.host, gone_url = NULL,

@@ -2,7 +2,10 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** The pauses between two tries. A deployment that is broken passes in minutes, a weekend in three days. */
+/**
+ * The pauses between tries. The first pauses are long enough for a short outage of minutes; all of them together last
+ * three days, which is longer than a weekend.
+ */
 const pausesMs: readonly number[] = [
   5 * second,
   30 * second,
@@ -12,13 +15,14 @@ const pausesMs: readonly number[] = [
   hour,
   ...Array.from({ length: 24 }, () => 3 * hour),
 ];
-/** Random part of each pause: receivers that were away do not get everything at one moment. */
+/** Random part of each pause, so that receivers that were not available do not get all messages at the same moment. */
 const jitter = 0.2;
 
 /**
- * Milliseconds until the next try of a message, after a number of failed ones; null: it is given up.
+ * Milliseconds until the next try of a message, after a number of failed tries. Returns null if there is no further
+ * try.
  *
- * @param random from 0 to below 1
+ * @param random a number from 0 to below 1
  */
 export function pauseAfter(failures: number, random: number): number | null {
   const pauseMs = pausesMs[failures - 1];

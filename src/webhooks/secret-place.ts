@@ -1,18 +1,19 @@
 import type { WebhookKeys } from './webhook-keys.ts';
 
 /**
- * The last field of a message whose receiver expects the shared secret in its body (client-compat 3.14). What is stored
- * has a place for it, so that the secret is in no table; it is filled in when the message is sent.
+ * The last field of a message whose receiver expects the shared secret in the body (client-compat 3.14). The stored
+ * body has this placeholder, so that the secret is not in any table. Sending the message replaces the placeholder with
+ * the secret.
  */
 export const secretPlace = { webhookSecretToken: 'filled in when it is sent' } as const;
 
-/** The stored body ends with it. Texts of strangers are before it, and escaped. */
+/** The end of a stored body with the placeholder. Texts of strangers come before it, and are escaped. */
 const storedEnd = Buffer.from(`${JSON.stringify(secretPlace).slice(1)}`);
 
 /**
- * A stored body as it is sent.
+ * The body to send, with the secret instead of the placeholder.
  *
- * @returns null: the secret that it names is not known here
+ * @returns null if this process does not know the named secret
  */
 export function filledBody(
   stored: Buffer,

@@ -7,8 +7,8 @@ import { readPrivateFile, writePrivateFile } from '#kernel/private-file.ts';
 const secretBytes = 32;
 
 /**
- * The secret of the service, from which its keys are derived. Throws `service_secret_missing`, and
- * `service_secret_invalid` for a file that is not 32 bytes, or that others may read or have made.
+ * The secret of the service, from which its keys are derived. Throws `service_secret_missing`. Throws
+ * `service_secret_invalid` if the file does not have 32 bytes, if other users may read it, or if another user made it.
  */
 export async function readServiceSecret(path: string): Promise<Buffer> {
   const file = await readPrivateFile(path, secretBytes);
@@ -20,7 +20,10 @@ export async function readServiceSecret(path: string): Promise<Buffer> {
   return file.bytes;
 }
 
-/** The same; if there is no file, one with a random secret is made. Two processes at once make one. */
+/**
+ * The secret of the service. If there is no file, this makes a file with a random secret. Two processes at the same
+ * time make only one file.
+ */
 export async function ensureServiceSecret(path: string): Promise<Buffer> {
   try {
     return await readServiceSecret(path);
@@ -29,7 +32,7 @@ export async function ensureServiceSecret(path: string): Promise<Buffer> {
   }
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    // of two processes one is first, and both have its secret
+    // if two processes write, the first file stays, and both read its secret
     await writePrivateFile(path, randomBytes(secretBytes));
   } catch (error) {
     throw refused(path, `it cannot be made (${String((error as NodeJS.ErrnoException).code)})`);

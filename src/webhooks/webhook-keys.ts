@@ -1,6 +1,9 @@
 import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
 
-/** Parts that a signature covers (Standard Webhooks: id, time and body, so that none of them can be exchanged). */
+/**
+ * The parts that a signature covers according to Standard Webhooks: id, time and body. No part can be replaced without
+ * breaking the signature.
+ */
 export interface SignedParts {
   readonly id: string;
   /** Seconds since 1970. */
@@ -9,7 +12,7 @@ export interface SignedParts {
 }
 
 const keyBytes = 32;
-/** An Ed25519 private key of PKCS #8 (RFC 8410, 7) up to its 32 bytes. */
+/** The bytes of a PKCS #8 Ed25519 private key before its 32 key bytes (RFC 8410, 7). */
 const privateKeyHead = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 interface KeySet {
@@ -19,38 +22,43 @@ interface KeySet {
 }
 
 /**
- * The keys of the service's secret: one of Ed25519, and a shared secret for each name. During a change of the secret
- * everything is signed with the keys of both, so that a receiver may know either.
+ * The keys that are derived from the service's secret: an Ed25519 key, and a shared secret for each name. During a
+ * change of the secret, the keys of both secrets sign each message, so that a receiver needs to know only one of them.
  */
 export class WebhookKeys {
   readonly #sets: readonly KeySet[];
 
-  /** @param old the previous secret, while receivers still know its keys; null: no previous secret */
+  /** @param old the previous secret, while receivers still know its keys; null: there is no previous secret */
   constructor(secret: Uint8Array, old: Uint8Array | null = null) {
     this.#sets = (old === null ? [secret] : [secret, old]).map(keySet);
   }
 
-  /** 32 bytes each, the current one first. */
+  /** The public keys, 32 bytes each, the current key first. */
   get publicKeys(): readonly Uint8Array[] {
     return this.#sets.map(({ publicKey }) => publicKey);
   }
 
-  /** 32 bytes that the service and one other know; the same for a name as long as the service's secret is. */
+  /**
+   * A secret of 32 bytes that the service shares with one other party. It is the same for a name until the service's
+   * secret changes.
+   */
   sharedSecret(name: string): Buffer {
     const [current] = this.#sets as [KeySet];
     return sharedSecret(current, name);
   }
 
   /**
-   * The same of a name that begins with the public key of the service's secret, `<hex>:`. It stays the same after a
-   * change, while the old secret is known; null: this process does not know it.
+   * The shared secret of a name that begins with the public key of the service's secret, `<hex>:`. It is the same after
+   * a change of the service's secret, while the old secret is known. Returns null if this process does not know that
+   * secret.
    */
   lastingSecret(name: string): Buffer | null {
     return this.#secretsOf(name)[0] ?? null;
   }
 
   /**
-   * The secrets of a name, that of the current set first. Of one that begins with a public key there is one at most.
+   * The shared secrets of a name, from the current service secret first. A name that begins with a public key has at
+   * most one shared secret.
    */
   #secretsOf(name: string): Buffer[] {
     const [, publicKey] = lastingForm.exec(name) ?? [];
@@ -60,9 +68,9 @@ export class WebhookKeys {
   }
 
   /**
-   * The header `webhook-signature`.
+   * The value of the header `webhook-signature`.
    *
-   * @param secretOf the name of the shared secret; null: no shared secret
+   * @param secretOf the name of the shared secret; null: there is no shared secret
    */
   signatures(parts: SignedParts, secretOf: string | null): string {
     const signed = Buffer.concat([Buffer.from(`${parts.id}.${parts.timestamp}.`), parts.body]);
@@ -80,12 +88,12 @@ export class WebhookKeys {
   }
 }
 
-/** A name that begins with a public key. */
+/** The form of a name that begins with a public key. */
 const lastingForm = /^([0-9a-f]{64}):/u;
 
 const hexOf = (key: Uint8Array): string => Buffer.from(key).toString('hex');
 
-/** A public key as Standard Webhooks writes it. */
+/** A public key in the form of Standard Webhooks. */
 export const shownPublicKey = (key: Uint8Array): string => `whpk_${Buffer.from(key).toString('base64')}`;
 
 function keySet(secret: Uint8Array): KeySet {
@@ -95,7 +103,7 @@ function keySet(secret: Uint8Array): KeySet {
     format: 'der',
     type: 'pkcs8',
   });
-  // the key is at the end of its envelope
+  // the exported bytes end with the key
   const publicKey = createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).subarray(-keyBytes);
   return { secret, privateKey, publicKey };
 }
@@ -103,6 +111,6 @@ function keySet(secret: Uint8Array): KeySet {
 const sharedSecret = ({ secret }: KeySet, name: string): Buffer =>
   derive(secret, `satscribe webhooks shared secret ${name}`);
 
-/** HKDF (RFC 5869): a key for each purpose; no key reveals another one. */
+/** Derives a key for a purpose by HKDF (RFC 5869). No key reveals another key. */
 const derive = (secret: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, new Uint8Array(), purpose, keyBytes));

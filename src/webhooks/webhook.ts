@@ -1,9 +1,9 @@
 /**
- * Progress of a message. `given-up`: all tries of the schedule failed. `gone`: its URL answered 410. `no-url`: it has
- * no receiver and can only be read.
+ * The states of a message. `given-up`: all tries of the schedule failed. `gone`: the URL answered 410. `no-url`: the
+ * message has no receiver, and can only be read.
  */
 export const webhookStates = ['waiting', 'delivered', 'given-up', 'gone', 'no-url'] as const;
 export type WebhookState = (typeof webhookStates)[number];
 
-/** NOTIFY on it says that something is to be sent. */
+/** Channel that notifies of messages to send. */
 export const webhooksChannel = 'satscribe_webhooks';

@@ -1,24 +1,27 @@
 import type pg from 'pg';
 import type { WebhookState } from './webhook.ts';
 
-/** A message, and how far it is. */
+/** A message with its state. */
 export interface Webhook {
   readonly sequence: number;
   readonly id: string;
-  /** JSON, as it is sent. */
+  /** The stored JSON body. */
   readonly body: string;
   readonly createdAt: Date;
   readonly state: WebhookState;
   readonly tries: number;
-  /** Time, answer status and fault of the last try. Null: no try, no answer, no fault. */
+  /**
+   * Time of the last try. Null if there was no try. `status` is the status of its answer, and null if there was no
+   * answer. `error` is its fault, and null if there was no fault.
+   */
   readonly triedAt: Date | null;
   readonly status: number | null;
   readonly error: string | null;
-  /** Null: it is settled, is being tried, or waits for the one before. */
+  /** Null if the message is settled, is being tried, or waits for the message before it. */
   readonly nextTryAt: Date | null;
 }
 
-/** A message with what only the operator sees: receivers know themselves by tokens in their URLs. */
+/** A message with fields that only the operator may see, because URLs may contain secret tokens of the receivers. */
 export interface WebhookDelivery extends Webhook {
   readonly subject: string;
   readonly url: string | null;
@@ -29,7 +32,7 @@ const columns = `sequence, id, convert_from(body, 'UTF8') AS body, created_at AS
   CASE WHEN sequence = head_sequence AND taken_by IS NULL THEN due_at END AS "nextTryAt"`;
 const tables = 'service.webhooks JOIN service.webhook_subjects USING (subject)';
 
-/** The messages of a subject after a sequence, at most `limit`; those of the last 30 days are kept. */
+/** At most `limit` messages of a subject, after a sequence. Messages are kept for 30 days. */
 export async function readWebhooks(
   client: pg.Pool | pg.ClientBase,
   subject: string,
@@ -44,13 +47,13 @@ export async function readWebhooks(
 }
 
 export interface WhichDeliveries {
-  /** Absent: all. */
+  /** Absent: all subjects. */
   readonly subject?: string | undefined;
   readonly state?: WebhookState | undefined;
   readonly limit: number;
 }
 
-/** Messages, the newest first; of one subject in their order, the last ones. */
+/** At most `limit` messages, the newest first. */
 export async function listDeliveries(
   client: pg.Pool | pg.ClientBase,
   { subject, state, limit }: WhichDeliveries,
@@ -67,7 +70,7 @@ export async function listDeliveries(
 /** Messages that wait to be sent. */
 export interface WaitingWebhooks {
   readonly count: number;
-  /** Age of the oldest one; null: no message waits. */
+  /** Age of the oldest waiting message. Null if no message waits. */
   readonly oldestSeconds: number | null;
 }
 
