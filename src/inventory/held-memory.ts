@@ -6,7 +6,10 @@ import { type HeldTypes, heldTypesOf } from './inventory-standing.ts';
 import type { BaseFees } from './inventory-types.ts';
 import type { TypeRules } from './type-rules.ts';
 
-/** Contents of outputs, each examined once by the same rules: the sats of an output of a block never change. */
+/**
+ * A cache of the contents of outputs. Each output is examined only once by the same rules, because the sats of an
+ * output in a block never change.
+ */
 export class HeldMemory {
   readonly #fees: BaseFees;
   #rules: TypeRules | null = null;
@@ -16,7 +19,7 @@ export class HeldMemory {
     this.#fees = fees;
   }
 
-  /** Contents of these outputs. All others are forgotten. */
+  /** The contents of these outputs. Removes all other outputs from the cache. */
   async of(outputs: readonly InventoryOutput[], rules: TypeRules): Promise<HeldTypes[]> {
     const before = this.#rules === rules ? this.#held : new Map<string, HeldTypes>();
     const held = new Map<string, HeldTypes>();
@@ -25,7 +28,7 @@ export class HeldMemory {
       const { txid, vout, blockHash } = output;
       const name = `${outpointText(displayHash(txid), vout)} ${blockHash}`;
       const known = before.get(name);
-      // a thousand ranges take some milliseconds
+      // an output with a thousand ranges takes some milliseconds
       if (known === undefined) await nextTurn();
       const types = known ?? heldTypesOf(output.ranges, this.#fees, rules);
       held.set(name, types);

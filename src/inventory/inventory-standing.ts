@@ -4,44 +4,47 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { type BaseFees, type InventoryType, inventoryTypes } from './inventory-types.ts';
 import type { TypeRules } from './type-rules.ts';
 
-/** Stock of a type, in the public interface's words. */
+/** The stock of a type, with the field names of the public interface. */
 export interface TypeStanding {
-  /** Sats of the type. */
+  /** Number of sats of the type. */
   readonly amount: number;
-  /** Price of an inscription on one of them, in sats. */
+  /** Price of an inscription on a sat of the type, in sats. */
   readonly baseFee: number;
-  /** Number of outputs that hold some. */
+  /** Number of outputs that hold sats of the type. */
   readonly commonCount: number;
-  /** Number that can be ordered now: an order takes a whole output, and leaves its rest as others. */
+  /**
+   * Number of outputs that can be ordered now. An order takes a whole output, and returns the rest of it as new
+   * outputs.
+   */
   readonly count: number;
-  /** Bytes of the content of one inscription. */
+  /** Maximum number of bytes of an inscription's content. `minSize` is the minimum. */
   readonly maxSize: number;
   readonly minSize: number;
 }
 
 export type InventoryStanding = Readonly<Record<InventoryType, TypeStanding>>;
 
-/** Bytes of a content that one reveal within the size of a standard transaction can hold. */
+/** Minimum and maximum number of bytes of a content that fits into one reveal of standard size. */
 export const contentBytes = { least: 1, most: 390_000 } as const;
-/** Size with which the public interface marks a type as sold out: no content has it. */
+/** The minimum size by which the public interface marks a type as sold out. No content is this large. */
 const soldOutSize = 100_000_000;
 /**
- * Most sats of the output of an inscription: each ordered sat takes that many along, for one price. Also the usual
- * number.
+ * Maximum number of sats of an inscription's output, and also the usual number. The output contains these other sats at
+ * the price of the ordered sat.
  */
 export const postageMost = 546;
 
-/** An output's contents of a type of sats. */
+/** The sats of one type in an output. */
 export interface HeldType {
   readonly amount: number;
-  /** The first sat that an order with the usual postage can have; null: no such sat. */
+  /** The first sat that an order with the usual postage can have. Null if there is no such sat. */
   readonly place: OrderablePlace | null;
 }
 
-/** Types that an output holds, without others. */
+/** The types of sats that an output holds. */
 export type HeldTypes = ReadonlyMap<InventoryType, HeldType>;
 
-/** Contents of an output: milliseconds of work if it has a thousand ranges. Pure. */
+/** The contents of an output. Takes milliseconds if the output has a thousand ranges. Pure. */
 export function heldTypesOf(ranges: readonly SatRange[], fees: BaseFees, rules: TypeRules): HeldTypes {
   const held = new Map<InventoryType, HeldType>();
   for (const type of inventoryTypes) {
@@ -54,7 +57,7 @@ export function heldTypesOf(ranges: readonly SatRange[], fees: BaseFees, rules: 
   return held;
 }
 
-/** The orderable sats of each type. Pure. */
+/** The stock of each type in these outputs. Pure. */
 export function standingOf(outputs: readonly HeldTypes[], fees: BaseFees): InventoryStanding {
   const entries = inventoryTypes.map((type) => {
     const held = outputs.flatMap((output) => output.get(type) ?? []);
@@ -72,7 +75,7 @@ export function standingOf(outputs: readonly HeldTypes[], fees: BaseFees): Inven
   return Object.fromEntries(entries) as Record<InventoryType, TypeStanding>;
 }
 
-/** The same if none can be ordered. Pure. */
+/** The same stock, marked as sold out. Pure. */
 export function soldOut(standing: InventoryStanding): InventoryStanding {
   const entries = inventoryTypes.map(
     (type) => [type, { ...standing[type], count: 0, minSize: soldOutSize }] as const,
@@ -87,8 +90,9 @@ export interface SaleTerms {
 }
 
 /**
- * The first sat of a type that can be sold from an output: no sat of a type with a higher price goes with it, unless
- * all sats of the requested type are of that too. Null: there is no such sat. Pure.
+ * The first sat of a type that can be sold from an output. Its postage must not contain a sat of a more expensive type.
+ * A more expensive type is ignored if it includes all sats of the requested type. Returns null if there is no such sat.
+ * Pure.
  */
 export function sellablePlace(
   ranges: readonly SatRange[],
@@ -103,17 +107,17 @@ export function sellablePlace(
   return placeOf(ranges, rule, postage, dearer);
 }
 
-/** A sat of an output that an order can inscribe. */
+/** A sat in an output that an order can inscribe. */
 export interface OrderablePlace {
-  /** Sats of the output before it. */
+  /** Number of sats in the output before this sat. */
   readonly place: number;
   readonly sat: number;
 }
 
 /**
- * The first sat of a rule that can be taken from an output with a postage. The parts before it, and after its postage,
- * return as outputs, so each is empty or above dust. No sat of its postage has a dearer rule. Null: there is no such
- * sat. Pure.
+ * The first sat of a rule that can be taken from an output with a postage. The parts before the sat, and after its
+ * postage, become outputs again, so each part must be empty or above dust. No sat of the postage may have a more
+ * expensive rule. Returns null if there is no such sat. Pure.
  */
 export function placeOf(
   ranges: readonly SatRange[],
@@ -137,7 +141,10 @@ export function placeOf(
   return null;
 }
 
-/** Places from one to below another whose rests can be outputs, and whose postage has no dearer sat. */
+/**
+ * The first position from `from` to below `to` where the remaining parts can be outputs, and the postage has no more
+ * expensive sat.
+ */
 function firstPlace(
   { from, to, last }: { readonly from: number; readonly to: number; readonly last: number },
   dearerEndAt: (place: number) => number | null,
@@ -148,21 +155,24 @@ function firstPlace(
   for (let place = Math.max(from, leastRest); place < to && place <= last - leastRest; ) {
     const end = dearerEndAt(place);
     if (end === null) return place;
-    // each place up to there has it in its postage, or is on it
+    // each position before this end has a more expensive sat in its postage
     place = end;
   }
   return isFree(last) ? last : null;
 }
 
 interface Postage {
-  /** A range that begins at `offset` of the output, not after `from`. */
+  /** Index of a range that begins at `offset` of the output, at or before `from`. */
   readonly index: number;
   readonly offset: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** End of the dearer sats of a postage, which may be after the postage; null: it has no dearer sat. */
+/**
+ * End of the more expensive sats that begin in a postage. The end may be after the postage. Returns null if the postage
+ * has no more expensive sat.
+ */
 function dearerEnd(
   ranges: readonly SatRange[],
   { index, offset, from, to }: Postage,
@@ -187,6 +197,6 @@ function dearerEnd(
   return end;
 }
 
-/** The least that nodes relay to P2TR (Bitcoin Core's GetDustThreshold). */
+/** Minimum value of a P2TR output that nodes relay, in sats (Bitcoin Core's GetDustThreshold). */
 const leastRest = 330;
 const isRest = (sats: number): boolean => sats === 0 || sats >= leastRest;

@@ -1,8 +1,8 @@
 import { satributeId } from '#kernel/satributes/definitions.ts';
 
 /**
- * The types of sats that orders can name, by the names of the public interface, with the price of one inscription on
- * such a sat, in sats. The prices are those in the interface's documentation, if it has one.
+ * The types of sats that orders can name, with the names of the public interface. Each has the price of one inscription
+ * on such a sat, in sats. The price comes from the interface's documentation if it names a price.
  */
 const defaults = {
   black: 40_000,
@@ -14,7 +14,7 @@ const defaults = {
   hitman: 5_000,
   jpeg: 5_000,
   legacy: 5_000,
-  // not in the documentation: prices of the most similar types
+  // the documentation has no price for this type, so it has the price of the most similar types
   nakamoto: 10_000,
   pizza: 5_000,
   silkroad: 5_000,
@@ -25,15 +25,15 @@ const defaults = {
 export type InventoryType = keyof typeof defaults;
 export type BaseFees = Readonly<Record<InventoryType, number>>;
 
-/** In the order of answers. */
+/** The types in the order of answers. */
 export const inventoryTypes = Object.keys(defaults) as readonly InventoryType[];
 
-/** Highest price: a bitcoin. No one sells a sat for more, and an error of a digit or two is noticed. */
+/** Maximum price: one bitcoin. No one sells a sat for more, and the bound shows an error of one or two digits. */
 const baseFeeMost = 100_000_000;
 
 /**
- * Prices from a text such as `black:40000,uncommon:20000`; types that it leaves out keep their default. Null: another
- * text.
+ * Reads prices from a text such as `black:40000,uncommon:20000`. Types that are not in the text keep their default.
+ * Returns null if the text has another form.
  */
 export function parseBaseFees(text: string): BaseFees | null {
   const fees: Record<InventoryType, number> = { ...defaults };
@@ -49,8 +49,8 @@ export function parseBaseFees(text: string): BaseFees | null {
 export const defaultBaseFees: BaseFees = defaults;
 
 /**
- * The type that a text names: by its key of the public interface, or as a satribute (docs/satributes.md). Null:
- * unknown.
+ * The type that a text names, by a key of the public interface or as a satribute (docs/satributes.md). Returns null if
+ * the type is unknown.
  */
 export function inventoryTypeOf(text: string): InventoryType | null {
   const id = satributeId(text);

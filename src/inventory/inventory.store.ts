@@ -6,7 +6,7 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { type ListedOutput, outpointText } from '#utxos/utxo.ts';
 
-/** An output of the inventory, as it was when it was last read. */
+/** An output of the inventory, in the state of its last examination. */
 export interface InventoryOutput extends Omit<ListedOutput, 'blockTime'> {
   readonly ranges: readonly SatRange[];
   readonly addedAt: Date;
@@ -23,7 +23,7 @@ interface Row {
   readonly added_at: Date;
 }
 
-/** All of the inventory, by outpoint; at most `limit` rows. */
+/** At most `limit` outputs of the inventory, sorted by outpoint. */
 export async function inventoryOutputs(db: pg.Pool, limit: number): Promise<InventoryOutput[]> {
   const { rows } = await db.query<Row>(
     `SELECT ${columns} FROM service.inventory_outputs ORDER BY txid, vout LIMIT $1`,
@@ -46,7 +46,8 @@ const outputOf = (row: Row): InventoryOutput => ({
 });
 
 /**
- * Outputs of the inventory that orders have, as `<txid>:<vout>`. Rows of delivered ones stay, so the list comes first.
+ * Outputs of the inventory that orders have reserved, as `<txid>:<vout>`. The query begins with the inventory, because
+ * reservations of delivered orders are never deleted.
  */
 export async function reservedOutpoints(db: pg.Pool): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ txid: Buffer; vout: number }>(
@@ -59,7 +60,7 @@ export async function reservedOutpoints(db: pg.Pool): Promise<ReadonlySet<string
 const nameOfRow = ({ txid, vout }: Pick<Row, 'txid' | 'vout'>): string =>
   outpointText(displayHash(trustedTxid(txid)), vout);
 
-/** The outputs of the inventory among these. */
+/** The outputs among these that are in the inventory. */
 export async function inventoryOutputsAt(
   db: pg.Pool | pg.ClientBase,
   outpoints: readonly Outpoint[],
@@ -79,8 +80,8 @@ const outpointColumns = (outpoints: readonly Outpoint[]): unknown[] => [
 ];
 
 /**
- * Adds outputs of different outpoints in one statement, or updates their blocks and their sats. Returns the new ones,
- * as `<txid>:<vout>`.
+ * Adds outputs in one statement. Known outputs get the new block and sats. The outpoints must be different. Returns the
+ * added outputs, as `<txid>:<vout>`.
  */
 export async function putInventoryOutputs(
   db: pg.Pool | pg.ClientBase,
@@ -107,7 +108,7 @@ export async function putInventoryOutputs(
   return new Set(rows.filter(({ is_new: isNew }) => isNew).map(nameOfRow));
 }
 
-/** Removes an output. Returns whether it was there. */
+/** Removes an output. Returns whether it was in the inventory. */
 export async function removeInventoryOutput(
   db: pg.Pool | pg.ClientBase,
   outpoint: Outpoint,
@@ -115,7 +116,7 @@ export async function removeInventoryOutput(
   return (await removeInventoryOutputs(db, [outpoint])) === 1;
 }
 
-/** Removes outputs in one statement. Returns the number of those that were there. */
+/** Removes outputs in one statement. Returns how many were in the inventory. */
 export async function removeInventoryOutputs(
   db: pg.Pool | pg.ClientBase,
   outpoints: readonly Outpoint[],

@@ -34,77 +34,90 @@ import type { BaseFees, InventoryType } from './inventory-types.ts';
 import { type OwnScripts, ownScriptsOf, scriptsOf } from './own-scripts.ts';
 import { TypeRules } from './type-rules.ts';
 
-/** Maximum outputs added to the inventory: each is requested from the node whenever the standing is made. */
+/**
+ * Maximum number of outputs to which the inventory can be filled. Each refresh of the stock requests every output from
+ * the node.
+ */
 const outputsMax = 2_000;
 /**
- * Maximum outputs that are read: an order leaves two in place of one, and rests of a full inventory are not dropped.
+ * Maximum number of outputs to read. An order replaces one output by up to two, and these are stored even if the
+ * inventory is full.
  */
 const readMax = 2 * outputsMax;
 /**
- * Maximum ranges of one output. An output with more is dust of thousands of coins, from which no order can be served.
+ * Maximum number of ranges of an output. An output with more consists of dust from thousands of coins, so no order can
+ * use it.
  */
 const rangesMax = 1_000;
-/** Maximum age of facts from node and index. The outputs of orders are read each time. */
+/** How long facts from node and index are used, in ms. Reservations of orders are read each time. */
 const freshMs = 10_000;
 
 export interface InventoryParts {
-  /** Pool; in commands that change the inventory, that of the owner of the tables. */
+  /** Connections to the database. Commands that change the inventory need the role that owns the tables. */
   readonly pool: pg.Pool;
   readonly network: NetworkName;
-  /** The definitions in force now. */
+  /** Returns the current definitions. */
   readonly satributes: () => SatributeBook;
   readonly utxos: UtxoReader;
   readonly node: NodeRpc | null;
-  /** Descriptor of the operator's own outputs beside the wallet's; undefined: no others. Orders use none of them. */
+  /**
+   * Descriptor of outputs of the operator that are not in the wallet. Undefined if there are no such outputs. Orders
+   * never use them.
+   */
   readonly descriptor: string | undefined;
   /**
-   * Addresses of the wallet's branch for the inventory, by their indices; empty: there is no wallet. They never change.
+   * Addresses of the wallet's branch for the inventory, in the order of their indices. They never change. Empty if
+   * there is no wallet.
    */
   readonly addresses: () => Promise<readonly Owner[]>;
   readonly fees: BaseFees;
-  /** How long facts from node and index are kept; absent: ten seconds. */
+  /** How long facts from node and index are used, in ms. Absent: ten seconds. */
   readonly freshMs?: number;
 }
 
-/** A sat that can be sold, and its output. */
+/** A sat that can be sold, with its output. */
 interface SoldSat extends OrderablePlace {
   readonly output: InventoryOutput;
 }
 
 /** A sat that an order can have now. */
 export interface OfferedSat extends SoldSat {
-  /** Key of the wallet's branch for the inventory. */
+  /** Index of the key in the wallet's branch for the inventory. */
   readonly keyIndex: number;
 }
 
 export interface Offer {
-  /** Sats of different outputs. */
+  /** The offered sats. Each is in a different output. */
   readonly sats: readonly OfferedSat[];
-  /** Outputs that count and can be sold from with the usual postage, whether orders have them or not. */
+  /**
+   * All valid outputs from which a sat of the type can be sold with the usual postage, including outputs that orders
+   * have reserved.
+   */
   readonly ofType: readonly Outpoint[];
 }
 
 /** An output of the inventory, with its orderable sats. */
 export interface ListedInventory {
   readonly output: InventoryOutput;
-  /** Why it does not count now; null: it does. */
+  /** Why the output cannot be ordered from now. Null if it can. */
   readonly problem: string | null;
-  /** Sats of each type that it holds some of. */
+  /** Number of sats of each type that the output holds. */
   readonly sats: Readonly<Partial<Record<InventoryType, number>>>;
   readonly held: HeldTypes;
 }
 
-/** Result of a scan for an output of the operator's. */
+/** Result of a scan for one output of the operator. */
 export interface ScannedOutput {
   readonly outpoint: string;
   readonly result: 'added' | 'kept' | 'removed' | 'passed over';
-  /** Reason why it was removed or skipped; otherwise null. */
+  /** Reason why the output was removed or passed over. Null otherwise. */
   readonly reason: string | null;
 }
 
 /**
- * The operator's outputs with special sats that orders may use (docs/inventory.md). It counts only proven ones: the
- * wallet's, unspent in the stored block, old enough, and free of inscriptions and runes.
+ * The operator's outputs with special sats that orders may use (docs/inventory.md). Only proven outputs are valid. They
+ * belong to the wallet, are unspent and still in the stored block, are old enough, and hold no inscriptions and no
+ * runes.
  */
 export class Inventory {
   readonly #parts: InventoryParts;
@@ -125,8 +138,8 @@ export class Inventory {
   }
 
   /**
-   * The orderable sats of each type: proven at most ten seconds ago, without those of orders. Throws the codes of
-   * NodeRpc.
+   * The stock of each type, without outputs that orders have reserved. The outputs were proven at most ten seconds ago.
+   * Throws the codes of NodeRpc.
    */
   async standing(): Promise<InventoryStanding> {
     return standingOf(
@@ -141,8 +154,9 @@ export class Inventory {
   }
 
   /**
-   * Sats of a type that an order can have with this postage, proven now: as many as it asks for, or all there are.
-   * Others may be offered the same: the first to reserve them gets them. Throws the codes of NodeRpc.
+   * Sats of a type that an order can have with this postage, proven now: `count` sats, or all that exist if there are
+   * fewer. Several orders may be offered the same sats; the first to reserve them gets them. Throws the codes of
+   * NodeRpc.
    */
   async offer(
     type: InventoryType,
@@ -158,11 +172,11 @@ export class Inventory {
     const ofType = sellable.map(({ output }) => output);
     const reserved = await reservedOutpoints(this.#parts.pool);
     const stock = counted.filter(({ output }) => !reserved.has(nameOf(output)));
-    // concurrent requests each begin elsewhere, or all but one would lose theirs
+    // begin at a random output: if concurrent requests got the same sats, only one of them could reserve them
     const first = stock.length === 0 ? 0 : randomInt(stock.length);
     const places: SoldSat[] = [];
     for (const { output, held } of [...stock.slice(first), ...stock.slice(0, first)]) {
-      // another postage takes milliseconds for each output
+      // an unusual postage takes milliseconds for each output
       if (postage !== postageMost) await nextTurn();
       const place =
         postage === postageMost
@@ -170,7 +184,7 @@ export class Inventory {
           : sellablePlace(output.ranges, type, { postage, fees, rules });
       if (place !== null) places.push({ ...place, output });
     }
-    // a price and its order get sats of equal costs, as long as the stock is the same
+    // sort by cost, so that a price request and its order get sats of equal cost while the stock is unchanged
     const left = places.toSorted((a, b) => costRank(a, postage) - costRank(b, postage));
     const sats: OfferedSat[] = [];
     while (sats.length < count && left.length > 0)
@@ -178,7 +192,7 @@ export class Inventory {
     return { sats, ofType };
   }
 
-  /** The sats among these whose outputs count now, with their keys. */
+  /** The sats among these whose outputs are valid now, with their keys. */
   async #proven(places: readonly SoldSat[], asker: Asker): Promise<OfferedSat[]> {
     const problems = await this.#problems(
       places.map(({ output }) => output),
@@ -191,7 +205,7 @@ export class Inventory {
     });
   }
 
-  /** Rules by the definitions in force now. */
+  /** The rules from the current definitions. */
   #rules(): TypeRules {
     const book = this.#parts.satributes();
     if (book !== this.#book) {
@@ -201,38 +215,38 @@ export class Inventory {
     return this.#rulesOfBook;
   }
 
-  /** Whether there are addresses whose outputs orders can have. */
+  /** Whether the wallet has addresses whose outputs orders can have. */
   async hasAddresses(): Promise<boolean> {
     return (await this.#ownAddresses()).length > 0;
   }
 
-  /** Outputs that count now and that no order has. */
+  /** Valid outputs that no order has reserved. */
   async #stock(): Promise<readonly ListedInventory[]> {
     const listed = await this.#recentlyListed();
     const reserved = await reservedOutpoints(this.#parts.pool);
     return listed.filter(({ output, problem }) => problem === null && !reserved.has(nameOf(output)));
   }
 
-  /** All outputs, as they were at most ten seconds ago, or when the running read began. */
+  /** All outputs, in their state of at most ten seconds ago. While a read is running, its result is returned. */
   #recentlyListed(): Promise<readonly ListedInventory[]> {
     const now = performance.now();
     const isFresh = this.#isListing || now - this.#madeAt < (this.#parts.freshMs ?? freshMs);
     if (this.#listed !== null && isFresh) return this.#listed;
     this.#madeAt = now;
     this.#isListing = true;
-    // shared by all requests meanwhile
+    // all requests share this read until it ends
     const listed = this.#all(ownAsker('inventory')).finally(() => {
       this.#isListing = false;
     });
     this.#listed = listed;
     listed.catch(() => {
-      // the next one asks again
+      // after a failure, the next request reads again
       if (this.#listed === listed) this.#listed = null;
     });
     return listed;
   }
 
-  /** All outputs, and which of them count now. */
+  /** All outputs, with the reason for each output that cannot be ordered from now. */
   async list(asker: Asker): Promise<ListedInventory[]> {
     const [listed, reserved] = [await this.#all(asker), await reservedOutpoints(this.#parts.pool)];
     return listed.map((each) =>
@@ -252,7 +266,7 @@ export class Inventory {
     );
   }
 
-  /** Why each of these does not count now; null: it does. */
+  /** Why each of these outputs is not valid now. Null for a valid output. */
   async #problems(outputs: readonly InventoryOutput[], asker: Asker): Promise<(string | null)[]> {
     const { node, utxos } = this.#parts;
     const isOwned = await this.#ownsAny();
@@ -279,7 +293,7 @@ export class Inventory {
     });
   }
 
-  /** Adds an output. Throws `inventory_output_refused` with the reason, and `inventory_descriptor_missing`. */
+  /** Adds an output. Throws `inventory_output_refused` with the reason. Throws `inventory_descriptor_missing`. */
   async add(outpoint: Outpoint, asker: Asker): Promise<ListedInventory> {
     const { node, utxos, fees } = this.#parts;
     const own = await this.#ownOrThrow(node);
@@ -295,7 +309,10 @@ export class Inventory {
     return listedOf(found.output, problem, heldTypesOf(found.output.ranges, fees, this.#rules()));
   }
 
-  /** Examines all outputs of the operator's: adds those that can be ordered from, and removes missing ones. */
+  /**
+   * Examines all outputs of the operator. Adds outputs with sats that can be ordered, and removes outputs that are
+   * missing.
+   */
   async scan(asker: Asker): Promise<ScannedOutput[]> {
     const { pool, node, utxos } = this.#parts;
     const own = await this.#ownOrThrow(node);
@@ -305,7 +322,7 @@ export class Inventory {
     const scanned = judged.map((found): ScannedOutput => {
       const outpoint = nameOf(found.output);
       if ('reason' in found) return { outpoint, result: 'passed over', reason: found.reason };
-      // an output is listed twice if the descriptor has an address of the wallet
+      // an output comes twice if the descriptor contains an address of the wallet
       return { outpoint, result: added.delete(outpoint) ? 'added' : 'kept', reason: null };
     });
     const unspentNames = new Set(scanned.map(({ outpoint }) => outpoint));
@@ -319,13 +336,15 @@ export class Inventory {
     return [...scanned, ...removed];
   }
 
-  /** Throws `inventory_output_unknown`. The output itself stays where it is. */
+  /**
+   * Removes an output from the inventory. The output on the chain is not changed. Throws `inventory_output_unknown`.
+   */
   async remove(outpoint: Outpoint): Promise<void> {
     if (await removeInventoryOutput(this.#parts.pool, outpoint)) return;
     throw new AppError('inventory_output_unknown', `${nameOf(outpoint)} is not in the inventory.`);
   }
 
-  /** The outputs in the form of the inventory, or why it refuses them. */
+  /** The outputs in the form of the inventory, each with the reason if it is refused. */
   async #judge(
     utxos: readonly Utxo[],
     asker: Asker,
@@ -334,7 +353,7 @@ export class Inventory {
     const holdings = await reader.holdings(utxos, asker);
     const faults = utxos.map((utxo, place) => whyNotSpendable(utxo, holdings[place]));
     const good = utxos.filter((_, place) => faults[place] === null);
-    // only types of the inventory: early blocks have tens of thousands of palindromes
+    // only types of the inventory, because early blocks have tens of thousands of palindromes
     const sats = await reader.sats(good, asker, this.#rules().satributes);
     const satsOfGood = new Map(good.map((utxo, place) => [utxo, sats[place]]));
     return utxos.map((output, place) => {
@@ -346,7 +365,7 @@ export class Inventory {
     });
   }
 
-  /** Adds outputs, or updates them, in their order up to one that does not fit. Returns the names of the new ones. */
+  /** Adds or updates outputs in their order, until an output does not fit. Returns the names of the added outputs. */
   async #put(outputs: readonly InventoryOutput[]): Promise<Set<string>> {
     const { pool } = this.#parts;
     const there = new Set((await inventoryOutputs(pool, readMax)).map(nameOf));
@@ -374,7 +393,10 @@ export class Inventory {
     return this.#parts.descriptor !== undefined || (await this.#ownAddresses()).length > 0;
   }
 
-  /** Read until there is a wallet: its addresses take half a second of work, shared by all callers. */
+  /**
+   * The wallet's addresses. Deriving them takes half a second of work, so all callers share the result. They are read
+   * again while there is no wallet.
+   */
   async #ownAddresses(): Promise<readonly Owner[]> {
     const asked = this.#addresses ?? this.#parts.addresses();
     this.#addresses = asked;
@@ -403,15 +425,15 @@ export class Inventory {
 }
 
 /**
- * Ranks sats by the cost of a reveal beyond its file: the outputs that return to the inventory, then the bytes of the
- * pointer to the sat. Sats of one rank cost the same.
+ * Ranks a sat by the cost of its reveal without the file: first the number of outputs that return to the inventory,
+ * then the bytes of the pointer to the sat. Sats of the same rank cost the same.
  */
 function costRank({ output, place }: SoldSat, postage: number): number {
   const outputs = [place, output.value - place - postage].filter((sats) => sats > 0).length;
   return outputs * pointerBytesMax + Math.ceil(Math.log2(place + 1) / 8);
 }
 
-/** More than a number of 64 bits takes. */
+/** Larger than the number of bytes of any pointer, because a 64-bit number takes eight bytes. */
 const pointerBytesMax = 9;
 
 const nothingOwn = 'There is no wallet, and INVENTORY_DESCRIPTOR is not set';
@@ -421,7 +443,7 @@ export function requireOwn(isOwned: boolean): void {
   if (!isOwned) throw new AppError('inventory_descriptor_missing', `${nothingOwn}.`);
 }
 
-/** Why an output is not the operator's, or not one that orders can use; null: it is. */
+/** Why an output does not belong to the operator, or cannot be used by orders. Returns null if orders can use it. */
 function whyNotOwn(
   own: OwnScripts,
   addresses: readonly Owner[],

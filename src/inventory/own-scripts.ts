@@ -4,7 +4,10 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { Owner } from '#utxos/utxo.ts';
 
-/** Addresses of a descriptor with a range that count as the operator's: wallets give out far fewer unused ones. */
+/**
+ * Maximum number of addresses of a ranged descriptor that are treated as the operator's. Wallets give out far fewer
+ * unused addresses.
+ */
 export const ownAddressesMax = 1_000;
 
 /** Scripts of the operator's own outputs. */
@@ -16,8 +19,8 @@ export interface OwnScripts {
 const hex = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
 /**
- * The scripts of a descriptor, as the node derives them. Throws `inventory_descriptor_invalid`, also for one with
- * private keys, which must not be here.
+ * The scripts of a descriptor, derived by the node. Throws `inventory_descriptor_invalid`. Also throws it for a
+ * descriptor with private keys, because private keys must not be on this server.
  */
 export async function ownScriptsOf(
   node: NodeRpc,
@@ -32,7 +35,7 @@ export async function ownScriptsOf(
   if (hasprivatekeys) throw invalid('it holds private keys: give the one with public keys');
   const checked = descriptor.includes('#') ? descriptor : `${descriptor}#${checksum}`;
   const range = isrange ? [[0, ownAddressesMax - 1]] : [];
-  // one with several paths has a list of addresses for each
+  // for a descriptor with several paths, the node returns a list of addresses for each path
   const derived = await ask<readonly (string | readonly string[])[]>(node, 'deriveaddresses', [
     checked,
     ...range,
@@ -59,6 +62,6 @@ async function ask<Result>(node: NodeRpc, method: string, parameters: readonly u
   }
 }
 
-// without the descriptor, which shows all addresses of a wallet, and without the node's words, which may contain it
+// the message must not contain the descriptor, which shows all addresses of a wallet; the node's message may contain it
 const invalid = (why: string): AppError =>
   new AppError('inventory_descriptor_invalid', `INVENTORY_DESCRIPTOR: ${why}.`);

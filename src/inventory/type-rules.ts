@@ -4,7 +4,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { satSupply } from '#kernel/sats/sat.ts';
 import { type InventoryType, inventoryTypes } from './inventory-types.ts';
 
-/** The rules of the types of the inventory, by the definitions in force. It never changes. */
+/** The rules of the types of the inventory, from one set of definitions. They never change. */
 export class TypeRules {
   readonly #satributes: ReadonlyMap<InventoryType, Satribute>;
   #partOf: ReadonlyMap<InventoryType, ReadonlySet<InventoryType>> | null = null;
@@ -23,14 +23,14 @@ export class TypeRules {
     return [...this.#satributes.values()];
   }
 
-  /** The rule of a type; null: its sats are unknown here, so there are none. */
+  /** The rule of a type. Returns null if the sats of the type are unknown here, so that no output can have them. */
   of(type: InventoryType): SatributeRule | null {
     return this.#satributes.get(type)?.rule ?? null;
   }
 
   /**
-   * Whether each sat of a type is of another type too: all sats of block 286 are vintage, and none could ever be sold
-   * for its own lower price, if the other's counted.
+   * Whether all sats of a type are also of another type. All sats of block 286 are vintage, for example. The higher
+   * price of the other type is then ignored, because otherwise no sat of block 286 could be sold at its lower price.
    */
   isPartOf(type: InventoryType, other: InventoryType): boolean {
     this.#partOf ??= new Map(inventoryTypes.map((each) => [each, this.#typesOfAll(each)]));
@@ -39,7 +39,7 @@ export class TypeRules {
 
   #typesOfAll(type: InventoryType): ReadonlySet<InventoryType> {
     const rule = this.of(type);
-    // the others are scattered over all blocks
+    // the sats of these kinds are spread over all blocks
     if (rule === null || rule.kind === 'firsts' || rule.kind === 'lasts') return new Set();
     const own = [...rangesWithin(rule, { start: 0, end: satSupply })];
     return new Set(
