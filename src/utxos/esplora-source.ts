@@ -17,11 +17,11 @@ import {
   type UtxoSource,
 } from './utxo.ts';
 
-/** An output takes 250 bytes in the public form. */
+/** Maximum number of bytes of an answer. An output takes 250 bytes in the public form. */
 const answerBytesMax = outputsMax * 400;
-/** Public servers take seconds for an address with thousands of outputs. */
+/** How long to wait for an answer, in ms. Public servers take seconds for an address with thousands of outputs. */
 const timeoutMs = 20_000;
-/** Bytes of a height, or of an error message. */
+/** Maximum number of bytes of an answer with a height, or of an error message. */
 const heightBytesMax = 1_000;
 
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
@@ -44,13 +44,15 @@ const answer = Compile(
   ),
 );
 
-/** A server with the interface of Esplora, such as mempool's. Addresses are requested one after another. */
+/**
+ * A server with the interface of Esplora, such as a mempool.space server. Addresses are requested one after another.
+ */
 export class EsploraSource implements UtxoSource {
   readonly name = 'esplora';
   readonly #http: OutgoingHttp;
   readonly #base: string;
 
-  /** @param url without the paths: `https://mempool.example.com/api` */
+  /** @param url address without the paths of requests: `https://mempool.example.com/api` */
   constructor(http: OutgoingHttp, url: string) {
     this.#http = http;
     this.#base = url.endsWith('/') ? url.slice(0, -1) : url;
@@ -58,7 +60,7 @@ export class EsploraSource implements UtxoSource {
 
   /** Throws `utxo_source_unreachable` and `utxo_source_invalid`. */
   async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
-    // first: blocks that are added meanwhile are above it
+    // read the tip first: blocks that are added meanwhile are then above it
     const tipHeight = parseHeight((await this.#get('/blocks/tip/height', heightBytesMax, signal)).trim());
     if (tipHeight === null) throw invalid('gives no height');
     const outputs: ListedOutput[] = [];
@@ -75,7 +77,7 @@ export class EsploraSource implements UtxoSource {
     if (!answer.Check(given)) throw invalid('gives outputs of another form');
     return given.flatMap(({ txid, vout, value, status }): ListedOutput[] => {
       const id = parseTxid(txid);
-      // unconfirmed ones are not outputs of the chain
+      // unconfirmed outputs are not outputs of the chain
       if (id === null || !status.confirmed) return [];
       return [
         {
@@ -117,7 +119,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-// without the address, which may hold a token: clients read these
+// the messages must not contain the server's address, which may hold a token, because clients read them
 const unreachable = (what: string, cause?: unknown): AppError =>
   new AppError('utxo_source_unreachable', `the server of ESPLORA_URL ${what}`, {}, cause);
 const invalid = (what: string, cause?: unknown): AppError =>

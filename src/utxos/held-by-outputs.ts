@@ -11,18 +11,18 @@ import type { SpecialSats } from '#kernel/satributes/special-ranges.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { ListedOutput } from './utxo.ts';
 
-/** Contents of an output besides its value. Null: they cannot be proven here. */
+/** Inscriptions and runes of an output. `inscriptions` or `runes` is null if they cannot be proven here. */
 export interface Holdings {
   readonly inscriptions: readonly InscriptionId[] | null;
   readonly runes: readonly RuneBalance[] | null;
-  /** Why something is null. Empty: all is proven. */
+  /** The reasons why a field is null. Empty if everything is proven. */
   readonly unproven: readonly string[];
 }
 
-/** Contents of an output as plans name them. */
+/** Contents of an output in the form that plans use. */
 export interface PlacedHoldings {
   readonly placed: readonly HeldInscription[];
-  /** Null: not known. */
+  /** Null if the runes are unknown. */
   readonly amounts: readonly RuneAmount[] | null;
 }
 
@@ -36,8 +36,9 @@ export const isFree = ({ inscriptions, runes }: Holdings): boolean =>
   inscriptions?.length === 0 && runes?.length === 0;
 
 /**
- * The inscriptions and runes of some outputs, in their order, as far as the index proves them: it must have every block
- * that can matter, and the block of the output, on the same chain. Run it in a snapshot; a few reads for any number.
+ * The inscriptions and runes of outputs, in the order of the outputs, if the index proves them. For a proof, the index
+ * needs every block that can hold inscriptions or runes, and the output's block must be on the indexed chain. Call it
+ * in a snapshot. It takes a few reads, however many outputs there are.
  */
 export async function heldByOutputs(
   { client, tip }: Snapshot,

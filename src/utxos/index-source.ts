@@ -18,7 +18,7 @@ import {
   type UtxoSource,
 } from './utxo.ts';
 
-/** The index of addresses (--index-addresses): milliseconds, and all of one moment. */
+/** The index of addresses (--index-addresses). A listing takes milliseconds, and shows one moment of the chain. */
 export class IndexSource implements UtxoSource {
   readonly name = 'index';
   readonly #pool: pg.Pool;

@@ -2,7 +2,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash, type Txid, type TxidHex } from '#kernel/primitives/hash.ts';
 import { outpointText } from './utxo.ts';
 
-/** Transactions of the node's mempool that spend outputs of these, by `<txid>:<vout>` of the output. */
+/** Transactions of the node's mempool that spend any of these outputs, by `<txid>:<vout>` of the output. */
 export async function mempoolSpenders(
   node: NodeRpc,
   outputs: readonly { readonly txid: Txid; readonly vout: number }[],

@@ -3,7 +3,7 @@ import { asBlockHashHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { ListedOutput } from './utxo.ts';
 
-/** Block of an output. */
+/** Hash and time of the block of an output. */
 export type BlockOfOutput = Pick<ListedOutput, 'blockHash' | 'blockTime'>;
 
 /** The block at a height of the node's chain. */

@@ -10,12 +10,12 @@ import {
 /** An output that may be spent. */
 export interface Coin {
   readonly value: number;
-  /** Wanted sats in it, by their places, ascending and without overlaps. */
+  /** Positions of the wanted sats in the output, ascending and without overlaps. */
   readonly wanted: readonly { readonly offset: number; readonly size: number }[];
 }
 
 export interface ExtractionTerms {
-  /** Script of the spent outputs: all belong to one address. */
+  /** Script of the spent outputs. All belong to the same address. */
   readonly fromScript: Uint8Array;
   readonly specialScript: Uint8Array;
   readonly commonScript: Uint8Array;
@@ -34,13 +34,13 @@ export interface Extraction<Spent extends Coin> {
   readonly fee: number;
 }
 
-/** Why there is no transaction. `missing`: some sats do not exist. */
+/** Why there is no transaction. `needed` and `there` are in sats. */
 export type Refusal =
   | { readonly kind: 'size-unknown' }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'fee-unpaid'; readonly needed: number; readonly there: number };
 
-/** Sats of the inputs in their order, from one place to another. */
+/** Consecutive sats of all inputs in their order, from one position to below another. */
 interface Segment {
   readonly kind: 'special' | 'common';
   readonly from: number;
@@ -48,10 +48,11 @@ interface Segment {
 }
 
 /**
- * A transaction that sends every wanted sat to the special address, with as few others as dust allows, and all other
- * sats except the fee to the common one. Sats keep their order, first in, first out. Inputs with wanted sats come
- * first. The one with the most sats after its last wanted one is the last of them, because the end of the sats pays the
- * fee. If these sats cannot pay it, common inputs follow, the largest first. Pure. Costs O(wanted sats' ranges).
+ * Plans a transaction that sends every wanted sat to the special address, with as few other sats as dust allows. All
+ * other sats except the fee go to the common address. Sats keep their order, first in, first out. Inputs with wanted
+ * sats come first, ordered by the number of sats after their last wanted sat. The input with the most such sats is the
+ * last of these inputs, because the last sats pay the fee. If these sats cannot pay the fee, inputs without wanted sats
+ * follow, the largest first. Pure. The work is proportional to the number of wanted ranges.
  */
 export function planExtraction<Spent extends Coin>(
   coins: readonly Spent[],
@@ -82,7 +83,7 @@ export function planExtraction<Spent extends Coin>(
     const change = there - end - withChange.fee;
     if (change >= dust.common)
       return planned(inputs, [...segments, { kind: 'common', from: end, to: end + change }], withChange.fee);
-    // too little for an output of its own: it goes with the last wanted sats
+    // the change is too small for a separate output, so it goes with the last wanted sats
     const { fee } = feeFor(segments.length, fixed);
     const last = segments.at(-1);
     if (last !== undefined && there - end >= fee) {
@@ -97,14 +98,15 @@ export function planExtraction<Spent extends Coin>(
 
 const valueOf = (coins: readonly Coin[]): number => coins.reduce((sum, { value }) => sum + value, 0);
 
-/** Number of sats after the last wanted one. */
+/** Number of sats after the last wanted sat. */
 function sparedBehind({ value, wanted }: Coin): number {
   const last = wanted.at(-1);
   return last === undefined ? value : value - last.offset - last.size;
 }
 
 /**
- * Cuts the sats into outputs, up to the last wanted sat. The last segment may end after the inputs: dust has a size.
+ * Cuts the sats into outputs, up to the last wanted sat. The last segment may end after the inputs, because an output
+ * must not be dust.
  */
 function cut(
   inputs: readonly Coin[],
@@ -120,7 +122,7 @@ function cut(
       const before = segments.at(-1);
       const gap = from - done;
       if (before !== undefined && gap <= 0) {
-        // beside the ones before, or within what their output had to be filled up with
+        // directly after the earlier wanted sats, or within the sats that were added to their output above dust
         before.to = Math.max(before.to, to);
       } else {
         if (gap >= dust.common) segments.push({ kind: 'common', from: done, to: from });

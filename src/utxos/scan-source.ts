@@ -18,20 +18,20 @@ import {
   type UtxoSource,
 } from './utxo.ts';
 
-/** On mainnet a scan reads 10 GB: two minutes from a disk that is quick. */
+/** How long a scan may take, in ms. On mainnet a scan reads 10 GB, which takes two minutes from a quick disk. */
 const scanMaxMs = 900_000;
-/** Longest wait of an answer for a scan. The scan continues: a later request finds its result. */
+/** How long a request waits for a scan, in ms. The scan continues afterwards, and a later request finds its result. */
 const waitMaxMs = 20_000;
-/** Results in memory, at most 10,000 outputs of 200 bytes each. */
+/** Maximum number of results in memory. A result has at most 10,000 outputs of 200 bytes each. */
 const keptMax = 8;
 /**
- * How long a result is used. One that is older than the last block still shows the outputs that were unspent when its
+ * How long a result is used, in ms, even if there is a newer block. It shows the outputs that were unspent when its
  * scan began.
  */
 const freshMs = 120_000;
-/** Calls for blocks at once: bitcoind works on four, and others need it too. */
+/** Maximum number of calls for blocks at once. bitcoind processes four calls at once, and other parts need it, too. */
 const callsMax = 2;
-/** Bitcoin Core's code while another scan runs: RPC_INVALID_PARAMETER. */
+/** Bitcoin Core's error code while another scan runs: RPC_INVALID_PARAMETER. */
 const scanRunsCode = -8;
 
 interface ScanAnswer {
@@ -59,8 +59,9 @@ interface Kept {
 }
 
 /**
- * The node's set of all unspent outputs, read from its beginning to its end without an index. A node makes one scan at
- * a time, and so does this: requests for other scripts are refused meanwhile, and requests for the same ones share it.
+ * The node's set of all unspent outputs. The node has no index of scripts, so each scan reads the whole set. A node
+ * runs only one scan at a time. During a scan, requests for other scripts are refused, and requests for the same
+ * scripts share the scan.
  */
 export class ScanSource implements UtxoSource {
   readonly name = 'node';
@@ -69,13 +70,13 @@ export class ScanSource implements UtxoSource {
   readonly #kept = new LRUCache<string, Kept>({ max: keptMax });
   #running: Scan | null = null;
 
-  /** @param waitMs how long an answer waits, for tests */
+  /** @param waitMs how long a request waits for a scan, for tests */
   constructor(node: NodeRpc, waitMs: number = waitMaxMs) {
     this.#node = node;
     this.#waitMs = waitMs;
   }
 
-  /** For metrics: whether a scan runs. */
+  /** Whether a scan runs, for metrics. */
   get scanning(): QueueState {
     return { length: this.#running === null ? 0 : 1, limit: 1 };
   }
@@ -102,7 +103,7 @@ export class ScanSource implements UtxoSource {
     const listing = this.#scan(key, scripts).finally(() => {
       this.#running = null;
     });
-    // its callers may have left
+    // the callers may have disconnected, so no one may await the scan
     listing.catch(() => undefined);
     return { key, listing };
   }
@@ -149,7 +150,7 @@ export class ScanSource implements UtxoSource {
     return new Map(blocks);
   }
 
-  /** Waits for a scan as long as an answer may; disconnected clients stop waiting. */
+  /** Waits for a scan, at most as long as a request may wait. Disconnected clients stop waiting. */
   #within(listing: Promise<Listing>, signal: AbortSignal): Promise<Listing> {
     const { promise, resolve, reject } = Promise.withResolvers<Listing>();
     const onAbort = (): void => reject(signal.reason as Error);

@@ -1,11 +1,11 @@
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 
-/** Relative lock times count from this version on (BIP 68). */
+/** The usual transaction version. Relative lock times are active from this version on (BIP 68). */
 const usualVersion = 2;
 
 export interface UnsignedInput {
-  /** Internal order. */
+  /** Txid in internal byte order. */
   readonly txid: Uint8Array;
   readonly vout: number;
 }
@@ -16,7 +16,7 @@ export interface UnsignedOutput {
   readonly script: Uint8Array;
 }
 
-/** The bytes of an unsigned transaction: empty scripts, no witness, no lock time. */
+/** The bytes of an unsigned transaction, with empty input scripts, no witness and no lock time. */
 export function unsignedTransaction(
   inputs: readonly UnsignedInput[],
   outputs: readonly UnsignedOutput[],

@@ -33,9 +33,11 @@ import {
   type UtxoSource,
 } from './utxo.ts';
 
-/** Calls about outputs at once: bitcoind works on four, and others need it too. */
+/**
+ * Maximum number of calls about outputs at once. bitcoind processes four calls at once, and other parts need it, too.
+ */
 const callsMax = 2;
-/** Special ranges of one output: early blocks have tens of thousands of palindromes. */
+/** Maximum number of special ranges of one output. Early blocks have tens of thousands of palindromes. */
 const specialMax = 10_000;
 
 interface NodeOutput {
@@ -50,9 +52,9 @@ export interface UtxoParts {
   readonly pool: pg.Pool;
   readonly network: NetworkName;
   readonly index: IndexSource;
-  /** The other sources, the preferred one first. */
+  /** The other sources, the preferred source first. */
   readonly others: readonly UtxoSource[];
-  /** Which source to use. `auto`: the index if there is one, else the first other one. */
+  /** The source to use. `auto`: the index if it exists, else the first of the other sources. */
   readonly choice: 'auto' | UtxoSource['name'];
   readonly node: NodeRpc | null;
   readonly tracer: SatTracer | null;
@@ -61,8 +63,8 @@ export interface UtxoParts {
 type ListingOf = Listing & { readonly source: UtxoSource['name'] };
 
 /**
- * Unspent outputs of scripts, from any available source, and their contents (docs/utxos.md). Outputs that orders, token
- * payments and the inventory spend come from here.
+ * Reads unspent outputs of scripts from any available source, and their contents (docs/utxos.md). Orders, token
+ * payments and the inventory find the outputs that they spend here.
  */
 export class UtxoReader {
   readonly #parts: UtxoParts;
@@ -72,8 +74,8 @@ export class UtxoReader {
   }
 
   /**
-   * The confirmed outputs of some scripts that no block spends, and whether the mempool does. Throws
-   * `utxo_source_missing`, the codes of the source, and those of NodeRpc.
+   * The confirmed outputs of some scripts that no block spends, and whether the mempool spends them. Throws
+   * `utxo_source_missing`, the codes of the source, and the codes of NodeRpc.
    */
   async unspent(owners: readonly Owner[], asker: Asker): Promise<UtxoSet> {
     const { source, tipHeight, outputs } = await this.listed(owners, asker);
@@ -81,22 +83,28 @@ export class UtxoReader {
   }
 
   /**
-   * The same outputs as their source lists them, before the node is asked about each: for callers that need only a few
-   * of them. Throws `utxo_source_missing`, and the codes of the source.
+   * The same outputs as `unspent`, but without the node's state of each output, for callers that need only a few of
+   * them. Throws `utxo_source_missing`, and the codes of the source.
    */
   async listed(owners: readonly Owner[], asker: Asker): Promise<ListingOf> {
     const source = await this.#source(asker);
     return { source: source.name, ...(await source.list(owners, asker)) };
   }
 
-  /** The largest outputs of one script, at most `limit` if the source can find them. Throws like `listed`. */
+  /**
+   * The largest outputs of one script, at most `limit`. Returns all outputs if the source cannot find the largest.
+   * Throws the same errors as `listed`.
+   */
   async largest(owner: Owner, limit: number, asker: Asker): Promise<PartListing> {
     const source = await this.#source(asker);
     const found = await source.largest?.(owner, limit, asker);
     return found ?? { ...(await source.list([owner], asker)), isAll: true };
   }
 
-  /** Listed outputs with the node's state of each. Throws the codes of NodeRpc. */
+  /**
+   * Adds the node's state to listed outputs: whether the mempool spends them, and whether they are immature. Throws the
+   * codes of NodeRpc.
+   */
   async inMempool(outputs: readonly ListedOutput[], tipHeight: number): Promise<Utxo[]> {
     const spenders = await this.#spenders(outputs);
     const immature = await this.#immature(outputs, tipHeight);
@@ -111,8 +119,8 @@ export class UtxoReader {
   }
 
   /**
-   * Outputs of the chain from the node, of any owner; null: spent, unconfirmed or unknown. Throws `no_node`,
-   * and the codes of NodeRpc.
+   * Outputs of the node's chain, of any owner, in the order of the outpoints. An output is null if it is spent in a
+   * block, unconfirmed or unknown. Throws `no_node`, and the codes of NodeRpc.
    */
   async outputs(outpoints: readonly Outpoint[]): Promise<(Utxo | null)[]> {
     const { node } = this.#parts;
@@ -138,14 +146,14 @@ export class UtxoReader {
     );
   }
 
-  /** The inscriptions and runes of outputs, in their order. */
+  /** The inscriptions and runes of outputs, in the order of the outputs. */
   holdings(outputs: readonly ListedOutput[], { signal }: Asker): Promise<Holdings[]> {
     return withSnapshot(this.#parts.pool, (snapshot) => heldByOutputs(snapshot, outputs), signal);
   }
 
   /**
-   * The inscriptions of an output with their places in it, and its runes by their ids; null: runes are unknown. The
-   * list of inscriptions is complete only if `holdings` prove them.
+   * The inscriptions of an output with their positions in it, and its runes by id. `amounts` is null if the runes are
+   * unknown. `placed` is complete only if `inscriptions` is not null.
    */
   async contents(output: ListedOutput, { signal }: Asker): Promise<Holdings & PlacedHoldings> {
     return withSnapshot(
@@ -163,8 +171,8 @@ export class UtxoReader {
   }
 
   /**
-   * The sats of outputs from the index of sats alone (INDEX_SATS), in their order, without a walk. `unknown`: it lacks
-   * this output. Null: there is no such index.
+   * The sats of outputs, in the order of the outputs, only from the index of sats (INDEX_SATS), without a walk.
+   * `unknown` if the index does not have the output. Returns null if there is no such index.
    */
   async indexedSats(
     outputs: readonly ListedOutput[],
@@ -176,7 +184,7 @@ export class UtxoReader {
         const ranges = await satRangesOf(client, outputs);
         const held = outputs.map((output) => ranges.of(output));
         if (held.includes(null)) return null;
-        // an output that the index does not have yet has no ranges in it
+        // an output that is not in the index yet has no ranges there
         return held.map((each, place) =>
           each !== null && satsIn(each) === outputs[place]?.value ? each : 'unknown',
         );
@@ -186,8 +194,8 @@ export class UtxoReader {
   }
 
   /**
-   * The sats of outputs, in their order, within the time of one walk, and which of them have one of these satributes.
-   * Throws the codes of SatTracer.
+   * The sats of outputs, in the order of the outputs, and which of these sats have one of the satributes. Takes at most
+   * the time of one walk. Throws the codes of SatTracer.
    */
   async sats(
     outputs: readonly ListedOutput[],
@@ -226,8 +234,9 @@ export class UtxoReader {
   }
 
   /**
-   * Coinbases among the transactions of these outputs that the block after the tip must not spend. Only young ones can
-   * be. Each is requested once: an exchange pays thousands of outputs of an address in one.
+   * The coinbases among the transactions of these outputs that the block after the tip must not spend yet. Only
+   * transactions of young blocks are checked. Each transaction is requested once, because one transaction may pay
+   * thousands of outputs to an address.
    */
   async #immature(outputs: readonly ListedOutput[], tipHeight: number): Promise<ReadonlySet<TxidHex>> {
     const { node } = this.#parts;
@@ -246,7 +255,7 @@ export class UtxoReader {
 /** Whether a coinbase of this height is too young for the block after the tip. */
 const isYoung = (height: number, tipHeight: number): boolean => tipHeight + 1 - height < coinbaseMaturity;
 
-/** The value of an earlier request, or of this one. */
+/** The answer for a key. Calls `ask` only if there was no earlier request for the key. */
 function known<Key, Value>(
   answers: Map<Key, Promise<Value>>,
   key: Key,

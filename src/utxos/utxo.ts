@@ -4,7 +4,7 @@ import type { BlockHashHex, Txid, TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** The owner of requested outputs: a script, and its address for servers that know only addresses. */
+/** The owner of requested outputs: a script, and the script's address for servers that know only addresses. */
 export interface Owner {
   readonly script: Uint8Array;
   readonly address: string;
@@ -18,11 +18,11 @@ export interface ListedOutput {
   readonly script: Uint8Array;
   readonly height: Height;
   readonly blockHash: BlockHashHex;
-  /** Time of its block, in seconds. */
+  /** Time of the output's block, in Unix seconds. */
   readonly blockTime: number;
 }
 
-/** Outputs that a source lists, as of the end of its chain. */
+/** Outputs that a source lists, in their state at the tip of its chain. */
 export interface Listing {
   readonly tipHeight: Height;
   /** Sorted by height, then by outpoint. */
@@ -30,28 +30,28 @@ export interface Listing {
 }
 
 export interface PartListing extends Listing {
-  /** There are no others. */
+  /** Whether these are all outputs of the script. */
   readonly isAll: boolean;
 }
 
 export type UtxoSourceName = 'index' | 'esplora' | 'node';
 
-/** A source of unspent outputs. One suite of tests checks all (test/integration/utxos). */
+/** A source of unspent outputs. The same tests check all sources (test/integration/utxos). */
 export interface UtxoSource {
   readonly name: UtxoSourceName;
   /**
-   * All unspent outputs of some scripts, each of them once. Throws `address_too_large` for more than `outputsMax`, and
-   * the source's own codes.
+   * All unspent outputs of some scripts, each output once. Throws `address_too_large` for more than `outputsMax`
+   * outputs, and the source's own codes.
    */
   list(owners: readonly Owner[], asker: Asker): Promise<Listing>;
   /**
-   * The largest of these outputs of one script, at most `limit`, sorted by value. Throws like `list`. Absent: the
-   * source cannot find them before it has listed all.
+   * The largest unspent outputs of one script, at most `limit`, sorted by value. Throws the same errors as `list`.
+   * Absent if the source would have to list all outputs to find the largest.
    */
   largest?(owner: Owner, limit: number, asker: Asker): Promise<PartListing>;
 }
 
-/** Maximum outputs of one question: with more, a person must choose the outputs of a transaction. */
+/** Maximum number of outputs of one request. If there are more, a person must choose the outputs of a transaction. */
 export const outputsMax = 10_000;
 
 export const tooManyOutputs = (): AppError =>
@@ -59,9 +59,12 @@ export const tooManyOutputs = (): AppError =>
 
 /** An unspent output. */
 export interface Utxo extends ListedOutput {
-  /** The transaction of the mempool that spends it, or `none`; `unknown`: there is no node to ask. */
+  /**
+   * The mempool transaction that spends the output. `none` if no such transaction exists, `unknown` if there is no
+   * node.
+   */
   readonly spender: TxidHex | 'none' | 'unknown';
-  /** A coinbase that the next block must not spend yet. Null: there is no node to ask. */
+  /** Whether the output is of a coinbase that the next block must not spend yet. Null if there is no node. */
   readonly isImmature: boolean | null;
 }
 
@@ -71,10 +74,10 @@ export interface UtxoSet {
   readonly utxos: readonly Utxo[];
 }
 
-/** The form in which outpoints are written. */
+/** An outpoint in text form. */
 export const outpointText = (txid: TxidHex, vout: number): string => `${txid}:${vout}`;
 
-/** Sorts by height, then by outpoint: the order of every source. */
+/** Sorts outputs by height, then by outpoint. All sources list outputs in this order. */
 export function inChainOrder(outputs: readonly ListedOutput[]): ListedOutput[] {
   return outputs.toSorted((a, b) => a.height - b.height || Buffer.compare(a.txid, b.txid) || a.vout - b.vout);
 }
