@@ -141,7 +141,7 @@ export async function watchersOfScripts(
   return rows.map(({ watcher }) => watcher);
 }
 
-/** The watched scripts that are paid in blocks above one height, up to and including another. */
+/** The watched scripts that are paid in blocks above the height `above`, up to and including `upTo`. */
 export async function scriptsPaidInBlocks(
   client: pg.Pool | pg.ClientBase,
   above: number,

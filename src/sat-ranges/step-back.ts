@@ -24,7 +24,7 @@ export interface Stretch {
 
 /** A part of a stretch, found by one step back. */
 export interface Part extends Stretch {
-  /** The number of its first sat. Null if the walk must go on to `source` to find it. */
+  /** The number of its first sat. Null if the walk must follow `source` to find it. */
   readonly sat: number | null;
   readonly source: Step | null;
 }

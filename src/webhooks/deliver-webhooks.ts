@@ -24,7 +24,7 @@ export interface DeliverWebhooksOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly onTry?: (outcome: WebhookTryResult) => void;
-  /** Called with a problem that prevents all sending. Called with null when the problem is over. */
+  /** Called with a problem that prevents all sending, and with null when the problem is over. */
   readonly onProblem?: (problem: AppError | null) => void;
   /** For tests. */
   readonly clock?: DeliveryClock;

@@ -145,7 +145,7 @@ export interface TryResult {
   readonly isQuick: boolean;
 }
 
-/** When the message is tried again. `pauseMs` null: there is no further try. */
+/** Pause before the message's next try, in ms. `pauseMs` null: there is no further try. */
 export interface MarkOptions {
   readonly pauseMs: number | null;
   readonly aheadMs: number;

@@ -47,7 +47,7 @@ export async function readWebhooks(
 }
 
 export interface WhichDeliveries {
-  /** Absent: all subjects. */
+  /** Only messages of this subject. Absent: messages of all subjects. */
   readonly subject?: string | undefined;
   readonly state?: WebhookState | undefined;
   readonly limit: number;

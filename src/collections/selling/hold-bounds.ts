@@ -34,7 +34,7 @@ export function holdProblem(
   const again = 'Pay for one, cancel one, or try again within 30 minutes.';
   if (unpaid.ofClient + count > bounds.client)
     return `Your orders have ${unpaid.ofClient} items that are not paid for, and may have ${bounds.client}. ${again}`;
-  // an operator may allow one address more than a network; the network then has the higher bound, too
+  // an operator may set a higher bound for one client than for a network; the network then gets the higher bound, too
   const network = Math.max(bounds.network, bounds.client);
   if (unpaid.ofNetwork + count > network)
     return `Orders of your network have ${unpaid.ofNetwork} items that are not paid for, and may have ${network}. Try again within 30 minutes.`;

@@ -25,7 +25,7 @@ async function readStanding(client: pg.ClientBase, orderId: string): Promise<Sol
 interface KeepTerms {
   /** State of an order after it frees its items. */
   readonly without?: 'late' | 'released';
-  /** If true, an order takes its items again only if unpaid orders then have at most half of the unsold items. */
+  /** Whether an order takes its items again only if unpaid orders then have at most half of the unsold items. */
   readonly isBounded?: boolean;
 }
 

@@ -39,7 +39,8 @@ export interface Replaced {
 
 /**
  * Replaces the collection that the same list gave before. An unchanged collection is not written. Throws
- * `collection_invalid` if other lists have all of the slugs to try: the list's own, and those with a number after it.
+ * `collection_invalid` if other lists have all 100 slugs to try: the list's own slug, and the same slug with numbers
+ * after it.
  */
 export async function replaceCollection(
   tx: pg.ClientBase,

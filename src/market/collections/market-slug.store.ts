@@ -71,7 +71,10 @@ export function importedOf(found: MarketCollection): ImportedCollection {
   return { kind: 'import', slug, name, icon, items, description, website, twitter, discord };
 }
 
-/** Collections of those of the inscriptions that have children or a gallery, in the order of the ids. */
+/**
+ * The collections of these inscriptions, in the order of the ids. Inscriptions without children and without a gallery
+ * are skipped.
+ */
 export async function chainCollections(
   client: ClientBase,
   ids: readonly InscriptionId[],

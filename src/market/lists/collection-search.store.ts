@@ -5,7 +5,7 @@ import { type ImportedCollection, importedOf } from '#market/collections/market-
 export interface CollectionSearch {
   /** A part of the name or slug, in upper or lower case. Empty: all collections. */
   readonly text: string;
-  /** Null: sorted by slug. */
+  /** The order of the result. Null: sorted by slug. */
   readonly by: CollectionOrder | null;
   readonly offset: number;
   readonly limit: number;

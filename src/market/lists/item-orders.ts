@@ -138,7 +138,7 @@ export async function positionsWith(
   text: string,
 ): Promise<ReadonlySet<number> | null> {
   if (text === '') return null;
-  // no name has one, and Postgres takes none
+  // no name has a NUL character, and Postgres does not accept NUL
   if (text.includes('\0')) return new Set();
   const { sql, of } = itemsOf(collection);
   await client.query(`SET LOCAL statement_timeout = ${walkMs}`);

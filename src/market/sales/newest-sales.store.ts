@@ -32,7 +32,7 @@ export interface MarketSale extends SaleEvidence, SalePlace {
 export interface NewestSalesQuestion {
   /** Only sales before this one are read. Null: from the last block on. */
   readonly before: SalePlace | null;
-  /** Null: both classes. */
+  /** Only sales of this class. Null: sales of both classes. */
   readonly class: 'sale' | 'offer' | null;
   /** Lowest and highest price in sats, included. Null: no bound. */
   readonly from: number | null;

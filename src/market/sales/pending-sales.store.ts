@@ -39,7 +39,7 @@ export interface PendingSaleFilter {
   readonly script: Uint8Array | null;
   readonly inscription: InscriptionId | null;
   readonly collection: FoundCollection | null;
-  /** Absent: the sales of all transactions. */
+  /** Only sales of this transaction. Absent: sales of all transactions. */
   readonly txid?: Txid;
 }
 

@@ -143,8 +143,8 @@ export const sumsOfSales = `count(*) FILTER (WHERE s.wash)::integer AS "washSale
        (min(s.price) FILTER (WHERE NOT s.wash))::float8 AS lowest`;
 
 /**
- * The sales of the blocks above one height, up to another. Reads one row for each block, because one row for each of a
- * million sales would be a million objects.
+ * The sales of the blocks above the height `above`, up to and including `to`. Reads one row for each block, because one
+ * row for each of a million sales would be a million objects.
  */
 async function readSold(
   client: ClientBase,
