@@ -293,7 +293,10 @@ export class Inventory {
     });
   }
 
-  /** Adds an output. Throws `inventory_output_refused` with the reason. Throws `inventory_descriptor_missing`. */
+  /**
+   * Adds an output. Throws `inventory_output_refused` with the reason. Throws `inventory_descriptor_missing` if there
+   * is neither a wallet nor a descriptor.
+   */
   async add(outpoint: Outpoint, asker: Asker): Promise<ListedInventory> {
     const { node, utxos, fees } = this.#parts;
     const own = await this.#ownOrThrow(node);
@@ -382,7 +385,7 @@ export class Inventory {
     return putInventoryOutputs(pool, [...fitting.values()]);
   }
 
-  /** Throws `inventory_descriptor_missing`. */
+  /** Throws `inventory_descriptor_missing` if there is neither a wallet nor a descriptor. */
   async #ownOrThrow(node: NodeRpc | null): Promise<OwnScripts> {
     requireOwn(await this.#ownsAny());
     if (node === null) throw new AppError('no_node', 'The inventory needs a node.');
@@ -438,7 +441,7 @@ const pointerBytesMax = 9;
 
 const nothingOwn = 'There is no wallet, and INVENTORY_DESCRIPTOR is not set';
 
-/** Throws `inventory_descriptor_missing`. */
+/** Throws `inventory_descriptor_missing` if there is neither a wallet nor a descriptor. */
 export function requireOwn(isOwned: boolean): void {
   if (!isOwned) throw new AppError('inventory_descriptor_missing', `${nothingOwn}.`);
 }

@@ -9,7 +9,7 @@ export interface WatchedPayment {
   readonly txid: Txid;
   readonly vout: number;
   readonly script: Uint8Array;
-  /** Sats. */
+  /** Value in sats. */
   readonly value: bigint;
   /**
    * Time at which the node accepted the payment into its mempool. For a payment first seen in a block, it is the time

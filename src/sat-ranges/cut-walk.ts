@@ -30,7 +30,10 @@ export class CutWalk {
     return this.#waiting.next();
   }
 
-  /** Receives the result of a step. Throws `node_answer_invalid` if it does not match the later parts of the walk. */
+  /**
+   * Receives the result of a step. Throws `node_answer_invalid` if the result does not have the sats that the walk
+   * follows.
+   */
   take(step: Step, back: StepBack): void {
     for (const neighbours of this.#waiting.take(step)) {
       const { question } = neighbours;

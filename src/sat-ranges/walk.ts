@@ -44,7 +44,10 @@ export class Walk {
     return this.#waiting.next();
   }
 
-  /** Receives the result of a step. Throws `node_answer_invalid` if it does not match the later parts of the walk. */
+  /**
+   * Receives the result of a step. Throws `node_answer_invalid` if the result does not have the sats that the walk
+   * follows.
+   */
   take(step: Step, back: StepBack): void {
     this.steps++;
     for (const segment of this.#waiting.take(step)) this.#replace(segment, back.partsOf(segment));
@@ -59,7 +62,7 @@ export class Walk {
     return ranges;
   }
 
-  /** Replaces a segment with parts. */
+  /** Replaces a segment in the list by its parts. */
   #replace(segment: Segment, parts: readonly Part[]): void {
     const { next } = segment;
     let last = segment;

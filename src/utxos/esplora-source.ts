@@ -58,7 +58,7 @@ export class EsploraSource implements UtxoSource {
     this.#base = url.endsWith('/') ? url.slice(0, -1) : url;
   }
 
-  /** Throws `utxo_source_unreachable` and `utxo_source_invalid`. */
+  /** The unspent outputs of these addresses. Throws `utxo_source_unreachable` and `utxo_source_invalid`. */
   async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
     // read the tip first: blocks that are added meanwhile are then above it
     const tipHeight = parseHeight((await this.#get('/blocks/tip/height', heightBytesMax, signal)).trim());

@@ -32,7 +32,10 @@ export class IndexSource implements UtxoSource {
     return withSnapshot(this.#pool, ({ client }) => hasAddressIndex(client), signal);
   }
 
-  /** Throws `utxo_source_missing` without the index, and `index_missing` during a first sync. */
+  /**
+   * The unspent outputs of these scripts. Throws `utxo_source_missing` without the index, and `index_missing` during a
+   * first sync.
+   */
   async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
     return withSnapshot(
       this.#pool,
@@ -51,7 +54,7 @@ export class IndexSource implements UtxoSource {
     );
   }
 
-  /** Throws like `list`. */
+  /** The largest unspent outputs of a script. Throws the same errors as `list`. */
   async largest({ script }: Owner, limit: number, { signal }: Asker): Promise<PartListing> {
     return withSnapshot(
       this.#pool,
@@ -74,7 +77,7 @@ async function requireAddressIndex(client: ClientBase): Promise<void> {
     throw new AppError('utxo_source_missing', 'this server has no index of addresses');
 }
 
-/** Outputs of the index with their blocks, all of which are indexed. */
+/** Adds their blocks to outputs of the index. All of these blocks are indexed. */
 async function withBlocks(
   client: ClientBase,
   found: readonly Omit<ListedOutput, 'blockHash' | 'blockTime'>[],

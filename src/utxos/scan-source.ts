@@ -81,7 +81,7 @@ export class ScanSource implements UtxoSource {
     return { length: this.#running === null ? 0 : 1, limit: 1 };
   }
 
-  /** Throws `utxo_scan_busy`, and the codes of NodeRpc. */
+  /** The unspent outputs of these scripts. Throws `utxo_scan_busy`, and the codes of NodeRpc. */
   async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
     const scripts = owners.map(({ script }) => Buffer.from(script).toString('hex'));
     const key = scripts.join();

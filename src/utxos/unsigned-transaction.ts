@@ -11,7 +11,7 @@ export interface UnsignedInput {
 }
 
 export interface UnsignedOutput {
-  /** Sats. */
+  /** Value in sats. */
   readonly value: number | bigint;
   readonly script: Uint8Array;
 }

@@ -26,7 +26,7 @@ export interface DeliverWebhooksOptions {
   readonly onTry?: (outcome: WebhookTryResult) => void;
   /** Called with a problem that prevents all sending, and with null when the problem is over. */
   readonly onProblem?: (problem: AppError | null) => void;
-  /** For tests. */
+  /** Replaces the clock and the random numbers in tests. */
   readonly clock?: DeliveryClock;
 }
 

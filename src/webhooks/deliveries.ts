@@ -104,7 +104,7 @@ export class Deliveries {
       const free = triesMax - this.#tries.size;
       if (free === 0 || signal.aborted) return null;
       const askedAt = performance.now();
-      // alternate: the newest messages include those of honest new receivers, and with the oldest no message waits for
+      // alternate between newest and oldest: an honest new receiver is soon among the newest, and no message waits for
       // ever
       this.#newestFirst = !this.#newestFirst;
       const taken = await takeDue(client, {

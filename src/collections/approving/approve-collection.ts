@@ -32,7 +32,7 @@ export interface Approved {
   readonly items: number;
   readonly files: number;
   readonly bytes: number;
-  /** Files that this run fetched. */
+  /** Number of files that this run fetched. */
   readonly fetched: number;
   readonly differences: readonly SizeDifference[];
 }

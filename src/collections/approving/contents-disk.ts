@@ -2,7 +2,7 @@
 export interface ContentsDisk {
   /** Stores a content, even if it is stored already. The content is on disk when this returns. Returns its sha256. */
   put(content: Uint8Array): Promise<Buffer>;
-  /** The length of a content. Returns null if the content is not on disk. */
+  /** The number of bytes of a content. Returns null if the content is not on disk. */
   bytesOf(sha256: Uint8Array): Promise<number | null>;
 }
 

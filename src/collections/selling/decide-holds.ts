@@ -31,7 +31,7 @@ export interface HoldTerms {
 
 /**
  * Decides about requests for items of one collection one after the other, so that each decision counts the items of
- * earlier requests. A drawn item can be any free item, so draws later skip all named items. Pure.
+ * earlier requests. Named items have priority over drawn items, because any other item can be drawn. Pure.
  *
  * @param free the named items that no order has
  */

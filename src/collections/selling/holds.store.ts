@@ -66,8 +66,8 @@ interface FailedHold {
 
 /**
  * Gives each order that is being created all of its items, or refuses the request, in the order of the requests.
- * Transactions for the same collection wait for each other at the collection's row, so that each counts the items of
- * earlier ones (ADR 90).
+ * Transactions for the same collection wait for each other at the collection's row, so that each transaction counts the
+ * items of earlier transactions (ADR 90).
  */
 export async function holdItems(
   pool: pg.Pool,

@@ -24,7 +24,7 @@ export function phaseStateAt(phase: TimedPhase, free: number, now: Date): PhaseS
   return leftInPhase(phase, free) === 0 ? 'full' : 'open';
 }
 
-/** A collection that is for sale, or was. */
+/** A collection that is or was for sale. */
 export interface SoldSupply {
   readonly isClosed: boolean;
   /** Whether its price is in a rune without a receiver. Only collections of earlier versions have such a price. */

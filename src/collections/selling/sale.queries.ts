@@ -9,7 +9,7 @@ import {
 import type { Allowance, Phase } from './choose-phase.ts';
 import { isFree } from './free-items.ts';
 
-/** A collection that is for sale, or was. */
+/** A collection that is or was for sale. */
 export interface SaleState {
   readonly state: 'approved' | 'closed';
   /** Price of an item in sats, for phases without a price of their own. */

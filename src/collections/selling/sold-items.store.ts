@@ -25,7 +25,10 @@ async function readStanding(client: pg.ClientBase, orderId: string): Promise<Sol
 interface KeepTerms {
   /** State of an order after it frees its items. */
   readonly without?: 'late' | 'released';
-  /** Whether an order takes its items again only if unpaid orders then have at most half of the unsold items. */
+  /**
+   * Whether the bound of unpaid items applies. An order then takes its items again only if unpaid orders have at most
+   * half of the unsold items afterwards.
+   */
   readonly isBounded?: boolean;
 }
 
@@ -51,8 +54,8 @@ export async function keepItems(
 
 /**
  * Returns the part of an allowance that a paid order used, because a reorganisation removed its payment. The order
- * keeps its items, and the decision about it is made again. The order gets a client name of its own, because its client
- * was deleted, so its unpaid items count for no other client.
+ * keeps its items, and the decision about it is made again. The client of a paid order was deleted, so the order gets a
+ * separate client name, and its unpaid items do not count for any other client.
  */
 export async function undecideItems(tx: pg.ClientBase, orderId: string): Promise<void> {
   await lockCollectionOf(tx, orderId);

@@ -50,8 +50,8 @@ export async function insertTraits(
 }
 
 /**
- * Names and their values. The names and values that most items have come first. Equally frequent ones are in the order
- * of their characters.
+ * Names and their values. The names and values that most items have come first. Equally frequent names or values are
+ * sorted by their characters.
  */
 function rankedNames(
   items: readonly { readonly traits: readonly ItemTrait[] }[],

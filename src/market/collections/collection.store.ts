@@ -148,7 +148,7 @@ export interface MarketCollection {
   readonly importedAt: Date;
 }
 
-/** A row of `collectionColumns`. */
+/** A database row with `collectionColumns`. */
 export interface CollectionRow extends Omit<MarketCollection, 'icon' | 'importedAt'> {
   readonly icon_txid: Buffer | null;
   readonly icon_index: number | null;
@@ -158,7 +158,7 @@ export interface CollectionRow extends Omit<MarketCollection, 'icon' | 'imported
 export const collectionColumns =
   'slug, name, description, icon_txid, icon_index, website, twitter, discord, items, imported_at';
 
-/** The imported collections, by slug. */
+/** A page of the imported collections, sorted by slug. */
 export async function listCollections(
   db: pg.ClientBase | pg.Pool,
   { after, limit }: { readonly after: string; readonly limit: number },

@@ -103,7 +103,7 @@ function titleOf(attributes: Buffer | null): string | null {
   return shownName(title);
 }
 
-/** The name of an inscription without a collection. */
+/** The name of an inscription to which no collection gives a name. */
 export const inscriptionName = (number: number | null, { txid, index }: InscriptionId): string =>
   `Inscription ${number ?? formatInscriptionId(txid, index)}`;
 

@@ -117,8 +117,8 @@ async function itemDetails(
 }
 
 /**
- * The position of an item. Returns null if an import does not name the inscription, or the inscription of another
- * collection is not indexed.
+ * The position of an item. Returns null if the import does not name the inscription. For other collections, returns
+ * null if the inscription is not indexed.
  */
 export async function positionOfItem(
   client: ClientBase,

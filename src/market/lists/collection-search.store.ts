@@ -15,7 +15,7 @@ export interface CollectionSearch {
 export interface CollectionOrder {
   /** The values to sort by. `given`: those of `values`. Collections without a value come last. */
   readonly of: 'name' | 'items' | 'given';
-  /** Keyed by slug. */
+  /** The values of `given`, by slug. */
   readonly values: ReadonlyMap<string, number>;
   readonly isDescending: boolean;
 }

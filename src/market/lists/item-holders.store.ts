@@ -19,8 +19,8 @@ export interface ItemHolders {
   /** Number of holders of all items. */
   readonly count: number;
   /**
-   * The first holders, packed; `holdersIn` reads them. Holders of most items come first, and equal ones are sorted by
-   * script.
+   * The first holders, packed; `holdersIn` reads them. Holders of most items come first. Holders of equally many items
+   * are sorted by script.
    */
   readonly packed: Buffer;
 }
@@ -34,7 +34,7 @@ export interface ItemHolder {
 /** The block after which holders are listed. */
 export interface HoldersMoment {
   readonly height: Height;
-  /** The first key of later blocks. */
+  /** The lowest key of an inscription in later blocks. */
   readonly nextKey: number;
 }
 

@@ -19,10 +19,7 @@ export interface CollectionSale extends SaleEvidence {
   /** Hash of the sale's block. `time` is the time of that block in Unix seconds. */
   readonly blockHash: BlockHash;
   readonly time: number;
-  /**
-   * Script of the maker, as `taker` of the taker. A script above 128 bytes is stored as its first 97 bytes and a
-   * sha256.
-   */
+  /** Script of the maker. Scripts above 128 bytes, also of `taker`, are stored as their first 97 bytes and a sha256. */
   readonly maker: Uint8Array;
   /** Null if the inscription went into the fee. */
   readonly taker: Uint8Array | null;

@@ -6,7 +6,7 @@ import { isNotOurs } from './sale-lists.ts';
 
 /** The newest sale of an inscription. */
 export interface LastSale {
-  /** Sats. */
+  /** Price in sats. */
   readonly price: number;
   readonly txid: Txid;
   readonly height: Height;

@@ -18,10 +18,7 @@ export interface MarketSale extends SaleEvidence, SalePlace {
   readonly blockHash: BlockHash;
   /** Time of the block, in Unix seconds. */
   readonly time: number;
-  /**
-   * Script of the maker, as `taker` of the taker. A script above 128 bytes is stored as its first 97 bytes and a
-   * sha256.
-   */
+  /** Script of the maker. Scripts above 128 bytes, also of `taker`, are stored as their first 97 bytes and a sha256. */
   readonly maker: Uint8Array;
   /** Null if the inscription went into the fee. */
   readonly taker: Uint8Array | null;

@@ -26,16 +26,16 @@ export interface PendingSale extends SaleEvidence {
   readonly place: number;
   readonly isWash: boolean;
   readonly rules: number;
-  /**
-   * Script of the maker, as `taker` of the taker. A script above 128 bytes is stored as its first 97 bytes and a
-   * sha256.
-   */
+  /** Script of the maker. Scripts above 128 bytes, also of `taker`, are stored as their first 97 bytes and a sha256. */
   readonly maker: Buffer;
   readonly taker: Buffer | null;
 }
 
 export interface PendingSaleFilter {
-  /** Script of the maker or the taker. Null: any script, as for the next two fields. */
+  /**
+   * Script of the maker or the taker. Null: sales of any script. A null `inscription` or `collection` is no filter
+   * either.
+   */
   readonly script: Uint8Array | null;
   readonly inscription: InscriptionId | null;
   readonly collection: FoundCollection | null;

@@ -132,7 +132,7 @@ async function momentOf(client: ClientBase, { height }: Tip): Promise<Moment> {
   return moment;
 }
 
-/** @param since Unix seconds */
+/** @param since time in Unix seconds */
 async function firstHeight(client: ClientBase, since: number): Promise<number> {
   // begin one day earlier, because block times go backwards by hours; each block's own time is compared later
   const [first = 0] = (await heightsOfDays(client, [Math.floor(since / daySeconds) - 1])) ?? [];
@@ -171,7 +171,7 @@ async function readPart(client: ClientBase, from: number, to: number): Promise<R
   }));
 }
 
-/** @param now the time of the last block */
+/** @param now time of the last block, in Unix seconds */
 function recentSums(blocks: readonly RecentBlock[], now: number): RecentSums {
   const imports = new Map<string, PeriodSums>();
   const days = new Map<number, SaleSums>();

@@ -84,7 +84,8 @@ export class SaleLists {
       ];
       blocks = [...below, ...(await readSold(client, collection, above, to)), ...beyond];
     }
-    // a read of a later snapshot may have stored a longer list meanwhile; the next read adds its blocks again
+    // a read of a later snapshot may have stored a longer list meanwhile; the next read then adds the missing blocks
+    // again
     const { revision, epoch, remade } = now;
     this.#lists.set(slug, { tip, revision, epoch, remade, blocks });
     return blocks;

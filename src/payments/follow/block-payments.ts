@@ -224,7 +224,7 @@ export class BlockPayments {
     while (last !== undefined && !(await chain.has(last))) last = this.#remembered[--shared];
     if (last === undefined) return this.#beginAgain();
     await withTransaction(client, async (tx) => {
-      // update watches before payments: the end of a watch locks them in this order
+      // update watches before payments, because the end of a watch locks both in this order
       await lowerWatches(tx, last.height);
       if (await unconfirmAbove(tx, last.height)) await tellPayments(tx);
       await stepOffsetBack(tx, last, scripts().size);

@@ -10,7 +10,7 @@ import { wordAt } from './word-at.ts';
 
 export interface FoundOutput {
   readonly vout: number;
-  /** Sats. */
+  /** Value in sats. */
   readonly value: Sats;
   readonly script: Buffer;
 }
