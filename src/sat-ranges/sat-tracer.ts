@@ -97,7 +97,7 @@ export class SatTracer {
 
   /**
    * The sats of an output. Returns null if the chain has no such unspent output. Throws `sats_busy`, and the codes of
-   * NodeRpc.
+   * `NodeRpc`.
    *
    * @param until time at which to stop, by `performance.now()`; absent: after the time of one request
    */

@@ -6,9 +6,7 @@ import { Walk } from './walk.ts';
 
 /** Bounds of a walk without a waiting client. */
 export interface MadeOutputBounds {
-  /**
-   * Maximum number of transactions and lists of fees. The node reads a block for each, which takes a few hours in all.
-   */
+  /** Maximum number of transactions and lists of fees. The node reads a block for each of them: a few hours in all. */
   readonly steps: number;
   /**
    * Maximum number of parts into which the sats of an output are divided: 24 MB of memory during the walk, and 2 MB in

@@ -37,13 +37,13 @@ const hostTriesMax = 4;
 const standingTriesMax: Readonly<Record<HostStanding, number>> = { 0: triesMax, 1: 12, 2: 12 };
 const quickMs = 2_000;
 /**
- * How long only this process may send a taken message, in ms. A try, and the note about it with all retries, take less
- * time.
+ * Lease of a taken message, in ms. After this time, another process may take the message. A try, and the note about it
+ * with all retries, take less time.
  */
 const leaseMs = 60_000;
 /**
- * How old the taking of a message may be when the message is sent, in ms. If it is older, this process was suspended,
- * and the lease may end soon.
+ * Maximum time between taking and sending a message, in ms. If more time has passed, this process was suspended, and
+ * its lease may end soon.
  */
 const sentWithinMs = 20_000;
 /** How long the note about a try is retried while the database is not available, in ms. */
@@ -125,8 +125,8 @@ export class Deliveries {
   }
 
   /**
-   * Waits for the end of all tries. Call it after the signal is aborted, which ends the tries. Other processes can then
-   * take their messages.
+   * Waits for the end of all tries. Call it after the signal is aborted, because the signal ends the tries. Other
+   * processes can then take the messages.
    */
   async end(): Promise<void> {
     await Promise.all([...this.#tries.values()].map(({ ended }) => ended));

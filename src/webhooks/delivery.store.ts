@@ -210,7 +210,7 @@ export async function noteHost(pool: pg.Pool, host: string, isQuick: boolean): P
   );
 }
 
-/** Maximum number of rows of one statement, which takes a few hundred milliseconds. */
+/** Maximum number of rows of one statement. A statement takes a few hundred milliseconds. */
 const forgottenAtOnce = 5000;
 
 /**

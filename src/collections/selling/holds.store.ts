@@ -24,8 +24,7 @@ export const heldFile = 'f.name, f.sha256, f.bytes, f.media_type AS "mediaType"'
 const makingMs = 60_000;
 
 /**
- * Maximum number of requests in one transaction. 16 requests of 1,000 items each write 16,000 rows, which takes half a
- * second.
+ * Maximum number of requests in one transaction. 16 requests of 1,000 items each write 16,000 rows in half a second.
  */
 const heldTogether = 16;
 /**

@@ -160,8 +160,8 @@ export function memberTest(collection: FoundCollection, txid: string, index: str
 }
 
 /**
- * Maximum number of gallery items that any request reads; reads of longer galleries are walks. A page of items, or of
- * the sales of a block, reads all items of a gallery, which takes 50 ms for 10,000.
+ * Maximum number of gallery items that any request reads; reads of longer galleries are walks. Each page of items, and
+ * the sales of each block, need a read of all items of the gallery: 50 ms for 10,000 items.
  */
 const galleryItemsMax = 1_000;
 

@@ -12,8 +12,8 @@ const keptBytesMax = 32_000_000;
 /** Number of bytes of a list without its holders. */
 const listBytes = 500;
 /**
- * Maximum number of items of a collection that any request reads at once, which takes some milliseconds. Reading more
- * is a walk.
+ * Maximum number of items of a collection that any request reads at once. Reading them takes some milliseconds. Reading
+ * more is a walk.
  */
 const smallItemsMax = 1_000;
 
@@ -24,7 +24,7 @@ const smallItemsMax = 1_000;
 export interface ProvenHolders {
   readonly height: Height;
   readonly hash: BlockHash;
-  /** Whether every block up to this one that can change the holders is indexed. */
+  /** Whether all blocks that can change the holders, up to this one, are indexed. */
   readonly isAnchored: boolean;
   readonly holders: ItemHolders;
 }

@@ -16,7 +16,7 @@ export type ItemOrder = 'listed' | 'number' | 'number-desc' | 'name' | 'price' |
 const keptBytesMax = 32_000_000;
 /** Number of bytes of an order without its items. */
 const listBytes = 300;
-/** Maximum number of items that any request sorts at once, which takes some 20 ms. Sorting more is a walk. */
+/** Maximum number of items that any request sorts at once. Sorting them takes some 20 ms. Sorting more is a walk. */
 const smallItemsMax = 1_000;
 /**
  * Maximum number of items that can be sorted: those of the largest import. Collections of the chain may have millions

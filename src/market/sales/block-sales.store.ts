@@ -4,7 +4,7 @@ import { type ListedRow, listedColumns, listedSale, type MarketSale } from './ne
 import { isNotOurs } from './sale-lists.ts';
 
 /**
- * Maximum number of sales of a block to count and list, which takes some 20 ms. One output may sell thousands of
+ * Maximum number of sales of a block to count and list. Reading them takes some 20 ms. One output may sell thousands of
  * inscriptions at once.
  */
 export const blockSalesMax = 10_000;

@@ -13,8 +13,8 @@ import type { SalePlace, SoldInBlock } from './sale-places.ts';
 import { type SaleRange, salesOfRange } from './sale-range.ts';
 
 /**
- * Maximum number of rows of a part, which takes some milliseconds of the event loop and half a megabyte. Two parts are
- * in memory at once.
+ * Maximum number of rows of a part. A part takes some milliseconds of the event loop, and half a megabyte. Two parts
+ * are in memory at once.
  */
 const partRows = 1_000;
 

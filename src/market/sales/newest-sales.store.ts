@@ -46,8 +46,8 @@ export interface NewestSales {
 }
 
 /**
- * Maximum number of sales to check for one page, which takes some 20 ms. If filters exclude all of them, the next page
- * begins after the last checked sale.
+ * Maximum number of sales to check for one page. Checking them takes some 20 ms. If filters exclude all of these sales,
+ * the next page begins after the last checked sale.
  */
 const lookedMax = 5_000;
 

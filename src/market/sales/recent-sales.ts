@@ -59,14 +59,14 @@ interface Moment {
 
 /**
  * Maximum number of blocks of one statement. The busiest blocks sold items of some forty imports each, so a part has at
- * most 6,000 rows, which take 10 ms of the event loop.
+ * most 6,000 rows. These rows take 10 ms of the event loop.
  */
 const blocksEach = 144;
 /**
  * How long a walk may take. The busiest week of mainnet had 200,000 sales, and one day of it takes less than a second.
  */
 const walkMs = 10_000;
-/** Maximum number of new blocks that any request reads, which takes some 20 ms. Reading more is a walk. */
+/** Maximum number of new blocks that any request reads. Reading them takes some 20 ms. Reading more is a walk. */
 const newBlocksMax = 12;
 
 /**

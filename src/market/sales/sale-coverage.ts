@@ -6,8 +6,8 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
 /**
- * Maximum number of new blocks that any request reads, which takes a millisecond or two. Reading more is a walk, which
- * takes a second for a million blocks.
+ * Maximum number of new blocks that any request reads. Reading them takes a millisecond or two. Reading more is a walk:
+ * a second for a million blocks.
  */
 const newBlocksMax = 2_000;
 const walkMs = 10_000;

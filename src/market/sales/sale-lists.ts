@@ -19,9 +19,9 @@ const keptSalesMax = 4_000_000;
  */
 const blockSales = 19;
 /**
- * Maximum number of new blocks whose sales any request reads at once, which takes some 20 ms if a large collection
- * sells a hundred items in each. Reading more is a walk. For a long gallery, even one new block is a walk, because all
- * items of the gallery are read.
+ * Maximum number of new blocks whose sales any request reads at once. If a large collection sells a hundred items in
+ * each block, reading them takes some 20 ms. Reading more is a walk. For a long gallery, even one new block is a walk,
+ * because all items of the gallery are read.
  */
 const newBlocksMax = 12;
 /** How long a walk may take. A million sales take a second or two on a quiet machine. */

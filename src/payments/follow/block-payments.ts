@@ -26,7 +26,7 @@ import { lowerWatches, nextToScan, scanAllAgain, scanned } from '#payments/store
 import type { PaymentChain } from './payment-chain.ts';
 
 /**
- * Maximum number of blocks per round, which takes a second or two. New watches and the mempool are processed between
+ * Maximum number of blocks per round. A round takes a second or two. New watches and the mempool are processed between
  * rounds.
  */
 const blocksAtOnce = 50;

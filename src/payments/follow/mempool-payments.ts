@@ -24,8 +24,8 @@ import {
 } from '#payments/store/payments.store.ts';
 
 /**
- * Maximum number of transactions per round. The next two constants are maximum numbers of transactions and of messages
- * per turn of the event loop, which takes some milliseconds.
+ * Maximum number of transactions per round. The next two constants are the maximum numbers of transactions and of
+ * messages per turn of the event loop. A turn takes some milliseconds.
  */
 const transactionsAtOnce = 5000;
 const lookedAtOnce = 500;

@@ -18,8 +18,8 @@ import { MempoolPayments, writeWhereabouts } from './mempool-payments.ts';
 import { PaymentChain, type RawBlocks } from './payment-chain.ts';
 
 /**
- * How often scripts that are no longer watched are removed, in ms. Each removal rebuilds the set, which takes a tenth
- * of a second.
+ * How often scripts that are no longer watched are removed, in ms. Each removal rebuilds the set in a tenth of a
+ * second.
  */
 const forgetEveryMs = 60_000;
 /** How often missing blocks are requested again, in ms. A person has to supply such blocks. */
@@ -55,7 +55,9 @@ export interface PaymentsSessionOptions {
   readonly onUnavailable: (problem: AppError) => void;
 }
 
-/** Follows payments from one start to the next failure. It has the state of the tables in memory, and the mempool. */
+/**
+ * Follows payments from one start to the next failure. It keeps the state of the tables, and of the mempool, in memory.
+ */
 export class PaymentsSession {
   readonly #options: PaymentsSessionOptions;
   #scripts = new ScriptSet();

@@ -15,7 +15,7 @@ export interface Watch {
 /** A height above every block, for watches that begin with the next block. */
 export const nextBlock = asHeight(0x7fff_ffff);
 
-/** Maximum number of scripts per query, which takes a few megabytes and some milliseconds. */
+/** Maximum number of scripts per query. A query takes a few megabytes and some milliseconds. */
 const readAtOnce = 10_000;
 
 /**
