@@ -1,155 +1,180 @@
 /** Bounds on the size and duration of requests, each with its reason. docs/http.md shows them. */
 export const limits = {
   /**
-   * Request line and headers together, in bytes; beyond it Node answers 431. A valid needle of 1,000 characters takes
-   * up to 12,000 bytes in a URL (four UTF-8 bytes, three characters each), so Node's own 16 KiB is too little.
+   * Maximum bytes of the request line and headers together. Above it, Node answers 431. A valid needle of 1,000
+   * characters takes up to 12,000 bytes in a URL (four UTF-8 bytes, three characters each), so Node's own 16 KiB is too
+   * little.
    */
   headerBytes: 64 * 1024,
-  /** A URL, in bytes: two needles of the largest size, and room for what proxies and clients add. */
+  /** Maximum bytes of a URL. Two needles of the largest size fit, with room for what proxies and clients add. */
   urlBytes: 32 * 1024,
   /**
-   * A header that is a list (`accept`, `if-none-match`, and others); a longer one counts as not sent. Browsers send 150
-   * bytes, and a cache names a few entity tags of 33. A list of 60 kB of commas takes the event loop 10 ms in each
-   * reader.
+   * Maximum number of characters of a header that is a list (`accept`, `if-none-match`, and others). A longer header
+   * counts as not sent. Browsers send 150 bytes, and a cache names a few entity tags of 33. A list of 60 kB of commas
+   * takes the event loop 10 ms in each reader.
    */
   listHeaderChars: 1024,
-  /** Parameters of a query. No path has more than 30, and 5,000 take the event loop 2 ms. */
+  /** Maximum number of parameters of a query. No path has more than 30, and 5,000 take the event loop 2 ms. */
   queryParameters: 100,
-  /** A body: 10,000 hashes of 64 digits as JSON take 670 kB. A route with larger bodies names one of `bodyLimits`. */
+  /**
+   * Maximum bytes of a body. 10,000 hashes of 64 digits as JSON take 670 kB. A route with larger bodies uses one of
+   * `bodyLimits`.
+   */
   bodyBytes: 1024 * 1024,
-  /** Larger bodies need a place, and a thread parses them: 1 MiB takes the event loop 5 to 10 ms. */
+  /**
+   * Size above which a body counts in `largeBodies`, and is parsed by a thread. The event loop would take 5 to 10 ms to
+   * parse 1 MiB.
+   */
   largeBodyBytes: 1024 * 1024,
-  /** Large bodies of one client: a program sends the next list while the previous answer arrives. */
+  /**
+   * Maximum number of large bodies of one client. With two, a program can send the next list while the previous answer
+   * arrives.
+   */
   largeBodiesEach: 2,
-  /** Large bodies of all clients. Each holds a connection and looks up thousands of rows. */
+  /** Maximum number of large bodies of all clients. Each holds a connection and reads thousands of rows. */
   largeBodies: 32,
-  /** Bytes that every body may hold without room: 64 MB for all connections. Most bodies are far smaller. */
+  /**
+   * Bytes that every body may hold without counting in `bodyRoom`. All connections together hold 64 MB at most. Most
+   * bodies are far smaller.
+   */
   freeBodyBytes: 64 * 1024,
   /**
-   * Bytes of all bodies that are being read, parsed or answered, and of one client's bodies, which is the largest body.
-   * Besides them the thread holds four times the body that it parses. Three orders of 50 MB, which are 67 MB as base64,
-   * fit: a fourth took the process above 900 MB.
+   * Maximum bytes of all bodies that are being read, parsed or answered, and of the bodies of one client. One client's
+   * maximum is the size of the largest body. Besides these bytes, the thread holds four times the body that it parses.
+   * Three orders of 50 MB fit, each 67 MB as base64. A fourth one took the process above 900 MB.
    */
   bodyRoom: { totalBytes: 210_000_000, eachBytes: 100_000_000 },
-  /** Hashes in one request. */
+  /** Maximum number of hashes in one request. */
   hashes: 10_000,
-  /** Milliseconds until the headers are complete, and until the whole request is, whatever its size. */
+  /** Maximum time until the headers are complete, and until the whole request of any size is complete, in ms. */
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 600_000,
   /**
-   * Milliseconds between checks of these times: with Node's 30 s, headers could take 45 s. Each check walks the open
+   * How often these two times are checked, in ms. With Node's 30 s, headers could take 45 s. Each check walks the open
    * requests.
    */
   connectionsCheckMs: 5_000,
   /**
-   * Milliseconds after which a body must have arrived at this average rate (bytes per second). A body that is not large
-   * must then be complete: 1 MiB takes less than 30 s at this rate.
+   * Time in ms after which a body must have arrived at least at this average rate (bytes per second). A body that is
+   * not large must be complete by then, because 1 MiB takes less than 30 s at this rate.
    */
   bodyPatienceMs: 30_000,
   bodyRate: 64_000,
-  /** Milliseconds without any data on a connection, also of a slow reader. */
+  /** Maximum time without any data on a connection, also of a slow reader, in ms. */
   idleTimeoutMs: 60_000,
-  /** Concurrent connections; each can hold a body in memory. CONNECTIONS sets another number. */
+  /** Maximum number of concurrent connections. Each can hold a body in memory. CONNECTIONS sets another number. */
   connections: 1_000,
   /**
-   * Connections of one address: some thirty browsers with six connections each. Five addresses take all places, and
-   * then their idle connections give way. CONNECTIONS_PER_ADDRESS sets another number.
+   * Maximum number of connections of one address: some thirty browsers with six connections each. If five addresses use
+   * all connections, their idle ones give way. CONNECTIONS_PER_ADDRESS sets another number.
    */
   connectionsEach: 200,
-  /** Connections that Node still counts while it closes them, which takes a turn of the event loop. */
+  /**
+   * Maximum number of connections that Node still counts while it closes them, which takes a turn of the event loop.
+   */
   connectionsClosing: 100,
   /**
-   * Requests of all clients that are being answered. Ten connections to the database, four more for contents, and one
-   * event loop serve them: more requests would only hold memory while they wait for each other.
+   * Maximum number of requests of all clients that are being answered. Ten connections to the database, four more for
+   * contents, and one event loop serve them, so more requests would only hold memory while they wait for each other.
    */
   requests: 32,
   /**
-   * Requests of one client, so that two connections to the database are left for others: each request takes one at a
-   * time.
+   * Maximum number of requests of one client that are being answered. Each takes one connection to the database at a
+   * time, so two connections are left for other clients.
    */
   requestsEach: 8,
   /**
-   * Dear requests of one client while others ask too; each takes the event loop or the database tens of milliseconds.
-   * With two, one is made while the other waits for the database.
+   * Maximum number of dear requests of one client while other clients are active. Each takes the event loop or the
+   * database tens of milliseconds. With two, the event loop works for one while the other waits for the database.
    */
   dearRequestsBesideOthers: 2,
   /**
-   * Rest after a further piece of a long content, a stream or an export while others ask too, as a multiple of the time
-   * that it took: pieces without rests would take all of the event loop and of a core of the database.
+   * Pause after each further piece of a long content, a stream or an export while other clients are active, as a
+   * multiple of the time that the piece took. Without pauses, pieces would keep the event loop and one core of the
+   * database busy all the time.
    */
   restsBesideOthers: 3,
   /**
-   * Requests that start in one turn of the event loop, each with half a millisecond of work: the 200 connections of one
-   * address may all send at once.
+   * Maximum number of requests that start in one turn of the event loop, each with half a millisecond of work. Without
+   * it, the 200 connections of one address could start all their requests in one turn.
    */
   requestsATurn: 4,
-  /** Requests that wait for a turn: each connection has at most one. */
+  /** Maximum number of requests that wait to be answered. Each connection has at most one. */
   requestsWaiting: 1_000,
   /**
-   * The longest wait for a place, which is the longest time of a statement: a client with many requests waits for its
-   * own. A dear request waits for two places, one after the other, so at most twice as long.
+   * Maximum time that a request waits for other requests to end, in ms. It equals the maximum time of a statement,
+   * because a client with many requests waits for its own statements. A dear request waits twice, one wait after the
+   * other, so at most twice as long.
    */
   requestWaitMs: 30_000,
-  /** Unsent bytes of answers of all clients: an eighth of a heap of 1 GB. UNSENT_MEGABYTES sets another number. */
+  /**
+   * Maximum unsent bytes of answers of all clients: an eighth of a heap of 1 GB. UNSENT_MEGABYTES sets another number.
+   */
   unsentBytes: 128_000_000,
-  /** Unsent bytes of one client: two of the largest answers. Four clients take all room. */
+  /** Maximum unsent bytes of one client: two of the largest answers. Four clients can use up `unsentBytes`. */
   unsentBytesEach: 32_000_000,
   /**
-   * Bytes below which an answer does not count: each connection has at most one, so 32 MB together. The operating
-   * system takes most of them at once.
+   * Size up to which an answer does not count as unsent. Each connection has at most one answer, so such answers have
+   * 32 MB together. The operating system takes most of these bytes at once.
    */
   smallAnswerBytes: 32 * 1024,
   /**
-   * Answers that are compressed at the same time while their clients take them, each with 0.9 MB of brotli's state: 58
-   * MB. Further answers are sent uncompressed.
+   * Maximum number of answers that are compressed at the same time, while their clients take them. Each holds 0.9 MB of
+   * brotli's state, together 58 MB. Further answers are sent uncompressed.
    */
   compressedAnswers: 64,
-  /** Such answers of one client: two browsers with all their connections. Four clients take all places. */
+  /**
+   * Maximum number of such answers of one client: two browsers with all their connections. Four clients can use up
+   * `compressedAnswers`.
+   */
   compressedAnswersEach: 16,
   /**
-   * Milliseconds after which a client must have taken bytes at this average rate (bytes per second). A slow mobile
-   * network has 8 kB/s, and the operating system buffers some megabytes on top. An answer of 4 MB then takes eight
-   * minutes.
+   * Time in ms after which a client must have taken bytes at least at this average rate (bytes per second). A slow
+   * mobile network has 8 kB/s, and the operating system buffers some megabytes on top. An answer of 4 MB then takes
+   * eight minutes.
    */
   readPatienceMs: 30_000,
   readRate: 8_000,
-  /** The same time while unsent answers take more than half of their room. */
+  /** The same time and rate, while unsent bytes are more than half of `unsentBytes`. */
   pressedReadPatienceMs: 5_000,
   pressedReadRate: 64_000,
   /**
-   * Concurrent streams of events. Each holds one page in memory, usually 1 MB, and reads every block itself: a block of
-   * 5,000 events costs about 10 ms per stream.
+   * Maximum number of concurrent streams of events. Each holds one page in memory, usually 1 MB, and reads every block
+   * itself. A block of 5,000 events takes about 10 ms per stream.
    */
   eventStreams: 100,
-  /** Streams of one client: a few programs with one address. Five clients take all places. */
+  /**
+   * Maximum number of streams of one client: a few programs with one address. Five clients can use up `eventStreams`.
+   */
   eventStreamsEach: 20,
   /**
-   * Open live pages, which show news as they happen. Each holds a connection; half of all connections are left for
-   * other requests.
+   * Maximum number of open live pages, which show news at once. Each holds a connection, so half of all connections are
+   * left for other requests.
    */
   liveStreams: 500,
-  /** Live pages of one client: some thirty browsers with one address, each with the page that it shows. */
+  /** Maximum number of live pages of one client: some thirty browsers with one address, each with one page in view. */
   liveStreamsEach: 40,
   /**
-   * Exports of sales that are being sent. Each holds the places of its sales (12 MB for a million), and two parts of
-   * some hundred kilobytes.
+   * Maximum number of exports of sales that are being sent. Each holds the positions of its sales (12 MB for a
+   * million), and two parts of some hundred kilobytes.
    */
   saleExports: 8,
-  /** Exports of one client. Four clients take all places. */
+  /** Maximum number of exports of one client. Four clients can use up `saleExports`. */
   saleExportsEach: 2,
   /**
-   * Milliseconds: longer than the 60 s of common load balancers, so that they close first and never send a request to a
-   * closed socket.
+   * How long an idle connection is kept open, in ms. It is longer than the 60 s of common load balancers, so that they
+   * close first and never send a request to a closed socket.
    */
   keepAliveTimeoutMs: 72_000,
   /**
-   * The mean delay of the event loop over a sample. One turn takes milliseconds; the 99th percentile during a first
-   * sync is 50 ms. At a mean of one second each request waits for several seconds, and accepting more makes it worse.
-   * The sample is long, so that a single long turn (start, garbage collection, a busy machine) has no effect.
+   * Mean delay of the event loop above which requests are refused, and the sample over which the mean is taken, in ms.
+   * One turn takes milliseconds; the 99th percentile during a first sync is 50 ms. At a mean of one second, each
+   * request waits for several seconds, and accepting more requests makes it worse. The sample is long, so that a single
+   * long turn (start, garbage collection, a busy machine) has no effect.
    */
   eventLoopDelayMs: 1_000,
   eventLoopSampleMs: 5_000,
-  /** A parameter in a path: the longest is a needle in `/search/<query>`. */
+  /** Maximum number of characters of a parameter in a path. The longest is a needle in `/search/<query>`. */
   pathParameterChars: 4_000,
 } as const;
 
@@ -160,21 +185,24 @@ export const serverOptions = {
   connectionsCheckingInterval: limits.connectionsCheckMs,
 } as const;
 
-/** Bounds of brackets, commas and colons of a body, and of levels, which parsing and copying recurse into. */
+/**
+ * Maximum number of brackets, commas and colons of a body (`marks`), and maximum depth of its levels, because parsing
+ * and copying recurse into each level.
+ */
 export const bodyStructure = {
   /**
-   * 10,000 hashes with their brackets and commas. 4,000 objects that all differ take the event loop 5 ms, 100,000 a
-   * second.
+   * 10,000 hashes with their brackets and commas fit. 4,000 objects that all differ take the event loop 5 ms, and
+   * 100,000 objects take one second.
    */
   small: { marks: 12_000, depth: 500 },
   /**
-   * For routes that take large bodies. If the parsed JSON outgrows the heap, V8 ends the process, not the thread: 100
-   * MB of brackets would take gigabytes. 10,000 files with all their fields have 400,000.
+   * Bounds for routes that take large bodies. If the parsed JSON outgrows the heap, V8 ends the whole process, not only
+   * the thread, and 100 MB of brackets would take gigabytes. 10,000 files with all their fields have 400,000 marks.
    */
   large: { marks: 1_000_000, depth: 500 },
 } as const;
 
-/** Bytes of bodies, for routes that take more or less than `limits.bodyBytes`. */
+/** Maximum bytes of bodies, for routes that take more or less than `limits.bodyBytes`. */
 export const bodyLimits = {
   /** A key, and a path of 32 kB with every byte percent-encoded. */
   key: 128 * 1024,
@@ -184,6 +212,6 @@ export const bodyLimits = {
   collection: 8_000_000,
   /** Two PSBTs of the largest size in hex (src/psbts/bytes/psbt-text.ts): most payments have two signers. */
   psbts: 4_200_000,
-  /** Orders: files of 50 MB in all, which are 67 MB as base64, and their fields. */
+  /** Orders: their fields, and files of 50 MB in all, which are 67 MB as base64. */
   order: 100_000_000,
 } as const;

@@ -11,19 +11,19 @@ export interface Operations {
   readonly startedAt: Date;
   readonly health: Health;
   readonly metrics: Metrics;
-  /** A separate pool, so that health does not wait for searches. */
+  /** A pool of its own, so that health never waits for searches. */
   readonly pool: pg.Pool;
-  /** Missing blocks above which `/health/ready` reports a lag. */
+  /** Number of missing blocks above which `/health/ready` reports a lag. */
   readonly lagMaxBlocks: number;
   /** Whether another process indexes, and this one waits to take over. */
   readonly standsBy: () => boolean;
   /** The search server in use; absent: only Postgres answers searches. */
   readonly searchServer?: SearchServerReport | undefined;
-  /** Free and total room on the disk of the data folder. Absent: unknown. */
+  /** Free and total space on the disk of the data folder. Absent: unknown. */
   readonly diskRoom?: () => Promise<DiskRoom>;
 }
 
-/** Bytes of a disk. */
+/** Space on a disk, in bytes. */
 export interface DiskRoom {
   readonly freeBytes: number;
   readonly totalBytes: number;
@@ -36,8 +36,8 @@ export const answersRequests = (role: Operations['role']): boolean => role === '
 export interface SearchServerReport {
   readonly engine: string;
   readonly fallback: 'postgres' | 'error';
-  /** The reason why it does not answer searches now; null: no known problem. */
+  /** Why the search server does not answer searches now; null: no known problem. */
   readonly problem: () => Pick<AppError, 'code' | 'message'> | null;
-  /** Asks the server; takes a few seconds at most. */
+  /** Asks the search server for its state, in a few seconds at most. */
   readonly standing: () => Promise<SearchStanding>;
 }

@@ -2,28 +2,32 @@ import type { FastifyReply } from 'fastify';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { clientOfRequest, keyOfRequest } from './client.ts';
 
-/** An asker, and the server's side of it: what happens to its request. */
+/** An asker, with the function that the server calls when the asker's answer is made. */
 interface KnownAsker extends Asker {
   readonly made: () => void;
 }
 
-/** Milliseconds after which work for a disconnected client has ended: its statements are cancelled sooner. */
+/** How long work for a disconnected client still counts, in ms. The client's statements are cancelled sooner. */
 const endingMs = 1_000;
 
-/** Made once: a client may abandon thousands of requests in a second, and each error with its trace takes 50 µs. */
+/**
+ * One shared error, because a client may abandon thousands of requests per second. A new error with its trace takes 50
+ * µs.
+ */
 const gone = new DOMException('the client is gone', 'AbortError');
 
 const askers = new WeakMap<FastifyReply['raw'], KnownAsker>();
 
 /**
- * The client of a request: whether it is still connected, and what to free when its answer is made and when it is sent.
- * May be called at any time: earlier events of the connection count too.
+ * The client of a request. The result tells whether the client is still connected, and takes functions to call when the
+ * answer is made and when the answer is sent. It may be called at any time, because earlier events of the connection
+ * count too.
  */
 export function askerOf(reply: FastifyReply): Asker {
   return knownAskerOf(reply);
 }
 
-/** Frees what was held to make the answer: it is complete, or its pieces are being sent. */
+/** Frees what was held to make the answer. Call it when the answer is complete, or when its pieces are being sent. */
 export function answerIsMade(reply: FastifyReply): void {
   askers.get(reply.raw)?.made();
 }
@@ -41,20 +45,20 @@ function createAsker({ request, raw }: FastifyReply): KnownAsker {
   const onMade = new Frees();
   const onOut = new Frees();
   const close = (): void => {
-    // an ended answer is being sent
+    // if the answer has ended, it is being sent, so no work is cancelled
     if (!raw.writableEnded) controller.abort(gone);
     onOut.call();
     if (onMade.isCalled) return;
-    // work for a disconnected client counts until its handler ends: otherwise resets would make room for any amount of
-    // it
+    // work for a disconnected client counts until its handler ends; otherwise a client could start any amount of work
+    // by resetting its connections
     setTimeout(() => onMade.call(), endingMs).unref();
   };
-  // the event is emitted once, so it does not come if it was emitted before
+  // `close` is emitted only once, so check first whether it was emitted already
   if (raw.closed || request.raw.socket.destroyed) close();
   else raw.once('close', close);
   return {
     client: clientOfRequest(request),
-    // the guard of the route may read it later
+    // a getter, because the guard of the route may read the key later
     get key() {
       return keyOfRequest(request);
     },

@@ -11,9 +11,9 @@ interface Proxies {
   readonly logged: Set<string>;
 }
 
-/** Longest part of a header in the log. */
+/** Maximum number of characters of a header in the log. */
 const shownChars = 100;
-/** Proxies whose headers are logged, each once. */
+/** Maximum number of proxies whose headers are logged, each once. */
 const loggedMax = 100;
 
 const proxies = new WeakMap<FastifyInstance['server'], Proxies>();
@@ -25,7 +25,7 @@ export function knowProxies(app: FastifyInstance, trusted: readonly string[]): v
   proxies.set(app.server, { isProxy: proxyTest(trusted), logged: new Set() });
 }
 
-/** The address that a request comes from: its client's, or that of a trusted proxy that names no client. */
+/** The client's address of a request, or the address of a trusted proxy if the proxy names no client. */
 export function addressOfRequest(request: FastifyRequest): string {
   return clientAt(request).address;
 }
@@ -53,7 +53,7 @@ function clientAt(request: FastifyRequest): ForwardedClient {
   const found = forwardedClient(
     {
       peer: socket.remoteAddress ?? '',
-      // Node joins repeated ones with commas
+      // Node joins repeated headers with commas
       forwardedFor: headers['x-forwarded-for']?.toString(),
       forwarded: headers.forwarded,
     },

@@ -18,8 +18,8 @@ export const accessHeaders = [
 ];
 
 /**
- * Enforces the guard of each route before a body is read or a search begins. Register it in a plugin, after CORS, so
- * that pages of other origins can read a refusal, and before the routes.
+ * Enforces the guard of each route before a body is read or a search begins. Register it in a plugin, before the
+ * routes, and after CORS, so that pages of other origins can read a refusal.
  */
 export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void {
   routes.addHook('onRequest', async (request, reply) => {
@@ -47,7 +47,7 @@ export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void
   });
 }
 
-/** The realm of paths that any key opens. */
+/** The realm of paths that accept any key. */
 const anyScope = 'any';
 
 /** Faults that a key, or a different key, would solve (RFC 9110, 11.6.1). */
@@ -69,7 +69,7 @@ function scopeOf(guard: Exclude<Guard, { kind: 'none' }>): Scope | null {
 }
 
 function tell(reply: FastifyReply, scope: Scope | null, { refusal, rate }: Admission): void {
-  // a cache between us must not give one client's answer to another client without access
+  // a cache between us and our clients must not give one client's answer to a client without access
   varyBy(reply, 'Origin', 'Referer', 'Sec-Fetch-Site', 'x-api-key', 'Authorization', 'Cookie');
   if (refusal !== null && keyFaults.has(refusal.code)) reply.header('www-authenticate', challengesOf(scope));
   if (rate === null) return;

@@ -9,10 +9,13 @@ interface Counted {
 }
 
 /**
- * Who may ask a path, and the bucket and name under which requests count. `scope`: needs a key with that scope;
- * searches need one only where they are restricted, or a listed domain instead (docs/access.md); limited. `page`:
- * searches of our own pages, which need a key if `SEARCH_ACCESS` is `keys`; limited. `keyed`: needs a key with any
- * scopes; limited. `open`: needs no key; limited. `none`: needs no key, and has no limits.
+ * The access rule of a path: who may ask, and under which bucket and name its requests count.
+ * - `scope`: needs a key with that scope. Searches need a key, or a listed domain instead, only if they are restricted
+ *   (docs/access.md). Limited.
+ * - `page`: searches of our own pages. They need a key if `SEARCH_ACCESS` is `keys`. Limited.
+ * - `keyed`: needs a key with any scopes. Limited.
+ * - `open`: needs no key. Limited.
+ * - `none`: needs no key, and has no limits.
  */
 export type Guard =
   | { readonly kind: 'none' }
@@ -41,7 +44,7 @@ export const builds: Guard = { kind: 'open', endpoints: 'build', bucket: 'build'
 /** Creations of orders. */
 export const createsOrders: Guard = { kind: 'open', endpoints: 'create', bucket: 'create' };
 
-/** Files that orders and collections name by URL. */
+/** Uploads of files that orders and collections name by URL. */
 export const uploadsFiles: Guard = { kind: 'scope', scope: 'orders', endpoints: 'upload', bucket: 'create' };
 
 /** Creations of collections, which share the limit of orders. */
@@ -62,7 +65,7 @@ export const priceReads: Guard = { kind: 'open', endpoints: 'price', bucket: 'pr
 export const marketReads: Guard = { kind: 'open', endpoints: 'market', bucket: 'market' };
 
 /**
- * Reads of what the operator sells. Each asks the database which of it orders have taken. They share the limit of the
+ * Reads of what the operator sells. Each asks the database which items orders have taken. They share the limit of the
  * market.
  */
 export const inventoryReads: Guard = { kind: 'open', endpoints: 'inventory', bucket: 'market' };
@@ -86,5 +89,5 @@ export const withdraws: Guard = {
 /** Searches of our own pages. */
 export const pageSearches: Guard = { kind: 'page', endpoints: 'page', bucket: 'search' };
 
-/** Paths of the public interface that are not part of this service. The interface has them for keys alone. */
+/** Paths of the public interface that this service does not offer. In the interface, they need a key. */
 export const notOffered: Guard = { kind: 'keyed', endpoints: 'custodial', bucket: 'search' };

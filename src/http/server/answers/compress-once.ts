@@ -7,13 +7,15 @@ import type { FastifyReply, FastifyRequest, onSendAsyncHookHandler } from 'fasti
 import { LRUCache } from 'lru-cache';
 import { acceptedEncoding } from '#http/server/headers/accept.ts';
 
-/** Maximum number of kept answers: our own files, the document and the files of the reference, in both encodings. */
+/**
+ * Maximum number of kept answers. Our own files, the document and the files of the reference fit, in both encodings.
+ */
 const filesMax = 64;
-/** Maximum memory of kept answers. The largest file, of the reference, has 400 kB. */
+/** Maximum memory of kept answers, in bytes. The largest file belongs to the reference and has 400 kB. */
 const bytesMax = 8_000_000;
 /**
- * Stronger compression than for other answers, because each is compressed once: brotli 9 takes 0.1 s for the largest
- * file, in a thread of libuv's pool, to 30 % of its size.
+ * Compression levels. They are stronger than for other answers, because each of these answers is compressed once.
+ * Brotli 9 takes 0.1 s for the largest file, in a thread of libuv's pool, and reduces it to 30 % of its size.
  */
 const qualities = { br: 9, gzip: 9 } as const;
 
@@ -29,8 +31,8 @@ const pack = {
 } as const;
 
 /**
- * Compresses answers that depend on their path alone and never change while the process lives: at their first request,
- * for all later ones.
+ * Compresses answers that depend only on their path and never change while the process lives. Each is compressed at its
+ * first request, and kept for all later requests.
  * @param isCompressible by the type of the answer
  */
 export function compressOnce(isCompressible: (type: string) => boolean): onSendAsyncHookHandler {
@@ -39,7 +41,7 @@ export function compressOnce(isCompressible: (type: string) => boolean): onSendA
     maxSize: bytesMax,
     sizeCalculation: ({ length }) => length + 1,
   });
-  /** First compressions in progress: requests at the same time share one. */
+  /** First compressions in progress. Requests that arrive at the same time share one compression. */
   const coming = new Map<string, Promise<Buffer>>();
 
   return async (request, reply, payload) => {
@@ -67,7 +69,7 @@ export function compressOnce(isCompressible: (type: string) => boolean): onSendA
   };
 }
 
-/** Whether this is a whole answer: no part, no error, and not compressed already. */
+/** Whether this is a whole answer, not a part or an error, and not compressed already. */
 const isWhole = (reply: FastifyReply): boolean =>
   reply.statusCode === 200 && !reply.hasHeader('content-encoding') && !reply.hasHeader('content-range');
 

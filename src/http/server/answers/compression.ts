@@ -10,9 +10,11 @@ import { HeldByClient } from '#kernel/concurrency/held-by-client.ts';
 import { compressOnce } from './compress-once.ts';
 
 /**
- * How a route's answers are compressed. Absent: bodies from 1 KiB. `stream`: written data is flushed at once, so that
- * an event never waits for the next one. `once`: the answer depends on the path alone and never changes. `none`:
- * inscribed bytes, which have an encoding and a strong entity tag of their own.
+ * How a route's answers are compressed.
+ * - Absent: bodies from 1 KiB are compressed.
+ * - `stream`: written data is flushed at once, so that an event never waits for the next one.
+ * - `once`: the answer depends only on the path and never changes, so it is compressed once.
+ * - `none`: for inscribed bytes, which have an encoding and a strong entity tag of their own.
  */
 export type Compression = 'none' | 'once' | 'stream';
 
@@ -22,20 +24,28 @@ declare module 'fastify' {
   }
 }
 
-/** Smaller bodies fit into one packet, and the headers would cost more than compression saves. */
+/**
+ * Minimum size of a compressed body. A smaller body fits into one packet, and its headers would cost more than
+ * compression saves.
+ */
 const thresholdBytes = 1024;
 /**
- * Larger bodies are compressed in libuv's pool, which uses at most four threads for any number of requests. 8 KiB take
- * the event loop 0.3 ms; a stream costs more than that for a smaller body.
+ * Maximum size of a body that is compressed in the event loop, which takes 0.3 ms. A larger body is compressed as a
+ * stream in libuv's pool, which uses at most four threads for any number of requests. For a smaller body, a stream
+ * would take longer than the event loop.
  */
 const onEventLoopBytes = 8 * 1024;
 /**
- * Measured on one core with pages and JSON: brotli 3 compresses 35 to 80 MB/s to 13 to 37 % of the size, gzip 4 at the
- * same rate to 16 to 37 %. The usual levels (brotli 4, gzip 6) take 1.5 times as long and save 1 % more of the size.
+ * Compression level. Measured on one core with pages and JSON: brotli 3 compresses 35 to 80 MB/s, to 13 to 37 % of the
+ * size. Gzip 4 is as fast, and compresses to 16 to 37 %. The usual levels (brotli 4, gzip 6) take 1.5 times as long and
+ * save 1 % more of the size.
  */
 const brotliQuality = 3;
 const gzipLevel = 4;
-/** Log2 of brotli's window in bytes: large enough for our answers, at 0.9 MB of memory a stream (gzip 0.2 MB). */
+/**
+ * Log2 of brotli's window in bytes. It is large enough for our answers, and a stream then takes 0.9 MB of memory (gzip:
+ * 0.2 MB).
+ */
 const brotliWindow = 18;
 
 const brotliParams = {
@@ -46,7 +56,7 @@ const brotliParams = {
 const compressibleTypes =
   /^(?:text\/(?:html|css|csv|javascript|event-stream)|application\/(?:javascript|json|x-ndjson|yaml)|image\/svg\+xml)(?:;|$)/u;
 
-/** Paths of plugins, which take no configuration: their files never change either. */
+/** Paths of plugins whose routes take no configuration. Their files never change, so they are compressed once. */
 const foldersOfFiles = ['/assets/', '/docs/static/'];
 
 const whole: FastifyCompressOptions = {
@@ -70,8 +80,8 @@ const withoutPlainLength: onSendAsyncHookHandler = async (request, reply) => {
 };
 
 /**
- * Limits how many large answers are compressed at once, and sends the others uncompressed. Each holds the state of its
- * compressor for as long as its client reads, and a client may read a stream of events for any time.
+ * Limits how many large answers are compressed at the same time, and sends the others uncompressed. Each answer holds
+ * the state of its compressor until its client has read it, and a client may read a stream of events for any time.
  */
 function boundCompressed(): onSendHookHandler<unknown> {
   const running = new HeldByClient();
@@ -85,7 +95,7 @@ function boundCompressed(): onSendHookHandler<unknown> {
     if (isStreamed) {
       const { client, whenOut } = askerOf(reply);
       if (running.total >= total || running.of(client) >= each) {
-        // the header by which the plugin's clients ask for an uncompressed answer
+        // this header tells the plugin not to compress the answer
         request.raw.headers['x-no-compression'] = '1';
       } else {
         running.add(client, 1);
@@ -97,8 +107,8 @@ function boundCompressed(): onSendHookHandler<unknown> {
 }
 
 /**
- * Sends answers as brotli or gzip to clients that accept it. Entity tags stay the same: ours are weak, and name the
- * answer in any encoding. Call it before the routes are added.
+ * Sends answers as brotli or gzip to clients that accept it. Entity tags stay the same, because ours are weak and name
+ * the answer in any encoding. Call it before the routes are added.
  */
 export function compressAnswers(app: FastifyInstance): void {
   // the plugin reads the options of the route, so this hook must run first
@@ -113,7 +123,7 @@ export function compressAnswers(app: FastifyInstance): void {
     if (compression === 'stream') route.compress = flushed;
     if (compression === 'none') route.compress = false;
     else if (route.method === 'HEAD') {
-      // an unread body would cost as much to compress as an answer
+      // compressing a body that no client reads would cost as much as an answer to GET
       route.compress = false;
       add(withoutPlainLength);
     } else if (compression === 'once') {
@@ -121,7 +131,7 @@ export function compressAnswers(app: FastifyInstance): void {
       add(once);
     } else add(bound);
   });
-  // on every answer, also on a 304 and short ones: a cache must not give one client's encoding to another
+  // every answer needs it, also 304 and short answers: a cache must not give one client's encoding to another client
   app.addHook(
     'onSend',
     payloadAtOnce((request, reply, payload) => {

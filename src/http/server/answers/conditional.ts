@@ -6,13 +6,13 @@ import { askerOf } from '#http/server/access/asker.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 
-/** Version of the answers. Increase it when newer code gives other bytes for the same tip and URL. */
+/** Version of the answers. Increase it if newer code gives other bytes for the same tip and URL. */
 const answerVersion = 6;
 
 /**
- * The entity tag of an answer. It changes with the tip, with undone blocks, with the question, and with the pending
- * transactions if those are part of the answer. It is weak, because the answers of two instances at one tip differ in
- * `createdat`.
+ * The entity tag of an answer. It changes with the tip, with undone blocks, with the URL, and with the pending
+ * transactions if the answer contains them. It is weak, because two instances give different values of `createdat` at
+ * the same tip.
  */
 export function answerTag(tip: Tip | null, url: string, mempoolRevision: number | null = null): string {
   const hash = createHash('sha256');
@@ -42,8 +42,8 @@ export function setMoment(
 }
 
 /**
- * Whether a client has the answer with this entity tag. `*` counts as no: it names no copy to compare, and it is not
- * known yet whether there is an answer.
+ * Whether a client has the answer with this entity tag. For `*` the result is false, because `*` names no copy to
+ * compare, and it is not known yet whether there is an answer.
  */
 export function namesTag({ headers }: FastifyRequest, tag: string): boolean {
   return isConditional(headers) && matchesTag(headers['if-none-match'], tag);
@@ -52,13 +52,13 @@ export function namesTag({ headers }: FastifyRequest, tag: string): boolean {
 const isConditional = ({ 'if-none-match': header }: FastifyRequest['headers']): boolean =>
   header !== undefined && header.trim() !== '*';
 
-/** The tip of an answer, and the revision of the pending transactions if those are part of it. */
+/** The tip of an answer, and the revision of the pending transactions if the answer contains them. */
 interface Moment {
   readonly tip: Tip | null;
   readonly revision?: number | null;
 }
 
-/** Sends 304: the client already has the answer of this moment. */
+/** Sends 304, because the client already has the answer of this moment. */
 export function sendUnchanged(
   request: FastifyRequest,
   reply: FastifyReply,

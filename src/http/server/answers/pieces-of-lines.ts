@@ -1,7 +1,10 @@
-/** Characters of a piece: large enough to be cheap, small enough that a slow client holds little memory. */
+/**
+ * Number of characters after which a piece ends. Such a piece is large enough to be cheap, and small enough that a slow
+ * client holds little memory.
+ */
 const pieceChars = 32 * 1024;
 
-/** Joins the lines of a stream to pieces that are sent one by one. */
+/** Joins the lines of a stream into pieces that are sent one by one. */
 export function* inPieces(lines: Iterable<string>): Generator<string> {
   let piece = '';
   for (const line of lines) {

@@ -12,8 +12,8 @@ import { publicOriginOfApp } from './site.ts';
  * their own (docs/contents.md, "What was inscribed by others").
  *
  * An action needs the permission of both policies. The first restricts pages to this server. But inscribed content is
- * on this server too (`/content/…`), `'self'` cannot name paths, and a server that a proxy serves does not know its own
- * name. So the second policy lists the allowed paths, of any server.
+ * on this server too (`/content/…`), and `'self'` cannot name paths. A server behind a proxy does not know its own
+ * name, so the second policy lists the allowed paths on any server.
  */
 const policiesOf = ({ thumbnails = false, connects = [], challenge = false }: PageOptions): string[] => {
   const pictures = thumbnails ? [thumbnailPath] : [];
@@ -48,7 +48,9 @@ const policiesOf = ({ thumbnails = false, connects = [], challenge = false }: Pa
 
 const paths = (names: readonly string[]): string => names.map((name) => `*:*${name}`).join(' ');
 
-/** Path of thumbnails: pictures that we draw ourselves, pixel by pixel, so no inscribed bytes are in them unchanged. */
+/**
+ * Path of thumbnails. We draw these pictures ourselves, pixel by pixel, so they contain no inscribed bytes unchanged.
+ */
 const thumbnailPath = '/thumbnails/';
 
 /** Origin of Turnstile's script and of the frame of its challenge (developers.cloudflare.com/turnstile, "CSP"). */
@@ -58,10 +60,11 @@ export interface PageOptions {
   /** The page shows thumbnails. */
   readonly thumbnails?: boolean;
   /**
-   * Paths that the page's scripts may ask, besides suggestions. A path that ends with `/` includes all paths below it.
+   * Paths that the page's scripts may request, besides suggestions. A path that ends with `/` includes all paths below
+   * it.
    */
   readonly connects?: readonly string[];
-  /** The page shows a challenge of Turnstile: the only content of another server that a page of ours may load. */
+  /** The page shows a challenge of Turnstile. This is the only content that our pages may load from another server. */
   readonly challenge?: boolean;
 }
 

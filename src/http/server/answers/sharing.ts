@@ -7,19 +7,19 @@ import type { FeedLink, Sharing } from '#web/parts/sharing-tags.ts';
 /** Pages with a picture of their own. */
 const withPicture = /^\/(?<kind>block|inscription|rune|collection|mint)\/(?<name>[^/]+)$/u;
 
-/** Parameters that only say which part of the matches a page shows. */
+/** Parameters that are left out of a feed's link, because they only say which part of the matches a page shows. */
 const notOfFeeds = ['q', 'hash', 'page', 'sort', 'order'];
 
 /**
- * How a page is shared: its picture, and the feed of its news. Both depend only on its path, so that no page can forget
+ * How a page is shared: its picture, and the feed of its news. Both come from the page's URL, so that no page can lack
  * them.
  *
- * @param origin null: links have paths alone
+ * @param origin null: links have only paths
  */
 function sharingOf(url: string, origin: string | null): Sharing {
   const [path = '', query = ''] = url.split('?', 2);
   const { kind, name } = withPicture.exec(path)?.groups ?? {};
-  // a collection for sale is one of the market
+  // a collection for sale has the same picture as in the market
   const subject = kind === 'mint' ? 'collection' : kind;
   const picture = subject === undefined || name === undefined ? '/og/site.png' : `/og/${subject}/${name}.png`;
   return { origin: origin ?? '', picture, feed: feedOf(path, new URLSearchParams(query), subject, name) };
@@ -34,15 +34,15 @@ function feedOf(
   if (path === '/blocks') return { href: '/blocks.atom', title: 'Blocks' };
   if (kind === 'collection') return { href: `/collection/${name ?? ''}.atom`, title: 'Latest sales' };
   const text = query.get('text') ?? '';
-  // the page of an order promises that it does not repeat the secret id
+  // the search page promises not to repeat the secret id of an order
   if (path !== '/' || text === '' || isOrderId(text)) return null;
   const given = [...query].filter(([parameter, value]) => value !== '' && !notOfFeeds.includes(parameter));
   return { href: `/search.atom?${new URLSearchParams(given).toString()}`, title: 'New matches' };
 }
 
 /**
- * How the page of a request is shared; an error page is shared as the first page. An invalid host is left out: the page
- * works without it.
+ * How the page of a request is shared; an error page is shared as the first page. If the host is invalid, links have
+ * only paths, because the page works without the host.
  */
 export function sharingOfRequest(
   request: FastifyRequest,

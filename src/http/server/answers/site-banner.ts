@@ -8,22 +8,19 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, plural } from '#web/format.ts';
 import type { Banner } from '#web/layout.ts';
 
-/**
- * Longest age in milliseconds of the state that pages show, besides the time of reading it, which is one small
- * statement.
- */
+/** Maximum age of the state that pages show, in ms. The time of the read comes on top: one small statement. */
 const keptMs = 2000;
 
 /**
- * Longest time of a read, in milliseconds. After it the last state stays: otherwise the statement could run long after
- * all pages were sent.
+ * Maximum duration of a read, in ms. After that, pages show the last state. Without this limit, the statement could run
+ * long after all pages were sent.
  */
 const readMaxMs = 5000;
 
-/** More missing blocks than this are the first sync, not a delay. */
+/** Maximum number of missing blocks that counts as a delay. If more blocks are missing, this is the first sync. */
 const syncingBlocks = 100;
 
-/** The state of the index in words, for every page. One read serves all pages of two seconds. */
+/** The state of the index in words, for every page. All pages within two seconds share one read. */
 export class SiteBanner {
   readonly #operations: Operations;
   readonly #pace = new SyncPace();
@@ -56,7 +53,7 @@ export class SiteBanner {
         this.#standing = standing;
         this.#pace.see(standing.tip?.height ?? -1, performance.now());
       })
-      // the page that asked fails by its own statements, and says why
+      // the statements of the page itself fail too, and say why
       .catch(() => undefined)
       .finally(() => {
         this.#reading = null;
@@ -64,11 +61,11 @@ export class SiteBanner {
   }
 }
 
-/** The banner of a state and of a sync's pace in blocks a second (null: unknown). Pure. */
+/** The banner for a state and the pace of a sync in blocks per second (`blocksPerSecond` null: unknown). Pure. */
 export function bannerOf(standing: Standing, blocksPerSecond: number | null = null): Banner | null {
   const { status, tip, lag } = standing;
   const at = tip === null ? 'nothing is indexed yet' : `what you see ends at block ${grouped(tip.height)}`;
-  // a restored database, or one of a test
+  // no indexer ever ran: the database was restored, or belongs to a test
   if (status === null) return tip === null ? { kind: 'starting', words: 'No block is indexed yet.' } : null;
   const state = followerState(standing);
   // a folder of blocks that is indexed completely needs no indexer

@@ -19,7 +19,10 @@ const decoration = 'site';
 
 const originDecoration = 'publicOrigin';
 
-/** Lets error pages, which have no dependencies, show the site (`siteOfApp`), and tells all pages their origin. */
+/**
+ * Stores the site and the origin in the application: error pages get no dependencies and read the site by `siteOfApp`,
+ * and all pages read their origin by `publicOriginOfApp`.
+ */
 export function decorateSite(
   app: App,
   { network, banner, publicOrigin = null }: SiteDependencies & Pick<AppDependencies, 'publicOrigin'>,

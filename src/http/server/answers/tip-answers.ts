@@ -16,26 +16,32 @@ interface FoundAnswer {
   readonly tip: Tip | null;
   /** The entity tag of an answer at this tip. */
   readonly tag: string;
-  /** Null: no answer is kept. */
+  /** The kept answer; null if none is kept. */
   readonly body: string | null;
-  /** Whether an answer that is read from now may be kept. */
+  /** Whether an answer that is read after this moment may be kept. */
   readonly mayBeKept: boolean;
 }
 
-/** Some 30,000 inscriptions as ord's JSON: more than clients ask for again between two blocks. */
+/**
+ * Maximum memory of kept answers, in bytes. About 30,000 inscriptions as ord's JSON fit, which is more than clients ask
+ * for again between two blocks.
+ */
 const keptBytesMax = 32_000_000;
-/** Larger answers are rare, and one of them would take the room of hundreds. */
+/**
+ * Maximum number of characters of a kept answer. Larger answers are rare, and one of them would take the memory of
+ * hundreds.
+ */
 const bodyCharsMax = 16_000;
-/** Memory of an entry besides its texts. */
+/** Bytes of memory that an entry takes besides its texts. */
 const entryBytes = 400;
 /** Maximum bytes of memory per character of a string. */
 const charBytes = 2;
 
 /**
- * Answers of the current tip by their URL. A kept answer is used only if its entity tag is that of a tip that was read
- * after the request arrived, so it is never older than one from the database. Requests that arrive at the same time
- * share that read (ADR 87). While a derived table is incomplete, no answer is kept, because its blocks change the
- * answers of one tip.
+ * Answers of the current tip by their URL. The tip is read after the request arrived, and a kept answer is used only if
+ * its entity tag belongs to this tip. So a kept answer is never older than an answer from the database. Requests that
+ * arrive at the same time share the read of the tip (ADR 87). While a derived table is incomplete, no answer is kept,
+ * because new blocks in the table change answers without changing the tip.
  */
 export class TipAnswers {
   readonly #moments: SharedMaking<IndexState>;
@@ -45,14 +51,14 @@ export class TipAnswers {
   });
 
   /**
-   * Takes the pool of its reads.
+   * Creates an empty store of answers.
    * @param pool reads only
    */
   constructor(pool: pg.Pool) {
     this.#moments = new SharedMaking(() => withCutConnection(pool, null, readIndexState));
   }
 
-  /** The current tip, and the kept answer to a URL if there is one of this tip. */
+  /** The current tip, and the kept answer to a URL if it belongs to this tip. */
   async find(url: string): Promise<FoundAnswer> {
     const { tip, isComplete } = await this.#moments.get();
     const tag = answerTag(tip, url);

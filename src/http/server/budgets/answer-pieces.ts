@@ -2,21 +2,21 @@ import { Readable } from 'node:stream';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 
 /**
- * Characters of a piece: large enough to be cheap (each takes a turn of the event loop). A connection buffers this much
- * of an answer besides the answer itself.
+ * Maximum number of characters of a piece. Pieces of this size are cheap, although each takes a turn of the event loop.
+ * A connection buffers one piece besides the answer itself.
  */
 const pieceChars = 64 * 1024;
 
-/** Bytes of memory that an answer in pieces keeps in use. */
+/** Bytes of memory that each answer in pieces holds until it is sent. */
 const bytesBehind = new WeakMap<object, number>();
 
 /**
- * An answer in pieces. Each is made after its client has taken the previous one, in a turn of that client. An empty
- * piece ends the turn: work was done, and there is no text yet.
+ * An answer in pieces. Each piece is made in a turn of the client, after the client has taken the previous piece. An
+ * empty piece only ends the turn, because work was done but there is no text yet.
  */
 export interface PiecesOfAnswer {
   readonly pieces: Iterable<string> | AsyncIterable<string | Buffer>;
-  /** Memory of the source of the pieces, held until the answer is sent. */
+  /** Bytes of memory of the source of the pieces, which are held until the answer is sent. */
   readonly bytes: number;
 }
 
@@ -45,8 +45,8 @@ async function* inTurns(
 }
 
 /**
- * An answer to HEAD: no pieces are made, because no client gets them. (Fastify reads a stream to its end, after the
- * request has released its place.)
+ * The payload of an answer to HEAD. No pieces are made, because the client gets no body. Otherwise Fastify would read
+ * the stream to its end, after the request no longer counts in the limits.
  */
 export function withoutBody(payload: unknown): unknown {
   if (!(payload instanceof Readable)) return payload;
@@ -55,8 +55,8 @@ export function withoutBody(payload: unknown): unknown {
 }
 
 /**
- * Bytes of memory that an answer holds until it is sent; 0 for a stream of unknown size. A text counts as two bytes a
- * unit, unless it is ASCII: V8 keeps two for texts with a character beyond Latin-1.
+ * Bytes of memory that an answer holds until it is sent; 0 for a stream of unknown size. An ASCII text counts one byte
+ * per UTF-16 unit. Any other text counts two, because V8 stores a text with a character beyond Latin-1 so.
  */
 export function bytesOfAnswer(payload: unknown): number {
   if (typeof payload === 'string') return bytesOfText(payload);
@@ -68,7 +68,7 @@ export function bytesOfAnswer(payload: unknown): number {
 export function* textSlices(text: string, chars: number): Generator<string> {
   for (let from = 0; from < text.length; ) {
     let to = Math.min(from + chars, text.length);
-    // both halves of a character beyond U+FFFF are in one slice: a half alone is not valid UTF-8
+    // keep both halves of a character beyond U+FFFF in one slice, because a half alone is not valid UTF-8
     if (to < text.length && isFirstHalf(text.charCodeAt(to - 1))) to--;
     yield text.slice(from, to);
     from = to;

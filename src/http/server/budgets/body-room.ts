@@ -3,24 +3,27 @@ import { HeldByClient } from '#kernel/concurrency/held-by-client.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
-/** The part of the room that a request holds, until it releases it. */
+/** Memory that a request holds until it calls `release`. */
 export interface HeldRoom {
-  /** Takes more room. Throws `bodies_busy` if there is not enough; the request then keeps what it held. */
+  /**
+   * Takes more memory. Throws `bodies_busy` if there is not enough left. The request then keeps the memory that it
+   * already holds.
+   */
   grow(bytes: number): void;
   /** May be called several times. */
   release(): void;
 }
 
 export interface BodyRoomSize {
-  /** Room for all bodies together. */
+  /** Maximum bytes of all bodies together. */
   readonly totalBytes: number;
-  /** Room for all bodies of one client. */
+  /** Maximum bytes of all bodies of one client. */
   readonly eachBytes: number;
 }
 
 /**
- * Bounds the memory of all request bodies of the process, and of each client's, so that no client takes all room. There
- * is no queue: a client without room must try again.
+ * Bounds the memory of all request bodies of the process, and of the bodies of each client, so that no client takes all
+ * memory. There is no queue, so a refused client must try again.
  */
 export class BodyRoom {
   readonly #size: BodyRoomSize;
@@ -38,14 +41,14 @@ export class BodyRoom {
     return { length: this.#used.total, limit: this.#size.totalBytes };
   }
 
-  /** Throws `bodies_busy` if there is no room for a body of this size now. */
+  /** Throws `bodies_busy` if there is not enough memory left for a body of this size. */
   check(client: string, bytes: number): void {
     const { totalBytes, eachBytes } = this.#size;
     if (this.#used.total + bytes <= totalBytes && this.#used.of(client) + bytes <= eachBytes) return;
     throw new AppError('bodies_busy', 'too many large bodies are being sent: try again in a few seconds');
   }
 
-  /** Starts with nothing held. */
+  /** Begins to count a request. It holds no memory until it calls `grow`. */
   hold(client: string): HeldRoom {
     let heldBytes = 0;
     let isReleased = false;

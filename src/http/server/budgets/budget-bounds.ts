@@ -7,13 +7,13 @@ export interface Budgets {
   readonly connectionsEach: number;
   readonly unsentBytes: number;
   readonly unsentBytesEach: number;
-  /** Requests being answered: from the end of the body until the answer is made. */
+  /** Maximum number of requests being answered. A request counts from the end of its body until its answer is made. */
   readonly requests: number;
   readonly requestsEach: number;
-  /** The longest wait for a place, in milliseconds. */
+  /** Maximum time that a request waits for other requests to end, in ms. */
   readonly requestWaitMs: number;
   readonly pace: ReadingPace;
-  /** Pace of readers while unsent bytes take much memory. */
+  /** Required pace of readers while unsent bytes take much memory. */
   readonly pressedPace: ReadingPace;
 }
 

@@ -19,24 +19,30 @@ import { UnsentBytes } from './unsent-bytes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its answers can have megabytes: they are not started while unsent answers take much memory. */
+    /** The route's answers can have megabytes. They are not started while unsent answers take much memory. */
     readonly answersLarge?: boolean;
     /**
-     * It takes the event loop or the database tens of milliseconds, always or with such a query. Large answers always
-     * take that long.
+     * The route takes the event loop or the database tens of milliseconds: always, or if the function returns true for
+     * the query. Absent: as `answersLarge`, because large answers always take that long.
      */
     readonly isDear?: boolean | ((query: Readonly<Record<string, unknown>>) => boolean);
-    /** Such a request is read together with others. It holds no connection, so it needs no place. */
+    /**
+     * Whether a request is read together with other requests. Such a request holds no database connection, so it does
+     * not wait for other requests.
+     */
     readonly isReadTogether?: (request: FastifyRequest) => boolean;
   }
 }
 
-/** Milliseconds between checks for slow readers: often enough for rates over seconds. */
+/**
+ * How often slow readers are looked for, in ms. Once per second is enough, because rates are measured over several
+ * seconds.
+ */
 const lookEveryMs = 1_000;
 
 interface BudgetParts {
   readonly metrics: Metrics;
-  /** Proxies that speak for many clients: their connections are not limited by address. */
+  /** Proxies whose connections are not limited by address, because each speaks for many clients. */
   readonly trustedProxies: readonly string[];
   readonly budgets?: Partial<Budgets> | undefined;
 }
@@ -48,8 +54,8 @@ export interface KeptBudgets {
 }
 
 /**
- * Limits each client to its share of the process: connections, requests being answered, and bytes of answers that it
- * has not taken (docs/http.md, "Budgets"). Call it before compression of answers is added, and before the routes.
+ * Limits each client to its share of the process: connections, requests being answered, and bytes of answers that the
+ * client has not taken (docs/http.md, "Budgets"). Call it before adding compression and routes.
  */
 export function keepBudgets(
   app: FastifyInstance,
@@ -93,19 +99,19 @@ function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics):
     const { answersUnderPressure, answersLarge = false, isDear = answersLarge } = request.routeOptions.config;
     const { isReadTogether } = request.routeOptions.config;
     const asker = askerOf(reply);
-    // while it holds no place, and before anything is compiled or asked for it
+    // wait here, before the request counts in the limits, before a schema is compiled and before the database is asked
     await leavers.wait(asker);
     if (answersUnderPressure === true) return;
-    // clients with cheap requests are disturbed by the dear requests of others, so they count too
+    // the dear requests of one client delay the cheap requests of others, so the gate must know all clients
     dear.sees(asker.client);
     const query = request.query as Readonly<Record<string, unknown>>;
-    // the wait for this comes first: it takes no place from the cheap requests of its client
+    // enter this gate first: a request that waits here does not count against its client's cheap requests
     if (typeof isDear === 'function' ? isDear(query) : isDear) asker.whenMade(await dear.enter(asker));
     if (isReadTogether?.(request) !== true) asker.whenMade(await gate.enter(asker));
   });
 }
 
-/** Reports how long the client of a request stayed, if it left before its answer began. */
+/** Reports the end of a request to `leavers`, and how long its client stayed if it left before the answer began. */
 function watchForLeaving(leavers: Leavers, reply: FastifyReply): void {
   const { raw } = reply;
   const { client } = askerOf(reply);
@@ -118,8 +124,8 @@ function watchForLeaving(leavers: Leavers, reply: FastifyReply): void {
 }
 
 /**
- * Reports every client with any request to gates: clients with cheap requests are disturbed by what one client takes
- * there, and gates know only the clients that enter them.
+ * Reports the client of every request to the given gates. A gate knows only the clients that enter it, but its work
+ * also delays the requests of other clients.
  */
 export function tellOfClients(app: FastifyInstance, gates: readonly Pick<FairGate, 'sees'>[]): void {
   app.addHook(
@@ -136,8 +142,8 @@ function tooMany(): AppError {
 }
 
 /**
- * Counts large answers from when they are made until they are sent, and sends large texts in pieces: an answer that a
- * client does not take is in memory once, and not a second time in the buffers of its connection.
+ * Counts large answers from when they are made until they are sent. Sends large texts in pieces, so that an answer that
+ * a client does not take is in memory only once, not also in the buffers of its connection.
  */
 function boundAnswers(app: FastifyInstance, unsent: UnsentBytes): void {
   app.addHook(
@@ -173,7 +179,7 @@ function boundConnections(
 ): Connections {
   const { server } = app;
   const connections = new Connections({ total, each, isProxy });
-  // Node also counts connections that are refused or being closed; it closes any beyond that
+  // Node also counts connections that are refused or being closed, and closes any connection above this number
   server.maxConnections = total + closingMax + limits.connectionsClosing;
   const openers = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');

@@ -5,44 +5,47 @@ import { clientOf } from '#accounts/client-address.ts';
 /** A connection of a client. */
 interface Connection {
   readonly socket: Socket;
-  /** Its address, as limits count it; null for a trusted proxy, which speaks for many clients. */
+  /** The client for which limits count the connection; null for a trusted proxy, which speaks for many clients. */
   readonly client: string | null;
   /** Requests with complete headers and an unfinished answer. */
   requests: number;
-  /** Time when its last answer was sent, or when it was opened. */
+  /** Time when the connection's last answer was sent, or when the connection was opened. */
   idleSinceMs: number;
 }
 
-/** Time after which an idle connection gives way to another one of its address. */
+/** How long a connection must be idle before it gives way to a new connection of the same address, in ms. */
 const idleMs = 1_000;
 /**
- * Milliseconds until a refused connection is closed. If it were closed at once, its client would open the next one at
+ * How long a refused connection stays open, in ms. If it were closed at once, its client would open the next one at
  * once.
  */
 const refusedMs = 1_000;
 /**
- * Maximum number of refused connections that stay open for that time. What they send is not read, and at most 64 kB of
- * it are buffered. There can be as many as connections, so that a client with twice its number waits too.
+ * Maximum number of refused connections that stay open for `refusedMs`. Their data is not read, and at most 64 kB per
+ * connection are buffered. The number equals the usual limit of connections, so that a client with twice its share of
+ * connections waits too.
  */
 export const closingMax = 1_000;
 
-/** Milliseconds for which a shut-out client gets no connection: it would ask again as soon as it may. */
+/** How long a shut-out client gets no new connection, in ms. Without this pause it would reconnect at once. */
 const shutOutMs = 1_000;
 
 export interface ConnectionBounds {
-  /** Connections of all clients. */
+  /** Maximum number of connections of all clients. */
   readonly total: number;
-  /** Connections of one address. */
+  /** Maximum number of connections of one address. */
   readonly each: number;
-  /** Whether a peer is a trusted proxy: it speaks for many clients, so its connections are not limited. */
+  /**
+   * Whether a peer is a trusted proxy. Its connections are not limited by address, because it speaks for many clients.
+   */
   readonly isProxy: (address: string) => boolean;
 }
 
 /**
- * Bounds open connections, of all clients and of each address. If there is no room for a new one, the connection
- * without a request that has been idle longest gives way: unfinished headers and kept connections take no places from
- * others. If the process is full, an idle connection of the address with the most connections gives way. If there is no
- * idle one, the new connection is refused.
+ * Bounds the open connections of all clients and of each address. If an address has its maximum, the address's
+ * connection that has been idle longest is closed for a new one. If the process has its maximum, an idle connection of
+ * the address with the most connections is closed. A connection without a complete request is idle, so unfinished
+ * headers and kept-alive connections never keep others out. If no connection is idle, the new one is refused.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -80,7 +83,7 @@ export class Connections {
   /** Whether a new connection may send requests. If not, it is closed. */
   accept(socket: Socket): boolean {
     const address = socket.remoteAddress;
-    // it is closed already
+    // without an address, the connection is closed already
     if (address === undefined) {
       socket.destroy();
       return false;
@@ -102,8 +105,8 @@ export class Connections {
   }
 
   /**
-   * Refuses new connections of a connection's client for a second, because what it sent took the event loop tens of
-   * milliseconds for nothing.
+   * Refuses new connections from the client of a connection for one second, because its requests took the event loop
+   * tens of milliseconds for nothing.
    */
   shutOut(socket: Socket): void {
     const client = this.#open.get(socket)?.client ?? null;
@@ -112,7 +115,7 @@ export class Connections {
     setTimeout(() => this.#shutOut.delete(client), shutOutMs).unref();
   }
 
-  /** Counts a request of a connection until its answer is sent or abandoned. */
+  /** Counts a request in its connection until the answer is sent or abandoned. */
   begin({ socket }: IncomingMessage, response: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -143,7 +146,8 @@ export class Connections {
     const own = client === null ? undefined : this.#ofClient.get(client);
     if (own !== undefined && own.size >= each) {
       const idle = longestIdle(own);
-      // a client that replaces connections as soon as they are open would get any number of them one after another
+      // without `idleMs`, a client could replace its connections as soon as they are open, and open any number one
+      // after another
       if (idle === null || performance.now() - idle.idleSinceMs < idleMs) return false;
       this.#close(idle);
     }
@@ -167,7 +171,7 @@ export class Connections {
     if (connection === null) return false;
     this.#closedIdle++;
     connection.socket.destroy();
-    // `close` is emitted later, and the place is needed now
+    // `close` is emitted later, but the new connection needs the room now
     this.#forget(connection);
     return true;
   }

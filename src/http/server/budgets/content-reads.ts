@@ -9,44 +9,56 @@ import type { QueueState } from '#kernel/reports/metrics.ts';
 import { Shares } from './shares.ts';
 
 export interface ContentReadsOptions {
-  /** Reads that run at once. */
+  /** Maximum number of reads that run at the same time. */
   readonly running?: number;
-  /** Requests that wait for their first read. */
+  /** Maximum number of requests that wait for their first read. */
   readonly waiting?: number;
-  /** The longest wait for a first read, in milliseconds. */
+  /** Maximum wait for a first read, in ms. */
   readonly waitMs?: number;
   /** Bodies of more than one piece that are being sent. */
   readonly sending?: number;
-  /** Such bodies of one client. */
+  /** Maximum number of such bodies of one client. */
   readonly sendingEach?: number;
 }
 
 /**
- * Connections for contents. A read takes a millisecond, and most of that is work of the database: more than two
- * connections for each of two cores would only wait for each other.
+ * Number of database connections for contents. A read takes one millisecond, mostly in the database. With two cores,
+ * more than two connections per core would only wait for each other.
  */
 export const contentConnections = 4;
-/** Reads of one client while others read too: even one keeps the database busy on one of two cores. */
+/**
+ * Maximum number of reads of one client while other clients read too. Even one read keeps one of two database cores
+ * busy.
+ */
 const eachBesideOthers = 1;
-/** All requests that are being answered: a request is refused only after its wait, never because of their number. */
+/**
+ * Maximum number of waiting requests. It equals the maximum number of requests being answered, so a request is refused
+ * only after its wait, never because too many requests wait.
+ */
 const waitingDefault = limits.requests;
-/** A page that shows nothing for this long is reloaded. */
+/** Maximum wait for a first read, in ms. Readers reload a page that shows nothing for this long. */
 const waitMsDefault = 5_000;
 /**
- * Bytes of one read: 130 chunks of a table, in about a millisecond. Each body that is being sent holds up to two
- * pieces: one in the socket, and the next one.
+ * Maximum number of bytes of one read. Such a read takes 130 chunks of a table, in about one millisecond. Each body
+ * that is being sent holds up to two pieces: one in the socket, and the next one.
  */
 export const pieceBytes = 256 * 1024;
-/** Each holds twice 256 KiB, so 64 MiB together. Nearly all bodies are one piece, and are not counted. */
+/**
+ * Maximum number of bodies of several pieces that are sent at the same time. Each holds twice 256 KiB, so all hold 64
+ * MiB. Nearly all bodies have one piece, and are not counted.
+ */
 const sendingDefault = 128;
-/** The large pictures of a page, over HTTP/2. Four such clients take all places. */
+/**
+ * Maximum number of such bodies of one client. The large pictures of one page fit, over HTTP/2. Four such clients reach
+ * the maximum of all clients.
+ */
 const sendingEachDefault = 32;
 
 /**
- * Reads contents, and further pieces of any answer. It has connections of its own, so that these reads never keep other
- * answers waiting. A limited number of requests waits for a first read; more are refused (`contents_busy`). Long bodies
- * are read in pieces, the next one after the client has taken the previous one: between two pieces a body holds no
- * connection.
+ * Reads contents, and further pieces of any answer, over its own database connections, so that these reads never keep
+ * other answers waiting. A limited number of requests waits for a first read; further requests are refused
+ * (`contents_busy`). Long bodies are read in pieces. The next piece is read after the client has taken the previous
+ * one, so a body holds no connection between two pieces.
  */
 export class ContentReads {
   readonly #pool: pg.Pool;
@@ -60,7 +72,8 @@ export class ContentReads {
     this.#pool = pool;
     const total = options.sending ?? sendingDefault;
     this.#gate = new FairGate({ running, eachBesideOthers, waiting, waitMs, refusal: contentsBusy });
-    // an answer that has begun is never refused: each connection has at most one, and it waits for its client anyway
+    // these bounds never refuse an answer that has begun: each connection has at most one answer, and the answer waits
+    // for its client anyway
     const patience = { waiting: limits.connections, waitMs: limits.requestTimeoutMs };
     this.#pieces = new FairGate({
       running: contentConnections,
@@ -83,13 +96,13 @@ export class ContentReads {
     return this.#sending.state;
   }
 
-  /** Counts a client that asks for something else among the clients that read. */
+  /** Tells the gates that a client is active, also if the client does not read contents. */
   sees(client: string): void {
     this.#gate.sees(client);
     this.#pieces.sees(client);
   }
 
-  /** Runs a look-up, or reads at most `pieceBytes`. Throws `contents_busy`, and the reason of an aborted signal. */
+  /** Runs a short query, or reads at most `pieceBytes`. Throws `contents_busy`, and the reason of an aborted signal. */
   async read<T>(asker: Asker, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     return this.#gate.run(asker, () => withCutConnection(this.#pool, asker.signal, work));
   }
@@ -100,9 +113,9 @@ export class ContentReads {
   }
 
   /**
-   * The bytes of a part of a body, in pieces. The first piece is read before this returns, so that its failure can
-   * still be answered. If a reorganisation removes the body later, the pieces end with an error. A body of several
-   * pieces holds a place until its answer is sent or abandoned.
+   * The bytes of a part of a body, in pieces. The first piece is read before this returns, so that a failure of this
+   * read can still become an error answer. If a reorganisation removes the body later, the pieces end with an error. A
+   * body of several pieces counts in `sending` until its answer is sent or abandoned.
    */
   async pieces(
     asker: Asker,
@@ -136,7 +149,7 @@ export class ContentReads {
 
 async function partOfBody(client: pg.ClientBase, body: StoredBody, part: BodyPart): Promise<Buffer> {
   const piece = await readBodyPart(client, body, part);
-  // the length comes from the stored bytes, so a shorter part is not a part of them
+  // the requested length comes from the stored bytes, so a shorter part means that the bytes are gone
   if (piece === null || piece.length !== part.count) {
     throw new AppError('not_found', 'this inscription no longer has a content');
   }

@@ -4,15 +4,18 @@ import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { answerOfPieces, type PiecesOfAnswer, textSlices } from './answer-pieces.ts';
 
-/** Items of a list that are written in one turn of the event loop: some hundred kilobytes if they are small. */
+/**
+ * Number of list items that are written in one turn of the event loop. Small items have some hundred kilobytes
+ * together.
+ */
 const itemsATurn = 1_000;
 
-/** Characters of JSON that are made in one turn, in a few milliseconds. */
+/** Number of characters of JSON that are made in one turn, which takes a few milliseconds. */
 const turnChars = 256 * 1024;
 
 /**
- * Characters of texts below which an answer is written at once, in a tenth of a millisecond. Most pages of a search are
- * smaller, and writing them in parts would take three times as long.
+ * Number of characters up to which an answer is written at once, in a tenth of a millisecond. Most pages of a search
+ * are smaller, and writing them in parts would take three times as long.
  */
 const smallChars = 32 * 1024;
 
@@ -24,10 +27,10 @@ export async function sendJsonInTurns(reply: FastifyReply, answer: object): Prom
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** Characters that count for a number, a name or a bracket: fields without texts count too. */
+/** Number of characters that each number, name or bracket counts, so that fields without texts count too. */
 const charsOfOther = 16;
 
-/** The rest of a number of characters after a value. Counting stops once it is below 0. */
+/** The given number of characters minus the characters of a value. Counting stops once the result is below 0. */
 function charsLeft(value: unknown, chars: number): number {
   if (typeof value === 'string') return chars - value.length;
   let left = chars - charsOfOther;
@@ -39,7 +42,7 @@ function charsLeft(value: unknown, chars: number): number {
     }
     return left;
   }
-  // by field name: lists of the values of all records would take more than twice as long
+  // loop over field names, because making a list of the values of each record would take more than twice as long
   const fields = value as Readonly<Record<string, unknown>>;
   for (const name in fields) {
     if (left < 0) return left;
@@ -48,7 +51,7 @@ function charsLeft(value: unknown, chars: number): number {
   return left;
 }
 
-/** The same for JSON in parts. Throws as `madeInTurns`. */
+/** Sends JSON in parts, made in turns of the client. Throws the same errors as `madeInTurns`. */
 export async function sendPartsInTurns(reply: FastifyReply, parts: JsonParts): Promise<FastifyReply> {
   reply.type(jsonType);
   const asker = askerOf(reply);
@@ -58,7 +61,10 @@ export async function sendPartsInTurns(reply: FastifyReply, parts: JsonParts): P
   return reply.send(answerOfPieces(body, asker.client));
 }
 
-/** Makes a body of parts in turns of its client: a text if one turn makes all of it. Throws as `madeInTurns`. */
+/**
+ * Makes a body of parts in turns of its client. The body is a text if one turn makes all of it. Throws the same errors
+ * as `madeInTurns`.
+ */
 export async function bodyInTurns(
   parts: JsonParts,
   asker: Pick<Asker, 'client' | 'signal'>,
@@ -70,13 +76,13 @@ export async function bodyInTurns(
 
 interface MadePieces extends PiecesOfAnswer {
   readonly pieces: readonly string[];
-  /** Bytes of all pieces in UTF-8, which is about their memory. */
+  /** Bytes of all pieces in UTF-8. The pieces take about as much memory. */
   readonly bytes: number;
 }
 
 /**
- * Makes pieces before the answer is sent, in turns of a client, so that their source is freed early. Throws the reason
- * of its signal if the client has disconnected.
+ * Makes all pieces before the answer is sent, in turns of a client, so that the source of the pieces is freed early.
+ * Throws the reason of the signal if the client has disconnected.
  */
 export async function madeInTurns(
   pieces: Iterable<string> | AsyncIterable<string>,
@@ -94,11 +100,11 @@ export async function madeInTurns(
 }
 
 const endOfPiece = null;
-/** A part of a text, made in much less than a turn; `null` ends what a turn makes. */
+/** A part of a text, made in much less time than a turn. `null` ends the current piece. */
 export type JsonPart = string | typeof endOfPiece;
 export type JsonParts = Iterable<JsonPart>;
 
-/** Joins parts to pieces of one turn. */
+/** Joins parts into pieces, each made in one turn. */
 export function* piecesOf(parts: JsonParts): Generator<string> {
   let text = '';
   for (const part of parts) {
@@ -110,7 +116,7 @@ export function* piecesOf(parts: JsonParts): Generator<string> {
   yield text;
 }
 
-/** Joins a few parts to one text. */
+/** Joins a few parts into one text. */
 export const textOfParts = (parts: JsonParts): string => [...parts].join('');
 
 /** A list in parts: items that `write` turns into JSON, with commas between them. */
@@ -159,9 +165,9 @@ function* fieldParts(object: object): Generator<JsonPart> {
   yield before === '{' ? '{}' : '}';
 }
 
-/** Longer texts are written in slices. */
+/** Whether a value is a text that must be written in slices. */
 const isLongText = (value: unknown): value is string => typeof value === 'string' && value.length > turnChars;
 
-/** Whether an item has a long text: all other items of lists are written whole. */
+/** Whether an item of a list has a long text. All other items are written whole. */
 const hasLongText = (item: unknown): boolean =>
   typeof item === 'object' && item !== null ? Object.values(item).some(isLongText) : isLongText(item);

@@ -3,50 +3,55 @@ import { LRUCache } from 'lru-cache';
 import type { Asker } from '#kernel/contracts/asker.ts';
 
 /**
- * Maximum number of clients that are remembered, 100 bytes each: only those with ended requests are, and few of them
- * leave.
+ * Maximum number of remembered clients, 100 bytes each. Only clients that left a request are remembered, and few
+ * clients leave.
  */
 const clientsMax = 10_000;
 /**
- * Milliseconds after which an ended request counts for about a third, so that a client that stops leaving is soon
+ * How long it takes until an ended request counts only about a third, in ms. So a client that stops leaving is soon
  * served at once.
  */
 const forgetMs = 5_000;
 /**
- * Abandoned requests within that time after which a client's next ones wait. A reader who clicks to the next page
- * leaves fewer.
+ * Number of recently abandoned requests from which the client's next requests may wait. A reader who clicks to the next
+ * page abandons fewer.
  */
 const leftMin = 5;
 /**
- * Longest wait in milliseconds. Others at the same address would notice more, and a client that stays this long is
+ * Maximum wait in ms. Other users of the same address would notice a longer wait. A client that stays this long is
  * served.
  */
 const waitMaxMs = 50;
 /**
- * Milliseconds of a turn of the event loop that reads arrived data: data in the operating system is not noticed before.
+ * Minimum wait in ms. It includes a turn of the event loop that reads arrived data, because a disconnection is not
+ * noticed before that.
  */
 const waitMinMs = 4;
 
 interface Known {
-  /** Requests that ended; the other count has those whose client left before the answer began. Both fade. */
+  /**
+   * Number of ended requests. `left` is the number of those whose client left before the answer began. Both fade with
+   * time.
+   */
   readonly ended: number;
   readonly left: number;
-  /** Average time that a client stayed before it left. */
+  /** Average time that the client stayed in requests that it left. */
   readonly staysMs: number;
   readonly atMs: number;
 }
 
 /**
- * Clients that ask and leave before any answer. Work for them is wasted, and a reset connection is only noticed after
- * the first statements of its request were sent. So the requests of a client that leaves most of its own wait before
- * any work starts, twice as long as it used to stay: if it leaves again, no work was wasted.
+ * Clients that send requests and leave before the answer. Work for such a client is wasted, because a reset connection
+ * is only noticed after the first statements of its request were sent. So if a client leaves most of its requests, its
+ * next requests wait before any work starts, twice as long as the client used to stay. If the client leaves during this
+ * wait, no work is wasted.
  */
 export class Leavers {
   readonly #known = new LRUCache<string, Known>({ max: clientsMax });
 
   /**
-   * Records that a request of a client ended. `staysMs`: time until its client left before the answer began; null if it
-   * stayed.
+   * Records that a request of a client ended. `staysMs` is how long the client stayed before it left; null: it stayed
+   * until the answer began.
    */
   ended(client: string, staysMs: number | null, nowMs = performance.now()): void {
     const before = this.#known.get(client);
@@ -71,12 +76,12 @@ export class Leavers {
     return Math.min(waitMaxMs, Math.max(waitMinMs, 2 * staysMs));
   }
 
-  /** Waits if the client leaves most of its requests. Throws the reason of its signal once it has left. */
+  /** Waits if the client leaves most of its requests. Throws the reason of the signal if the client has left. */
   async wait({ client, signal }: Asker): Promise<void> {
     const waitMs = this.waitMs(client);
     if (waitMs === 0) return;
     await pause(waitMs, undefined, { signal }).catch(() => undefined);
-    // after a long turn the timer fires first, and arrived data is read after it
+    // after a long turn, the timer fires before arrived data is read, so wait for one more turn
     if (!signal.aborted) await oneTurn();
     signal.throwIfAborted();
   }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 /**
  * Maximum number of requests that may wait on a connection. Clients that pipeline send some tens ahead. Each waiting
- * one holds its headers, and a packet has room for thousands.
+ * request holds its headers, and a packet has room for thousands of requests.
  */
 const waitingMax = 100;
 
@@ -11,9 +11,9 @@ const waitingMax = 100;
 type Begin = () => void;
 
 /**
- * Starts the requests of a connection one after another, each when the previous answer was sent; answers have that
- * order anyway (RFC 9112, 9.3.2). Otherwise a packet of a thousand requests would hold a thousand answers in memory.
- * `refuse` closes a connection with too many waiting requests.
+ * Starts the requests of a connection one after another. Each starts after the previous answer was sent, because
+ * answers are sent in this order anyway (RFC 9112, 9.3.2). Otherwise a packet of a thousand requests would hold a
+ * thousand answers in memory. `refuse` closes a connection with too many waiting requests.
  */
 export function inTurn(handle: RequestListener, refuse: (socket: Socket) => void): RequestListener {
   const waitingOf = new WeakMap<Socket, Begin[]>();

@@ -10,12 +10,13 @@ declare module 'fastify' {
   }
 }
 
-/** Limits in milliseconds: the mean delay above which requests are refused, and the span of the mean. */
+/** Limits in ms: the mean delay above which requests are refused, and the period over which the mean is taken. */
 export type EventLoopLimits = Readonly<Record<'eventLoopDelayMs' | 'eventLoopSampleMs', number>>;
 
 /**
- * Refuses requests while the event loop is so late that each would wait for seconds: 503 `overloaded`, in the form of
- * the route. Call it after CORS, so that pages of other origins can read the refusal, and before the routes are added.
+ * Refuses requests with 503 `overloaded`, in the form of the route, while the event loop is so late that each request
+ * would wait for seconds. Call it after CORS, so that pages of other origins can read the refusal, and before the
+ * routes are added.
  */
 export function refuseUnderPressure(
   app: FastifyInstance,

@@ -7,19 +7,19 @@ import type { QueueState } from '#kernel/reports/metrics.ts';
 export interface SharesOptions {
   /** The shared thing, in the words of messages: `streams of events`. */
   readonly what: string;
-  /** Places of the process. */
+  /** Maximum number of all clients together. */
   readonly total: number;
-  /** Places of one client. */
+  /** Maximum number of one client. */
   readonly each: number;
-  /** Places of one network of clients (`networkOfClient`); absent: a network has no limit. */
+  /** Maximum number of one network of clients (`networkOfClient`). Absent: a network has no limit. */
   readonly eachNetwork?: number;
-  /** Makes the error for the case that all places are taken. */
+  /** Makes the error for the case that `total` is reached. */
   readonly full: (message: string) => AppError;
 }
 
 /**
- * Places of which each client gets at most a share, so that one client cannot take all. There is no queue: a client
- * without a place must try again.
+ * Counts things that clients have open, such as streams, and limits how many each client may have, so that one client
+ * cannot take all. There is no queue, so a refused client must try again.
  */
 export class Shares {
   readonly #options: SharesOptions;
@@ -30,12 +30,15 @@ export class Shares {
     this.#options = options;
   }
 
-  /** The number of taken places, and of all places. */
+  /** The number of open things, and its maximum. */
   get state(): QueueState {
     return { length: this.#held.total, limit: this.#options.total };
   }
 
-  /** Takes a place until the answer is sent. Throws `too_many_at_once`, or the error of full places. */
+  /**
+   * Counts one more open thing of a client until the answer is sent. Throws `too_many_at_once` if the client or its
+   * network has its maximum, or the error that `full` makes.
+   */
   take({ client, whenOut }: Asker): void {
     const { what, total, each, eachNetwork, full } = this.#options;
     const network = networkOfClient(client);

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 
 /** The rate at which clients must take their answers. */
 export interface ReadingPace {
-  /** Milliseconds that bytes may wait before their rate counts. */
+  /** How long bytes may wait before the rate is checked, in ms. */
   readonly patienceMs: number;
-  /** Average bytes per second since they began to wait. */
+  /** Required average in bytes per second, from the moment when bytes began to wait. */
   readonly rate: number;
 }
 
-/** Time when bytes of a connection began to wait, and how many it had taken before. */
+/** Time when bytes of a connection began to wait, and the number of bytes that its client had taken before. */
 interface Wait {
   readonly sinceMs: number;
   readonly takenBefore: number;
@@ -16,8 +16,8 @@ interface Wait {
 
 /**
  * Finds clients that do not take their answers. Each check compares the required rate with the bytes that a connection
- * took since bytes began to wait on it. Bytes in the operating system's buffers count as taken: they are some megabytes
- * at most, and not in our memory.
+ * took since bytes began to wait on it. Bytes in the operating system's buffers count as taken, because they are some
+ * megabytes at most, and not in our memory.
  */
 export class SlowReaders {
   readonly #waits = new WeakMap<Socket, Wait>();

@@ -4,20 +4,23 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
 export interface UnsentBounds {
-  /** Bytes of all clients. */
+  /** Maximum number of unsent bytes of all clients. */
   readonly total: number;
-  /** Bytes of one client. */
+  /** Maximum number of unsent bytes of one client. */
   readonly each: number;
 }
 
-/** Share of all bytes above which slow readers are disconnected sooner, and a client with unsent bytes gets no more. */
+/**
+ * Share of `total` above which slow readers are disconnected sooner, and a client with unsent bytes gets no further
+ * large answer.
+ */
 const pressedShare = 0.5;
-/** Share above which no large answer may start: those that are being made still need room. */
+/** Share of `total` above which no large answer may start, because answers that are being made still need room. */
 const fullShare = 0.9;
 
 /**
- * Bytes of answers that were made and not yet taken by their clients, of the process and of each client. An answer
- * counts whole until it is sent or abandoned.
+ * Counts the bytes of answers that were made but not yet taken by their clients, for the process and for each client.
+ * All bytes of an answer count until the answer is sent or abandoned.
  */
 export class UnsentBytes {
   readonly #bounds: UnsentBounds;
@@ -27,7 +30,7 @@ export class UnsentBytes {
     this.#bounds = bounds;
   }
 
-  /** Waiting bytes, and their limit. */
+  /** The number of unsent bytes, and its limit. */
   get state(): QueueState {
     return { length: this.#held.total, limit: this.#bounds.total };
   }
@@ -37,8 +40,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Throws if an answer should not even start: `too_many_at_once` if its client must first take others, and
-   * `answers_busy` for a large one if all clients together have too many unsent bytes.
+   * Throws if an answer should not even start: `too_many_at_once` if the client must first take earlier answers, and
+   * `answers_busy` for a large answer if all clients together have too many unsent bytes.
    */
   check({ client }: Asker, isLarge: boolean): void {
     const { total, each } = this.#bounds;
@@ -49,8 +52,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Counts an answer until it is sent or abandoned. Throws as `check` if there is no room for it. A single answer
-   * always has room if there are no others: its size is limited elsewhere.
+   * Counts an answer until it is sent or abandoned. Throws the errors of `check` if the answer would exceed a limit. An
+   * answer is always accepted if there are no other unsent answers, because its size is limited elsewhere.
    */
   hold(asker: Asker, bytes: number): void {
     const { client } = asker;

@@ -33,7 +33,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_too_broad: 400,
   not_found: 404,
   collection_unknown: 404,
-  // as no_node: it depends on how the server was started, so asking again changes nothing
+  // like no_node: this depends on how the server was started, so a repeated request gets the same answer
   sales_not_indexed: 404,
   runes_not_indexed: 404,
   parameter_unknown: 400,
@@ -52,7 +52,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   address_too_large: 422,
   not_acceptable: 406,
   url_too_long: 414,
-  // may be available again at any moment
+  // these may be available again at any moment
   node_unreachable: 503,
   node_warming_up: 503,
   node_tls: 503,
@@ -131,7 +131,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
   'bodies_busy',
   'not_offered',
-  // it depends on how the service was started, not on an event
+  // these depend on how the service was started, not on an event
   'mempool_not_followed',
   'orders_off',
   'test_payment_refused',
@@ -147,11 +147,11 @@ function isRefusal(error: unknown): boolean {
   return refusals.has(error.code) || error.code.startsWith('search_engine_');
 }
 
-/** Whether a client has more open than its share. */
+/** Whether an error says that a client has more open than its share. */
 export const isTooMuchAtOnce = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'too_many_at_once';
 
-/** The client's message for a failure of ours. Its place and details are only in the log. */
+/** The message that clients get for a failure of ours. Where it happened, and its details, are only in the log. */
 export function toldOf({ code, message }: AppError): string {
   if (code.startsWith('node_')) return 'the node does not answer';
   if (code === 'postgres_timeout') return 'the database takes too long for this answer: ask for less at once';
@@ -240,7 +240,7 @@ function errorPageOf(failure: Failure, status: number, request: FastifyRequest, 
   });
 }
 
-/** The place in the reference that documents a path; the whole reference for unknown paths. */
+/** Link to the part of the reference that documents a path. For an unknown path: to the whole reference. */
 function docsOf(
   schema: { readonly tags?: readonly string[]; readonly operationId?: string } | undefined,
 ): string {
@@ -262,8 +262,8 @@ function pathOf(request: FastifyRequest): string {
 }
 
 /**
- * A URL, shortened for the log. A URL has up to 32 kB, and if the database fails, every request does: they must not
- * fill the disk. The beginning identifies a search.
+ * A URL, shortened for the log. A URL has up to 32 kB, and if the database fails, every request is logged, so whole
+ * URLs could fill the disk. The beginning is enough to identify a search.
  */
 const shownUrl = (url: string): string => shortened(url, 500);
 

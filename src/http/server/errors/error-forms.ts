@@ -6,7 +6,7 @@ export interface Fault {
   readonly message: string;
   /** The parameter or field with the fault, if there is one. */
   readonly parameter?: string;
-  /** Place of the parameter. Absent: in the query. */
+  /** Where the parameter is. Absent: in the query. */
   readonly place?: 'path';
 }
 
@@ -15,16 +15,19 @@ export interface Failure {
   /** The HTTP status that fits the error. */
   readonly status: number;
   readonly code: ErrorCode;
-  /** Messages for the client: all faults where the form has a list, else the first one. Never empty. */
+  /** Messages for the client, at least one. A form with a list shows all faults, any other form shows the first one. */
   readonly faults: readonly [Fault, ...Fault[]];
-  /** Place of the path in the reference, relative to our origin. */
+  /** Link to the part of the reference that documents the path, relative to our origin. */
   readonly docs: string;
 }
 
 /**
- * Who must act on an error. `fault`: the client asked for something impossible, or for something that this service does
- * not have. `unknown`: it asked for something that does not exist. `access`: it may not ask at all, so often, or in
- * this way. `busy`: the same request will be answered later. `failure`: something is wrong here.
+ * Who must act on an error.
+ * - `fault`: the client asked for something impossible, or for something that this service does not have.
+ * - `unknown`: the client asked for something that does not exist.
+ * - `access`: the client may not ask at all, not so often, or not in this way.
+ * - `busy`: the same request will be answered later.
+ * - `failure`: something is wrong here.
  */
 export type FailureKind = 'fault' | 'unknown' | 'access' | 'busy' | 'failure';
 
@@ -123,7 +126,7 @@ const noFunds = Type.Object({
   ),
 });
 /**
- * The answer when funds are missing. Clients know the first message (client-compat 2.3); the second one has the
+ * The answer when funds are missing. Clients know the first message (client-compat 2.3); the second message has the
  * numbers.
  */
 const withoutFunds = ({ faults: [fault, ...others] }: Failure): object => ({
@@ -157,7 +160,7 @@ const parameters = {
   }),
 } satisfies Shape;
 
-/** A form with the code, where the interface has none of its own. */
+/** The form `parameters` with the error code, for errors without a form in the interface. */
 const codedParameters: Shape = {
   schema: Type.Object({ ...parameters.schema.properties, code }),
   body: (failure) => ({ errors: parameters.body(failure).errors, code: failure.code }),
@@ -183,7 +186,7 @@ export const errorForms = {
   search: toldInBody,
   /** ord's paths and our pages. */
   plain: { ...told, hasPages: true },
-  /** Contents: the frame or client that shows them reads text. */
+  /** Contents. Their errors are texts, because the frame or client that shows a content reads text. */
   text: {
     ...json,
     mediaType: 'text/plain',
@@ -234,14 +237,15 @@ export const errorForms = {
 
 export type ErrorFormName = keyof typeof errorForms;
 
-/** Statuses that are kept even where other faults are in the body with status 200. */
+/** Statuses that are kept even in forms that answer other faults with status 200. */
 const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 410, 429]);
 
 /** The HTTP status of a failure in a form. */
 export function statusIn(form: ErrorForm, { status: given, code }: Pick<Failure, 'status' | 'code'>): number {
-  // a rule of HTTP for every path: proxies read the status
+  // HTTP demands this status on every path, because proxies read it
   if (!form.inBody || code === 'header_repeated') return given;
   if (given < 500) return plainStatuses.has(given) ? given : 200;
-  // the interface has 500 for every failure here; a timeout keeps its status, to differ from our faults
+  // the interface answers 500 to every failure of the database; a timeout keeps its status, so that it differs from our
+  // faults
   return code.startsWith('postgres_') && code !== 'postgres_timeout' ? 500 : given;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Settings } from 'typebox/system';
 import { type Fault, faultsMax } from './error-forms.ts';
 
-// the default is 8, and lists of errors hold more
+// the default is 8, but our lists of errors may be longer
 Settings.Set({ maxErrors: faultsMax });
 
 /** The parts of a validator's error that are used here. */
@@ -13,7 +13,7 @@ export interface SchemaError {
   readonly message?: string;
 }
 
-/** Digits of a whole number: the validator alone would accept Infinity and 0x10. */
+/** Pattern of a whole number in digits. The validator alone would accept Infinity and 0x10. */
 export const wholeNumberPattern = '^-?\\d+$';
 
 /**
@@ -50,7 +50,7 @@ function faultOf(errors: readonly SchemaError[], part: string): Fault {
       .map(({ params }) => params['allowedValue']);
     return fault(`must be one of ${choices.map(String).join(', ')}`);
   }
-  // parameters in a URL are strings: another type means that the parameter was given more than once
+  // parameters in a URL are strings, so another type means that the parameter was given more than once
   if (part === 'querystring' && error.keyword === 'type' && isScalar(error.params['type'])) {
     return fault('is given more than once');
   }
@@ -63,7 +63,7 @@ function fieldOf({ instancePath }: SchemaError, whole: string): string {
     .replaceAll(/\/(\d+)(?=\/|$)/gu, '[$1]')
     .replaceAll('/', '.');
   if (path === '') return whole;
-  // the body is a list
+  // if the body is a list, the path begins with an index
   return /^\d+$/u.test(path) ? `${whole}[${path}]` : path;
 }
 
@@ -101,7 +101,7 @@ const phrases: Readonly<Record<string, (params: Params) => string>> = {
       ? 'is not a whole number'
       : 'does not have the required form',
   required: (params) => `lacks ${listed(params['requiredProperties'] ?? params['missingProperty'])}`,
-  // a field whose schema is `false`
+  // the schema of the field is `false`, so the field is unknown
   boolean: () => 'is not a known field',
   additionalProperties: (params) =>
     `has unknown fields: ${listed(params['additionalProperties'] ?? params['additionalProperty'])}`,

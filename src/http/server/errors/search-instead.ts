@@ -1,24 +1,24 @@
 import { isOrderId } from '#http/search/resolving/order-id.ts';
 
-/** A search for the thing that a path names, and its text. */
+/** The text and the link of a search for the thing that a path names. */
 export interface SearchInstead {
   readonly text: string;
   readonly href: string;
 }
 
-/** Pages that each show one thing, and that thing's name. */
+/** Paths of pages that each show one thing. `name` is the name of the thing. */
 const ofOneThing =
   /^\/(?:address|block|collection|inscription|output|rune|sale|sat|satributes|tx)\/(?<name>[^/?#]+)/u;
 /** An unknown path of one part. */
 const bare = /^\/(?<name>[^/?#]+)\/?(?:\?.*)?$/u;
 /** Ids that begin with a txid: a search for them leads back to their page. */
 const withTxid = /^[0-9a-f]{64}(?=[i:]\d)/iu;
-/** Longer texts are not names. */
+/** Maximum number of characters of a name. */
 const textCharsMax = 200;
 
 /**
- * The search that an error page offers. It finds names that other sites write differently: in other letters or with
- * spacers. Null if the path names nothing to search. Pure.
+ * The search that an error page offers. The search finds names that other sites write differently: in another letter
+ * case, or with spacers. Null if the path names nothing to search. Pure.
  *
  * @param isUnknown whether no page has this path
  */

@@ -1,10 +1,13 @@
 interface Preference {
   readonly quality: number;
-  /** Position in the header: of equal preferences the earlier one wins. */
+  /** Position in the header. If two preferences are equal, the earlier one wins. */
   readonly place: number;
 }
 
-/** The preference for an explicitly named media type or encoding; null if it is not named (wildcards do not count). */
+/**
+ * The preference for an explicitly named media type or encoding; null if the header does not name it (wildcards do not
+ * count).
+ */
 function preferenceFor(accept: string, type: string): Preference | null {
   for (const [place, part] of accept.split(',').entries()) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
@@ -34,7 +37,10 @@ export function prefersHtml(accept: string | undefined): boolean {
   return html !== null && html.quality > 0 && !prefersJson(accept);
 }
 
-/** The encoding that compresses an answer; null: uncompressed. Of equal preferences brotli, which is smaller. */
+/**
+ * The encoding that compresses an answer; null: not compressed. If the client prefers both equally, it is brotli,
+ * because brotli compresses better.
+ */
 export function acceptedEncoding(acceptEncoding: string | undefined): 'br' | 'gzip' | null {
   const qualityOf = (name: string): number => preferenceFor(acceptEncoding ?? '', name)?.quality ?? 0;
   const [br, gzip] = [qualityOf('br'), qualityOf('gzip')];

@@ -8,9 +8,9 @@ import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 const hostForm = /^(?:[a-z0-9](?:[a-z0-9._-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/iu;
 
 /**
- * The origin at which clients reach this service, for URLs in an answer: PUBLIC_URL, else the one that the request
- * names. A trusted proxy names it in X-Forwarded-Host and X-Forwarded-Proto. Throws `request_invalid` for a host that
- * no URL can have.
+ * The origin at which clients reach this service, for URLs in an answer: PUBLIC_URL if it is set, otherwise the origin
+ * that the request names. A trusted proxy names this origin in X-Forwarded-Host and X-Forwarded-Proto. Throws
+ * `request_invalid` for a host that no URL can have.
  */
 export function originOf(request: FastifyRequest, publicOrigin: string | null): string {
   if (publicOrigin !== null) return publicOrigin;
@@ -22,7 +22,7 @@ export function originOf(request: FastifyRequest, publicOrigin: string | null): 
   return `${isSecure(request, null) ? 'https' : 'http'}://${host}`;
 }
 
-/** Origins of URLs of this service: PUBLIC_URL, and the one that a request names. */
+/** Origins of URLs of this service: PUBLIC_URL, and the origin that a request names. */
 export function ownOriginsOf(request: FastifyRequest, publicOrigin: string | null): readonly string[] {
   const named = hostForm.test(request.host) ? [originOf(request, null)] : [];
   return publicOrigin === null ? named : [publicOrigin, ...named];

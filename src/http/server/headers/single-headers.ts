@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * Headers with one value that an answer may depend on. If one is sent twice, a program between us and the client may
- * use the other value than we do. Node itself refuses lengths that differ.
+ * Headers with one value that an answer may depend on. If such a header is sent twice, a program between us and the
+ * client may use the other value than we do. Node itself refuses two different values of Content-Length.
  */
 const singles: ReadonlySet<string> = new Set([
   'authorization',

@@ -3,14 +3,14 @@ import type { FastifyReply } from 'fastify';
 /** Adds request headers to `Vary`. Existing names stay; each is listed once. */
 export function varyBy(reply: FastifyReply, ...headers: readonly string[]): void {
   let named = String(reply.getHeader('vary') ?? '').trim();
-  // each answer runs this two or three times: the list is only split if searching its text is not enough
+  // each answer runs this two or three times, so the list is only split if a search in its text is not enough
   for (const header of headers) {
     if (!isNamed(named, header)) named += named === '' ? header : `, ${header}`;
   }
   reply.header('vary', named);
 }
 
-/** Whether a list of names has this one, in upper or lower case. */
+/** Whether a list of names contains a header, in any letter case. */
 function isNamed(names: string, header: string): boolean {
   const lower = header.toLowerCase();
   if (!names.toLowerCase().includes(lower)) return false;

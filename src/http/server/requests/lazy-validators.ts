@@ -6,8 +6,8 @@ type Validate = ReturnType<ReturnType<BuildCompiler>>;
 
 /**
  * Unknown fields are refused if a schema says so, and otherwise ignored; by default Fastify removes them silently. A
- * repeated parameter becomes a list, which is a type that no parameter has. Reporting all errors is cheap: queries are
- * small, and bodies were checked before.
+ * repeated parameter becomes a list, and no parameter has the type of a list. Reporting all errors is cheap, because
+ * queries are small and bodies were checked before.
  */
 export const validatorOptions: NonNullable<Parameters<BuildCompiler>[1]> = {
   customOptions: {
@@ -22,9 +22,9 @@ export const validatorOptions: NonNullable<Parameters<BuildCompiler>[1]> = {
 const buildCompiler: BuildCompiler = ajvCompiler();
 
 /**
- * Compiles the schema of a part of a request at the first request that needs it. Compiling all of them took a third of
- * the processor time of a start, and most processes answer few routes. A test compiles all, so that no request meets a
- * schema that does not compile.
+ * Compiles the schema of a part of a request at the first request that needs it. Compiling all schemas at the start
+ * took a third of its processor time, and most processes answer few routes. A test compiles all schemas, so that no
+ * request meets a schema that does not compile.
  */
 export const lazyValidators: BuildCompiler = (schemas, options) => {
   const compile = buildCompiler(schemas, options);

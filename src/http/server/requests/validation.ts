@@ -72,8 +72,8 @@ function unescaped(part: string): string {
 }
 
 /**
- * Checks that numbers in a path or a query are whole numbers in digits. Throws `request_invalid`; in lists of errors
- * also with the other faults of the query. The validator checks their bounds.
+ * Checks that numbers in a path or a query are whole numbers in digits. Throws `request_invalid`, for forms that list
+ * errors also with the other faults of the query. The validator checks the bounds of the numbers.
  */
 export function checkWholeNumbers(request: FastifyRequest): void {
   const { params, querystring } = request.routeOptions.schema ?? {};
@@ -97,7 +97,7 @@ function wholeNumberFaults(schema: unknown, given: unknown): Fault[] {
     const value = values[name];
     if (type !== 'integer' || typeof value !== 'string') return [];
     if (!wholeNumber.test(value)) return [{ message: `${name} is not a whole number`, parameter: name }];
-    // the validator checks no bounds of a number that becomes infinite
+    // the validator does not check the bounds of a number with so many digits that it becomes infinite
     return Number.isFinite(Number(value))
       ? []
       : [{ message: `${name} has too many digits`, parameter: name }];
@@ -117,7 +117,7 @@ export function parseQuery(text: string): Record<string, unknown> {
   return parse(text, '&', '=', { maxKeys: limits.queryParameters });
 }
 
-/** Throws `request_invalid` for a query of too many parameters, and what `checkQueryEncoding` throws. */
+/** Refuses a query with too many parameters, or with bytes that are not UTF-8. Throws `request_invalid`. */
 export function checkQuery(url: string): void {
   const start = url.indexOf('?');
   if (start === -1) return;

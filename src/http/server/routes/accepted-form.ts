@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox';
 
 /**
- * The texts that the reader of a text parameter accepts. They exist only in the document, for clients and tests of the
- * API: the reader refuses with its own messages, not the validator's. A test compares them with the readers.
+ * The texts that a parameter accepts, as a schema. It appears only in the document, for clients and tests of the API.
+ * The function that reads the parameter refuses other texts with its own messages, not with the validator's. A test
+ * compares each schema with its function.
  */
 export type AcceptedForm = Readonly<Record<string, unknown>>;
 
@@ -10,7 +11,10 @@ export type AcceptedForm = Readonly<Record<string, unknown>>;
 export const acceptedFormKeyword = 'acceptedForm';
 
 const hash = '[0-9a-fA-F]{64}';
-/** A number below 2^31, without a check of ten digits: neither a block nor a list has a billion entries. */
+/**
+ * A number of at most nine digits. Numbers of ten digits below 2^31 are not needed, because neither a block nor a list
+ * has a billion entries.
+ */
 const count = '[0-9]{1,9}';
 const id = `${hash}i${count}`;
 const whole = (pattern: string): AcceptedForm => ({ pattern: `^(?:${pattern})$` });
@@ -25,9 +29,9 @@ export const acceptedForms = {
   block: whole(`${count}|${hash}`),
   outpoint: whole(`${hash}:${count}`),
   satpoint: whole(`${hash}:${count}:${count}`),
-  /** Number, name, decimal or percentile, as far as a pattern can check the last sat and the subsidies. */
+  /** Number, name, decimal or percentile of a sat. A pattern cannot fully check the last sat and the subsidies. */
   sat: whole(String.raw`[0-9]{1,15}|[a-m][a-z]{0,10}|[0-9]{1,5}\.[0-9]{1,9}|[0-9]{1,2}(?:\.[0-9]{1,9})?%`),
-  /** Number, id, or name: names of 27 letters are always below the last name. */
+  /** Number, id or name of a rune. Names of 27 letters are always below the last name. */
   rune: whole(`${count}|${count}:${count}|[A-Z](?:[•.]?[A-Z]){0,26}`),
   /** A name only. */
   runeName: whole('[A-Z](?:[•.]?[A-Z]){0,26}'),
@@ -41,7 +45,7 @@ export const acceptedForms = {
   cursor: whole('[0-9A-Za-z_-]{1,128}'),
   /** An exact content type, or all of a class. */
   contentType: whole(String.raw`[^*]{1,1000}|[^*\/]{1,1000}\/\*`),
-  /** 4,096 bytes; a character takes at most four. */
+  /** At most 4,096 bytes. A character takes at most four of them. */
   text: { minLength: 1, maxLength: 1000 },
 } as const satisfies Readonly<Record<string, AcceptedForm>>;
 

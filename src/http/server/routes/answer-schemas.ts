@@ -10,10 +10,10 @@ export interface Answer {
 }
 
 const html = Type.String({ description: 'a page' });
-/** No schema: inscribed JSON or YAML is any value to a client that parses it. */
+/** No schema, because inscribed JSON or YAML can be any value for a client that parses it. */
 const bytes = Type.Unknown();
 
-/** An object of ours in an answer. A field that it does not name is a fault, which tests find. */
+/** An object of ours in an answer. A field that the schema does not name is a fault, and tests find it. */
 export function strictObject<Fields extends TProperties>(
   fields: Fields,
   description?: string,
@@ -54,7 +54,7 @@ export function noBody(description: string): TSchema {
 export const unchanged = noBody('unchanged since the answer whose ETag If-None-Match names');
 export const seeOther = noBody('redirects to Location');
 
-/** Errors that are possible on every path. */
+/** Statuses of errors that are possible on every path. */
 const statusesOfAll = [400, 404, 414, 429, 500, 503, 504];
 const statusesOfBodies = [413, 415];
 /** Additional statuses by kind of guard. Redirects need no key, so they never refuse one. */
@@ -122,7 +122,7 @@ function eitherOf(first: TSchema, second: TSchema): TSchema {
   return Type.Union([first, second]);
 }
 
-/** A schema given alone means JSON. */
+/** The answer of a given value. A schema alone means JSON. */
 function asAnswer(given: unknown, description: string): Answer {
   const answer = given as Partial<Answer>;
   if (answer.content !== undefined) return answer as Answer;

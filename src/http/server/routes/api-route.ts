@@ -77,7 +77,10 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
   } as unknown as Options<RouteSchema>);
 }
 
-/** An additional entry "no key": searches alone may be open. A key is optional there, but its limits apply. */
+/**
+ * An additional entry for requests without a key. Searches are the only scope that may be open. A key is optional
+ * there, but its limits apply.
+ */
 const unlessRequired = (guard: RouteGuard): object[] =>
   typeof guard !== 'function' && guard.kind === 'scope' && guard.scope !== 'search' ? [] : [{}];
 

@@ -61,7 +61,10 @@ export interface AppDependencies {
   readonly trustedProxies?: readonly string[] | null;
   /** The node, for data that the index lacks. Absent: those answers are 404 (docs/ord-api.md). */
   readonly node?: NodeRpc | null;
-  /** The definitions of satributes that are in force now. Absent: those of this version, without data of the chain. */
+  /**
+   * The definitions of satributes that are in force now. Absent: the definitions of this version, without data of the
+   * chain.
+   */
   readonly satributes?: () => SatributeBook;
   /** Sats of outputs on demand, through the node. Absent: those answers are 404. */
   readonly satTracer?: SatTracer | null;

@@ -6,14 +6,14 @@ import type { App } from './app-dependencies.ts';
 const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Collects the methods of an app's paths. Call it before the routes are registered, and register its result after them:
- * a known path with another method is then 405 with `Allow` (RFC 9110, 15.5.6) instead of 404.
+ * Collects the methods of an app's paths. Call this before the routes are registered, and register its result after the
+ * routes. A known path then answers another method with 405 and `Allow` (RFC 9110, 15.5.6) instead of 404.
  */
 export function watchMethods(app: App): (routes: App) => void {
   const pathsByUrl = new Map<string, { methods: Set<string>; errors: RoutePolicy['errors'] }>();
   let isComplete = false;
   app.addHook('onRoute', ({ url, method, config }) => {
-    // preflights, assets and the catch-all routes of a group answer by themselves
+    // preflights, assets and the catch-all routes of a group answer every method themselves
     if (isComplete || url.includes('*')) return;
     const path = pathsByUrl.get(url) ?? { methods: new Set(), errors: config?.errors ?? 'plain' };
     for (const name of [method].flat()) path.methods.add(name);

@@ -6,8 +6,8 @@ import type { RoutePolicy } from './api-route.ts';
 import type { App } from './app-dependencies.ts';
 
 /**
- * Answers unknown paths below a known one in its form: `/indexer/nothing` in the form of searches. Otherwise such a
- * path would have the form of all unknown paths.
+ * Answers unknown paths below a known path in the form of the known path. So `/indexer/nothing` has the form of
+ * searches, not the form of all other unknown paths.
  *
  * @param urls the group's own path and all paths below it that have no other route
  */
