@@ -1,4 +1,4 @@
-/** Bounds on the size and duration of requests, each with its reason. docs/http.md shows them. */
+/** Limits of the size, number and duration of requests, each with its reason. docs/http.md shows them. */
 export const limits = {
   /**
    * Maximum bytes of the request line and headers together. Above it, Node answers 431. A valid needle of 1,000
@@ -11,7 +11,7 @@ export const limits = {
   /**
    * Maximum number of characters of a header that is a list (`accept`, `if-none-match`, and others). A longer header
    * counts as not sent. Browsers send 150 bytes, and a cache names a few entity tags of 33. A list of 60 kB of commas
-   * takes the event loop 10 ms in each reader.
+   * takes the event loop 10 ms in each function that splits it.
    */
   listHeaderChars: 1024,
   /** Maximum number of parameters of a query. No path has more than 30, and 5,000 take the event loop 2 ms. */
@@ -41,7 +41,7 @@ export const limits = {
   /**
    * Maximum bytes of all bodies that are being read, parsed or answered, and of the bodies of one client. One client's
    * maximum is the size of the largest body. Besides these bytes, the thread holds four times the body that it parses.
-   * Three orders of 50 MB fit, each 67 MB as base64. A fourth one took the process above 900 MB.
+   * Three orders of 50 MB fit, each 67 MB as base64. With a fourth order, the process took more than 900 MB.
    */
   bodyRoom: { totalBytes: 210_000_000, eachBytes: 100_000_000 },
   /** Maximum number of hashes in one request. */
@@ -114,8 +114,8 @@ export const limits = {
   /** Maximum unsent bytes of one client: two of the largest answers. Four clients can use up `unsentBytes`. */
   unsentBytesEach: 32_000_000,
   /**
-   * Size up to which an answer does not count as unsent. Each connection has at most one answer, so such answers have
-   * 32 MB together. The operating system takes most of these bytes at once.
+   * Size up to which an answer does not count as unsent. Each connection has at most one answer, so all such answers
+   * take 32 MB at most. The operating system takes most of these bytes at once.
    */
   smallAnswerBytes: 32 * 1024,
   /**
@@ -135,7 +135,7 @@ export const limits = {
    */
   readPatienceMs: 30_000,
   readRate: 8_000,
-  /** The same time and rate, while unsent bytes are more than half of `unsentBytes`. */
+  /** `readPatienceMs` and `readRate` while unsent bytes are more than half of `unsentBytes`. */
   pressedReadPatienceMs: 5_000,
   pressedReadRate: 64_000,
   /**
@@ -148,8 +148,8 @@ export const limits = {
    */
   eventStreamsEach: 20,
   /**
-   * Maximum number of open live pages, which show news at once. Each holds a connection, so half of all connections are
-   * left for other requests.
+   * Maximum number of open live pages, which show news as they happen. Each holds a connection, so half of all
+   * connections are left for other requests.
    */
   liveStreams: 500,
   /** Maximum number of live pages of one client: some thirty browsers with one address, each with one page in view. */
@@ -204,13 +204,13 @@ export const bodyStructure = {
 
 /** Maximum bytes of bodies, for routes that take more or less than `limits.bodyBytes`. */
 export const bodyLimits = {
-  /** A key, and a path of 32 kB with every byte percent-encoded. */
+  /** A key, and a path of 32 kB in which every byte is percent-encoded. */
   key: 128 * 1024,
   /** ord accepts posted JSON up to 32 MiB (server.rs): 460,000 ids. */
   batch: 32 * 1024 * 1024,
   /** A collection with its phases and their allow lists. */
   collection: 8_000_000,
-  /** Two PSBTs of the largest size in hex (src/psbts/bytes/psbt-text.ts): most payments have two signers. */
+  /** Two PSBTs of the largest size in hex (src/psbts/bytes/psbt-text.ts), because most payments have two signers. */
   psbts: 4_200_000,
   /** Orders: their fields, and files of 50 MB in all, which are 67 MB as base64. */
   order: 100_000_000,

@@ -30,7 +30,10 @@ export function addressOfRequest(request: FastifyRequest): string {
   return clientAt(request).address;
 }
 
-/** The client whose share a request counts towards. All requests of a proxy that names no client share one. */
+/**
+ * The client whose share a request counts towards. If a proxy names no client, all its requests count towards the
+ * proxy's own share.
+ */
 export function clientOfRequest(request: FastifyRequest): string {
   return clientOf(addressOfRequest(request));
 }

@@ -4,7 +4,7 @@ import type { BucketName } from '#accounts/rate-buckets.ts';
 interface Counted {
   /** The group of routes that usage counts together. */
   readonly endpoints: string;
-  /** The limit of an address without a key. */
+  /** The bucket that limits an address without a key. */
   readonly bucket: BucketName;
 }
 
@@ -38,7 +38,10 @@ export function searches(endpoints: string): Guard {
 /** A redirect to a page, without a search. */
 export const redirects: Guard = { kind: 'open', endpoints: 'redirect', bucket: 'search' };
 
-/** Answers that take seconds of our node and processors: sats of many outputs, and transactions made for clients. */
+/**
+ * Requests that keep our node and processors busy for seconds: sats of many outputs, and transactions that are made for
+ * clients.
+ */
 export const builds: Guard = { kind: 'open', endpoints: 'build', bucket: 'build' };
 
 /** Creations of orders. */
@@ -78,7 +81,7 @@ export const shopRequests: Guard = {
   bucket: 'orders',
 };
 
-/** Withdrawals: money leaves an account only by this scope. */
+/** Withdrawals. Money can only leave an account with a key of this scope. */
 export const withdraws: Guard = {
   kind: 'scope',
   scope: 'tokenpay-withdraw',

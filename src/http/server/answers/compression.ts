@@ -107,8 +107,8 @@ function boundCompressed(): onSendHookHandler<unknown> {
 }
 
 /**
- * Sends answers as brotli or gzip to clients that accept it. Entity tags stay the same, because ours are weak and name
- * the answer in any encoding. Call it before the routes are added.
+ * Sends answers as brotli or gzip to clients that accept these encodings. Entity tags stay the same, because ours are
+ * weak and name the answer in any encoding. Call this before the routes are added.
  */
 export function compressAnswers(app: FastifyInstance): void {
   // the plugin reads the options of the route, so this hook must run first
@@ -139,6 +139,6 @@ export function compressAnswers(app: FastifyInstance): void {
       return payload;
     }),
   );
-  // request bodies are not decompressed: no client of ours compresses them, and 1 MiB can expand to gigabytes
+  // request bodies are not decompressed, because our clients do not compress them, and 1 MiB can expand to gigabytes
   app.register(compress, { ...whole, globalDecompression: false });
 }

@@ -41,8 +41,8 @@ function feedOf(
 }
 
 /**
- * How the page of a request is shared; an error page is shared as the first page. If the host is invalid, links have
- * only paths, because the page works without the host.
+ * How the page of a request is shared. An error page is shared as the start page `/`. If the host is invalid, links
+ * have only paths, because the page works without the host.
  */
 export function sharingOfRequest(
   request: FastifyRequest,

@@ -8,7 +8,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, plural } from '#web/format.ts';
 import type { Banner } from '#web/layout.ts';
 
-/** Maximum age of the state that pages show, in ms. The time of the read comes on top: one small statement. */
+/** Maximum age of the state that pages show, in ms. The time of the read, one small statement, is added to it. */
 const keptMs = 2000;
 
 /**
@@ -32,7 +32,7 @@ export class SiteBanner {
     this.#operations = operations;
   }
 
-  /** The last known state. A new one is read in the background, so pages never wait for it. */
+  /** The last known state. The next state is read in the background, so pages never wait for it. */
   now(): Banner | null {
     this.#refresh();
     return this.#standing === null ? null : bannerOf(this.#standing, this.#pace.blocksPerSecond());

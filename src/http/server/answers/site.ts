@@ -20,8 +20,8 @@ const decoration = 'site';
 const originDecoration = 'publicOrigin';
 
 /**
- * Stores the site and the origin in the application: error pages get no dependencies and read the site by `siteOfApp`,
- * and all pages read their origin by `publicOriginOfApp`.
+ * Stores the site and the origin in the application. Error pages get no dependencies, so they read the site by
+ * `siteOfApp`. All pages read their origin by `publicOriginOfApp`.
  */
 export function decorateSite(
   app: App,

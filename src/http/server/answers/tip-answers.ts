@@ -28,8 +28,8 @@ interface FoundAnswer {
  */
 const keptBytesMax = 32_000_000;
 /**
- * Maximum number of characters of a kept answer. Larger answers are rare, and one of them would take the memory of
- * hundreds.
+ * Maximum number of characters of a kept answer. Larger answers are rare, and one larger answer could take the memory
+ * of hundreds of others.
  */
 const bodyCharsMax = 16_000;
 /** Bytes of memory that an entry takes besides its texts. */

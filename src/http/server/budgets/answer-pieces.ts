@@ -56,7 +56,8 @@ export function withoutBody(payload: unknown): unknown {
 
 /**
  * Bytes of memory that an answer holds until it is sent; 0 for a stream of unknown size. An ASCII text counts one byte
- * per UTF-16 unit. Any other text counts two, because V8 stores a text with a character beyond Latin-1 so.
+ * per UTF-16 unit. Any other text counts two, because V8 stores two bytes per unit for a text with a character beyond
+ * Latin-1.
  */
 export function bytesOfAnswer(payload: unknown): number {
   if (typeof payload === 'string') return bytesOfText(payload);

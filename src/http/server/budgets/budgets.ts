@@ -23,7 +23,7 @@ declare module 'fastify' {
     readonly answersLarge?: boolean;
     /**
      * The route takes the event loop or the database tens of milliseconds: always, or if the function returns true for
-     * the query. Absent: as `answersLarge`, because large answers always take that long.
+     * the query. Absent: the value of `answersLarge`, because large answers always take that long.
      */
     readonly isDear?: boolean | ((query: Readonly<Record<string, unknown>>) => boolean);
     /**
@@ -35,8 +35,8 @@ declare module 'fastify' {
 }
 
 /**
- * How often slow readers are looked for, in ms. Once per second is enough, because rates are measured over several
- * seconds.
+ * How often the connections of slow readers are searched, in ms. Once per second is enough, because rates are measured
+ * over several seconds.
  */
 const lookEveryMs = 1_000;
 
@@ -76,7 +76,7 @@ export function keepBudgets(
 
 /**
  * Makes requests of a client beyond its share wait for each other, so that the event loop and the database have time
- * for other clients. A request counts after its body is read, so a slow upload keeps no other client waiting.
+ * for other clients. A request counts only after its body is read, so a slow upload keeps no other request waiting.
  */
 function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics): void {
   const { requests: running, requestsEach: each, requestWaitMs: waitMs } = bounds;
@@ -197,7 +197,7 @@ function boundConnections(
   return connections;
 }
 
-/** Counts of connections that were closed because their clients did not take their answers. */
+/** Number of connections that were closed because their clients did not take their answers. */
 interface SlowCounts {
   cut: number;
 }

@@ -70,7 +70,7 @@ export class Connections {
     return this.#bounds.total;
   }
 
-  /** Counts since the start: refused connections, and idle ones that gave way. */
+  /** Numbers since the start: refused connections, and idle connections that were closed to make room. */
   get counts(): { readonly refused: number; readonly closedIdle: number } {
     return { refused: this.#refused, closedIdle: this.#closedIdle };
   }
@@ -154,7 +154,10 @@ export class Connections {
     return this.#open.size < total || this.#close(this.#idleOfLargest());
   }
 
-  /** The longest idle connection of the address with the most connections, among addresses that have an idle one. */
+  /**
+   * Among addresses with an idle connection, takes the address with the most connections, and returns its connection
+   * that has been idle longest.
+   */
   #idleOfLargest(): Connection | null {
     let found: Connection | null = null;
     let most = 0;

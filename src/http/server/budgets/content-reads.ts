@@ -22,8 +22,8 @@ export interface ContentReadsOptions {
 }
 
 /**
- * Number of database connections for contents. A read takes one millisecond, mostly in the database. With two cores,
- * more than two connections per core would only wait for each other.
+ * Number of database connections for contents. A read takes one millisecond, mostly in the database. On two cores, more
+ * than two connections per core would only wait for each other.
  */
 export const contentConnections = 4;
 /**

@@ -5,8 +5,8 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { answerOfPieces, type PiecesOfAnswer, textSlices } from './answer-pieces.ts';
 
 /**
- * Number of list items that are written in one turn of the event loop. Small items have some hundred kilobytes
- * together.
+ * Number of list items that are written in one turn of the event loop. If the items are small, this is some hundred
+ * kilobytes.
  */
 const itemsATurn = 1_000;
 
@@ -27,7 +27,7 @@ export async function sendJsonInTurns(reply: FastifyReply, answer: object): Prom
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** Number of characters that each number, name or bracket counts, so that fields without texts count too. */
+/** Number of characters that is counted for each number, name or bracket, so that fields without texts count too. */
 const charsOfOther = 16;
 
 /** The given number of characters minus the characters of a value. Counting stops once the result is below 0. */
@@ -119,7 +119,7 @@ export function* piecesOf(parts: JsonParts): Generator<string> {
 /** Joins a few parts into one text. */
 export const textOfParts = (parts: JsonParts): string => [...parts].join('');
 
-/** A list in parts: items that `write` turns into JSON, with commas between them. */
+/** A list in parts. `write` turns some items into JSON, with commas between the items. */
 export function* listParts<Item>(
   items: readonly Item[],
   write: (items: readonly Item[]) => string,

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route answers under any load: health, and the operators' paths. */
+    /** Whether the route answers under any load. True for health and for the operators' paths. */
     readonly answersUnderPressure?: boolean;
   }
 }

@@ -7,11 +7,11 @@ import type { QueueState } from '#kernel/reports/metrics.ts';
 export interface SharesOptions {
   /** The shared thing, in the words of messages: `streams of events`. */
   readonly what: string;
-  /** Maximum number of all clients together. */
+  /** Maximum number for all clients together. */
   readonly total: number;
-  /** Maximum number of one client. */
+  /** Maximum number for one client. */
   readonly each: number;
-  /** Maximum number of one network of clients (`networkOfClient`). Absent: a network has no limit. */
+  /** Maximum number for one network of clients (`networkOfClient`). Absent: a network has no limit. */
   readonly eachNetwork?: number;
   /** Makes the error for the case that `total` is reached. */
   readonly full: (message: string) => AppError;

@@ -22,7 +22,7 @@ interface Wait {
 export class SlowReaders {
   readonly #waits = new WeakMap<Socket, Wait>();
 
-  /** The connections that are too slow now. Call it about once a second. */
+  /** Finds the connections that are too slow now. Call it about once per second. */
   find(sockets: Iterable<Socket>, { patienceMs, rate }: ReadingPace, nowMs = performance.now()): Socket[] {
     const slow: Socket[] = [];
     for (const socket of sockets) {

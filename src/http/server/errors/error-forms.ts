@@ -6,7 +6,7 @@ export interface Fault {
   readonly message: string;
   /** The parameter or field with the fault, if there is one. */
   readonly parameter?: string;
-  /** Where the parameter is. Absent: in the query. */
+  /** The part of the URL with the parameter. Absent: the query. */
   readonly place?: 'path';
 }
 
@@ -48,13 +48,16 @@ interface Shape {
 /** How a group of paths answers errors (docs/http.md, "Errors"). */
 export interface ErrorForm extends Readonly<Record<FailureKind, Shape>> {
   readonly mediaType: 'application/json' | 'text/plain';
-  /** Clients that accept HTML get a page. */
+  /** Whether clients that accept HTML get a page. */
   readonly hasPages: boolean;
-  /** The answer lists all faults of a request instead of the first one. */
+  /** Whether the answer lists all faults of a request instead of only the first. */
   readonly hasLists: boolean;
-  /** Client faults and unknown things have HTTP status 200; the body contains the error (interface, section 7). */
+  /**
+   * Whether client faults and unknown things have HTTP status 200 (interface, section 7). The body then contains the
+   * error.
+   */
   readonly inBody: boolean;
-  /** Unknown query parameters and unknown fields of a body are refused. */
+  /** Whether unknown query parameters and unknown fields of a body are refused. */
   readonly refusesUnknown: boolean;
 }
 
@@ -218,7 +221,7 @@ export const errorForms = {
   textOrder: { ...listed, failure: error },
   /** Collections, inventory, scanner, extractor, `/mempool/api`, `/fxrate`. */
   serviceRead: told,
-  /** The endpoints that build PSBTs, also those of token payments. */
+  /** The endpoints that build PSBTs, also for token payments. */
   psbt: { ...told, fault: builder, unknown: builder, failure: builder },
   /** The other endpoints of token payments. */
   tokenpay: { ...listed, fault: tokenFault, failure: list },

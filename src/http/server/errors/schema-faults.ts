@@ -17,8 +17,8 @@ export interface SchemaError {
 export const wholeNumberPattern = '^-?\\d+$';
 
 /**
- * The faults of parameters or a body, in our words instead of the validator's: one per field, in the order of the
- * schema, at most `faultsMax`. `part` is `querystring`, `params` (of the path) or `body`.
+ * The faults of parameters or a body, in our words instead of the validator's. There is one fault per field, in the
+ * order of the schema, and at most `faultsMax`. `part` is `querystring`, `params` (of the path) or `body`.
  */
 export function faultsOf(errors: readonly SchemaError[], part: string): readonly [Fault, ...Fault[]] {
   const byField = new Map<string, SchemaError[]>();

@@ -9,9 +9,12 @@ export interface SearchInstead {
 /** Paths of pages that each show one thing. `name` is the name of the thing. */
 const ofOneThing =
   /^\/(?:address|block|collection|inscription|output|rune|sale|sat|satributes|tx)\/(?<name>[^/?#]+)/u;
-/** An unknown path of one part. */
+/** An unknown path with only one part. */
 const bare = /^\/(?<name>[^/?#]+)\/?(?:\?.*)?$/u;
-/** Ids that begin with a txid: a search for them leads back to their page. */
+/**
+ * The txid at the beginning of an id. It is searched alone, because a search for the whole id would lead back to the
+ * same page.
+ */
 const withTxid = /^[0-9a-f]{64}(?=[i:]\d)/iu;
 /** Maximum number of characters of a name. */
 const textCharsMax = 200;

@@ -20,8 +20,8 @@ function preferenceFor(accept: string, type: string): Preference | null {
 }
 
 /**
- * Whether a path that has both a page and JSON answers with JSON: only if `application/json` is named explicitly and
- * not after `text/html`, as in ord. Clients without a preference get the page.
+ * Whether a path that has both a page and JSON answers with JSON. It does so only if `application/json` is named
+ * explicitly and not after `text/html`, as in ord. Clients without a preference get the page.
  */
 export function prefersJson(accept: string | undefined): boolean {
   const json = preferenceFor(accept ?? '', 'application/json');
@@ -31,7 +31,7 @@ export function prefersJson(accept: string | undefined): boolean {
   return json.place < html.place;
 }
 
-/** Whether an error is shown as a page: only to clients that accept HTML explicitly, as browsers do. */
+/** Whether an error is shown as a page. Only clients that accept HTML explicitly get a page, as browsers do. */
 export function prefersHtml(accept: string | undefined): boolean {
   const html = preferenceFor(accept ?? '', 'text/html');
   return html !== null && html.quality > 0 && !prefersJson(accept);

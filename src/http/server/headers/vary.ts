@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Adds request headers to `Vary`. Existing names stay; each is listed once. */
+/** Adds request headers to `Vary`. Existing names stay, and each name is listed once. */
 export function varyBy(reply: FastifyReply, ...headers: readonly string[]): void {
   let named = String(reply.getHeader('vary') ?? '').trim();
   // each answer runs this two or three times, so the list is only split if a search in its text is not enough

@@ -12,9 +12,9 @@ import { nearestWord } from '#kernel/text/nearest-word.ts';
 const compiled = new WeakMap<TSchema, Validator>();
 
 /**
- * Checks the body of a request without changing it: Fastify's validator, made for parameters in URLs, would turn a text
- * into a list and a number into a text. Throws `request_invalid`, and `field_unknown` with the nearest known name if
- * the schema forbids other fields.
+ * Checks the body of a request without changing the body. Fastify's validator is made for parameters in URLs, and would
+ * turn a text into a list and a number into a text. Throws `request_invalid`, and `field_unknown` with the nearest
+ * known name if the schema forbids other fields.
  */
 export function checkBody(schema: TSchema, body: unknown): void {
   let validator = compiled.get(schema);
@@ -112,7 +112,7 @@ function queryFaults(request: FastifyRequest): readonly Fault[] {
 }
 const wholeNumber = new RegExp(wholeNumberPattern, 'u');
 
-/** Parses a query that `checkQuery` has accepted: a repeated parameter becomes a list. */
+/** Parses a query that `checkQuery` has accepted. A repeated parameter becomes a list. */
 export function parseQuery(text: string): Record<string, unknown> {
   return parse(text, '&', '=', { maxKeys: limits.queryParameters });
 }

@@ -45,7 +45,7 @@ export const acceptedForms = {
   cursor: whole('[0-9A-Za-z_-]{1,128}'),
   /** An exact content type, or all of a class. */
   contentType: whole(String.raw`[^*]{1,1000}|[^*\/]{1,1000}\/\*`),
-  /** At most 4,096 bytes. A character takes at most four of them. */
+  /** At most 4,096 bytes. A character takes at most four bytes. */
   text: { minLength: 1, maxLength: 1000 },
 } as const satisfies Readonly<Record<string, AcceptedForm>>;
 
@@ -54,7 +54,7 @@ export function acceptedList(items: AcceptedForm, maxItems: number): AcceptedFor
   return { type: 'array', items: { type: 'string', ...items }, maxItems };
 }
 
-/** A schema as in the document: with the accepted forms of itself, its fields and items. */
+/** A schema as the document shows it, with the accepted forms of the schema itself, of its fields and of its items. */
 export function documentedSchema(schema: TSchema): TSchema {
   const { [acceptedFormKeyword]: form, ...own } = schema as DocumentedParts;
   // a form may have fields and items with forms of their own

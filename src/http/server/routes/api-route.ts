@@ -22,7 +22,7 @@ export interface RoutePolicy {
   readonly guard: RouteGuard;
   /** Error statuses of this path in addition to those of its form. */
   readonly failures?: readonly number[];
-  /** false: pages of other origins cannot read the answers; absent: all can (ADR 64). @fastify/cors reads it. */
+  /** false: pages of other origins cannot read the answers; absent: all pages can (ADR 64). @fastify/cors reads it. */
   readonly cors?: false;
 }
 

@@ -29,7 +29,7 @@ import type { ShopOrders } from '#tokenpay/shop-orders.ts';
 import type { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
-/** Dependencies of routes whose answers are read in pieces, or together with those of other clients. */
+/** Dependencies of routes whose answers are read in pieces, or together with answers for other clients. */
 export interface PieceDependencies extends AppDependencies {
   readonly contents: ContentReads;
   readonly inscriptions: InscriptionLookups;
@@ -51,13 +51,13 @@ export interface AppDependencies {
   readonly banner?: Pick<SiteBanner, 'now' | 'tipHeight'>;
   /** Answers of the current tip. Null: each answer is read from the database. */
   readonly tipAnswers?: TipAnswers | null;
-  /** The kinds of events; absent: only those of inscriptions. */
+  /** The kinds of events. Absent: only events of inscriptions. */
   readonly eventKinds?: readonly StoredEventKind[];
   /** Raw blocks of the index, for answers that hold transactions. Absent: those answers are 404. */
   readonly blocks?: BlockSource | null;
-  /** Who may search, and how often. Absent: all clients, without limits. */
+  /** Who may search, and how often. Absent: all clients may, without limits. */
   readonly access?: SearchAccess | null;
-  /** Which proxies to believe about a client's address (docs/access.md). Absent: none. */
+  /** Proxies that are trusted to state a client's address (docs/access.md). Absent: no proxy is trusted. */
   readonly trustedProxies?: readonly string[] | null;
   /** The node, for data that the index lacks. Absent: those answers are 404 (docs/ord-api.md). */
   readonly node?: NodeRpc | null;
@@ -76,23 +76,23 @@ export interface AppDependencies {
   readonly orders?: CustomerOrders | null;
   /** Collections of creators. Absent: collections can be neither created nor changed. */
   readonly collections?: CreatorCollections | null;
-  /** Orders of shops, paid in runes. Absent: they can be neither created nor read. */
+  /** Orders of shops, paid in runes. Absent: such orders can be neither created nor read. */
   readonly shopOrders?: ShopOrders | null;
   /** Withdrawals of accounts. Null: this service makes no withdrawals. */
   readonly withdrawals?: AccountWithdrawals | null;
-  /** Payments of shops' orders for tests. Absent: they are not possible. */
+  /** Test payments of shops' orders. Absent: test payments are not possible. */
   readonly testPayments?: TestPayments | null;
   /** Payments of a demo. Absent: this is not a demo, or it has no node of its own. */
   readonly demo?: DemoPayments | null;
   /** The origin of this service's public address. Absent: links use the host that the request names. */
   readonly publicOrigin?: string | null;
-  /** Prices of coins in dollars; null if they are unknown now. Absent: there are no prices. */
+  /** Reads the prices of coins in dollars; its result is null if they are unknown now. Absent: there are no prices. */
   readonly fxRates?: (() => Promise<FxRates | null>) | null;
   /** The operator's prices of orders. Absent: the published prices. */
   readonly prices?: PriceSettings;
-  /** The maximum delay of the event loop. Absent: the one in `limits`. */
+  /** The maximum delay of the event loop. Absent: the delay in `limits`. */
   readonly eventLoop?: EventLoopLimits;
-  /** Bounds of what clients may use of the process. Absent bounds: those in `limits`. */
+  /** Bounds of what clients may use of the process. An absent bound has its value in `limits`. */
   readonly budgets?: Partial<Budgets>;
   /** Room for large bodies. Absent: the room in `limits`. */
   readonly bodyRoom?: BodyRoom;
