@@ -27,7 +27,7 @@ const storesNothing: StoreAnswer = () => Promise.resolve();
  * whether the client received it or not. `make` must call its argument in the transaction that creates. Throws
  * `request_invalid`, `idempotency_key_reused` and `idempotency_key_busy`.
  *
- * @param body the parts of the request that are the same when it is repeated
+ * @param body the parts of the request that stay the same when the request is repeated
  */
 export async function answerOnce<Answer extends object>(
   orders: CustomerOrders,

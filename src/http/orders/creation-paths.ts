@@ -37,11 +37,11 @@ export interface CreationPath extends Pick<SentOrder, 'type' | 'contents'> {
   readonly answer: TSchema;
   /** Error statuses of this path in addition to those of all creations. */
   readonly failures?: readonly number[];
-  /** Holds what the order inscribes, in place of contents in its body. Absent: the body has them. */
+  /** Holds the items that the order inscribes, if its body has no contents. Absent: the body has the contents. */
   readonly hold?: (orders: CustomerOrders, request: FastifyRequest, asker: Asker) => Promise<OrderedItems>;
 }
 
-/** Adds paths that create orders of any type. All share the places for slow work. */
+/** Adds paths that create orders of any type. All paths share the limits of slow work. */
 export function creationPaths(deps: AppDependencies): (app: App, path: CreationPath) => void {
   const { network, pool, inventory = null, prices: settings = defaultPriceSettings } = deps;
   const fetches = fetchPlaces();
@@ -104,8 +104,8 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
             const placing = { ...parts, miner: orders.miner };
             return answerOf(unlessFaulty(await placeOrder(placing, checked, create, asker))) as never;
           } catch (error) {
-            // an order may have been stored in spite of the error: its hold stays, because only unused holds are given
-            // up
+            // an order may have been stored in spite of the error; its hold then stays, because only unused holds are
+            // given up
             if (items !== null) await orders.giveUpItems(items);
             throw error;
           }
@@ -115,7 +115,9 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
   };
 }
 
-/** The wanted order; if its charge shows dollars, with the current amount in dollars if it is known. */
+/**
+ * The wanted order. If its charge shows dollars and the rate is known, the order gets its current amount in dollars.
+ */
 async function withDollars({ fxRates }: AppDependencies, wanted: WantedOrder): Promise<WantedOrder> {
   const { terms, quote } = wanted;
   if (terms.type !== 'bulk' || fxRates === undefined || fxRates === null) return wanted;
@@ -125,8 +127,8 @@ async function withDollars({ fxRates }: AppDependencies, wanted: WantedOrder): P
 }
 
 /**
- * Restarts the timeout of a silent connection, however long the request has waited for its turn: a fetch ends before
- * that timeout (`fetchedWithinMs`).
+ * Restarts the idle timeout of a connection, because the request may have waited long for its turn. A fetch ends before
+ * this timeout (`fetchedWithinMs`).
  */
 function restartSilence({ raw: { socket } }: FastifyRequest): void {
   // an injected request of a test has no connection
@@ -148,20 +150,21 @@ const sentOrder = (
 });
 
 /**
- * Orders whose files are fetched at the same time. If the server of its files is slow, each holds one of the places of
- * all requests (`limits.requests`) for a minute, and look-ups must not wait for such servers.
+ * Maximum number of orders whose files are fetched at the same time. If a file server is slow, such an order counts in
+ * `limits.requests` for a minute, and quick requests must not wait for slow file servers.
  */
 const fetchesMax = 8;
 /** Maximum number of such orders of one client. */
 const fetchesEach = 2;
 /**
- * Maximum number of such orders of one network, which has thousands of addresses: the other half is for everyone else.
+ * Maximum number of such orders of one network. A network has thousands of addresses, so half of all orders is left for
+ * everyone else.
  */
 const fetchesEachNetwork = 4;
 
 /**
- * The place for orders with long contents: one is made at a time, and clients take turns. Each takes up to 150 MB and a
- * second or two.
+ * The gate for orders with long contents. One order is made at a time, and clients take turns, because each order takes
+ * up to 150 MB and a second or two.
  */
 function longPlace(): FairGate {
   return new FairGate({

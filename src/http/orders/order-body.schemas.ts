@@ -4,12 +4,12 @@ import { inventoryTypes } from '#inventory/inventory-types.ts';
 type Form = Readonly<Record<string, unknown>>;
 type Fields = Readonly<Record<string, TSchema>>;
 
-/** Requests that the document shows, by their names. Each is accepted unchanged: a test sends them all. */
+/** Requests that the document shows, by their names. Each request is accepted unchanged. A test sends all of them. */
 export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
 
 /**
- * The values that a reader accepts, only for the document: the reader refuses others with its own messages. It also
- * takes numbers as texts, because clients send them.
+ * The schema of the accepted values of a field, only for the document. The function that reads the field refuses other
+ * values with its own messages. It also accepts numbers as texts, because clients send such texts.
  */
 export const accepted = (description: string, form: Form): TSchema =>
   Type.Optional(Type.Unknown({ description, acceptedForm: form }));
@@ -137,7 +137,7 @@ const contents = (purpose: Purpose): Fields => ({
   files: files(purpose),
   delegates: delegates(purpose),
 });
-/** A single parent: clients of managed orders send it instead of a list. */
+/** A single parent, which clients of managed orders send instead of a list. */
 const oneParent = (purpose: Purpose): Fields => ({
   parent: accepted('the only parent; in place of parents', parent(purpose)),
 });

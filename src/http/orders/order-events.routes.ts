@@ -15,7 +15,7 @@ const orderId = Type.String({
 });
 /** Maximum number of messages of one answer. */
 const eventsMax = 100;
-/** A sequence number above that of any order. */
+/** Maximum sequence number in a request. No order has a sequence number this high. */
 const sequenceMax = 1_000_000_000;
 
 const event = Type.Object({
@@ -32,7 +32,7 @@ const event = Type.Object({
 });
 type Event = Static<typeof event>;
 
-/** Messages to receivers of an order's events; they exist also for an order without a URL (docs/webhooks.md). */
+/** Webhook messages of an order's events. They also exist for an order without a webhook URL (docs/webhooks.md). */
 export function orderEventsRoutes(app: App, { orders = null }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

@@ -86,7 +86,7 @@ const rune = {
   supply: 21_000,
   turbo: true,
 };
-/** Etchings with names that no block and no other order takes before the order is made. */
+/** Etchings of names that no block and no other order has taken when an example is sent. */
 const etchings: Examples = {
   rune: {
     summary: 'a rune with a premine, open for mints by anyone',

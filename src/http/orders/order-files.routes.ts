@@ -11,7 +11,7 @@ import { textFault } from '#kernel/text/text-fault.ts';
 
 /**
  * Files of orders as their customers sent them. They are served as downloads, because anyone can make an order without
- * ever paying for it. Programs and `<img>` of other pages can still read them.
+ * ever paying for it. Programs and `<img>` of other pages can still read the files.
  */
 export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): void {
   apiRoute(app, {
@@ -24,7 +24,7 @@ export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): 
       params: Type.Object({ key: Type.String({ description: 'the s3Key of the file', maxLength: 400 }) }),
       response: { 200: anyBytes('the file') },
     },
-    // up to 4 MB, read whole: it uses the disk, and does not block the event loop
+    // a file of up to 4 MB is read whole, which uses the disk but does not block the event loop
     config: {
       errors: 'text',
       guard: readsOrders,
@@ -45,7 +45,7 @@ export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): 
           ...downloadHeaders(key),
           'content-type': file.mediaType,
           'x-content-type-options': 'nosniff',
-          // the key reveals the order, so no other page may learn it
+          // the key reveals the order, so other pages must not learn the key
           'referrer-policy': 'no-referrer',
           'cache-control': 'private, max-age=3600',
         })

@@ -4,7 +4,10 @@ import { siteOfApp } from '#http/server/answers/site.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { misplacedOrderPage, orderPage } from '#web/pages/order.page.ts';
 
-/** Paths that the page's script asks: the order, PSBTs that pay for it, and whether its inscriptions can be shown. */
+/**
+ * Paths that the page's script requests: the order, PSBTs that pay for the order, and previews, to know whether its
+ * inscriptions can be shown.
+ */
 const connects = [
   '/order',
   '/order/cancel',
@@ -15,7 +18,7 @@ const connects = [
   '/preview/',
 ];
 
-/** Sends the page that shows an order. It is the same for all orders: the id stays in the browser. */
+/** Sends the page that shows an order. The page is the same for all orders, because the id stays in the browser. */
 export function sendOrderPage(reply: FastifyReply, { network, demo = null }: AppDependencies): FastifyReply {
   const hasDemoCoins = demo !== null;
   const page = orderPage({ site: siteOfApp(reply), network: network.name, hasDemoCoins });
@@ -24,9 +27,12 @@ export function sendOrderPage(reply: FastifyReply, { network, demo = null }: App
   });
 }
 
-/** Sends the page for an id in a path, where servers on the way see it. Nothing of the request is in the page. */
+/**
+ * Sends the page for a URL with an order's id in its path, where servers on the way can see the id. The page contains
+ * nothing of the request.
+ */
 export const sendMisplaced = (reply: FastifyReply): FastifyReply =>
   sendPage(withoutReferrer(reply), misplacedOrderPage(siteOfApp(reply)));
 
-/** Keeps an id in the path from the pages that links lead to. */
+/** Hides an id in the path from pages that are opened by a link on this page. */
 const withoutReferrer = (reply: FastifyReply): FastifyReply => reply.header('referrer-policy', 'no-referrer');

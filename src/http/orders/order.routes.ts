@@ -22,7 +22,7 @@ import { sendMisplaced, sendOrderPage } from './order-pages.ts';
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const orderId = Type.String({ description: 'the id of an order', examples: [exampleOrder] });
 
-/** An order of 10,000 files is read from as many rows, and its JSON has 4 MB. */
+/** True, because an order of 10,000 files is read from 10,000 database rows, and its JSON has 4 MB. */
 const isDear = true;
 
 /** Sends an order. Throws `not_found`. */
@@ -34,7 +34,7 @@ export function orderRoutes(app: App, deps: AppDependencies): void {
   const send: SendOrder = async (reply, id) => {
     const { signal } = askerOf(reply);
     const found = orders === null || !isOrderId(id) ? null : await orders.read(id, signal);
-    // an id is as good as a key: it is never given to others, and never logged
+    // an id gives access like a key, so it is never given to others and never logged
     if (found === null) throw new AppError('not_found', `no such order ${id.slice(0, 64)}`);
     reply.header('cache-control', 'no-store');
     const origin = originOf(reply.request, orders?.publicOrigin ?? null);
@@ -88,7 +88,7 @@ export function orderRoutes(app: App, deps: AppDependencies): void {
   cancelRoute(app, orders, send);
 }
 
-/** Throws `order_refuses`. */
+/** Adds the path that cancels an order. Its handler throws `order_refuses`. */
 function cancelRoute(app: App, orders: CustomerOrders | null, send: SendOrder): void {
   apiRoute(app, {
     method: 'POST',
@@ -120,7 +120,7 @@ function needed(orders: CustomerOrders | null): CustomerOrders {
   return orders;
 }
 
-/** The answer to GET /order in parts, one per file: 10,000 files make seven megabytes. */
+/** The answer to GET /order in parts, one part per file, because 10,000 files make seven megabytes. */
 export function* orderParts(
   found: { readonly order: Order } & OrderProgress,
   network: NetworkParameters,

@@ -11,7 +11,7 @@ const text = (description: string) => Type.String({ description });
 /** A flag that is absent unless it is true. */
 const flag = (description: string) => Type.Optional(Type.Literal(true, { description }));
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-/** A value as it was sent: numbers may be texts. */
+/** A value as it was sent. Numbers may be texts. */
 const sent = (description: string) => Type.Union([Type.Number(), Type.String()], { description });
 
 const warnings = Type.Array(strictObject({ code: Type.String(), message: text('a sentence for people') }));
@@ -37,7 +37,7 @@ const parent = strictObject({
   parentReturnTx: Type.Optional(txid('returns the parent; absent until a node has it')),
 });
 
-/** Inputs of an order as they were sent: null or absent if they were not sent. */
+/** Inputs of an order as they were sent. An input that was not sent is null or absent. */
 const inputs = {
   receiveAddress: Type.Union([Type.String(), Type.Array(Type.String())], {
     description: 'one address, or one for each file',
@@ -82,7 +82,7 @@ const orNulls = (fields: Readonly<Record<string, TSchema>>): Record<string, TSch
 const optionals = (fields: Readonly<Record<string, TSchema>>): Record<string, TSchema> =>
   Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]));
 
-/** A file, as its content is served; a delegate has none of these fields. */
+/** Fields of a file whose content this service stores. A delegate does not have these fields. */
 const storedFile = {
   name: Type.Optional(text('file name with its extension')),
   size: Type.Optional(Type.Integer({ minimum: 0, description: 'bytes that are inscribed' })),
@@ -102,7 +102,7 @@ const createdFile = strictObject(
 
 const chargeAmount = sats('to pay');
 const payHere = text('address to pay');
-/** The charge of a managed order: the fields of a payment service that its clients expect. */
+/** The charge of a managed order. Its fields are those of a payment service, because clients expect them. */
 const managedCharge = {
   id: text('the id of the order'),
   description: Type.String(),
@@ -327,7 +327,7 @@ const refund = strictObject({
   txid: txid('the refund'),
 });
 
-/** Fields of an order as it is read. Those without a value are absent (docs/orders-api.md, "States"). */
+/** Fields of an order as it is read. Fields without a value are absent (docs/orders-api.md, "States"). */
 const read = {
   id: text('id of the order'),
   status: Type.Literal('ok'),
@@ -439,7 +439,7 @@ const mintOrder = strictObject(
   'an order that mints a rune',
 );
 
-/** An order as clients read it: its fields depend on its type and its state. */
+/** An order as clients read it. Its fields depend on its type and its state. */
 export const order = Type.Union([directOrder, managedOrder, etchingOrder, mintOrder], {
   description: 'an order: fields without a value are absent (docs/orders-api.md, "States")',
 });

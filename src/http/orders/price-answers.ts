@@ -51,7 +51,7 @@ const pricedCharges = ({ amount: sats }: Pick<OrderQuote, 'amount'>, { rune, amo
   tokenCharge: { ...displayed(amount, rune.divisibility), token: rune.name, protocol: 'rune' as const },
 });
 
-/** Transactions of a price, warnings, and how it could be lower. */
+/** The plan of a price: its transactions, warnings, and how the price could be lower. */
 export function planOf(
   quote: OrderQuote,
   { savings, refused }: PricePlan,

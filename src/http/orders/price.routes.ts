@@ -68,7 +68,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     config: {
       errors: 'orderWrite',
       guard: priceReads,
-      // collections that are unknown, or paid in runes
+      // 404: the collection is unknown; 501: it is paid in runes
       failures: [404, 501],
       longTexts: [...textFields, ...contentFields],
       within: 'order',

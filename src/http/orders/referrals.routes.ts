@@ -10,7 +10,7 @@ import { readReferralRequest } from '#orders/referrals/read-referral.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
 
-/** Longer texts are not addresses. */
+/** Maximum number of characters of a code or an address. No address is longer. */
 const charsMax = 200;
 const text = (description: string) => Type.String({ maxLength: charsMax, description });
 

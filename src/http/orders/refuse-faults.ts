@@ -1,13 +1,13 @@
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { type Faulty, faultsMax, type RequestFault } from '#kernel/requests/request-values.ts';
 
-/** The error of a request with faults. There is at least one. */
+/** The error of a request with at least one fault. */
 export function refuseFaults(faults: readonly RequestFault[]): InvalidRequest {
   const [first, ...others] = faults.slice(0, faultsMax);
   return new InvalidRequest([first ?? { message: 'the request is not valid' }, ...others]);
 }
 
-/** The answer of a rule of orders. Throws `request_invalid` with its faults if it has any. */
+/** Returns a result of a check, without the case of faults. Throws `request_invalid` if the result has faults. */
 export function unlessFaulty<Given extends { readonly kind: string }>(
   given: Given | Faulty,
 ): Exclude<Given, Faulty> {

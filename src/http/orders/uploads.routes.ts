@@ -18,11 +18,14 @@ import type { StoredUpload, Upload } from '#orders/customers/customer-uploads.ts
 import { fileBytesMax } from '#orders/files/file-bounds.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 
-/** Characters of a name: keys of files have at most this many, and so has a path with a key. */
+/** Maximum number of characters of a name. Keys of files have the same limit, also in a path. */
 const nameCharsMax = 400;
-/** Uploads at the same time: each has a file open, and a disk writes a few at a time. */
+/** Maximum number of uploads at the same time. Each holds a file open, and a disk writes only a few files at a time. */
 const placesMax = 32;
-/** Uploads of one client at the same time: a quarter, for which a browser or a program opens connections. */
+/**
+ * Maximum number of uploads of one client at the same time: a quarter of all. A browser or a program opens about as
+ * many connections.
+ */
 const placesEach = 8;
 /** Types that programs send for any file. */
 const typesOfAnything: ReadonlySet<string> = new Set([
@@ -119,7 +122,7 @@ function opened(orders: CustomerOrders | null): CustomerOrders {
   return orders;
 }
 
-/** The name in the path, which is read before the body. Throws `request_invalid`. */
+/** The name in the path. It is checked before the body is read. Throws `request_invalid`. */
 function nameOf({ params }: FastifyRequest): string {
   const { key: name } = params as { readonly key: string };
   const reason = name.length > nameCharsMax ? `has more than ${nameCharsMax} characters` : textFault(name);
@@ -128,7 +131,7 @@ function nameOf({ params }: FastifyRequest): string {
   return name;
 }
 
-/** The media type that the client names. If it could be any file, the name decides the type. */
+/** The media type that the client names. If this type fits any file, the file name decides the type. */
 function typeOf({ headers }: FastifyRequest, name: string): string {
   const named = headers['content-type'] ?? '';
   const [type = ''] = named.split(';', 1);

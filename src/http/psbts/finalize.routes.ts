@@ -15,7 +15,7 @@ import { PsbtFaults, psbtFault } from '#psbts/bytes/psbt-faults.ts';
 import { psbtBytes } from '#psbts/bytes/psbt-text.ts';
 
 /**
- * Maximum number of PSBTs of one request, one from each signer: a script before Taproot needs signatures of at most 20
+ * Maximum number of PSBTs of one request, one from each signer. A script before Taproot needs signatures of at most 20
  * keys (MAX_PUBKEYS_PER_MULTISIG).
  */
 const psbtsMax = 20;
@@ -82,7 +82,7 @@ export function finalizeRoutes(app: App, { network }: AppDependencies): void {
   });
 }
 
-/** Whether a value is a text; long texts of large bodies are bytes. */
+/** Whether a value is a text. Long texts of large bodies are bytes. */
 const isText = (value: unknown): value is BodyText =>
   typeof value === 'string' || value instanceof Uint8Array;
 

@@ -16,7 +16,7 @@ const purposes: Readonly<Record<OutputPurpose, string>> = {
   runestone: 'says where runes go',
 };
 
-/** Fields that this service adds to those of the interface. */
+/** Fields that this service adds to the fields of the interface. */
 export const builtFields = {
   fee: Type.Integer({ description: 'fee in sats' }),
   feeRate: Type.Number({ description: 'sats per virtual byte' }),

@@ -53,8 +53,8 @@ export const outpointSchema = (description: string): TSchema =>
   accepted(`${description}: <txid>:<vout>`, { type: 'string', pattern: '^[0-9a-fA-F]{64}:[0-9]{1,9}$' });
 
 /**
- * Throws `request_invalid` if there are faults. The form of builders has one message, which has all faults, one per
- * line.
+ * Throws `request_invalid` if there are faults. Errors of builders have one message, so this message contains all
+ * faults, one per line.
  */
 export function refuseFaulty(faults: readonly RequestFault[]): void {
   if (faults.length > 0) throw faultsError(faults);

@@ -1,4 +1,7 @@
-/** Addresses with their keys, which belong to no one: the sha256 of "satscribe example 1" and 2 are their private keys. */
+/**
+ * Addresses and public keys for examples. They belong to no one: their private keys are the sha256 of "satscribe
+ * example 1" and of "satscribe example 2".
+ */
 export const exampleSigners = {
   paymentAddress: 'bc1qm54r9vfqzu0hjjslvecupdshyvdlxed70cuguc',
   paymentPublicKey: '03082ea081b70a01fb1fed85d5212aada528609820b5af61fc9d0e035bd4c4e00c',

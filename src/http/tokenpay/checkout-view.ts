@@ -23,8 +23,8 @@ interface CheckoutPlace {
 }
 
 /**
- * An order as its payer sees it: without the account, the description, the webhook and payments that are not of the
- * charges. Pure.
+ * An order as its payer sees it: without the account, the description, the webhook, and payments that belong to no
+ * charge. Pure.
  */
 export function checkoutView(checkout: Checkout, now: Date, place: CheckoutPlace): CheckoutView {
   const { order, missing, symbol, isEtchedAgain } = checkout;
@@ -67,7 +67,7 @@ function chargeView(
   };
 }
 
-/** The state of a charge. A seen payment comes first: the customer must not pay twice. */
+/** The state of a charge. A seen payment has precedence, so that the customer does not pay twice. */
 function chargeStateOf(
   { order, missing, isEtchedAgain }: Checkout,
   kind: ChargeKind,

@@ -10,7 +10,7 @@ import { isOrderId } from '#orders/order/order-machine.ts';
 import { checkoutPage } from '#web/pages/checkout.page.ts';
 import { checkoutView } from './checkout-view.ts';
 
-/** Paths that the page's script asks: the page itself, and PSBTs that pay the order. */
+/** Paths that the page's script requests: the page itself, and PSBTs that pay the order. */
 const connects = [
   '/tokenpay/checkout/',
   '/tokenpay/create-payment-psbt',
@@ -45,7 +45,7 @@ export function checkoutRoutes(app: App, deps: AppDependencies): void {
           'not_found',
           'there is no such order: open the link of the shop again, or ask the shop for a new one',
         );
-      // keeps the id in the path from the pages that links lead to
+      // hides the id in the path from pages that are opened by a link on this page
       reply.header('referrer-policy', 'no-referrer').header('x-robots-tag', 'noindex');
       reply.header('cache-control', 'no-store');
       const place = { site: siteOfApp(reply), network: network.name };

@@ -14,7 +14,7 @@ const rates = Type.Object(
   { additionalProperties: true, description: 'prices of coins, by name, from the operator' },
 );
 
-/** `GET /fxrate`: prices of coins in dollars, which shops use to price in runes (client-compat 3.14). */
+/** `GET /fxrate`: prices of coins in dollars. Shops need them to set prices in runes (client-compat 3.14). */
 export function fxRateRoutes(app: App, { fxRates = null }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

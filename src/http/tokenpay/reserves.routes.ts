@@ -19,9 +19,12 @@ import { documentQuery, reservesDocument, reservesOfAccount, reservesPage } from
 
 const tags = ['token payments'] as const;
 const querystring = Type.Object(documentQuery);
-/** Seconds that caches keep a document, which never changes. The last one is always revalidated. */
+/**
+ * How long caches keep a document that a request names, in seconds. A document never changes. A request for the last
+ * document is always revalidated.
+ */
 const cacheSeconds = 60 * 60;
-/** Highest number of a page: 10,000,000 outputs. */
+/** Maximum number of a page. All pages up to it have 10,000,000 outputs. */
 const pageMax = 100_000;
 
 /** Proof of reserves in public (docs/tokenpay.md; ADR 92). */

@@ -38,7 +38,7 @@ const answer = Type.Object({
   wallet: Type.String({ description: 'the address of the wallet for tests, which anyone can send coins to' }),
 });
 
-/** `POST /tokenpay/test/pay`: pays an order on test networks, as a customer would, or wrongly. */
+/** `POST /tokenpay/test/pay`: pays an order on test networks, either as a customer should, or with a mistake. */
 export function testPayRoute(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',

@@ -99,7 +99,10 @@ function createRoute(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Adds the webhook secret to an answer. It is in no table, so a repeated answer gets it here as the first one did. */
+/**
+ * Adds the webhook secret to an answer. The secret is in no table, so both the first answer and a repeated answer get
+ * it here.
+ */
 async function withSecret(shops: ShopOrders, answer: object): Promise<object> {
   const { id, webhookUrl } = answer as { readonly id: string; readonly webhookUrl: string | null };
   const secret = webhookUrl === null ? null : await shops.secretOf(id);

@@ -68,7 +68,7 @@ function readBody(
   { urlProblem }: AccountWithdrawals,
 ): { readonly sent: SentWithdrawal; readonly feeRate: bigint | null } {
   const values = new RequestValues();
-  // other fields decide whether the rest of the body is valid
+  // if the body is not an object, `readWithdrawal` below reports it
   const given = typeof body === 'object' && body !== null && 'feeRate' in body ? body.feeRate : null;
   const feeRate = readFeeRate(values, 'feeRate', given, 'either');
   const read = readWithdrawal(body, urlProblem, values);
@@ -76,7 +76,10 @@ function readBody(
   return { sent: read.sent, feeRate };
 }
 
-/** Adds the webhook secret to an answer. It is in no table, so a repeated answer gets it here as the first one did. */
+/**
+ * Adds the webhook secret to an answer. The secret is in no table, so both the first answer and a repeated answer get
+ * it here.
+ */
 async function withSecret(
   withdrawals: AccountWithdrawals,
   answer: object,
