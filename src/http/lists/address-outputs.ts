@@ -30,13 +30,13 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 export const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
 type OutputType = (typeof outputTypes)[number];
 
-/** Maximum number of outputs of one answer without a limit: an output takes half a kilobyte. */
+/** Maximum number of outputs of one answer to a request without a limit. An output takes half a kilobyte. */
 const outputsMax = 20_000;
-/** Maximum number of inscriptions of one answer: 7 MB. */
+/** Maximum number of inscriptions of one answer. They take 7 MB. */
 const inscriptionsMax = 100_000;
-/** Outputs whose contents are looked up together. */
+/** Number of outputs whose contents are read together. */
 const lookedUpAtOnce = 1_000;
-/** Bytes of a cursor, which names the height and outpoint that it follows. */
+/** Bytes of a cursor. It contains the height and the outpoint of the last listed output. */
 const positionBytes = 4 + 36;
 
 /** A question about the outputs of an address. */
@@ -56,7 +56,7 @@ export interface FilledOutput {
   readonly sats: readonly SatRange[] | null;
 }
 
-/** Room for the rest of an answer. */
+/** How many inscriptions, balances and ranges the rest of an answer may have. */
 interface Room {
   inscriptions: number;
   balances: number;
@@ -73,7 +73,7 @@ export function outputTypeOf(text: string | undefined): OutputType {
   return type;
 }
 
-/** The outputs of an address, read in turns, as JSON in parts. Only the answered part is read. */
+/** The outputs of an address, read in turns, as JSON in parts. Only what the answer shows is read. */
 export async function readOutputs(
   { client, tip }: Snapshot,
   reply: FastifyReply,
@@ -103,8 +103,8 @@ export async function contentsOf(
 }
 
 /**
- * Throws if runes are unknown and the type depends on them: a wallet may spend an output that is reported free of
- * runes, and lose the runes.
+ * Throws if runes are unknown and the type depends on them. Otherwise a wallet may spend an output that was wrongly
+ * reported free of runes, and lose the runes.
  */
 async function requireRunesFor(client: ClientBase, type: OutputType): Promise<void> {
   if (type !== 'cardinal' && type !== 'runic') return;
@@ -119,8 +119,8 @@ async function requireRunesFor(client: ClientBase, type: OutputType): Promise<vo
 }
 
 /**
- * The outputs of the wanted type, with their contents. Contents of other outputs are only read as far as needed to
- * decide that.
+ * The outputs of the wanted type, with their contents. Contents of other outputs are only read as far as needed to know
+ * their type.
  */
 async function filledOutputs(
   client: ClientBase,
@@ -188,7 +188,7 @@ function* outputsParts(
 }
 
 /**
- * The outputs that can be of the type, in ord's order; with a limit or a cursor, a page of all outputs, oldest first.
+ * The outputs that can be of the type, in ord's order. With a limit or a cursor: a page of all outputs, oldest first.
  * Without an index of addresses, only outputs with inscriptions are known, and they have no pages.
  */
 async function listedOutputs(
@@ -238,7 +238,7 @@ async function pageOfOutputs(
 
 function positionOf(bytes: Uint8Array): OutputPosition {
   const position = Buffer.from(bytes);
-  // signed, as the columns are, so that cursors made by clients can be compared
+  // signed like the columns, so that the database can compare any value, also in a cursor that a client made up
   return {
     height: position.readInt32BE(),
     txid: asTxid(position.subarray(4, 36)),

@@ -30,7 +30,7 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { addressTabs } from '#web/pages/address.page.ts';
 import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';
 
-/** Maximum number of outputs in one `/address`. ord lists all; 100,000 are 8 MB. */
+/** Maximum number of outputs in one answer to `/address`. 100,000 outputs take 8 MB. Ord lists all outputs. */
 const listedMax = 100_000;
 
 const addressAnswer = Type.Object({
@@ -118,7 +118,7 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Reads and sends in turns: an address can have a hundred thousand outputs. */
+/** Reads and sends an answer in turns, because an address can have a hundred thousand outputs. */
 async function sendJson(
   { pool }: AppDependencies,
   request: FastifyRequest,
@@ -145,7 +145,7 @@ async function readAddress(client: ClientBase, script: Uint8Array): Promise<Gene
   for await (const part of heldInscriptions(client, script, list))
     for (const { id } of part) inscriptions.push(idText(id));
   const runes = await runesOfScript(client, script);
-  // fields that the index cannot know are absent, as everywhere (docs/ord-api.md)
+  // fields that need an index of addresses are absent, as everywhere (docs/ord-api.md)
   if (!isWhole) return addressParts({ inscriptions }, runes, {});
   const outputs: string[] = [];
   let sats = 0;

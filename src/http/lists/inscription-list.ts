@@ -28,16 +28,25 @@ import type { ListChoice } from '#web/parts/choices.ts';
 import { kindChoices } from './kind-choices.ts';
 import { readList, refusePage } from './read-list.ts';
 
-/** Cards of a page: with the page's own files fewer than 60 requests. They fill rows of two, three, four and six. */
+/**
+ * Maximum number of cards of a page. With the page's own files they take fewer than 60 requests. 48 cards fill rows of
+ * two, three, four and six.
+ */
 const cardsMax = 48;
-/** Inscriptions that are read for them: equal contents, such as mints, follow each other. */
+/**
+ * Maximum number of inscriptions that are read for a page. It is higher than the number of cards, because equal
+ * contents, such as mints, often follow each other and share a card.
+ */
 const readMax = 8 * cardsMax;
 
 const sortNames = { newest: 'Newest', oldest: 'Oldest', number: 'Number', size: 'Size' } as const;
 type Sort = keyof typeof sortNames;
 const sorts = Object.keys(sortNames) as Sort[];
 
-/** Sends the list of all inscriptions as a page: token operations are hidden, and equal contents are shown once. */
+/**
+ * Sends the list of all inscriptions as a page. Token operations are hidden by default, and equal contents on one page
+ * are shown once.
+ */
 export async function sendInscriptionList(
   deps: AppDependencies,
   reply: FastifyReply,
@@ -45,7 +54,7 @@ export async function sendInscriptionList(
   page: number,
 ): Promise<FastifyReply> {
   const sort = sortOf(query);
-  // pages by number belong to ord's whole list
+  // page numbers count pages of ord's whole list, so nothing is hidden on them
   const wanted = choice(query.tokens, 'tokens', ['show', 'hide']);
   const isHiding = wanted !== 'show' && query.metaprotocol === undefined && page === 0;
   const tokens = isHiding ? { tokens: 'hide' } : {};
@@ -73,7 +82,7 @@ export async function sendInscriptionList(
       const { client, tip } = snapshot;
       const summaries = await inscriptionSummaries(
         client,
-        // there, ord's JSON repeats the first of all inscriptions
+        // past the end, ord's JSON repeats the first of all inscriptions, but this page shows no card
         listed.isPastEnd ? [] : listed.inscriptions.map(({ key }) => key),
       );
       const copies = await contentCopies(
@@ -97,7 +106,7 @@ export async function sendInscriptionList(
           })),
           page: listed.page,
           first: listed.page > 0 ? linkTo(query, {}) : null,
-          // the cursor of a page by number belongs to the whole list
+          // the cursor of a page by number belongs to the whole list, which includes token operations
           next:
             next === null ? null : linkTo(query, { cursor: next, ...(isPaged ? { tokens: 'show' } : {}) }),
           empty: listed.isPastEnd
@@ -128,7 +137,10 @@ function sortOf({ sort, order }: ListQuery): Sort {
   return choice(sort, 'sort', sorts) ?? (order === 'asc' ? 'oldest' : 'newest');
 }
 
-/** A link to the list with other choices; undefined removes a choice. A cursor is only valid for one list. */
+/**
+ * A link to the list with other choices; undefined removes a choice. The cursor is left out, because it is only valid
+ * for one list.
+ */
 function linkTo(query: ListQuery, more: Readonly<Record<string, string | undefined>>): string {
   const { cursor: _cursor, order: _order, ...own } = query;
   const parameters = Object.entries({ ...own, sort: sortOf(query), ...more }).flatMap(([name, value]) =>

@@ -10,7 +10,7 @@ const kindNames: Readonly<Record<InscriptionKind, string>> = {
   video: 'Video',
 };
 
-/** Links that narrow a list to a kind of content, and one to the whole list. */
+/** Links that narrow a list to a kind of content, and a link to the whole list. */
 export function kindChoices(
   current: string | undefined,
   href: (kind: InscriptionKind | undefined) => string,

@@ -10,7 +10,7 @@ import type { Paging } from '#http/parameters/list-parameters.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Bytes of a cursor, which names the key that it follows. */
+/** Bytes of a cursor. It contains the key after which the next page begins. */
 const keyBytes = 4;
 
 /** A requested page of a list. */
@@ -18,13 +18,13 @@ interface List {
   readonly filter: InscriptionFilter | null;
   readonly paging: Paging;
   readonly page: number;
-  /** Largest first; there is no next page. */
+  /** Whether the largest come first. Such a list has no next page. */
   readonly bySize?: boolean;
   /** Shortens a page after it was read, for a list that shows fewer entries. */
   readonly shorten?: (read: ListPage) => ListPage;
 }
 
-/** A page of a list, and the way to the next one. */
+/** A page of a list, and the cursor of the next page. */
 export interface Listed extends ListPage {
   readonly page: number;
   readonly nextCursor: string | null;
@@ -32,7 +32,10 @@ export interface Listed extends ListPage {
   readonly isPastEnd: boolean;
 }
 
-/** Only the list of all inscriptions has page numbers. Throws `request_invalid`. */
+/**
+ * Refuses a page number with filters or a cursor, because only the list of all inscriptions has page numbers. Throws
+ * `request_invalid`.
+ */
 export function refusePage(page: number, filter: InscriptionFilter | null, paging: Paging): void {
   if (page > 0 && (filter !== null || paging.cursor !== undefined)) {
     throw new AppError('request_invalid', 'page excludes filters and cursor: follow next_cursor instead');
@@ -69,7 +72,10 @@ export async function readList({ client, tip }: Snapshot, asked: List): Promise<
   return { ...listed, page: pageIndex, nextCursor, isPastEnd: false };
 }
 
-/** Writes a filter's bytes as text. Cursors compare the question, so all processes must write it in the same way. */
+/**
+ * Writes a filter's bytes as text. A cursor is only valid for the same question, so all processes must write the
+ * question in the same way.
+ */
 function hexOfBytes(_name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
 }

@@ -13,14 +13,14 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { transfersPage } from '#web/pages/transfers.page.ts';
 import type { TimelineEvent } from '#web/parts/timeline.ts';
 
-/** Rows on a page for people: more would be a long way to scroll on a phone. */
+/** Maximum number of transfers on a page for people. More would be too long to scroll on a phone. */
 export const pageRows = 100;
 
 interface FoundTransfers {
   readonly id: InscriptionId;
   readonly transfers: readonly Transfer[];
   readonly order: 'asc' | 'desc';
-  /** There are no newer transfers. */
+  /** Whether there are no newer transfers. */
   readonly isFirst: boolean;
   readonly nextCursor: string | null;
   readonly tip: Tip | null;
@@ -55,7 +55,7 @@ interface EventsQuestion {
   readonly network: NetworkParameters;
 }
 
-/** Transfers; those that were sales have their prices. */
+/** Events of transfers. A transfer that was a sale has its price. */
 async function eventsOf(
   client: ClientBase,
   { key, newestFirst, network }: EventsQuestion,
@@ -67,7 +67,7 @@ async function eventsOf(
   const txids = new Set<string | null>(
     newestFirst.map(({ txid }) => (txid === null ? null : displayHash(txid))),
   );
-  // further ones of the first and last block are on the pages before and after
+  // other sales of the first and last block are on the pages before and after
   const here = sales.filter(({ txid }) => txids.has(txid));
   return timelineOf(newestFirst, here, network);
 }

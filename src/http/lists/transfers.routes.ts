@@ -19,7 +19,7 @@ import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/insc
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { pageRows, sendTransfersPage } from './transfers-page.ts';
 
-/** Bytes of a cursor, which names the height and step that it follows. */
+/** Bytes of a cursor. It contains the height and the step of the last listed transfer. */
 const placeBytes = 8;
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

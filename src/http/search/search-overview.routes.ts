@@ -85,11 +85,11 @@ export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** The name of a suggestion. Lists show its kind beside it, because the number of an inscription alone says little. */
+/** The name of a suggestion. For an inscription it includes the kind, because a number alone says little. */
 const suggestedName = (kind: MeaningKind, label: string): string =>
   kind === 'inscription' ? `Inscription ${label}` : label;
 
-/** Throws `request_invalid`, naming the parameter. */
+/** The question of a query. Throws `request_invalid` with the name of the parameter. */
 function questionOf(query: FacetsQuery): FacetsQuestion {
   const { text, hash } = query;
   const corpus = choice(query.corpus, 'corpus', ['content', 'metadata']) ?? 'content';
@@ -106,7 +106,7 @@ function questionOf(query: FacetsQuery): FacetsQuestion {
   return { corpus, ...(text === undefined ? {} : { text }), ...matchOf(query), ...narrowed };
 }
 
-/** Each corpus accepts the parameters of its own search. */
+/** Refuses parameters that the search of this corpus does not have. Throws `request_invalid`. */
 function checkCorpus(corpus: Corpus, { text, hash, key, value }: FacetsQuery): void {
   if (corpus === 'content') {
     if (key !== undefined || value !== undefined)

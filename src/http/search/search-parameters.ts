@@ -18,9 +18,9 @@ import { exampleHash } from './search.schemas.ts';
 const maxPage = 2 ** 31 - 1;
 const maxItemsPerPage = 1_000;
 const itemsPerPageDefault = 100;
-/** Maximum number of traits in one search: no known inscription has more. */
+/** Maximum number of traits in one search. No known inscription has more traits. */
 const maxTraits = 32;
-/** Maximum code points of a title, the same as of a needle. */
+/** Maximum number of code points of a title. It is the same as for a needle. */
 const maxTitle = 1_000;
 
 const flag = (description: string) =>
@@ -67,7 +67,10 @@ export const sortQuery = {
   order: text('asc (first), or desc', acceptedForms.order, 'asc'),
 };
 
-/** Parameters of paging. Unknown parameters are ignored: public clients send more than the interface names. */
+/**
+ * Parameters of paging. Unknown parameters are ignored, because public clients send more parameters than the interface
+ * names.
+ */
 const pagingQuery = {
   page: Type.Optional(
     Type.Integer({ minimum: 1, maximum: maxPage, description: 'number of the page, from 1', examples: [1] }),
@@ -186,7 +189,10 @@ export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly hi
   return { page: page ?? 1, itemsPerPage, pending, highlight, ...withoutAbsent(given) };
 }
 
-/** The filter of a search; undefined if it has none. Throws `request_invalid`, naming the parameter. */
+/**
+ * The filter of a search; undefined if the query has no filter. Throws `request_invalid` with the name of the
+ * parameter.
+ */
 export function searchFilterOf(
   query: Given<typeof searchFilterQuery & typeof memberQuery>,
 ): SearchFilter | undefined {

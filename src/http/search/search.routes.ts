@@ -41,7 +41,7 @@ import {
 } from './search-parameters.ts';
 import { hashOf, requireOneOf } from './validate-parameters.ts';
 
-/** The searches of the interface (4.6), the look-up of many hashes, and ord's `/search` redirects. */
+/** The searches of the interface (4.6), the check of many hashes, and ord's `/search` redirects. */
 export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
   const tags = ['search'] as const;
   roomRoutes(app, ['/search/*', '/indexer', '/indexer/*'], 'search');
@@ -143,7 +143,7 @@ function lookupRoutes(
       querystring: lookupQuery,
       response: { 200: lookupAnswer, 304: unchanged },
     },
-    // a record has the content, which may have 4 MB
+    // a record contains the content, of up to 4 MB
     config: { errors: 'search', guard: searches('inscription'), answersLarge: true },
     handler: async (request, reply) => {
       const { id: text } = request.query;
@@ -188,7 +188,7 @@ function lookupRoutes(
   });
 }
 
-/** `/search?query=` redirects to a page without searching. */
+/** The guard of `/search`. With only `query`, the path redirects to a page without searching. */
 function guardOf({ query, text, hash }: Readonly<Record<string, unknown>>): Guard {
   return query !== undefined && text === undefined && hash === undefined ? redirects : searches('search');
 }
@@ -242,7 +242,8 @@ function envelope<Result>(
 }
 
 /**
- * The record of a search by hash: the interface's fields, without those that the client already has or did not request.
+ * The record of a search by hash. It has the interface's fields, without fields that the client already has or did not
+ * request.
  */
 function withoutTexts(
   record: SearchRecord,

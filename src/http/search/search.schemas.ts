@@ -135,7 +135,7 @@ export const hashesAnswer = Type.Object({
   status: Type.Literal('ok'),
   count: Type.Integer(),
   newCount: Type.Integer(),
-  /** `new` is true only within these blocks. */
+  /** `new` says that a hash is new within these blocks. */
   coverage,
   results: Type.Array(
     Type.Object({

@@ -25,18 +25,21 @@ interface KnownTransaction {
   readonly isPending: boolean;
 }
 
-/** The thing with a given hash. Null: neither an indexed block nor a transaction of these tables. */
+/** The thing with a given hash. Null: neither an indexed block nor a transaction in these tables has the hash. */
 export type KnownHash =
   | { readonly kind: 'block'; readonly block: BlockFacts }
   | ({ readonly kind: 'transaction' } & KnownTransaction)
   | null;
 
-/** Finds a block, else a transaction that revealed, sold, etched or is in the mempool. At most seven look-ups. */
+/**
+ * Finds a block, else a transaction that revealed, sold, etched or is in the mempool. Reads the database at most seven
+ * times.
+ */
 export async function knownHash(client: ClientBase, { block: hash, txid }: HashNotation): Promise<KnownHash> {
   const block = await blockAt(client, { kind: 'hash', hash });
   if (block !== null) return { kind: 'block', block };
   const revealed = await inscriptionName(client, { kind: 'id', id: { txid, index: 0 } });
-  // without its index, this would read all sales
+  // without its index, the query would read all sales
   const hasSales = (await builtIndexes(client, [salesOfTransactionIndex])).size > 0;
   const [stored = null] = hasSales ? await salesOfTransaction(client, txid, 1) : [];
   // deliveries of our own orders are not sales, and have no page of a sale

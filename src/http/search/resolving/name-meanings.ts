@@ -87,9 +87,9 @@ const namesOf = ({ id, title, inventory = id, scanner = id }: Satribute): string
   scanner,
 ];
 
-/** Maximum number of collections that are listed: more would hide the texts below them. `/market` lists all. */
+/** Maximum number of listed collections. More would push the found texts out of view. `/market` lists all. */
 const collectionsMax = 3;
-/** Least characters of a beginning: the names of many collections begin with the same letter. */
+/** Minimum number of characters of a beginning, because the names of many collections begin with the same letter. */
 const beginningCharsMin = 2;
 
 /** Imported collections whose name or slug is the text, or begins with it. */
@@ -116,7 +116,7 @@ export async function collectionMeanings(
   return meanings;
 }
 
-/** The cheapest pending sale. Nodes see no listings, so this is the only floor price that they know. */
+/** The cheapest pending sale. A node sees no listings, so this is the only floor price that it knows. */
 async function floorFact(client: ClientBase, collection: NamedCollection): Promise<string[]> {
   const floor = await pendingFloor(client, collection);
   return floor === null ? [] : [`cheapest pending sale ${plural(floor.price, 'sat')}`];

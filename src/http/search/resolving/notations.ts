@@ -14,7 +14,10 @@ export type SatForm = 'number' | 'name' | 'degree' | 'decimal' | 'percentile';
 /** One thing that a text can mean by its form alone. Its existence is checked later. */
 export type Notation =
   | { readonly kind: 'inscription id'; readonly id: InscriptionId | null }
-  /** `isMarked`: with `#`, which only inscriptions have. Null: no inscription or block has such a number. */
+  /**
+   * `isMarked`: the number has a `#`, so it can only mean an inscription. `inscription` or `height` null: no
+   * inscription, or no block, can have this number.
+   */
   | {
       readonly kind: 'number';
       readonly inscription: number | null;
@@ -26,16 +29,16 @@ export type Notation =
   | { readonly kind: 'outpoint'; readonly text: string }
   | { readonly kind: 'satpoint'; readonly text: string }
   | { readonly kind: 'address'; readonly address: string }
-  /** Null: too large for any rune. */
+  /** `id` null: the numbers are too large for any rune. */
   | { readonly kind: 'rune id'; readonly id: RuneId | null }
-  /** `isSpaced`: with bullets, which only runes have. */
+  /** `isSpaced`: the name has bullets, so it can only mean a rune. */
   | { readonly kind: 'rune'; readonly rune: Rune; readonly isSpaced: boolean }
-  /** Null: the notation is right, but its numbers name no sat. */
+  /** `sat` null: the notation is right, but its numbers name no sat. */
   | { readonly kind: 'sat'; readonly form: SatForm; readonly text: string; readonly sat: Sat | null }
   /** A name given by people: of a satribute or a collection. */
   | { readonly kind: 'name'; readonly name: string };
 
-/** Longest text that is read: names of collections have 100 characters, satpoints 96. */
+/** Maximum number of characters of a text that is read. Names of collections have up to 100, satpoints up to 96. */
 const textCharsMax = 200;
 
 /**
@@ -73,17 +76,18 @@ function wholeNotation(text: string, network: NetworkParameters): Notation | nul
 const paymentUri = /^bitcoin:([a-z0-9]+)(?:\?.*)?$/iu;
 
 /**
- * An address in capitals, the form of QR codes, in its usual lower case. Addresses that depend on case stay unchanged.
+ * An address in its usual lower case, because QR codes contain it in capitals. An address whose case matters stays
+ * unchanged.
  */
 function inLowerCase(address: string, network: NetworkParameters): string {
   const lower = address.toLowerCase();
   return parseAddress(lower, network).kind === 'script' ? lower : address;
 }
 
-/** Numbers of inscriptions and their keys are integers of Postgres. */
+/** Maximum number of an inscription. Numbers and keys of inscriptions are integers of Postgres. */
 const inscriptionNumberMax = 2 ** 31 - 1;
 
-/** Digits, also in the groups that pages show: the number of an inscription, a height, and a sat. */
+/** Notations of digits, also in groups as pages show them: the number of an inscription, a height, and a sat. */
 function numberNotations(text: string): Notation[] {
   const match = /^(#?)(-?)(\d{1,63}|\d{1,3}(?:,\d{3})+)$/u.exec(text);
   if (match === null) return [];
@@ -117,7 +121,7 @@ function runeNotation(text: string): Notation[] {
   return rune === null ? [] : [{ kind: 'rune', rune, isSpaced: text.includes('•') }];
 }
 
-/** Marks of a degree, in ord's form and in the form of keyboards. */
+/** A degree, with the marks that ord writes or with the marks of a keyboard. */
 const degree = /^(\d{1,10})°(\d{1,10})[′'’](\d{1,10})(?:″|"|”|''|′′)(?:(\d{1,20})(?:‴|'''|′′′))?$/u;
 const satForms: readonly (readonly [SatForm, RegExp])[] = [
   ['decimal', /^\d{1,10}\.\d+$/u],

@@ -50,12 +50,12 @@ const whySat: Readonly<Record<SatForm, string>> = {
   percentile: 'is at this percentage of all sats',
 };
 
-/** Number above all heights and numbers of inscriptions: larger numbers almost always mean a sat. */
+/** A number above all heights and all numbers of inscriptions. Larger numbers almost always mean a sat. */
 const hardlyOther = 2 ** 31;
 
 /**
- * The meaning of a text as a sat. Every valid notation names an existing sat: words in lower case are names too, and
- * short numbers more often mean something else.
+ * The meaning of a text as a sat. Every valid notation names an existing sat. So a name or a small number is only
+ * `possible`: any short word in lower case is a name, and small numbers more often mean something else.
  */
 export function satMeaning(form: SatForm, sat: Sat): Meaning {
   const { height, rarity } = satStanding(sat);

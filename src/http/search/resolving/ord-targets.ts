@@ -19,11 +19,10 @@ type Chain = Pick<AppDependencies, 'pool' | 'network'>;
  */
 
 /**
- * The redirect of ord's `/search`, if the target exists here: blocks, known transactions, outputs, addresses,
- * inscriptions by id or number, satpoints, runes by id or, if they exist, by name, and sats by degree, decimal or
- * percentile. A name of a sat is any word, so it is searched as a text. Other 64 hex digits count as the hash of a
- * file, and anything else as a text; both become searches of the page. The id of an unknown rune leads to an answer
- * that says so.
+ * The redirect of ord's `/search`. Its targets are known blocks and transactions, outputs, addresses, inscriptions by
+ * id or number, satpoints, runes by id, existing runes by name, and sats by degree, decimal or percentile. The name of
+ * a sat can be any word, so it is searched as a text. Any other 64 hex digits are searched as the hash of a file, and
+ * anything else as a text. The id of an unknown rune leads to an answer that says so.
  */
 export async function ordTarget({ pool, network }: Chain, given: string, { signal }: Asker): Promise<string> {
   const query = given.trim();
@@ -59,7 +58,10 @@ export async function bareTarget(
     : formTarget(notation, query);
 }
 
-/** The only segment of a path, without surrounding blanks; the spacers of a rune are percent-encoded. */
+/**
+ * The only segment of a path, decoded, because the spacers of a rune are percent-encoded. Null if the path has several
+ * segments, or if blanks surround the segment.
+ */
 function segmentOf(url: string): string | null {
   const segment = /^\/+([^/?#]+)/u.exec(url)?.[1];
   if (segment === undefined || /^\/+[^/?#]+\/+[^/?#]/u.test(url)) return null;
@@ -82,7 +84,7 @@ async function barePathOf(
   return isMissing ? textTarget(query) : rune;
 }
 
-/** Targets that need no look-up: ord's answer at the target says whether the thing exists. */
+/** The target of a notation that needs no database, or null. The answer at the target says whether the thing exists. */
 function formTarget(notation: Notation, query: string): string | null {
   if (notation.kind === 'inscription id') return `/inscription/${query}`;
   if (notation.kind === 'number') return /^-?\d+$/u.test(query) ? `/inscription/${query}` : null;
@@ -94,7 +96,7 @@ function formTarget(notation: Notation, query: string): string | null {
   return isSat ? `/sat/${encodeURIComponent(query)}` : null;
 }
 
-/** Whether ord reads a text as a sat: it reads whole numbers as inscriptions, and names as words. */
+/** Whether ord reads a text as a sat. Ord reads whole numbers as inscriptions, and names as words. */
 const isOrdsSat = ({ form, text }: Extract<Notation, { kind: 'sat' }>, query: string): boolean =>
   form !== 'number' && form !== 'name' && text === query;
 

@@ -20,16 +20,19 @@ export interface ResolveQuestion {
   readonly text: string;
   readonly asker: Asker;
   readonly detail: Detail;
-  /** Finds transactions that are in no table. Null: they are not looked for. */
+  /** Finds transactions that are in no table. Null: such transactions are not searched. */
   readonly transactions: Transactions | null;
 }
 
-/** Limit of a look-up. By its index it takes a millisecond; without the index it would read a table. */
+/**
+ * Maximum time of a statement, in ms. With its index a statement takes one millisecond. Without the index it would read
+ * a whole table.
+ */
 const lookUpMs = 1_000;
 
 /**
- * Everything that a text names here, most certain first (ADR 83). It uses one snapshot, and at most thirteen look-ups
- * by indexes. The node is asked afterwards, for some seconds at most, about a hash that is not in the index.
+ * Everything that a text names here, most certain first (ADR 83). The database is read in one snapshot, by indexes, at
+ * most thirteen times. If it does not have a hash, the node is asked, for some seconds at most.
  */
 export async function resolve(
   deps: Dependencies,
@@ -47,7 +50,7 @@ export async function resolve(
     },
     asker.signal,
   ).catch((error: unknown) => {
-    // before the first sync ends, the indexes for short look-ups are missing: the text then has no meanings
+    // before the first sync ends, the indexes for short reads are missing, so the text has no meanings
     if (error instanceof Error && codeOfPostgresError(error) === 'postgres_timeout') return [];
     throw error;
   });
@@ -59,8 +62,8 @@ export async function resolve(
 
 /**
  * The redirect of the search box for a text that certainly means one thing: an id, an address, a hash, or a notation
- * with its own marks. Null: the text may also be a word, so its results are shown. The page of an unknown id says that
- * it is unknown.
+ * with its own marks. Null: the text may also be a word, so the results of a search are shown. The page of an unknown
+ * id says that it is unknown.
  */
 export async function typedTarget(
   deps: Dependencies,
@@ -138,7 +141,7 @@ async function meaningsOfWord(
   }
 }
 
-/** Meanings that are certain by their form; their pages say whether the thing exists. */
+/** The meaning of a notation that is certain by its form. The page of the thing says whether the thing exists. */
 const meaningOfForm = (kind: 'output' | 'satpoint' | 'address', label: string, why: string): Meaning => ({
   kind,
   label,
@@ -149,10 +152,13 @@ const meaningOfForm = (kind: 'output' | 'satpoint' | 'address', label: string, w
   certainty: 'certain',
 });
 
-/** Longest wait for the node: a person waits for the answer, and a page about the hash is useful without it. */
+/**
+ * Maximum wait for the node, in ms. A person waits for the page, and a page about the hash is useful even without the
+ * node's answer.
+ */
 const nodeWaitMs = 2_000;
 
-/** A hash that is in no table: of a transaction that the node or a block has, or of a file. */
+/** The meaning of a hash that is in no table: a transaction that the node or a block has, or a file. */
 async function unindexedHash(
   { hex, txid }: Extract<Notation, { kind: 'hash' }>,
   transactions: Transactions | null,
