@@ -13,16 +13,16 @@ import { readChunks } from './read-chunks.ts';
 /** Bounds that all bodies of the process share. */
 export interface BodiesShared {
   readonly room: BodyRoom;
-  /** Places for large bodies. */
+  /** Limits the number of large bodies. */
   readonly places: Shares;
 }
 
-/** The body of one request: its share of the bounds, from its announcement until the answer is sent. */
+/** The body of one request. It counts in the shared bounds from its announcement until the answer is sent. */
 export class ArrivingBody {
   readonly #asker: Asker;
   readonly #shared: BodiesShared;
   readonly #held: HeldRoom;
-  /** Bytes that it may hold without room. */
+  /** Bytes that the body may still hold without counting in `room`. */
   #freeBytes: number = limits.freeBodyBytes;
   #hasPlace = false;
   /** Resolves when the body is no longer being parsed. */
@@ -32,15 +32,16 @@ export class ArrivingBody {
     this.#asker = asker;
     this.#shared = shared;
     this.#held = shared.room.hold(asker.client);
-    // runs always: after the answer was sent, cut off or has failed. A thread may keep the bytes longer
+    // this always runs, after the answer was sent, cut off or has failed; a thread may keep the bytes longer
     asker.whenOut(() => void this.#parsing.finally(() => this.#held.release()));
   }
 
   /**
-   * Checks a body before it arrives. Throws `body_too_large`, and `too_many_at_once` or `bodies_busy` if a large one
-   * may not be sent now. Room is taken only when bytes arrive: a client may announce bytes that it never sends.
+   * Checks a body before it arrives. Throws `body_too_large`, and `too_many_at_once` or `bodies_busy` if a large body
+   * may not be sent now. Memory is counted only when bytes arrive, because a client may announce bytes that it never
+   * sends.
    *
-   * @param isKept in memory; a sink has bounds of its own
+   * @param isKept whether the body is kept in memory; a sink has bounds of its own
    */
   announce(bytes: number, bodyLimit: number, isKept: boolean): void {
     if (bytes > bodyLimit) throw tooLarge();
@@ -74,7 +75,7 @@ export class ArrivingBody {
   /**
    * The value of the body. Throws `request_invalid`.
    *
-   * @param within the field that contains all others; names of faults leave it out
+   * @param within the field that contains all other fields; faults name fields without it
    */
   async parse(reader: BodyReader, within?: string): Promise<unknown> {
     const parsing = reader.end();
@@ -86,7 +87,7 @@ export class ArrivingBody {
     throw new InvalidRequest([first, ...others]);
   }
 
-  /** Takes room for bytes that will be held. Throws `bodies_busy`. */
+  /** Counts bytes that will be held in memory. Throws `bodies_busy` if there is no memory left. */
   takeRoom(bytes: number): void {
     const free = Math.min(bytes, this.#freeBytes);
     this.#freeBytes -= free;
@@ -100,7 +101,7 @@ export class ArrivingBody {
   }
 }
 
-/** A fault that names its field as it is named inside another field. */
+/** A fault whose field is named without the outer field `within`. */
 function namedWithin(fault: BodyFault, within: string | undefined): BodyFault {
   const { message, parameter = '' } = fault;
   const outer = `${within ?? ''}.`;

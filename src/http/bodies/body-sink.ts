@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Takes the body of a request while it arrives, in place of the memory of the process. */
+/** Takes the body of a request while it arrives, so that the process does not keep it in memory. */
 export interface BodySink {
   /**
-   * Takes the next bytes. No more are read until it resolves; undefined: more may come at once. Throws to refuse the
-   * body.
+   * Takes the next bytes. No more bytes are read until the promise resolves; undefined: more may come at once. Throws
+   * to refuse the body.
    */
   append(chunk: Uint8Array): Promise<void> | undefined;
   /** Ends a complete body. The result is the body that the route gets. */
@@ -16,8 +16,8 @@ export interface BodySink {
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Takes bodies of any content type, in place of the parsers. It is asked before the first byte is read, and may
-     * refuse by throwing.
+     * Makes the sink that takes bodies of any content type in place of the parsers. It is called before the first byte
+     * is read, and may refuse the request by throwing.
      */
     readonly sink?: (request: FastifyRequest, reply: FastifyReply) => Promise<BodySink>;
   }

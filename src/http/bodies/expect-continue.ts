@@ -6,8 +6,8 @@ const waiting = new WeakSet<IncomingMessage>();
 
 /**
  * Lets the hooks of a route decide before a client with `Expect: 100-continue` sends the body. By default Node asks for
- * it at once, so a refused client sends its body in vain. After an answer without 100, Node closes the connection,
- * because either the body or the next request may follow. Call it before the app listens.
+ * the body at once, so a refused client sends its body in vain. After an answer without 100, Node closes the
+ * connection, because either the body or the next request may follow. Call it before the app listens.
  */
 export function deferContinue({ server }: FastifyInstance): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

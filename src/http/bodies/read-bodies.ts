@@ -20,7 +20,7 @@ import { deferContinue, sendContinue } from './expect-continue.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 import { cutSmallChunks } from './small-chunks.ts';
 
-/** Current use by bodies, and the bounds. */
+/** The current use by bodies, and the bounds. */
 export interface BodiesUnderWay {
   readonly large: QueueState;
   readonly bytes: QueueState;
@@ -35,8 +35,8 @@ interface Admitted {
 const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Reads bodies within the limits of their routes (docs/http.md, "Bodies"). It runs after the `onRequest` hooks for
- * access and rates, so no body of a refused request is read. Call it before the routes are added.
+ * Reads bodies within the limits of their routes (docs/http.md, "Bodies"). Bodies are read after the `onRequest` hooks
+ * for access and rates, so no body of a refused request is read. Call this before the routes are added.
  */
 export function readBodies(
   app: FastifyInstance,
@@ -103,7 +103,8 @@ function refuseEncoded({ headers }: FastifyRequest, reply: FastifyReply): void {
   const encoding = (headers['content-encoding'] ?? '').trim();
   if (encoding === '' || encoding.toLowerCase() === 'identity') return;
   const shown = encoding.slice(0, shownEncodingChars);
-  // names the accepted encoding (RFC 9110, 15.5.16); the rest of the body may still arrive
+  // the answer names the accepted encoding (RFC 9110, 15.5.16) and closes the connection, because the rest of the body
+  // may still arrive
   reply.header('accept-encoding', 'identity').header('connection', 'close');
   throw new AppError(
     'media_type_unsupported',
@@ -122,7 +123,7 @@ function largePlaces(): Shares {
   });
 }
 
-/** Passes the body to a sink: all of it or nothing. */
+/** Passes the body to a sink. If anything fails, the sink discards everything. */
 async function sunk(sink: BodySink, pour: () => Promise<void>): Promise<unknown> {
   try {
     await pour();
@@ -133,12 +134,12 @@ async function sunk(sink: BodySink, pour: () => Promise<void>): Promise<unknown>
   }
 }
 
-/** Makes Fastify take a body with an invalid content type like one without a type: it would refuse it. */
+/** Deletes an invalid content type. Fastify would refuse such a body, but it accepts a body without a type. */
 function dropNoType({ raw: { headers } }: FastifyRequest): void {
   if (!isMediaType(headers['content-type'] ?? '')) delete headers['content-type'];
 }
 
-/** Closes the connection after an error: its client may still send the unread body. */
+/** Closes the connection after an error, because the client may still send the unread body. */
 async function closingOnError(reply: FastifyReply, work: () => Promise<void>): Promise<void> {
   try {
     await work();

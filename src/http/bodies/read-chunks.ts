@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Bytes after which each chunk takes a turn of the event loop of its own. Nearly all bodies are complete by then. */
+/** Number of bytes after which each chunk takes its own turn of the event loop. Nearly all bodies are shorter. */
 const freeBytes = 64 * 1024;
 
 /**
- * Passes on each chunk of a body as it arrives, those of a long body in the turns of `client`, and the next one once
- * `take` is ready for it. Throws `request_invalid` for a body that ends early, and the errors of `take`; the rest of
- * the body is then not read.
+ * Passes each chunk of a body to `take` as it arrives, and the next chunk once `take` is ready for it. Chunks of a long
+ * body wait for turns of `client`. Throws `request_invalid` for a body that ends early, and the errors of `take`. After
+ * an error, the rest of the body is not read.
  */
 export function readChunks(
   payload: IncomingMessage,

@@ -5,14 +5,14 @@ import { handleClientError } from '#http/server/errors/client-errors.ts';
 import { limits } from '#http/server/limits.ts';
 import { announcesBody } from './announced-body.ts';
 
-/** Times that a server waits for slow bodies. */
+/** How long slow bodies may take, how fast they must be (bytes per second), and how often they are checked. */
 export type BodyPace = Readonly<Record<'bodyPatienceMs' | 'bodyRate' | 'checkMs', number>>;
 
 const usual: BodyPace = { ...limits, checkMs: 1_000 };
 
 /**
  * Ends requests whose bodies arrive too slowly with 408, whether the body is being read or not. Node's own time limit
- * is the same for all bodies, and must suit the largest.
+ * is the same for all bodies, so it must be long enough for the largest.
  */
 export function cutSlowBodies(app: FastifyInstance, pace: BodyPace = usual): void {
   app.addHook(

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 
-/** Largest size of a block: 100 MB are a hundred blocks, each handed to the thread without a copy. */
+/**
+ * Maximum size of a block in bytes. A body of 100 MB has a hundred blocks, and each is handed to the thread without a
+ * copy.
+ */
 const blockBytesMax = 1024 * 1024;
-/** Size of the first block of a body. */
+/** Maximum size of the first block of a body, in bytes. Further blocks are up to twice as large as the block before. */
 const blockBytesMin = 16 * 1024;
 
 /**
- * The bytes of a body, copied once into blocks. Chunks are not kept: a client may send a hundred million chunks of one
- * byte, and each kept chunk would cost a hundred times its size.
+ * The bytes of a body, copied once into blocks. Chunks are not kept, because a client may send a hundred million chunks
+ * of one byte, and each kept chunk would take a hundred times its size.
  */
 export class BodyBlocks {
   readonly #expected: number;
@@ -20,7 +23,7 @@ export class BodyBlocks {
   /**
    * Starts without bytes.
    *
-   * @param expected the length of the body in bytes as its client states it; 0: unknown
+   * @param expected the length of the body in bytes, as the client states it; 0: unknown
    * @param takeRoom called with the size of each block before it is made; may throw
    */
   constructor(expected: number, takeRoom: (bytes: number) => void = () => undefined) {
@@ -45,7 +48,7 @@ export class BodyBlocks {
     }
   }
 
-  /** The blocks, without the free end of the last one. Nothing may be appended afterwards. */
+  /** The blocks, without the free end of the last block. Nothing may be appended afterwards. */
   blocks(): Uint8Array<ArrayBuffer>[] {
     const last = this.#blocks.pop();
     if (last !== undefined) this.#blocks.push(last.subarray(0, last.byteLength - this.#free));
@@ -64,7 +67,7 @@ export class BodyBlocks {
   }
 }
 
-/** The bytes of all blocks in one piece; those of a single block are not copied. */
+/** The bytes of all blocks in one piece. The bytes of a single block are not copied. */
 export function joinBlocks(blocks: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
   const [first] = blocks;
   if (blocks.length === 1 && first !== undefined) return first;

@@ -1,10 +1,10 @@
 import type { WholeBodyKind } from './parse-body.ts';
 
-/** Bounds of a body besides plain texts. */
+/** Bounds of the structure of a body. */
 export interface StructureBounds {
-  /** In JSON: brackets, commas and colons. In a form: fields, and brackets in their names. */
+  /** Maximum number of marks. In JSON: brackets, commas and colons. In a form: fields, and brackets in their names. */
   readonly marks: number;
-  /** Levels of JSON. */
+  /** Maximum depth of JSON. */
   readonly depth: number;
 }
 
@@ -14,7 +14,7 @@ export interface StructureFault {
   readonly message: string;
 }
 
-/** The bound that a body exceeds, found before it is parsed; null: none. */
+/** The bound that a body exceeds, found before the body is parsed; null: the body is within its bounds. */
 export function structureFault(
   kind: WholeBodyKind,
   bytes: Uint8Array,
@@ -27,8 +27,8 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * The bound that a JSON text exceeds, found before it is parsed; null: none. Skips strings, and stops at the first mark
- * beyond a bound.
+ * The bound that a JSON text exceeds, found before the text is parsed; null: it is within its bounds. Skips strings,
+ * and stops at the first mark beyond a bound.
  */
 function jsonFault(given: Uint8Array, bounds: StructureBounds): StructureFault | null {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
@@ -64,7 +64,7 @@ function jsonFault(given: Uint8Array, bounds: StructureBounds): StructureFault |
   return null;
 }
 
-/** The position of the quote that ends a string; the length of the bytes if there is none. */
+/** The position of the quote that ends a string; the length of the bytes if the string does not end. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let first = end;

@@ -15,8 +15,9 @@ export interface BodyTask {
 }
 
 /**
- * Bytes of a body from which garbage is collected at once. The bytes, their text, its values and their bytes again take
- * five times the body; without this, an idle thread keeps them until it parses more.
+ * Size of a body from which garbage is collected at once, in bytes. The body, its text, its values and their bytes take
+ * five times the size of the body. Without the collection, an idle thread keeps this memory until it parses another
+ * body.
  */
 const collectedBytes = 8_000_000;
 
@@ -41,5 +42,5 @@ export default function parse(task: BodyTask): unknown {
   } as unknown as Parameters<typeof move>[0]);
 }
 
-/** Frees the memory of bytes before garbage is collected: they are not read any more. */
+/** Frees the memory of bytes before garbage is collected, because they are not read any more. */
 const release = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0);

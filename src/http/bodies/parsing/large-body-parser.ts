@@ -2,9 +2,12 @@ import { Piscina } from 'piscina';
 import type { BodyTask } from './body.worker.ts';
 import type { ParsedBody } from './parse-body.ts';
 
-/** Bodies that may wait: more than the room admits, because each has more than a mebibyte. */
+/**
+ * Maximum number of bodies that wait for the thread. `limits.bodyRoom` never admits this number, because each large
+ * body has more than a mebibyte.
+ */
 const waitingMax = 256;
-/** Time without work after which the thread ends: orders come in bursts. */
+/** How long the thread waits for work before it ends, in ms. Orders come in bursts. */
 const idleMs = 30_000;
 /** Parses large bodies one after the other in its own thread, which starts with the first body. */
 export class LargeBodyParser {
@@ -16,7 +19,7 @@ export class LargeBodyParser {
     idleTimeout: idleMs,
   });
 
-  /** Parses a body. Its blocks are transferred: the caller can no longer use them. */
+  /** Parses a body. Its blocks are transferred, so the caller can no longer use them. */
   parse(task: BodyTask): Promise<ParsedBody> {
     return this.#workers.run(task, { transferList: task.blocks.map(({ buffer }) => buffer) });
   }

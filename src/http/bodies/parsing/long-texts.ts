@@ -12,18 +12,21 @@ export type LongTexts = boolean | readonly string[];
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The handler takes long texts of a large body as bytes. Its schema names their fields with `bodyText`. A list
-     * names the fields that may be long. Long texts of all other fields are cut after 4,097 characters: they are
-     * refused as too long, or belong to unknown fields, and 30 MB of them would be kept until the answer is sent.
+     * The handler takes long texts of a large body as bytes. The fields of these texts have `bodyText` in the schema. A
+     * list names the fields that may be long. Long texts of all other fields are cut after 4,097 characters. Such texts
+     * are refused as too long, or belong to unknown fields, and up to 30 MB of them would be kept until the answer is
+     * sent.
      */
     readonly longTexts?: LongTexts;
   }
 }
 
-/** Characters left of a cut text: more than the longest text that is not a content. */
+/**
+ * Number of characters that are left of a cut text. It is more than the longest text that is not a content may have.
+ */
 const cutChars = 4097;
 
-/** Bytes of the shortest long text: a shorter one costs more as a view than as a string. */
+/** Minimum size of a long text, in bytes. A shorter text costs more as a view than as a string. */
 export const longTextBytes = 4096;
 
 /** The schema of a text that may be long. */
@@ -41,11 +44,11 @@ export function textBytes(text: BodyText): number {
 }
 
 /**
- * Replaces each long text in a JSON value by its bytes, all in one buffer. It changes the value; a value that is itself
- * a long text is returned as bytes.
+ * Replaces each long text in a JSON value by its bytes, all in one buffer. The given value is changed. If the value is
+ * itself a long text, its bytes are returned.
  *
- * @param names of the fields that may be long, or whose lists have long texts: texts of others are cut. True: all may
- * be long
+ * @param names of the fields that may be long, or whose lists may have long texts. Texts of other fields are cut. True:
+ * all fields may be long
  */
 export function liftLongTexts(
   value: unknown,
@@ -76,12 +79,12 @@ export function liftLongTexts(
 interface TextPlace {
   readonly holder: Record<string, unknown>;
   readonly name: string;
-  /** Name of the field; for an item, that of its list. */
+  /** Name of the field. For an item of a list: the name of the list. */
   readonly field: string;
   readonly text: string;
 }
 
-/** Finds long texts without recursion: JSON may be as deep as a body is long. */
+/** Finds long texts without recursion, because JSON may be as deep as a body is long. */
 function longTextsIn(root: Record<string, unknown>): TextPlace[] {
   const places: TextPlace[] = [];
   const left: { readonly holder: Record<string, unknown>; readonly list: string | null }[] = [

@@ -5,10 +5,11 @@ declare module 'fastify' {
     /** The format of the route's body; absent: any JSON. */
     readonly body?: BodyKind;
     /**
-     * The field of the body that contains all others. Names of faults leave it out, to equal those of paths without it.
+     * The field of the body that contains all other fields. Faults name fields without it, like paths that have no such
+     * field.
      */
     readonly within?: string;
-    /** The most texts of a body that is a list of texts. */
+    /** Maximum number of texts of a body that is a list of texts. */
     readonly textsMax?: number;
   }
 }
@@ -23,7 +24,7 @@ export const mediaTypes = {
 /** The content type of bodies for a sink. */
 export const anyMediaType = '*/*';
 
-/** Maximum characters of a media type: an inscription could not have a longer one in one push. */
+/** Maximum number of characters of a media type. An inscription could not have a longer type in one push. */
 const mediaTypeChars = 520;
 /** A type with its parameters (RFC 9110, 8.3.1), in visible ASCII and blanks. */
 const mediaTypeForm =

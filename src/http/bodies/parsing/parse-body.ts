@@ -18,20 +18,22 @@ export interface BodyFault {
   readonly parameter?: string;
 }
 
-/** The result of parsing. Not an error class, because classes do not survive the transfer between threads. */
+/**
+ * The result of parsing. A failure is not an error class, because classes do not survive the transfer between threads.
+ */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | {
       readonly ok: false;
       readonly message: string;
-      /** All faults, the one of the message first; absent: only the message. */
+      /** All faults; `message` is the message of the first. Absent: there is only `message`. */
       readonly faults?: readonly BodyFault[];
     };
 
 /**
  * Parses a body whose structure is bounded (`structureFault`). Total: any bytes give a result. Parts that cannot be
- * kept as they were sent are faults, so that no route has to look for them: bytes that are not UTF-8, NUL and lone
- * surrogates in texts and names, and numbers that lose digits.
+ * kept as they were sent are faults: bytes that are not UTF-8, NUL and lone surrogates in texts and names, and numbers
+ * that lose digits. So no route has to check for them.
  */
 export function parseBody(kind: WholeBodyKind, bytes: Uint8Array): ParsedBody {
   let text: string;
@@ -72,14 +74,18 @@ function bodyFault({ path, isName, reason }: JsonFault): BodyFault {
   return path === '' ? { message } : { message, parameter: path };
 }
 
-/** Whether a text may contain a name that changes what objects inherit. Such names can be written with escapes. */
+/**
+ * Whether a text may contain a name that changes what objects inherit. Such a name can be hidden in escapes, so any
+ * `\u` counts.
+ */
 function mayPoison(text: string): boolean {
   return text.includes('__proto__') || text.includes('"constructor"') || text.includes('\\u');
 }
 
 /**
- * Whether a value has `__proto__`, or `constructor` with `prototype`: copied to another object, they would change what
- * it inherits. It does not recurse, because JSON may nest as deep as a body is long.
+ * Whether a value has `__proto__`, or `constructor` with `prototype`. If such a field were copied to another object, it
+ * would change what that object inherits. The function does not recurse, because JSON may nest as deep as a body is
+ * long.
  */
 function poisons(value: unknown): boolean {
   const left: unknown[] = [value];
@@ -98,13 +104,13 @@ function poisons(value: unknown): boolean {
   return false;
 }
 
-/** Bounds of a form. A form beyond them is refused; by default qs would silently drop the rest. */
+/** Bounds of a form. A form that exceeds a bound is refused; by default qs would silently drop the rest. */
 const formLimits = {
-  /** Items per list. */
+  /** Maximum number of items per list. */
   arrayLimit: 1_000,
-  /** Number of all fields: phases with their allow lists. */
+  /** Maximum number of all fields. Phases with their allow lists need the most. */
   parameterLimit: 20_000,
-  /** `phases[0][allowList][3]` is 3 deep. */
+  /** Maximum depth of a name. `phases[0][allowList][3]` has the depth 3. */
   depth: 5,
 } as const;
 
@@ -117,7 +123,7 @@ function parseForm(text: string): ParsedBody {
       strictDepth: true,
       // objects without a prototype
       plainObjects: true,
-      // the default decoder of qs returns parts unchanged if it cannot decode them
+      // the default decoder of qs would return a part unchanged if it cannot decode the part
       decoder: (part) => decodeURIComponent(part.replaceAll('+', ' ')),
     });
     const faults = faultsIn(value);

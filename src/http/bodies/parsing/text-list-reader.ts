@@ -2,12 +2,15 @@ import type { BodyReader } from './body-reader.ts';
 import type { ParsedBody } from './parse-body.ts';
 import { lengthBytes, TextList } from './text-list.ts';
 
-/** Maximum bytes of a text: ids have 75, and six times that in escapes. */
+/** Maximum bytes of a text. Ids have 75 characters, and six times as many bytes in escapes. */
 const textBytesMax = 512;
-/** Maximum bytes of a decoded text: a byte that is not UTF-8 becomes a character of three bytes. */
+/** Maximum bytes of a decoded text. A byte that is not UTF-8 becomes a character of three bytes. */
 const decodedBytesMax = 3 * textBytesMax;
 const blockBytesMin = 16 * 1024;
-/** Size of a block: large enough that 32 MiB are few blocks, and small enough that the last one's free end is short. */
+/**
+ * Maximum size of a block in bytes. It is large enough that 32 MiB are few blocks, and small enough that the free end
+ * of the last block is short.
+ */
 const blockBytesMax = 256 * 1024;
 
 const quote = 0x22;
@@ -23,8 +26,8 @@ const beginnings = new Set(Buffer.from('{["-0123456789tfn'));
 type Expected = 'list' | 'text or end' | 'text' | 'rest of text' | 'comma or end' | 'nothing';
 
 /**
- * Reads a JSON list of texts while it arrives: in one pass over its bytes, without a value for each text. After the
- * first wrong byte it looks at nothing more, so any other body costs only its arrival.
+ * Reads a JSON list of texts while it arrives, in one pass over its bytes, without a value for each text. After the
+ * first wrong byte nothing more is parsed, so any other body costs only its arrival.
  */
 export class TextListReader implements BodyReader {
   readonly #max: number;
@@ -38,7 +41,7 @@ export class TextListReader implements BodyReader {
   /** Full blocks, each without its free end. */
   readonly #full: Uint8Array[] = [];
   #block = Buffer.alloc(0);
-  /** Start of the current text in the block, and the end of its part so far. */
+  /** Start of the current text in the block, and the end of the part of the text that has arrived. */
   #start = 0;
   #end = 0;
   #hasEscapes = false;
@@ -46,7 +49,7 @@ export class TextListReader implements BodyReader {
   /**
    * Starts without texts.
    *
-   * @param max the texts that are kept; more are only counted
+   * @param max maximum number of texts that are kept; further texts are only counted
    * @param takeRoom called with the size of each block before it is made; may throw
    */
   constructor(max: number, takeRoom: (bytes: number) => void) {
@@ -64,7 +67,7 @@ export class TextListReader implements BodyReader {
   async end(): Promise<ParsedBody> {
     if (this.#fault !== null) return { ok: false, message: this.#fault };
     if (this.#expected !== 'nothing') return { ok: false, message: notJson };
-    // the words of ord, which has this limit too if one is configured
+    // the message is ord's, which has such a limit too if it is configured
     if (this.#count > this.#max) {
       const message = `request for ${this.#count} items exceeds batch limit of ${this.#max}`;
       return { ok: false, message };
@@ -105,7 +108,10 @@ export class TextListReader implements BodyReader {
     this.#end = this.#start + lengthBytes;
   }
 
-  /** Copies the text up to its end, or to the end of the chunk. Returns the place after it. */
+  /**
+   * Copies the text up to its end, or to the end of the chunk. Returns the position after the text, or the length of
+   * the chunk.
+   */
   #readText(chunk: Uint8Array, from: number): number {
     const block = this.#block;
     const last = this.#start + lengthBytes + textBytesMax;
@@ -136,13 +142,13 @@ export class TextListReader implements BodyReader {
       this.#fault = notJson;
       return;
     }
-    // beyond the bound a text is only counted, and the next one overwrites it
+    // above the maximum, a text is only counted, and the next text overwrites it
     if (this.#count > this.#max) return;
     this.#block.writeUInt16BE(this.#end - start, this.#start);
     this.#start = this.#end;
   }
 
-  /** Writes the text without its escapes, which never makes it longer. False if they are not JSON. */
+  /** Writes the text without its escapes. The result is never longer. Returns false if the escapes are not JSON. */
   #unescape(start: number): boolean {
     try {
       const text = JSON.parse(`"${this.#block.toString('utf8', start, this.#end)}"`) as string;

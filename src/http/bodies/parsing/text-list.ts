@@ -1,6 +1,6 @@
 /**
- * Texts one after another in blocks of bytes, each after two bytes with its length: half a million strings would take
- * 60 MB of heap.
+ * Texts one after another in blocks of bytes, each after two bytes with its length. As strings, half a million texts
+ * would take 60 MB of heap.
  */
 export class TextList {
   readonly #blocks: readonly Uint8Array[];
@@ -9,19 +9,19 @@ export class TextList {
   /**
    * Takes full blocks.
    *
-   * @param blocks of whole texts: no text continues in the next block
+   * @param blocks contain whole texts, so no text continues in the next block
    */
   constructor(blocks: readonly Uint8Array[], count: number) {
     this.#blocks = blocks;
     this.count = count;
   }
 
-  /** Bytes that it holds in memory. */
+  /** Bytes of memory that the texts take. */
   get bytes(): number {
     return this.#blocks.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** The texts in parts of `size`, the last one smaller. */
+  /** The texts in parts of `size` texts. The last part may be smaller. */
   *parts(size: number): Generator<string[]> {
     let part: string[] = [];
     for (const block of this.#blocks) {
@@ -39,5 +39,5 @@ export class TextList {
   }
 }
 
-/** Bytes before each text, which have its length. */
+/** Number of bytes before each text, which contain its length. */
 export const lengthBytes = 2;

@@ -9,7 +9,7 @@ export interface WholeBodyOptions {
   readonly kind: WholeBodyKind;
   /** Bounds of a body that the event loop parses, with its size. */
   readonly small: StructureBounds & { readonly bytes: number };
-  /** Bounds of a body that a thread parses; null: larger ones are refused. */
+  /** Bounds of a body that a thread parses. Null: a body that exceeds `small.marks` is refused. */
   readonly large: StructureBounds | null;
   /** Long texts of a large body become bytes (long-texts.ts). */
   readonly longTexts: LongTexts;
@@ -18,7 +18,10 @@ export interface WholeBodyOptions {
   readonly takeRoom: (bytes: number) => void;
 }
 
-/** Keeps the bytes of a body until it is complete, and parses it: a small and plain one at once, others in a thread. */
+/**
+ * Keeps the bytes of a body until the body is complete, and parses it. A body within the `small` bounds is parsed at
+ * once, any other body in a thread.
+ */
 export class WholeBodyReader implements BodyReader {
   readonly #options: WholeBodyOptions;
   readonly #blocks: BodyBlocks;
@@ -26,7 +29,7 @@ export class WholeBodyReader implements BodyReader {
   /**
    * Starts without bytes.
    *
-   * @param expected the length of the body in bytes as its client states it; 0: unknown
+   * @param expected the length of the body in bytes, as the client states it; 0: unknown
    */
   constructor(expected: number, options: WholeBodyOptions) {
     this.#options = options;
