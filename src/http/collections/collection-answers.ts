@@ -4,7 +4,7 @@ import type { ListedPhase } from '#collections/collection/phases.store.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { DeliveredItem } from '#orders/collections/delivered-items.queries.ts';
 
-/** Seconds since 1970, the form of times in answers. */
+/** A time as seconds since 1970, as answers show it. */
 const secondsOf = (moment: Date | null): number | null => (moment === null ? null : moment.getTime() / 1000);
 
 /** A flag in the form of the public interface. */
@@ -12,11 +12,11 @@ export const flagOf = (is: boolean): 0 | 1 => (is ? 1 : 0);
 
 interface ShownPhase
   extends Pick<ListedPhase, 'phase' | 'items' | 'isPublic' | 'price' | 'startsAt' | 'endsAt'> {
-  /** Number of addresses in its list. */
+  /** Number of addresses in the phase's list. */
   readonly listed: number;
 }
 
-/** A phase without its list, which has addresses of customers. */
+/** A phase without its list, because the list contains addresses of customers. */
 const phaseAnswer = (
   { phase, items, isPublic, price, startsAt, endsAt, listed }: ShownPhase,
   usual: bigint,
@@ -30,7 +30,7 @@ const phaseAnswer = (
   allowListCount: listed,
 });
 
-/** The answer to a creation: all that was sent, without lists of addresses. */
+/** The answer to a creation: everything that was sent, without lists of addresses. */
 export function createdAnswer(sent: NewCollection, createdAt: Date) {
   const { id, name, shown, totalCount, price, creator, inRunes, keyHash, files, phases } = sent;
   const told = files.flatMap(({ bytes }) => bytes ?? []);
@@ -58,7 +58,7 @@ export function createdAnswer(sent: NewCollection, createdAt: Date) {
   };
 }
 
-/** Facts of a collection that are not in its row. */
+/** Facts of a collection that are not in its database row. */
 export interface CollectionFacts {
   readonly phases: readonly ListedPhase[];
   /** Items that were delivered. */

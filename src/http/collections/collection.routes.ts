@@ -92,7 +92,10 @@ function givenId(id = ''): string {
   return id;
 }
 
-/** A collection for sale. Throws `not_found` also for one that no operator has approved: it is secret before. */
+/**
+ * A collection for sale. Throws `not_found`, also for a collection that no operator has approved, because it is secret
+ * until then.
+ */
 async function soldCollection(client: Snapshot['client'], id: string): Promise<Collection> {
   const collection = isCollectionSlug(id) ? await readCollection(client, id) : null;
   if (collection?.state === 'approved' || collection?.state === 'closed') return collection;

@@ -59,7 +59,7 @@ async function answerCreation(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<CreatedAnswer> {
-  // a form without fields has a type and no bytes
+  // a form without fields is sent with a content type but no bytes
   if (Object.keys(request.body as object).length === 0)
     throw refuseFaults([
       { message: 'the body is empty: send the fields of a collection (docs/collections.md)' },
@@ -75,7 +75,7 @@ async function answerCreation(
   });
 }
 
-/** Checks a collection. Throws its faults. */
+/** Checks a collection. Throws `request_invalid` with its faults. */
 async function checkedCollection(
   deps: AppDependencies,
   orders: CustomerOrders,
@@ -103,7 +103,7 @@ async function checkedCollection(
   return { ...collection, keyHash, inRunes };
 }
 
-/** The hash of the asking key: a program that sends its key in a header need not hash it. */
+/** The hash of the asking key, so that a program that sends its key in a header need not send the hash. */
 const hashOf = (key: Asker['key']): Buffer | null =>
   key.kind === 'none' ? null : Buffer.from(key.hash, 'hex');
 

@@ -22,9 +22,9 @@ import type { MintPhase } from '#web/parts/mint-phases.ts';
 import type { MintSupply } from '#web/parts/mint-supply.ts';
 import type { MintTile } from '#web/parts/mint-tiles.ts';
 
-/** Number of files that are shown: a large one and two rows of three. */
+/** Maximum number of files that are shown: a large one and two rows of three. */
 const tilesMax = 7;
-/** Texts above this size are not read for their first lines. */
+/** Maximum size of a text whose first lines are shown, in bytes. */
 const textBytesMax = 64 * 1024;
 
 /** The current view of a collection for sale. Null: no approved collection has this slug. */
@@ -104,7 +104,7 @@ function supplyOf(
   shown: readonly MintPhase[],
   now: Date,
 ): MintSupply {
-  // a price of an earlier version, without an account that would get the runes
+  // a price that was made by an earlier version, without an account that gets the runes
   const isInRunes = altPrices !== null && runePrice === null;
   const open = shown.filter((phase) => phase.state === 'open');
   return {
@@ -117,7 +117,7 @@ function supplyOf(
   };
 }
 
-/** Tiles of files. If a content cannot be read, its tile is empty: the page is about the sale. */
+/** Tiles of files. If a content cannot be read, its tile has no text, because the page is mainly about the sale. */
 async function tilesOf(
   orders: CustomerOrders | null,
   slug: string,

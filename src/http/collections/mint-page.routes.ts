@@ -10,7 +10,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { mintPage } from '#web/pages/mint.page.ts';
 import { mintPageView } from './mint-page-view.ts';
 
-/** Paths that the page's script asks, also its own path, for the number of items left. */
+/** Paths that the page's script requests. It requests the page's own path for the number of items left. */
 const connects = [
   '/price',
   '/collectionorder',

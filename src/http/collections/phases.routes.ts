@@ -54,7 +54,10 @@ export function collectionPhasesRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Whether a key is the creator's. A collection without a key belongs to the operator. */
+/**
+ * Whether a key may change a collection: the creator's key, or a key of an operator (scope `admin`). A collection
+ * without a key can only be changed by an operator.
+ */
 const isItsCreator = (key: AskingKey, { keyHash }: Collection): boolean =>
   key.kind === 'known' && (key.scopes.includes('admin') || key.hash === keyHash?.toString('hex'));
 

@@ -1,11 +1,11 @@
 import type { StoredContent } from '#chain/inscriptions/content.queries.ts';
 
 /**
- * Confines inscribed code. Two policies are ord's, for which recursive inscriptions are written. The third removes the
- * origin: code that runs here has no cookies, no storage and no access to the surrounding page, and can only fetch
- * contents and recursive endpoints. An action needs the permission of all three. In browsers that support it, the
- * allowlist has the same rules for connections that policies do not cover (WebRTC could send datagrams anywhere).
- * Mentioned names are not looked up in the DNS.
+ * Confines inscribed code. The first two policies are ord's, because recursive inscriptions are written for them. The
+ * third policy removes the origin. So code that runs here has no cookies, no storage and no access to the surrounding
+ * page, and can only fetch contents and recursive endpoints. An action needs the permission of all three policies. In
+ * browsers that support the allowlist, it sets the same rules for connections that policies do not cover (WebRTC could
+ * send datagrams anywhere). Browsers do not resolve names of linked hosts in advance (`x-dns-prefetch-control`).
  */
 export const inscribedHeaders = {
   'content-security-policy': [
@@ -18,8 +18,9 @@ export const inscribedHeaders = {
 };
 
 /**
- * Headers of a stranger's file that is not on the chain: browsers save it, and neither show nor run it. The policy is
- * for browsers that ignore the disposition. Characters that could show another name are replaced.
+ * Headers of a stranger's file that is not on the chain. Browsers save the file, and neither show nor run it. The
+ * policy is for browsers that ignore the disposition. Characters of the name that could make it look like another name
+ * are replaced.
  */
 export const downloadHeaders = (name: string) => ({
   'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/gu, '_')}"`,
@@ -27,7 +28,10 @@ export const downloadHeaders = (name: string) => ({
   'x-dns-prefetch-control': 'off',
 });
 
-/** An id names its bytes forever, even across reorganisations: the txid commits to the script. */
+/**
+ * Cache rule of contents in blocks. An id names its bytes forever, even across reorganisations, because the txid
+ * commits to the script.
+ */
 export const immutable = 'public, max-age=1209600, immutable';
 
 /** The `Content-Encoding` of a stored body, or the fact that this client cannot get the body. */
@@ -37,8 +41,8 @@ export type EncodingChoice =
 
 /**
  * Chooses the encoding by ord's rules (src/subcommand/server/{r,accept_encoding}.rs). An encoding that is invalid in a
- * header is dropped, and the body is sent unchanged. One that is not UTF-8 counts as empty, which is never acceptable.
- * `Accept-Encoding` must name any other, with any weight.
+ * header is dropped, and the body is sent unchanged. An encoding that is not UTF-8 counts as empty, and an empty
+ * encoding is never accepted. `Accept-Encoding` must name any other encoding, with any weight.
  */
 export function chooseEncoding(stored: Uint8Array | null, accept: string | undefined): EncodingChoice {
   if (stored === null) return { kind: 'send', encoding: null };

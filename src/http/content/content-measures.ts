@@ -11,24 +11,29 @@ import { type ImageSize, imageSize } from './image-size.ts';
 
 /** Memory that a browser needs to show a content. */
 export interface ContentMeasure {
-  /** Decoded bytes. `more`: above `decodedBytesMax`. `broken`: they do not match the encoding. */
+  /** Number of decoded bytes. `more`: above `decodedBytesMax`. `broken`: the body does not match its encoding. */
   readonly bytes: number | 'more' | 'broken';
-  /** Size of an image. Null: it states none, or the content is not an image. */
+  /** Size of an image. Null: the image states no size, or the content is not an image. */
   readonly pixels: ImageSize | null;
 }
 
-/** Maximum bytes that are ever decoded of a content, which is the bound of a frame of its own (preview-bounds.ts). */
+/**
+ * Maximum number of bytes that are ever decoded of a content. It is also the bound of a frame that shows one
+ * inscription alone (preview-bounds.ts).
+ */
 export const decodedBytesMax = 16_000_000;
 
 /**
- * Measures that run at once. Each takes one of libuv's four threads while it decodes, and up to 16 MB: two leave half
- * of the pool for other work.
+ * Maximum number of measures that run at the same time. Each takes one of libuv's four threads while it decodes, and up
+ * to 16 MB, so two leave half of the pool for other work.
  */
 const measuringMax = 2;
-/** Waiting measures, as for reads: all requests that are being answered. A body of 16 MB takes 60 ms. */
+/**
+ * Maximum number of waiting measures: all requests that are being answered, as for reads. A body of 16 MB takes 60 ms.
+ */
 const waitingMax = limits.requests;
 const waitMs = 5_000;
-/** Kept measures, about 300 bytes each with their key: 6 MB. */
+/** Maximum number of kept measures. Each takes about 300 bytes with its key, so all take 6 MB. */
 const keptMax = 20_000;
 
 /** A stored body, and the encoding that browsers undo. */
@@ -38,8 +43,9 @@ export interface EncodedBody {
 }
 
 /**
- * Measures contents for previews: sizes that are not stored. Bodies are named by their hash and never change, so a
- * measure is made once and kept. A limited number runs at once; more requests are refused (`contents_busy`).
+ * Measures contents for previews, because their decoded size and their size in pixels are not stored. Bodies are named
+ * by their hash and never change, so a measure is made once and kept. A limited number of measures runs at the same
+ * time, and a limited number waits; further requests are refused (`contents_busy`).
  */
 export class ContentMeasures {
   readonly #reads: ContentReads;
@@ -58,8 +64,8 @@ export class ContentMeasures {
   /**
    * Measures a content.
    *
-   * @param isImage whether its size in pixels is needed
-   * @param asker reads end when it disconnects
+   * @param isImage whether the size in pixels is needed
+   * @param asker the client; reads end when it disconnects
    */
   async measure(asker: Asker, content: EncodedBody, isImage: boolean): Promise<ContentMeasure> {
     const { body, encoding } = content;
@@ -75,8 +81,8 @@ export class ContentMeasures {
   }
 
   /**
-   * The first bytes of a decoded content, at most `count`; null if the bytes do not match the encoding. Decodes no more
-   * than these.
+   * The first bytes of a decoded content, at most `count`; null if the bytes do not match the encoding. No more bytes
+   * are decoded than needed.
    */
   async head(
     asker: Asker,

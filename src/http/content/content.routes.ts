@@ -81,8 +81,8 @@ export async function contentOf(reads: ContentReads, asker: Asker, text: string)
 const keepingOf = ({ body }: StoredContent): string => (body?.contentId === null ? 'no-store' : immutable);
 
 /**
- * Sends a stored body with ord's headers and an opaque origin, or 406 if its encoding is not accepted. It ends when the
- * client disconnects.
+ * Sends a stored body with ord's headers and an opaque origin, or 406 if its encoding is not accepted. Sending ends
+ * when the client disconnects.
  */
 export async function sendContent(
   reads: ContentReads,
@@ -105,8 +105,8 @@ export async function sendContent(
   if (content.body === null) throw new AppError('not_found', 'this inscription has no content');
   const { sizeBytes, sha256 } = content.body;
   const tag = `"${Buffer.from(sha256).toString('hex')}"`;
-  // ord does not send nosniff: with it a browser refuses a text/plain inscription that another one loads as a script.
-  // The sandbox policy already protects our origin
+  // like ord, send no nosniff: with it, a browser would refuse a text/plain inscription that another inscription loads
+  // as a script; the sandbox policy already protects our origin
   reply.removeHeader('x-content-type-options');
   reply.headers(inscribedHeaders).header('cache-control', cacheControl).header('etag', tag);
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
@@ -124,13 +124,13 @@ export async function sendContent(
     .header('accept-ranges', 'bytes')
     .header('content-length', part.count);
   if (range !== null) reply.code(206).header('content-range', `bytes ${first}-${last}/${sizeBytes}`);
-  // as a stream: Fastify would replace unreadable content types of buffers
+  // sent as a stream, because Fastify would replace an unreadable content type of a buffer
   return reply.send(Readable.from(pieces, { objectMode: false }));
 }
 
 /**
- * The requested range, only for the version of which the client already has a part; otherwise the whole body is sent.
- * Only GET has ranges (RFC 9110, 14.2).
+ * The requested range. Null: the whole body is sent, also if `If-Range` names another version than this one. Only GET
+ * has ranges (RFC 9110, 14.2).
  */
 function askedRange(request: FastifyRequest, tag: string, sizeBytes: number): ByteRange | 'none' | null {
   if (request.method !== 'GET') return null;

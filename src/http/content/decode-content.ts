@@ -2,12 +2,18 @@ import { Readable, type Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import type { EncodingName } from '#indexer/parse/content-decoding.ts';
 
-/** `whole`: everything was decoded. `enough`: `take` wanted no more. `broken`: the bytes do not match the encoding. */
+/**
+ * `whole`: everything was decoded. `enough`: `take` wanted no more chunks. `broken`: the bytes do not match the
+ * encoding.
+ */
 export type DecodeEnd = 'whole' | 'enough' | 'broken';
 
-/** Largest window of zstd: decoders need not support windows above 8 MB (RFC 8878, 3.1.1.1.2), and browsers do not. */
+/**
+ * Log2 of the largest window of zstd, in bytes. Decoders need not support windows above 8 MB (RFC 8878, 3.1.1.1.2), and
+ * browsers do not support them.
+ */
 const zstdWindowLogMax = 23;
-/** Bytes of output of a decoder's turn. */
+/** Number of bytes that a decoder puts out at a time. */
 const chunkSize = 64 * 1024;
 
 const decoders: Readonly<Record<EncodingName, () => Transform & { readonly bytesWritten: number }>> = {
@@ -18,8 +24,8 @@ const decoders: Readonly<Record<EncodingName, () => Transform & { readonly bytes
 };
 
 /**
- * Decodes a body in libuv's pool, one chunk at a time: nothing is decoded beyond what `take` wants, and the event loop
- * stays free. Throws errors of the source.
+ * Decodes a body in libuv's pool, one chunk at a time. So nothing is decoded beyond what `take` wants, and the event
+ * loop stays free. Throws errors of the source.
  *
  * @param take takes a chunk, and returns whether it wants more
  */
@@ -42,7 +48,7 @@ export async function decodeContent(
   source.pipe(decoder);
   try {
     for await (const chunk of decoder) if (!take(chunk as Buffer)) return 'enough';
-    // Node stops after the first zstd frame, but browsers continue: the rest could be of any size
+    // Node stops after the first zstd frame, but browsers continue, so the rest could decode to any size
     return decoder.bytesWritten < given || !source.readableEnded ? 'broken' : 'whole';
   } catch {
     const [failure] = failures;

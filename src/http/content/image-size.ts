@@ -3,28 +3,30 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** `more`: the given beginning is too short to decide. Null: it is not a format that is read here. */
+/**
+ * `more`: the given beginning is too short to decide. Null: the format is not read here, or the image states no size.
+ */
 export type ImageSizeAnswer = ImageSize | 'more' | null;
 
 /**
- * The size that an image claims, in pixels: browsers reserve memory for it before they decode anything. Formats are
- * recognised by their bytes, as in browsers, whatever the content type is: PNG, GIF, WebP, JPEG, BMP, AVIF and HEIF.
+ * The size that an image claims, in pixels. Browsers reserve memory for this size before they decode anything. Formats
+ * are recognised by their bytes, as in browsers, not by the content type: PNG, GIF, WebP, JPEG, BMP, AVIF and HEIF.
  *
  * Total: any bytes give an answer, in time linear in their number.
  *
  * @param bytes the beginning of an image
- * @param isWhole whether these are all its bytes
+ * @param isWhole whether these are all bytes of the image
  */
 export function imageSize(bytes: Buffer, isWhole: boolean): ImageSizeAnswer {
   if (bytes.length < headerBytes && !isWhole) return 'more';
-  // the smallest images end within a header
+  // the smallest images are shorter than `headerBytes`
   const size = sizeByFormat(
     bytes.length < headerBytes ? Buffer.concat([bytes, Buffer.alloc(headerBytes)]) : bytes,
   );
   return size === 'more' && isWhole ? null : size;
 }
 
-/** The longest header that is read at fixed places (WebP, 30 bytes). */
+/** Bytes that are needed to read headers with fixed positions. The longest has 30 bytes (WebP). */
 const headerBytes = 32;
 
 function sizeByFormat(bytes: Buffer): ImageSizeAnswer {
@@ -47,8 +49,8 @@ function pngSize(bytes: Buffer): ImageSize | null {
 }
 
 /**
- * The size of a GIF: the screen, or the first frame if it is larger, because decoders widen the screen to it (GIF89a,
- * 18 and 20).
+ * The size of a GIF: the screen, or the first frame if the frame is larger, because decoders widen the screen to the
+ * frame (GIF89a, 18 and 20).
  */
 function gifSize(bytes: Buffer): ImageSizeAnswer {
   const screen = { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
@@ -64,7 +66,7 @@ function gifSize(bytes: Buffer): ImageSizeAnswer {
     }
     at += 1;
   }
-  // 0x2c begins a frame; anything else ends the image without one
+  // 0x2c begins a frame; any other byte ends the image without a frame
   if (bytes[at] !== undefined && bytes[at] !== 0x2c) return screen;
   if (at + 9 > bytes.length) return 'more';
   return {
@@ -89,7 +91,10 @@ function webpSize(bytes: Buffer): ImageSize | null {
   }
 }
 
-/** The size in the header of the frame, which follows segments of any length, such as an ICC profile (T.81, B.2.2). */
+/**
+ * The size of a JPEG, from the header of the frame. Segments of any length come before it, such as an ICC profile
+ * (T.81, B.2.2).
+ */
 function jpegSize(bytes: Buffer): ImageSizeAnswer {
   let at = 2;
   for (;;) {
@@ -103,7 +108,8 @@ function jpegSize(bytes: Buffer): ImageSizeAnswer {
     if (kind === 'alone') continue;
     if (kind === 'end') return null;
     if (kind === 'frame') {
-      // a height of 0 is only defined after the first scan (B.2.5): the largest height is assumed
+      // a height of 0 means that the height is only given after the first scan (B.2.5), so the largest height is
+      // assumed
       const height = bytes.readUInt16BE(at + 3);
       return { width: bytes.readUInt16BE(at + 5), height: height === 0 ? 65_535 : height };
     }
@@ -111,7 +117,7 @@ function jpegSize(bytes: Buffer): ImageSizeAnswer {
   }
 }
 
-/** Kind of a marker. `alone`: without a length. `end`: the data, or the end of the image. */
+/** Kind of a marker. `alone`: a marker without a length. `end`: the data begins, or the image ends. */
 function jpegMarker(marker: number): 'alone' | 'end' | 'frame' | 'segment' {
   // escaped data, restarts, the start of an image
   if (marker <= 1 || (marker >= 0xd0 && marker <= 0xd8)) return 'alone';
@@ -122,15 +128,15 @@ function jpegMarker(marker: number): 'alone' | 'end' | 'frame' | 'segment' {
 }
 
 function bmpSize(bytes: Buffer): ImageSize {
-  // the oldest header has 16 bits for each
+  // the oldest header has 16 bits for width and height
   if (bytes.readUInt32LE(14) === 12) return { width: bytes.readUInt16LE(18), height: bytes.readUInt16LE(20) };
-  // a negative height means rows from the top
+  // a negative height means that rows are stored from the top
   return { width: Math.abs(bytes.readInt32LE(18)), height: Math.abs(bytes.readInt32LE(22)) };
 }
 
 /**
- * The largest of the stated sizes: of items (`ispe`, ISO/IEC 23008-12, 6.5.3) and of sequences (`av01` in `stsd`). They
- * may be at the end.
+ * The largest of the stated sizes: of items (`ispe`, ISO/IEC 23008-12, 6.5.3) and of sequences (`av01` in `stsd`). The
+ * sizes may be at the end of the file.
  */
 function heifSize(bytes: Buffer): ImageSizeAnswer {
   let largest: ImageSize = { width: 0, height: 0 };
@@ -141,7 +147,8 @@ function heifSize(bytes: Buffer): ImageSizeAnswer {
     if (at + 16 <= bytes.length) take(bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 12));
   }
   for (let at = bytes.indexOf('stsd'); at !== -1; at = bytes.indexOf('stsd', at + 4)) {
-    // after its version, its count and the size of the entry: two bytes each, at byte 28 of the entry
+    // `av01` follows the version, the count and the size of the entry; width and height have two bytes each, 28 bytes
+    // from the start of `av01`
     if (at + 48 <= bytes.length && bytes.toString('latin1', at + 16, at + 20) === 'av01')
       take(bytes.readUInt16BE(at + 44), bytes.readUInt16BE(at + 46));
   }

@@ -3,22 +3,22 @@ import { type ContentMeasure, decodedBytesMax } from './content-measures.ts';
 
 /** Maximum data that a frame hands to a browser. Larger contents are described in words instead. */
 export interface PreviewBounds {
-  /** Bytes of a body without its encoding. */
+  /** Maximum bytes of a body without its encoding. */
   readonly decodedBytes: number;
-  /** Pixels of an image, of which a browser holds four bytes each. */
+  /** Maximum pixels of an image. A browser holds four bytes for each pixel. */
   readonly pixels: number;
 }
 
 /**
- * Bounds of a card in a list, of which a screen shows about twenty. Decoded bytes: the longest body that a block can
+ * Bounds of a card in a list. A screen shows about twenty cards. Decoded bytes: the longest body that a block can
  * contain without an encoding, so that an encoding allows nothing larger. Pixels: 4,096 × 4,096, so 64 MiB, more than
  * any card shows.
  */
 const cardBounds: PreviewBounds = { decodedBytes: 4_000_000, pixels: 4_096 * 4_096 };
 
 /**
- * Bounds of an inscription alone. 16 MB of markup take a browser seconds, and only bombs have been seen above that.
- * Pixels: 8,192 × 8,192, so 256 MiB, larger than the images of cameras.
+ * Bounds of a frame that shows one inscription alone. 16 MB of markup take a browser seconds, and only bombs have been
+ * seen above that size. Pixels: 8,192 × 8,192, so 256 MiB, larger than the images of cameras.
  */
 const aloneBounds: PreviewBounds = { decodedBytes: decodedBytesMax, pixels: 8_192 * 8_192 };
 
@@ -28,7 +28,7 @@ export function boundsOf(size: PreviewSize): PreviewBounds {
   return size === 'card' ? cardBounds : aloneBounds;
 }
 
-/** The reason why a content is not shown, in words; null: it is within the bounds. */
+/** The reason why a content is not shown, in words; null: the content is within the bounds. */
 export function tooLarge(
   storedBytes: number,
   { bytes, pixels }: ContentMeasure,

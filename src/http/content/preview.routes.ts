@@ -26,7 +26,7 @@ import { inscribedHeaders, isSentEncoded } from './content-headers.ts';
 import { ContentMeasures } from './content-measures.ts';
 import { boundsOf, type PreviewSize, tooLarge } from './preview-bounds.ts';
 
-/** Maximum text that a frame shows; the rest is at `/content`. */
+/** Maximum bytes of a text that a frame shows. The rest is at `/content`. */
 const previewTextBytes = 64 * 1024;
 
 const previewQuery = Type.Object({
@@ -42,8 +42,7 @@ const previewQuery = Type.Object({
 
 /**
  * `/preview/<id>`: an inscription in a frame. HTML and SVG are sent unchanged; other types are wrapped in a page of
- * ours. A content that a browser would decode to more than it can hold is described in words instead
- * (preview-bounds.ts).
+ * ours. If a content would take more memory than a browser has, it is described in words instead (preview-bounds.ts).
  */
 export function previewRoutes(app: App, reads: ContentReads): void {
   const measures = new ContentMeasures(reads);
@@ -95,7 +94,7 @@ interface AskedPreview {
   readonly size: PreviewSize;
 }
 
-/** The content of a frame. `as it is`: the body itself. */
+/** The content of a frame. `as it is`: the frame gets the body unchanged. */
 async function previewOf(
   measures: ContentMeasures,
   asker: Asker,
@@ -108,7 +107,7 @@ async function previewOf(
   if (media === 'other') return { kind: 'none', words: mediaWords(type) };
   const encoding = undoneEncoding(contentEncoding);
   const still = (why: string): Preview => ({ kind: 'none', words: stillWords(why, id, size) });
-  // a browser may know more encodings than we do, and each can carry a bomb
+  // a browser may know more encodings than we do, and a body in such an encoding can be a bomb
   if (encoding === 'unknown') return still('in an encoding that is not decoded here');
   const encoded = { body, encoding };
   if (media === 'text') {
@@ -139,15 +138,15 @@ function shownAs(media: Exclude<Media, 'text' | 'other'>, { id, size }: AskedPre
   }
 }
 
-/** The encoding that a browser undoes before it shows a body; null if none is sent with it. */
+/** The encoding that a browser undoes before it shows a body; null if the body is sent without an encoding. */
 export function undoneEncoding(stored: StoredContent['contentEncoding']): EncodingName | 'unknown' | null {
   if (stored === null || !isSentEncoded(stored)) return null;
   return encodingOf(stored) ?? 'unknown';
 }
 
 /**
- * The words for a content that is not shown. A card is a link to the page of its inscription; a frame of its own names
- * the path of the body.
+ * The words for a content that is not shown. A card links to the page of its inscription, so it has only the reason. A
+ * frame that shows one inscription alone also names the path of the body.
  */
 function stillWords(why: string, id: string, size: PreviewSize): string {
   return size === 'card' ? why : `${why}: not shown here, but at /content/${id}`;

@@ -5,8 +5,9 @@ export interface ByteRange {
 }
 
 /**
- * The single range in a `Range` header (RFC 9110, 14.1.2). 'none': it starts after the end. Null: send the whole body
- * (no header, several ranges, another unit, or an invalid text). Players of some browsers show nothing without ranges.
+ * The single range in a `Range` header (RFC 9110, 14.1.2). 'none': the range starts after the end. Null: send the whole
+ * body (no header, several ranges, another unit, or an invalid text). Players of some browsers show nothing without
+ * ranges.
  */
 export function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | 'none' | null {
   const match = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/u.exec(header ?? '');
