@@ -27,10 +27,13 @@ export const ndjsonForm: EventForm = ({ json }) => `${json}\n`;
 export const serverSentForm: EventForm = ({ id, type, json }) =>
   `id: ${id}\nevent: ${type}\ndata: ${json}\n\n`;
 
-/** Keep-alive interval: proxies close silent connections after 30 to 60 s, and our own limit is 60 s. */
+/**
+ * How often a keep-alive is sent on a silent stream, in ms. Proxies close silent connections after 30 to 60 s, and our
+ * own limit is 60 s.
+ */
 const heartbeatMs = 15_000;
 
-/** The events of a row from an index. */
+/** The events of a row of the outbox, from the given index. */
 export type EventsOfRow = (entry: OutboxEntry, fromIndex: number) => Iterable<FedEvent>;
 
 export interface FeedOptions {
@@ -39,25 +42,30 @@ export interface FeedOptions {
   readonly network: NetworkName;
   readonly from: FeedPosition;
   /**
-   * Rows up to this one do not void events that the client has, because it starts without any and uses the current
-   * rules. 0: its events may follow older rules.
+   * Sequence up to which rows that announce a reclassification are left out. A client that starts from the first event
+   * has no events by older rules. 0: the client may have events by older rules, so no row is left out.
    */
   readonly rulesUpTo: number;
   /** The maximum number of events. */
   readonly limit: number;
   readonly form: EventForm;
-  /** Shows the rows of a page, after the look-ups that they need. Absent: in the form of docs/events.md. */
+  /**
+   * Makes the events of a page's rows, and first reads the data that they need. Absent: events have the form of
+   * docs/events.md.
+   */
   readonly showPage?: (entries: readonly OutboxEntry[], signal: AbortSignal) => Promise<EventsOfRow>;
-  /** Signals new rows: the feed waits for them instead of ending. */
+  /**
+   * Signals new rows, so that the feed waits for them instead of ending. Null: the feed ends at the end of the outbox.
+   */
   readonly live: OutboxReader | null;
   readonly asker: Asker;
-  /** Reads of pages of all streams. */
+  /** Limits the reads of pages of all streams. */
   readonly reads: FairGate;
 }
 
 /**
- * The stream of events from a position. It is read page by page as the client takes it, and holds no connection between
- * pages. It ends at the end of the outbox, or, if live, when aborted.
+ * The stream of events from a position. Pages are read as the client takes them, and the stream holds no connection
+ * between pages. It ends at the end of the outbox. A live stream only ends when aborted, or at `limit`.
  */
 export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> {
   const { pool, kind, network, form, live, asker, reads } = options;
@@ -90,12 +98,12 @@ export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> 
 interface Cursor {
   sequence: number;
   index: number;
-  /** Events that may still be sent. */
+  /** Number of events that may still be sent. */
   left: number;
   readonly rulesUpTo: number;
 }
 
-/** The events of a page from the cursor. Moves the cursor past them. */
+/** The events of a page from the cursor. Moves the cursor to the end of each row that was sent. */
 function* eventsOfPage(
   show: EventsOfRow,
   entries: readonly OutboxEntry[],

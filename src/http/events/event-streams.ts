@@ -10,13 +10,16 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
 
-/** Milliseconds that a client waits before it connects again after its stream ended. */
+/** How long a client waits before it reconnects after its stream ended, in ms. */
 const retryMs = 2000;
 
 /** Content of a stream. */
 export type StreamPart = Pick<FeedOptions, 'kind' | 'from' | 'rulesUpTo' | 'limit' | 'showPage'>;
 
-/** The open streams of events of all routes: they share places, turns and the notice of new blocks. */
+/**
+ * The open streams of events of all routes. They share the limits of their number and of their reads, and the
+ * notification of new blocks.
+ */
 export class EventStreams {
   readonly #deps: Pick<AppDependencies, 'pool' | 'network'>;
   readonly #listener: OutboxListener;
@@ -30,14 +33,14 @@ export class EventStreams {
     this.#listener = new OutboxListener(deps.pool);
     tellOfClients(app, [this.#reads]);
     deps.operations.metrics.watchQueue('event streams', () => this.#places.state);
-    // a live stream never ends by itself, so the server could not close; it is cut off, so that no client mistakes this
-    // for its end
+    // a live stream never ends by itself, so the server could not close; it is cut off, so that its client does not
+    // take this for the end of the stream
     app.addHook('preClose', async () => {
       for (const reply of this.#open) reply.raw.destroy();
     });
   }
 
-  /** Takes a place until the answer is sent. Throws `too_many_at_once` or `too_many_streams`. */
+  /** Counts a stream of the client until the answer is sent. Throws `too_many_at_once` or `too_many_streams`. */
   takePlace(asker: Asker): void {
     this.#places.take(asker);
   }
@@ -63,7 +66,7 @@ export class EventStreams {
   }
 }
 
-/** Sets the headers of a stream. By default nginx would hold events back to fill its buffers. */
+/** Sets the headers of a stream. Without `x-accel-buffering`, nginx would hold events back to fill its buffers. */
 export function asStream(reply: FastifyReply, isLive: boolean): FastifyReply {
   return reply
     .type(isLive ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson')
@@ -80,8 +83,8 @@ function streamPlaces(): Shares {
 }
 
 /**
- * Reads of pages. A page takes the database some ten milliseconds. A client with many streams gets them one after
- * another while others read too; a stream waits as long as its client stays.
+ * Limits the reads of pages. A page takes the database some ten milliseconds. While other clients read too, the pages
+ * of a client with many streams are read one after another. A stream waits for its read as long as its client stays.
  */
 function pageReads(): FairGate {
   return new FairGate({

@@ -108,7 +108,7 @@ export function eventsRoutes(app: App, deps: AppDependencies, streams: EventStre
     handler: async (request, reply) => {
       const kind = kindNamed(kinds, request.query.kind);
       const asker = askerOf(reply);
-      // before the first await: requests that are abandoned at once must not keep their places
+      // before the first await, so that a request that is abandoned at once does not keep counting as a stream
       if (request.method !== 'HEAD') streams.takePlace(asker);
       await requireEventTexts(pool, kind, asker.signal);
       const isLive = wantsServerSent(request);
@@ -126,7 +126,7 @@ export function eventsRoutes(app: App, deps: AppDependencies, streams: EventStre
   });
 }
 
-/** The kind that a query names. The schema refuses unknown names. */
+/** The kind that a query names. The schema has already refused unknown names. */
 function kindNamed(kinds: readonly StoredEventKind[], name: string): StoredEventKind {
   const kind = kinds.find((one) => one.name === name);
   assert(kind !== undefined, `${name} is not a registered kind of events`);
@@ -201,7 +201,10 @@ function wantsServerSent({ headers: { accept } }: FastifyRequest): boolean {
   return accept !== undefined && /(?:^|,)\s*text\/event-stream\s*(?:;|,|$)/iu.test(accept);
 }
 
-/** Start of a stream: after the last event that a reconnecting client received, whatever its URL says. */
+/**
+ * Start of a stream. For a reconnecting client it is after the last event that the client received, even if the URL
+ * names another position.
+ */
 async function startOf(
   kind: EventKindIdentity,
   { from, after }: EventsQuery,

@@ -2,30 +2,32 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type EventPlace, parseEventPlace } from '#kernel/events/event-id.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 
-/** A place in the stream: the event with this id, or the next one after it. */
+/** A position in the stream: the event with this sequence and index, or the next existing event. */
 export interface FeedPosition {
   readonly sequence: number;
   readonly index: number;
 }
 
-/** Whether a position is the very first event: a client that begins there has read nothing before. */
+/** Whether a position is the very first event. A client that begins there has received no events before. */
 export const isFirst = ({ sequence, index }: FeedPosition): boolean => sequence <= 1 && index === 0;
 
-/** The event that a parameter names, or the first of the row if it only names the row. */
+/** The position of the event that a parameter names. If the parameter only names a row, it is the row's first event. */
 export function positionAt(name: string, text: string, kind: EventKindIdentity): FeedPosition {
   const { sequence, event } = readPlace(name, text, kind);
   return { sequence, index: event?.index ?? 0 };
 }
 
-/** The place after the event that a parameter names, or after the whole row if it only names the row. */
+/**
+ * The position after the event that a parameter names. If the parameter only names a row, it is after the whole row.
+ */
 export function positionBehind(name: string, text: string, kind: EventKindIdentity): FeedPosition {
   const { sequence, event } = readPlace(name, text, kind);
   return event === null ? { sequence: sequence + 1, index: 0 } : { sequence, index: event.index + 1 };
 }
 
 /**
- * Reads a place. Throws `request_invalid` for a text that is not an id, or for an id of another kind: its index would
- * name another event here.
+ * Reads the id of an event, or a sequence. Throws `request_invalid` for any other text, and for an id of another kind,
+ * because its index would name another event here.
  */
 function readPlace(name: string, text: string, kind: EventKindIdentity): EventPlace {
   const place = parseEventPlace(text);

@@ -28,7 +28,7 @@ export function collectionFeedRoutes(app: App, deps: AppDependencies, reads: Sal
       params: Type.Object({ slug: marketPath.slug }),
       response: { 200: feedAnswer, 304: unchanged },
     },
-    // a slug with a dot is also answered by the page of a collection: both say in words what is wrong
+    // a slug with a dot may reach this path or the page of a collection, so both answer errors in the same form
     config: { ...collectionConfig, errors: 'ownPage' },
     handler: async (request, reply) => {
       const query = new MarketQuery({}, request.params);

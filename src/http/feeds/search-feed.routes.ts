@@ -33,10 +33,10 @@ const feedQuery = Type.Object({
   ...memberQuery,
 });
 
-/** Maximum characters of a content that a feed reader shows below its title. */
+/** Maximum number of characters of a content in a summary, which feed readers show below the title. */
 const summaryChars = 300;
 
-/** `/search.atom`: the newest inscriptions that a search finds. Its access rules are those of the search. */
+/** `/search.atom`: the newest inscriptions that a search finds. It has the access rules of the search. */
 export function searchFeedRoutes(app: App, deps: AppDependencies): void {
   const { pool, search, network, publicOrigin = null } = deps;
   apiRoute(app, {
@@ -78,7 +78,7 @@ export function searchFeedRoutes(app: App, deps: AppDependencies): void {
           id: feedId(network.name, 'inscription', record.inscriptionid),
           title: titleOf(record),
           href: `/inscription/${record.inscriptionid}`,
-          // the time is missing if the block was undone meanwhile: readers will ask for the feed again
+          // the time is missing if the block was undone meanwhile; readers will soon request the feed again
           updated: times.get(heightOf(record) ?? asHeight(0)) ?? 0,
           summary: summaryOf(record),
         })),

@@ -6,7 +6,10 @@ import { originOf } from '#http/server/headers/request-origin.ts';
 import type { Answer } from '#http/server/routes/answer-schemas.ts';
 import { atomFeed, type Feed } from '#web/feeds/atom.ts';
 
-/** Entries of a feed. Readers ask about once an hour, and few hours have more blocks or sales of a collection. */
+/**
+ * Maximum number of entries of a feed. Readers request a feed about once per hour, and few hours have more blocks, or
+ * more sales of a collection.
+ */
 export const feedEntries = 50;
 
 export const feedAnswer: Answer = {
@@ -15,10 +18,10 @@ export const feedAnswer: Answer = {
 };
 
 /**
- * Sends a feed, or 304 if its reader already has it. Its addresses become absolute, because many readers do not resolve
- * others.
+ * Sends a feed, or 304 if its reader already has it. Paths in the feed become absolute URLs, because many readers do
+ * not resolve relative ones.
  *
- * @param feed with paths of this server in place of addresses
+ * @param feed the feed, with paths of this server in place of URLs
  */
 export function sendFeed(
   request: FastifyRequest,
@@ -41,7 +44,7 @@ export function sendFeed(
 }
 
 /**
- * The id of an entry or a feed. It is the same at every address of every instance, because readers compare ids only.
+ * The id of an entry or a feed. It is the same at every address of every instance, because readers compare only ids.
  * `x-` says that no authority assigned this name.
  */
 export const feedId = (network: string, ...parts: readonly string[]): string =>

@@ -9,9 +9,9 @@ import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { newestSales } from '#market/sales/newest-sales.store.ts';
 import type { LiveSale, LiveView } from '#web/parts/live-strip.ts';
 
-/** Sales that fit into the strip. */
+/** Maximum number of sales in the strip. No more fit. */
 const salesShown = 2;
-/** Longest wait of a page for the node: it can show the previous fees, or none. */
+/** Maximum wait of a page for the node, in ms. The page can show the previous fees, or no fees. */
 const feesWaitMs = 50;
 
 /** Reads the present state. */
@@ -26,7 +26,7 @@ export class LiveFacts {
   /**
    * Reads all parts.
    *
-   * @param client in a snapshot, so that all parts are of one moment
+   * @param client a client in a snapshot, so that all parts show the same moment
    */
   async read(client: ClientBase): Promise<LiveView> {
     const [block = null] = await blocksBelow(client, null, 1);
@@ -45,7 +45,7 @@ export class LiveFacts {
     };
   }
 
-  /** The current fees; if the node takes long, those of its last answer. */
+  /** The current fees. If the node takes long, the fees of its last answer. */
   async #currentFees(): Promise<LiveView['fees']> {
     if (this.#estimates === null) return null;
     const asked = this.#estimates.recommended().then(
@@ -67,7 +67,7 @@ export class LiveFacts {
   }
 }
 
-/** Sales in the market's list, without wash trades. Null: sales are not indexed, or not yet for all blocks. */
+/** Sales in the market's list, without wash trades. Null: sales are not indexed, or not yet in all blocks. */
 async function latestSales(client: ClientBase): Promise<LiveSale[] | null> {
   if (!(await isComplete(client, 'sales'))) return null;
   const all = { before: null, class: null, from: null, to: null, withWash: false };

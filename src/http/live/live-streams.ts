@@ -13,24 +13,30 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { LiveFacts } from './live-facts.ts';
 import { liveParts } from './live-parts.ts';
 
-/** Milliseconds between checks of the mempool and the fees; new blocks announce themselves. */
+/** How often the mempool and the fees are checked, in ms. New blocks are announced, so they need no check. */
 const lookMs = 3_000;
-/** Rest after each check: a first sync announces hundreds of blocks a second, and people see only a few. */
+/**
+ * Pause after each check, in ms. A first sync announces hundreds of blocks per second, and people can only follow a
+ * few.
+ */
 const restMs = 500;
-/** Interval of keep-alives: proxies close silent connections after 30 to 60 s, and our own limit is 60 s. */
+/**
+ * How often a keep-alive is sent on a silent stream, in ms. Proxies close silent connections after 30 to 60 s, and our
+ * own limit is 60 s.
+ */
 const heartbeatMs = 15_000;
-/** Time that a browser waits before it connects again: after a restart all connect at once. */
+/** How long a browser waits before it reconnects, in ms. After a restart, all browsers reconnect at the same time. */
 const retryMs = 5_000;
 
-/** A state of the parts of pages, and its id. */
+/** A state of the live parts of pages, and its id. */
 interface News {
   readonly id: string;
   readonly data: string;
 }
 
 /**
- * Streams of the present state. One loop checks for all of them, and runs while there are streams: a change is read and
- * written once, for any number of clients.
+ * Streams of the present state. While there are streams, one loop checks for changes. So a change is read and
+ * serialised once, for any number of clients.
  */
 export class LiveStreams {
   readonly #deps: Pick<AppDependencies, 'pool' | 'logger'> & SiteDependencies;
@@ -61,7 +67,7 @@ export class LiveStreams {
     });
   }
 
-  /** Takes a place until the answer is sent. Throws `too_many_at_once` or `too_many_streams`. */
+  /** Counts a live page of the client until the answer is sent. Throws `too_many_at_once` or `too_many_streams`. */
   takePlace(asker: Asker): void {
     this.#places.take(asker);
   }
@@ -69,7 +75,7 @@ export class LiveStreams {
   /**
    * Starts a stream.
    *
-   * @param seen the id of the state that the client has; null: none
+   * @param seen the id of the state that the client has; null: the client has no state
    */
   send(reply: FastifyReply, asker: Asker, seen: string | null): FastifyReply {
     this.#open.add(reply);
@@ -99,14 +105,14 @@ export class LiveStreams {
   #start(): void {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;
-      // a client came while the loop ended
+      // a client connected while the loop ended
       if (this.#open.size > 0 && !this.#closing.signal.aborted) this.#start();
       // this state may be old when the next client comes
       else this.#news = null;
     });
   }
 
-  /** Checks while there are clients. A failed check is repeated with the next one. */
+  /** Checks while there are clients. A failed check has no effect; the next one reads the state again. */
   async #look(): Promise<void> {
     const reader = this.#listener.join();
     const { signal } = this.#closing;
@@ -139,7 +145,7 @@ export class LiveStreams {
     }
   }
 
-  /** Whether something changed before the time ended. */
+  /** Whether the state changed, or the client left, before the time ended. */
   #change(signal: AbortSignal, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const finish = (isChanged: boolean): void => {

@@ -11,11 +11,12 @@ const liveStream = {
   content: { 'text/event-stream': { schema: Type.Unknown() } },
 };
 
-/** Longest id: longer than any of ours. */
+/** Maximum number of characters of an id. Our ids are shorter. */
 const idCharsMax = 64;
 
 /**
- * `/live`: the parts of pages about the present, as they change. It is only for our own pages, and changes with them.
+ * `/live`: the parts of pages about the present, as they change. This path is only for our own pages, and its format
+ * may change with the pages.
  */
 export function liveRoutes(app: App, streams: LiveStreams): void {
   apiRoute(app, {
@@ -27,7 +28,7 @@ export function liveRoutes(app: App, streams: LiveStreams): void {
       tags: ['pages'],
       response: { 200: liveStream },
     },
-    // a compressor would hold a megabyte for each page, for events of a kilobyte
+    // a compressor would hold a megabyte for each page, only for events of a kilobyte
     config: { errors: 'own', guard: open, compression: 'none' },
     handler: async (request, reply) => {
       const asker = askerOf(reply);
