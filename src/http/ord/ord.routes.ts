@@ -18,17 +18,17 @@ import { satsRoutes } from './sats/sats.routes.ts';
 import { transactionsRoutes } from './transactions/transactions.routes.ts';
 import { Transactions } from './transactions/transactions.ts';
 
-/** Answers that pages share with ord's paths. */
+/** Sources of answers that pages share with ord's paths. */
 export interface OrdAnswers {
   /** `/block` and `/blocks` as JSON, which the pages of these paths use. */
   readonly blocks: BlockAnswers;
   /** Transactions of the index, of the blocks and of the node. */
   readonly transactions: Transactions;
-  /** Fees of blocks, by the node or by their bytes. */
+  /** Fees of blocks, from the node or from the blocks' bytes. */
   readonly fees: BlockFees;
 }
 
-/** The paths of ord's JSON API (docs/ord-api.md) that have no pages here. */
+/** Routes of ord's JSON API (docs/ord-api.md) that have no HTML pages here. */
 export function ordRoutes(app: App, deps: PieceDependencies): OrdAnswers {
   const rawBlocks = new RawBlocks(deps.blocks ?? null);
   const node = deps.node == null ? null : new NodeCalls(deps.node);

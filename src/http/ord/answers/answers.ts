@@ -12,9 +12,9 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 export const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 
 /**
- * How an answer is sent. `recursive`: requested by inscriptions, with their policies. `page`: the path has a page too.
- * `live`: it contains answers of the node, so our tip's entity tag does not apply. `unkept`: no cache may keep it, as
- * on ord for things that are named from the end of a growing list.
+ * How an answer is sent. `recursive`: inscriptions request it, with the policies for their requests. `page`: the path
+ * has an HTML page too. `live`: the answer contains data of the node, so the entity tag of the index's tip does not
+ * apply. `unkept`: caches may not keep the answer, as on ord for things that are named from the end of a growing list.
  */
 export interface AnswerForm {
   readonly type?: 'json' | 'text';
@@ -26,7 +26,7 @@ export interface AnswerForm {
 
 const contentTypes = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
 
-/** A body: one text, or pieces if it can be large; each piece is made after the previous one was sent. */
+/** A body: one text, or pieces if it can be large. Each piece is made after the previous one was sent. */
 export type AnswerBody = string | PiecesOfAnswer;
 
 /** Sends an answer of ord's API at `tip`. */
@@ -48,13 +48,13 @@ export function sendOrd(
   return reply.send(typeof body === 'string' ? body : answerOfPieces(body, askerOf(reply).client));
 }
 
-/** An answer, and its tip. */
+/** An answer, and the tip that it describes. */
 interface MadeAnswer {
   readonly tip: Tip | null;
   readonly body: AnswerBody;
 }
 
-/** Answers only from the index, like `answerOfTip`: everything is read in one snapshot. */
+/** Answers only from the index, like `answerOfTip`, and reads everything in one snapshot. */
 export function answerFromIndex(
   deps: AppDependencies,
   request: FastifyRequest,
@@ -71,7 +71,10 @@ export function answerFromIndex(
   );
 }
 
-/** Answers at a tip: 304 if the client has the answer of this tip, else a kept answer of this tip, else a new one. */
+/**
+ * Answers at a tip: 304 if the client has the answer of this tip, else the cached answer of this tip, else a new
+ * answer.
+ */
 export async function answerOfTip(
   { pool, tipAnswers }: AppDependencies,
   request: FastifyRequest,
@@ -93,6 +96,6 @@ export async function answerOfTip(
   return sendOrd(request, reply, tip, body, form);
 }
 
-/** Whether an answer depends only on its URL and the tip. */
+/** Whether an answer may be cached: it depends only on its URL and the tip. */
 const mayBeKept = ({ method }: FastifyRequest, { unkept, live }: AnswerForm): boolean =>
   unkept !== true && live !== true && method === 'GET';

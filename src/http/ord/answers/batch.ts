@@ -9,15 +9,18 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { AnswerBody } from './answers.ts';
 
-/** Texts that are read in one turn of the event loop, and looked up together: some milliseconds with the database. */
+/**
+ * Number of texts that are read in one turn of the event loop, and looked up together. The database takes some
+ * milliseconds for them.
+ */
 const partSize = 1_000;
 
 /**
- * The body of these routes: an array of strings (`body: 'texts'`). The validator accepts anything: a schema for this
- * many items would cost more than the items.
+ * The body schema of the routes with lists: an array of strings (`body: 'texts'`). The validator accepts anything,
+ * because a schema for this many items would cost more than the items.
  *
- * @param form of an item, for the document
- * @param max the number of items
+ * @param form the accepted form of an item, for the API document
+ * @param max the maximum number of items
  */
 export function batchBody(form: AcceptedForm, max: number) {
   return Type.Unsafe<unknown>({
@@ -27,13 +30,13 @@ export function batchBody(form: AcceptedForm, max: number) {
   });
 }
 
-/** The body of such a route, which is read as a list. */
+/** The body of a route with a list. */
 export function batchList(body: unknown): TextList {
   assert(body instanceof TextList, 'the body of the route is read as a list of texts');
   return body;
 }
 
-/** The items of a body, in parts that the event loop can read in one turn. Throws the errors of `read`. */
+/** Yields the items of a body, in parts that the event loop can read in one turn. Throws the errors of `read`. */
 export async function* batchParts<Item>(body: unknown, read: (text: string) => Item): AsyncGenerator<Item[]> {
   for (const part of batchList(body).parts(partSize)) {
     yield part.map(read);
@@ -41,28 +44,37 @@ export async function* batchParts<Item>(body: unknown, read: (text: string) => I
   }
 }
 
-/** All items of a body at once: for bodies with few of them. Throws the errors of `read`. */
+/** All items of a body at once, for bodies with few items. Throws the errors of `read`. */
 export async function batchOf<Item>(body: unknown, read: (text: string) => Item): Promise<Item[]> {
   const items: Item[] = [];
   for await (const part of batchParts(body, read)) items.push(...part);
   return items;
 }
 
-/** Maximum number of items of a list that counts as a look-up: some milliseconds of a connection. */
+/**
+ * Maximum number of items of a small list, which needs no turn in the queue. A small list uses a connection for some
+ * milliseconds.
+ */
 const smallListMax = 1_000;
-/** Larger lists that run at once. Each holds a connection for some seconds; most of the pool stays free for others. */
+/**
+ * Maximum number of larger lists that run at once. Each uses a connection for some seconds; most of the pool stays free
+ * for other requests.
+ */
 const runningMax = 2;
 const waitingMax = 20;
-/** Longest wait of a list, the same as of a search: clients ask again if they get no answer for longer. */
+/** How long a list waits at most, in ms: as long as a search. Clients without an answer for longer ask again. */
 const waitMs = 10_000;
-/** Large lists of one client, running and waiting. */
+/** Maximum number of large lists of one client, running and waiting. */
 const eachMax = 2;
 
 function busy(): AppError {
   return new AppError('search_busy', 'too many large lists are being answered: try again in a few seconds');
 }
 
-/** Runs requests with large lists a few at a time, and only some of one client. Reading the items counts too. */
+/**
+ * Runs requests with large lists: a few at a time, and at most two of one client. The time to read the items counts
+ * too.
+ */
 export class BatchGate {
   readonly #gate = new FairGate({ running: runningMax, waiting: waitingMax, waitMs, refusal: busy });
   readonly #places = new Shares({
@@ -81,11 +93,11 @@ export class BatchGate {
 }
 
 /**
- * The JSON answer about a list: a text for a small list, pieces for a large one, so that it is never completely in
- * memory.
+ * The JSON answer about a list: a text for a small list, pieces for a large list, so that the answer is never
+ * completely in memory.
  *
- * @param count of the items of the question
- * @param bytes of the source of the parts
+ * @param count the number of requested items
+ * @param bytes the size of the data that the parts are made from
  */
 export function listAnswer(count: number, parts: Iterable<readonly string[]>, bytes: number): AnswerBody {
   const pieces = listPieces(parts);

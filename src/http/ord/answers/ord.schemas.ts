@@ -184,10 +184,10 @@ const runeEntry = Type.Object({
   timestamp: integer,
   turbo: Type.Boolean(),
 });
-// a pair, and not a tuple, for the same reason
+// a pair, but not as a tuple, because OpenAPI 3.1 does not allow its `items` to be a list
 const idAndEntry = Type.Array(Type.Union([runeId, runeEntry]), { minItems: 2, maxItems: 2 });
 
-/** Balances by names with spacers. */
+/** Balances by rune name with spacers. */
 const heldRunes = nullable(
   Type.Record(spacedRune, Type.Object({ amount: u128, divisibility: integer, symbol: textOrNull })),
 );
@@ -268,7 +268,7 @@ const blockInfo = Type.Object({
   version: integer,
 });
 
-// a type, because interfaces have no index signature
+// a type and not an interface, because interfaces have no index signature
 type Answers = { readonly 200: Answer; readonly 304: TSchema };
 const indexed = (answer: Answer): Answers => ({ 200: answer, 304: unchanged });
 const listOf = (pageName: 'page' | 'page_index'): TObject =>

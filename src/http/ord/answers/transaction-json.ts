@@ -9,7 +9,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 const hex = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 
-/** Bytes of a script or witness that become text in one piece. */
+/** Maximum number of bytes of a script or witness that become text in one piece. */
 const hexPieceBytes = 64 * 1024;
 
 /** Hex of bytes in pieces. */
@@ -55,8 +55,8 @@ export function* transactionJson({ version, lockTime, inputs, outputs }: RawTran
 }
 
 /**
- * Joins pieces into larger ones, because each piece of a stream costs a turn of the event loop. An empty piece ends the
- * turn too: reading took its time without any text.
+ * Joins pieces into larger pieces, because each piece of a stream costs a turn of the event loop. An empty piece ends
+ * the turn too: it stands for reading that took time but gave no text.
  */
 export function* joined(pieces: Iterable<string>): Generator<string> {
   let text = '';

@@ -29,7 +29,8 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { targetHex } from './block-stats.ts';
 
 /**
- * Numbers as in ord: blocks in the list, blocks at its head that show inscriptions, and inscriptions of each by fee.
+ * Numbers as in ord: blocks in the list, blocks at the head of the list that show inscriptions, and inscriptions that
+ * each of these shows, by fee.
  */
 const blocksListed = 100;
 const blocksFeatured = 5;
@@ -37,13 +38,13 @@ const featuredPerBlock = 8;
 
 interface FoundBlock {
   readonly tip: Tip | null;
-  /** Null: the block comes from the node, because it is not in the index. */
+  /** Null: the block is not in the index and comes from the node. */
   readonly facts: HeaderFacts | null;
   readonly bytes: Uint8Array;
   readonly height: Height | null;
-  /** Ids of its inscriptions in the order of application, if requested. */
+  /** Ids of the block's inscriptions in the order of application, if requested. */
   readonly inscriptions: readonly string[];
-  /** Names of the runes that it etched, if requested. Null: unknown. */
+  /** Names of the runes that the block etched, if requested. Null: unknown. */
   readonly runes: readonly string[] | null;
 }
 
@@ -173,7 +174,7 @@ function* blockJson({ tip, height, bytes, inscriptions, runes }: FoundBlock): Ge
   yield ']}';
 }
 
-/** Bytes that a part of a block keeps in memory: the buffer of the whole block. */
+/** Bytes that a part of a block keeps in memory, because the part is a view of the whole block's buffer. */
 export const bytesBehind = ({ buffer }: Uint8Array): number => buffer.byteLength;
 
 /** Bytes in hex as a JSON string. */

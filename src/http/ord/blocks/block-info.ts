@@ -23,15 +23,15 @@ import { blockStats, difficultyOf, targetHex } from './block-stats.ts';
 import { ChainWork } from './chain-work.ts';
 
 const nullHash = '0'.repeat(64);
-/** Cached figures of blocks, 300 bytes each: for inscriptions with many viewers. */
+/** Maximum number of blocks with cached figures, 300 bytes each. The cache is for inscriptions with many viewers. */
 const statsKeptMax = 1_000;
 
-/** The known facts of an indexed block, before its bytes are read. */
+/** Facts of an indexed block that are known before its bytes are read. */
 interface OwnFacts {
   readonly tip: Tip;
   readonly facts: HeaderFacts;
   readonly medianTime: number;
-  /** Null if earlier blocks are not indexed. */
+  /** Null: earlier blocks are not indexed. */
   readonly work: bigint | null;
 }
 

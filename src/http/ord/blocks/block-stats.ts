@@ -10,13 +10,14 @@ import { asSats, noSats, type Sats } from '#kernel/primitives/sats.ts';
 const witnessScale = 4;
 
 /**
- * The figures of a block, from its bytes and the outputs that it spends. As in the node, the coinbase only counts in
- * the subsidy. Null if the spent outputs are unavailable. Throws `spent_outputs_mismatch` if they do not fit the block.
+ * The figures of a block, from its bytes and the outputs that it spends. As in the node, the coinbase counts only for
+ * the subsidy. Null if the spent outputs are unavailable. Throws `spent_outputs_mismatch` if the spent outputs do not
+ * fit the block.
  */
 export function blockStats(block: RawBlock, height: Height, network: NetworkName): BlockStats | null {
   const transactions = RawTransactions.ofBlock(block.bytes);
   const { count } = transactions;
-  // a block with only a coinbase spends nothing: one transaction without outputs
+  // a block with only a coinbase spends nothing, so the spent outputs are one transaction without outputs
   const spentOutputs = count === 1 ? Buffer.from([1, 0]) : block.spentOutputs;
   if (spentOutputs === null) return null;
   const spent = new SpentReader(spentOutputs);
@@ -101,7 +102,7 @@ function percentiles(rates: { rate: number; weight: number }[], totalWeight: num
 }
 
 /**
- * The subsidy in the node's rules: on regtest it halves every 150 blocks, unlike in ord's count
+ * The subsidy by the node's rules: on regtest it halves every 150 blocks. ord counts otherwise
  * (kernel/primitives/network.ts).
  */
 export function nodeSubsidy(height: Height, network: NetworkName): Sats {
@@ -110,9 +111,9 @@ export function nodeSubsidy(height: Height, network: NetworkName): Sats {
 }
 
 /**
- * The difficulty, relative to mainnet's easiest target, exactly as ord prints it. The node computes it in steps
- * (rpc/blockchain.cpp `GetDifficulty`) and writes 16 digits (univalue `setFloat`). ord reads them as digits and a power
- * of ten, which can differ by one in the last place (serde_json without `float_roundtrip`).
+ * The difficulty, relative to mainnet's easiest target, exactly as ord prints it. The node computes the difficulty in
+ * steps (rpc/blockchain.cpp `GetDifficulty`) and writes 16 digits (univalue `setFloat`). ord reads the number as digits
+ * and a power of ten, so the last digit can differ by one (serde_json without `float_roundtrip`).
  */
 export function difficultyOf(bits: number): number {
   let shift = bits >>> 24;

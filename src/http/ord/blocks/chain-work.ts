@@ -11,14 +11,14 @@ interface Checkpoint {
 }
 
 /**
- * The shortest interval between target changes on mainnet. One sum is kept per interval: 470 of them at a million
- * blocks.
+ * Number of blocks between kept sums: the shortest interval between target changes on mainnet. A million blocks have
+ * 470 sums.
  */
 const interval = 2_016;
 
 /**
- * The work of a chain that is indexed from its start: the sum over its headers. The first request reads all headers;
- * later ones continue from the nearest sum that still belongs to this chain.
+ * The work of a chain that is indexed from its start: the sum of the work of all its headers. The first request reads
+ * all headers. Later requests continue from the nearest sum that still belongs to this chain.
  */
 export class ChainWork {
   readonly #checkpoints = new Map<Height, Checkpoint>();

@@ -22,7 +22,7 @@ const text: AnswerForm = { type: 'text', recursive: true };
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
 
-/** Height, hash and time of the tip, the number of blocks, and hashes by height. */
+/** Routes for the height, hash and time of the tip, the number of blocks, and hashes by height. */
 export function heightsRoutes(app: App, deps: AppDependencies, node: NodeCalls | null): void {
   const route = (
     paths: Readonly<Record<string, string>>,

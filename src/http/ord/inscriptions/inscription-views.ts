@@ -25,7 +25,9 @@ const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
 
 /**
  * The JSON text of ord's `/inscription`, with the keys in ord's order. Unknown fields are null (docs/ord-api.md).
- * Properties are a text, because traits can be integers that a JavaScript number would round; null if there are none.
+ *
+ * @param properties a JSON text, because traits can be integers that a JavaScript number would round. Null: the
+ * inscription has no properties.
  */
 export function inscriptionJson(
   detail: InscriptionDetail,
@@ -35,7 +37,7 @@ export function inscriptionJson(
   return `${beforeProperties(detail, network)}${properties ?? noProperties}${afterProperties(detail)}`;
 }
 
-/** The same in pieces. */
+/** The text of `inscriptionJson` in pieces. */
 export async function* inscriptionPieces(
   detail: InscriptionDetail,
   properties: AsyncIterable<string | Buffer>,
@@ -93,11 +95,11 @@ const placeView = (
   burnMetadataJson: burnMetadataJson(location?.script ?? null),
 });
 
-/** Data of an inscription's page besides its details. */
+/** Data of an inscription's page in addition to the inscription's details. */
 export interface InscriptionParts {
   /** The inscription itself, with its kind of content. */
   readonly summary: InscriptionSummary;
-  /** JSON of its own title and traits. Null: it has none, or they are too long. */
+  /** JSON of the inscription's own title and traits. Null: it has neither, or they are too long. */
   readonly attributesJson: string | null;
   readonly propertiesJson: string | null;
   readonly metadataJson: string | null;
@@ -106,12 +108,12 @@ export interface InscriptionParts {
   readonly events: InscriptionView['events'];
   /** Null: unknown yet. */
   readonly collections: InscriptionView['collections'];
-  /** Neighbours in the first of its collections. Null: unknown, or it is in no collection. */
+  /** Neighbours in the inscription's first collection. Null: unknown, or the inscription is in no collection. */
   readonly neighbours: ItemNeighbours | null;
   readonly parents: InscriptionView['parents'];
   readonly children: InscriptionView['children'];
   readonly gallery: InscriptionView['gallery'];
-  /** The definitions of satributes that are in force. */
+  /** The active definitions of satributes. */
   readonly satributes: SatributeBook;
 }
 

@@ -45,19 +45,20 @@ import { inscriptionJson } from './inscription-views.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
-/** Maximum number of inscriptions of one request: 12 MB of answers without galleries. */
+/** Maximum number of inscriptions in one request. Their answers take 12 MB without galleries. */
 const inscriptionsMax = 10_000;
-/** Inscriptions read by one set of statements. */
+/** Maximum number of inscriptions that one set of statements reads. */
 const inscriptionsAtOnce = 250;
 /**
- * Maximum characters of an answer. Galleries could make it any size, and it is held in memory until it is sent. This is
- * room for one of the largest galleries, which has 14 MB, and half of what a client may leave unread.
+ * Maximum number of characters in an answer, which is in memory until it is sent. Without this bound, galleries could
+ * make it any size. There is room for one of the largest galleries (14 MB). The bound is half of what a client may
+ * leave unread.
  */
 const answerCharsMax = 16 * 1024 * 1024;
-/** The most ids that fit into a body. */
+/** Maximum number of ids that fit into a body. */
 const idsMax = 500_000;
 
-/** `POST /inscriptions`, `POST /missing`, and galleries. */
+/** Routes for `POST /inscriptions`, `POST /missing`, and galleries. */
 export function inscriptionsRoutes(app: App, deps: PieceDependencies, gate: BatchGate): void {
   apiRoute(app, {
     method: 'POST',
@@ -115,7 +116,7 @@ export function inscriptionsRoutes(app: App, deps: PieceDependencies, gate: Batc
   galleryRoutes(app, deps);
 }
 
-/** For each id 1 if it is not indexed, else 0. Throws `request_invalid`. */
+/** 1 for each id that is not indexed, else 0. Throws `request_invalid`. */
 async function missingOf(client: Snapshot['client'], list: TextList): Promise<Uint8Array> {
   const isMissing = new Uint8Array(list.count).fill(1);
   let first = 0;
@@ -131,7 +132,7 @@ async function missingOf(client: Snapshot['client'], list: TextList): Promise<Ui
   return isMissing;
 }
 
-/** The missing ids as JSON, read again from the list: as strings, half a million of them would be 60 MB. */
+/** The missing ids as JSON, read from the list a second time: half a million ids as strings would take 60 MB. */
 function* missingParts(list: TextList, isMissing: Uint8Array): Generator<string[]> {
   let first = 0;
   for (const part of list.parts(missingAtOnce)) {
@@ -141,7 +142,7 @@ function* missingParts(list: TextList, isMissing: Uint8Array): Generator<string[
     first += part.length;
   }
 }
-/** Ids in a piece of an answer: 70 kB. */
+/** Maximum number of ids in a piece of an answer: 70 kB. */
 const missingAtOnce = 1_000;
 
 interface ClaimedId {
@@ -149,7 +150,7 @@ interface ClaimedId {
   readonly id: InscriptionId | null;
 }
 
-/** An id in the spelling of the answer; null if its index is too large to be indexed. */
+/** An id in the spelling of the answer. Null: its index is too large to be indexed. */
 function claimedId(given: string): ClaimedId {
   const text = given.toLowerCase();
   const id = parseInscriptionId(text);
@@ -171,14 +172,14 @@ async function details(
     if (key === null) throw new AppError('not_found', `inscription ${idText(id)} not found`);
     return key;
   });
-  // a request for the children of one inscription may name it many times, and reads it once
+  // a request for the children of one inscription may name it many times, so read it only once
   const distinct = [...new Set(keys)];
   const answers = new Map<InscriptionKey, string>();
   let chars = 0;
   for (let from = 0; from < distinct.length; from += inscriptionsAtOnce) {
     const part = distinct.slice(from, from + inscriptionsAtOnce);
     const heads = await propertiesHeads(client, part);
-    // checked before their properties are read
+    // check the size before the properties are read
     const propertyBytes = [...heads.values()].reduce((sum, { jsonBytes }) => sum + jsonBytes, 0);
     if (propertyBytes > answerCharsMax - chars) throw tooLarge();
     const texts = await propertiesTexts(client, [...heads.values()]);

@@ -24,14 +24,17 @@ const config = { errors: 'plain', guard: open } as const;
 const pagePath = Type.Object({ page: pathParts.page });
 const response = ordAnswers.pageIndexOfIds;
 
-/** Attempts after which the lists are answered with their own tip, because a new block overtook each attempt. */
+/**
+ * Maximum number of attempts to read the lists at the index's tip. Each attempt fails if a new block arrives meanwhile;
+ * afterwards the answer describes the lists' own tip.
+ */
 const triesMax = 4;
 
 /** Lists of inscriptions: collections, galleries, and the inscriptions of a block. */
 export function listsRoutes(app: App, deps: AppDependencies): void {
   const lists = new OrdLists();
   const closing = new AbortController();
-  // started early, so that the first request waits less; a failure here occurs again at that request, which reports it
+  // start early, so that the first request waits less; a failure here occurs again at that request, which reports it
   app.addHook('onListen', (done) => {
     lists.bringUpToDate(deps.pool, closing.signal).catch((error: unknown) => {
       deps.logger.debug({ err: error }, 'the lists of collections and galleries could not be made');
@@ -64,7 +67,7 @@ export function listsRoutes(app: App, deps: AppDependencies): void {
           askerOf(reply).signal,
         );
         if (answer !== null) return sendOrd(request, reply, answer.tip, answer.json);
-        // shared by all waiting clients, so it continues when one of them leaves
+        // all waiting clients share this work, so it continues when one client leaves
         await lists.bringUpToDate(deps.pool, closing.signal);
       }
     };
@@ -127,8 +130,8 @@ async function idsJson({ client }: Snapshot, { keys, more }: KeyPage, page: numb
 }
 
 /**
- * A page of a block's inscriptions. ord answers with an empty list for heights not reached yet, and for heights before
- * the first inscription.
+ * A page of a block's inscriptions. As in ord, the list is empty for heights that are not reached yet, and for heights
+ * before the first inscription.
  */
 async function blockPage(
   { client, tip }: Snapshot,

@@ -27,7 +27,7 @@ function missing(id: string, what = ''): AppError {
   return new AppError('not_found', `inscription ${quoted(id)}${what} not found`);
 }
 
-/** The recursive endpoints about one inscription. */
+/** Routes of the recursive endpoints about one inscription. */
 export function recursiveRoutes(app: App, deps: PieceDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -77,7 +77,7 @@ export function recursiveRoutes(app: App, deps: PieceDependencies): void {
       params: path,
       response: ordAnswers.metadata,
     },
-    // 4 MB of metadata, the most that fits into a block, are 8 MB of hex
+    // 4 MB of metadata, the most that fits into a block, become 8 MB of hex
     config: { ...config, answersLarge: true },
     handler: async (request, reply) => {
       const id = inscriptionIdOf(request.params.id);
@@ -91,7 +91,7 @@ export function recursiveRoutes(app: App, deps: PieceDependencies): void {
   });
 }
 
-/** `/r/undelegated-content/<id>`: the body of the inscription itself. */
+/** Route of `/r/undelegated-content/<id>`: the inscription's own body, also if it has a delegate. */
 export function undelegatedRoute(app: App, reads: ContentReads): void {
   apiRoute(app, {
     method: 'GET',
@@ -114,7 +114,7 @@ export function undelegatedRoute(app: App, reads: ContentReads): void {
   });
 }
 
-/** The recursive endpoints about blocks. */
+/** Routes of the recursive endpoints about blocks. */
 export function recursiveBlockRoutes(
   app: App,
   deps: PieceDependencies,
@@ -146,7 +146,7 @@ export function recursiveBlockRoutes(
       params: blockPath,
       response: ordAnswers.blockInfo,
     },
-    // the fees of a block that is not indexed are summed over all its transactions
+    // for a block that is not indexed, the fees of all its transactions are added up
     config: { ...config, isDear: true },
     handler: async (request, reply) => {
       blockQuestionOf(request.params.query);

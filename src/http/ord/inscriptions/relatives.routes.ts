@@ -32,7 +32,7 @@ interface Question {
   readonly page?: string;
 }
 
-/** A list of relatives, and its description in the document. */
+/** A kind of list of relatives, and its description in the API document. */
 interface Relation {
   readonly url: string;
   readonly operationId: string;
@@ -40,12 +40,12 @@ interface Relation {
   readonly response: RouteSchema['response'];
 }
 
-/** Writes a page of relatives. */
+/** Makes the answer for a page of relatives. */
 type Shown = (snapshot: Snapshot, keys: KeyPage, page: number) => Promise<object>;
 
 type Read = (snapshot: Snapshot, key: InscriptionKey, page: number) => Promise<KeyPage>;
 
-/** `/children`, `/parents`, and the same for inscriptions under `/r/`. */
+/** Routes of `/children`, `/parents`, and their forms for inscriptions below `/r/`. */
 export function relativesRoutes(app: App, deps: AppDependencies): void {
   const children: Read = async ({ client }, key, page) => childPage(client, key, page);
   const parents: Read = async ({ client }, key, page) => parentPage(client, key, page);
@@ -119,7 +119,7 @@ function relativesRoute(
     const id = inscriptionIdOf(asked.id);
     const page = placeOf(asked.page, 'page');
     const missing = new AppError('not_found', `inscription ${quoted(asked.id)} not found`);
-    // inscriptions use the paths below /r/, people these
+    // inscriptions use the paths below /r/, people use these paths
     if (form.page === true && prefersHtml(request.headers.accept)) {
       return withSnapshot(
         deps.pool,
@@ -157,7 +157,7 @@ function relativesRoute(
   });
 }
 
-/** Writes a page of ids; ord has two names for the page's number. */
+/** Makes the answer for a page of ids. ord has two names for the field with the page's number. */
 function idsWith(pageName: 'page' | 'page_index'): Shown {
   return async ({ client }, { keys, more }, page) => ({
     ids: (await inscriptionIds(client, keys)).map(idText),

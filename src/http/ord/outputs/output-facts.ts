@@ -27,12 +27,14 @@ export interface OutputFacts {
   readonly indexed: boolean;
   readonly inscriptions: readonly InscriptionId[];
   readonly script: Uint8Array | null;
-  /** Null if `script` is: an output is unspendable if it begins with OP_RETURN, or is too long. */
+  /**
+   * Null if `script` is null. Otherwise an output is unspendable if its script begins with OP_RETURN or is too long.
+   */
   readonly spent: boolean | null;
   readonly value: Sats | null;
 }
 
-/** Distinct outputs, and their data in the index. */
+/** Distinct outputs to look up, and their data in the index. */
 export interface AskedOutputs {
   readonly outpoints: readonly Outpoint[];
   readonly tip: Tip | null;
@@ -41,14 +43,17 @@ export interface AskedOutputs {
   readonly knowsRunes: boolean;
 }
 
-/** Receives the facts of an output, by its position in the question, as soon as they are found. */
+/** Receives the facts of an output, by the output's position in the query, as soon as they are found. */
 type TakeFacts = (place: number, facts: OutputFacts) => void;
 
-/** Outputs per turn of the event loop if there is no wait, and transactions that are looked up together. */
+/**
+ * Number of outputs per turn of the event loop while no call waits, and of transactions that are looked up together.
+ */
 const partSize = 250;
 /**
- * Maximum bytes of transactions that one request reads: four of the largest, or 10,000 of usual ones. The node's answer
- * about a transaction is four times as large, and takes the event loop 20 ms for each megabyte of the transaction.
+ * Maximum number of bytes of transactions that one request reads: four of the largest, or 10,000 of usual size. The
+ * node's answer about a transaction is four times as large, and costs the event loop 20 ms per megabyte of the
+ * transaction.
  */
 const transactionBytesMax = 16_000_000;
 const opReturn = 0x6a;
@@ -57,7 +62,7 @@ const spendableScriptMax = 10_000;
 
 export const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
 
-/** Whether an output is unspendable. Such outputs are never in a node's UTXO set, so ord reports them as spent. */
+/** Whether an output is unspendable. A node's UTXO set never has such outputs, so ord reports them as spent. */
 function isUnspendable(script: Uint8Array): boolean {
   return script[0] === opReturn || script.length > spendableScriptMax;
 }
@@ -68,7 +73,10 @@ function outputAt({ outputs }: RawTransaction, outpoint: Outpoint): RawOutput {
   return output;
 }
 
-/** Finds facts of outputs: from the index, from the node, and from their transactions, each read once. */
+/**
+ * Finds facts of outputs: from the index, from the node, and from the outputs' transactions. Each transaction is read
+ * once.
+ */
 export class OutputSearch {
   readonly #logger: AppDependencies['logger'];
   readonly #node: NodeCalls | null;
@@ -86,7 +94,7 @@ export class OutputSearch {
    */
   async find(asked: AskedOutputs, asker: Asker, take: TakeFacts): Promise<void> {
     const node = this.#node?.of(asker) ?? null;
-    /** Positions of outputs with facts that only their transaction has. */
+    /** Positions of outputs with facts that only their transactions have. */
     const untold: number[] = [];
     await inLanes(asked.outpoints, callsAtOnce, async (outpoint, place) => {
       if (place % partSize === partSize - 1) await nextTurn(asker.client);
@@ -112,7 +120,7 @@ export class OutputSearch {
     return outputAt(transaction, outpoint).script;
   }
 
-  /** Reads the facts from transactions. `show` receives `no_node` for a transaction that only a node has. */
+  /** Reads the facts from transactions. `show` receives the error `no_node` for a transaction that only a node has. */
   async #findInTransactions(
     { outpoints, known: { byPlace } }: AskedOutputs,
     untold: readonly number[],
@@ -154,7 +162,7 @@ export class OutputSearch {
     }
   }
 
-  /** Facts that are known without the transaction; null if it is needed. */
+  /** Facts that are known without the transaction. Null: the transaction is needed. */
   async #factsWithout(
     { tip, known: { byPlace } }: AskedOutputs,
     place: number,
@@ -175,7 +183,7 @@ export class OutputSearch {
     return { confirmations, indexed: confirmations > 0, inscriptions: [], script, spent: false, value };
   }
 
-  /** Facts that the index has of an output whose transaction is not here. Throws `why` if it has none. */
+  /** The index's facts of an output whose transaction is unavailable here. Throws `why` if the index has no facts. */
   async #factsAlone(
     { tip, known: { byPlace } }: AskedOutputs,
     place: number,
@@ -204,8 +212,9 @@ export class OutputSearch {
     const isGenesis = isGenesisCoinbase(outpoint.txid);
     const facts = { ...output, confirmations, inscriptions: [] };
     if (node === null || isGenesis) {
-      // without a node, the index and the transaction decide for unspendable outputs and for the one that counts as
-      // never spent; if all unspent outputs are indexed, every other output is spent
+      // without a node, only the index and the transaction say whether the output is in the chain: unspendable outputs
+      // are, and so is the genesis output, which counts as never spent. If all unspent outputs are indexed, every other
+      // output is spent
       const isInChain = isGenesis || isUnspendable(output.script);
       if (isInChain || hasAll || (hasAllWithValue && output.value > 0))
         return { ...facts, indexed: isInChain, spent: !isGenesis };
@@ -219,8 +228,8 @@ export class OutputSearch {
   }
 
   /**
-   * An unspent output of the index. The node says whether the mempool spends it; without its answer it counts as
-   * unspent.
+   * Facts of an unspent output of the index. The node says whether the mempool spends the output. Without the node's
+   * answer the output counts as unspent.
    */
   async #knownFacts(
     outpoint: Outpoint,
@@ -254,7 +263,7 @@ function factsOf(
   return { confirmations: tip.height - height + 1, indexed: true, inscriptions, script, spent, value };
 }
 
-/** The reason why it is unknown whether an output is spent, and what would make it known. */
+/** The reason why it is unknown whether an output is spent, and what the server needs to know it. */
 function whyUntold(outpoint: Outpoint, knowsRunes: boolean, hasAllWithValue: boolean): string {
   const held = knowsRunes ? 'neither inscriptions nor runes' : 'no inscription, and its runes are unknown';
   const needed = hasAllWithValue ? 'it has no sats either: ' : '';

@@ -17,13 +17,16 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open, failures: [422] } as const;
-/** Facts that neither the index nor the node has are read from the transaction, as in /tx. */
+/**
+ * Configuration for one output. Expensive, because facts that neither the index nor the node has are read from the
+ * transaction, as in /tx.
+ */
 const ofOne = { ...config, isDear: true } as const;
 const path = Type.Object({ outpoint: pathParts.outpoint });
-/** Maximum number of outputs of one request. Each may take two calls of the node. */
+/** Maximum number of outputs in one request. Each may need two calls of the node. */
 const outputsMax = 10_000;
 
-/** One output, or many at once. */
+/** Routes for one output, and for many at once. */
 export function outputsRoutes(app: App, sources: ChainSources, gate: BatchGate): void {
   const { outputs } = sources;
   apiRoute(app, {

@@ -47,7 +47,7 @@ interface IndexedOutputs {
   readonly sats: SatRangesOfOutputs;
 }
 
-/** An output, and its contents. Null: unknown. */
+/** An output and its contents. Null fields are unknown. */
 export interface WholeOutput {
   readonly tip: Tip | null;
   readonly facts: OutputFacts;
@@ -62,14 +62,14 @@ interface Answer {
 }
 
 /**
- * Maximum characters of one answer about many outputs, with their runes and ranges of sats. It is held in memory until
- * it is sent: half of what a client may leave unread.
+ * Maximum number of characters in one answer about many outputs, with their runes and ranges of sats. The answer is in
+ * memory until it is sent. The bound is half of what a client may leave unread.
  */
 const answerCharsMax = 16 * 1024 * 1024;
-/** Outputs in a piece of an answer: 100 kB. */
+/** Maximum number of outputs in a piece of an answer: 100 kB. */
 const answersAtOnce = 250;
 
-/** Answers about outputs. Those with inscriptions or runes come from the index, the others from the node. */
+/** Answers about outputs. Outputs with inscriptions or runes come from the index, all others from the node. */
 export class Outputs {
   readonly #deps: AppDependencies;
   readonly #search: OutputSearch;
@@ -79,7 +79,7 @@ export class Outputs {
     this.#search = new OutputSearch(deps.logger, node, transactions);
   }
 
-  /** Everything that is known of an output. Throws as `output`. */
+  /** Everything that is known about an output. Throws the errors of `output`. */
   async all(outpoint: Outpoint, asker: Asker): Promise<WholeOutput> {
     const outside = await this.#outside(outpoint, asker);
     if (outside !== null) return outside;
@@ -93,7 +93,7 @@ export class Outputs {
     const outside = await this.#outside(outpoint, asker);
     if (outside !== null) {
       const { tip, facts, runes, sats } = outside;
-      // as in ord, these outpoints have no list of sats before they contain anything
+      // as in ord, lostOutpoint and unboundOutpoint have no list of sats until they contain something
       const isEmpty = facts.inscriptions.length === 0 && sats?.length === 0;
       const contents = held(runes, isEmpty ? null : sats);
       return { tip, body: await bodyInTurns(this.#parts(outpoint, facts, contents), asker) };
@@ -106,8 +106,8 @@ export class Outputs {
   }
 
   /**
-   * `POST /outputs`. As in ord, the outpoints of lost and unbound inscriptions are refused: both lists are unbounded.
-   * An outpoint that is named several times is looked up once, and a transaction is read once.
+   * `POST /outputs`. As in ord, the outpoints of lost and unbound inscriptions are refused, because both lists are
+   * unbounded. An outpoint that is named several times is looked up once, and each transaction is read once.
    */
   async outputs(outpoints: readonly Outpoint[], asker: Asker): Promise<Answer> {
     for (const outpoint of outpoints) {
@@ -121,13 +121,13 @@ export class Outputs {
     const { runes, sats, ...indexed } = await this.#known(distinct, asker);
     const { tip } = indexed;
     let chars = 0;
-    // all answers are held in memory until they are sent, and one outpoint may be named many times
+    // all answers are in memory until they are sent, and a request may name one outpoint many times
     const count = (name: string, length: number): void => {
       chars += length * (timesOf.get(name)?.length ?? 0);
       if (chars > answerCharsMax)
         throw new AppError('request_invalid', 'the answer would be too large: ask for fewer outputs');
     };
-    // checked before the node is asked
+    // check the size before the node is asked
     const contents: HeldTexts[] = [];
     for (const [place, outpoint] of distinct.entries()) {
       const texts = heldTexts(held(runes.of(outpoint), sats.of(outpoint)));
@@ -146,7 +146,7 @@ export class Outputs {
     return { tip, body: listAnswer(outpoints.length, answerParts(outpoints, answers), chars) };
   }
 
-  /** `/r/utxo/<outpoint>`: only outputs that are unspent in the chain. */
+  /** `/r/utxo/<outpoint>`: only outputs that no block spends. */
   async utxo(outpoint: Outpoint, asker: Asker): Promise<Answer> {
     const outside = await this.#outside(outpoint, asker);
     const text = outpointText(outpoint);
@@ -169,8 +169,8 @@ export class Outputs {
   }
 
   /**
-   * The sats of an output. Null if it is not unspent in the chain, or if there is no index of sats. Throws `not_found`
-   * and `no_node`, as `output`.
+   * The sats of an output. Null if a block spends the output, or if there is no index of sats. Throws `not_found` and
+   * `no_node`, as `output`.
    */
   async satRanges(outpoint: Outpoint, asker: Asker): Promise<readonly SatRange[] | null> {
     const outside = await this.#outside(outpoint, asker);
@@ -182,7 +182,7 @@ export class Outputs {
     return indexed ? ranges : null;
   }
 
-  /** The address of an output; null: it has none. Throws `not_found` and `no_node`. */
+  /** The address of an output. Null: its script has no address. Throws `not_found` and `no_node`. */
   async addressOf(outpoint: Outpoint, asker: Asker): Promise<string | null> {
     return scriptToAddress(await this.#search.scriptOf(outpoint, asker), this.#deps.network);
   }
@@ -200,7 +200,7 @@ export class Outputs {
     return found;
   }
 
-  /** The answers for the lost and the unbound outpoint, which are not real outputs; null for any other. */
+  /** The answers for the lost and the unbound outpoint, which are not real outputs. Null for any other outpoint. */
   async #outside(outpoint: Outpoint, { client: asking, signal }: Asker): Promise<WholeOutput | null> {
     const text = outpointText(outpoint);
     const place = text === lostOutpoint ? 'lost' : text === unboundOutpoint ? 'unbound' : null;
@@ -244,7 +244,10 @@ export class Outputs {
   }
 }
 
-/** Adds unspent outputs that only balances of runes know, and scripts that only these balances have complete. */
+/**
+ * Adds unspent outputs that are known only from balances of runes, and the complete scripts that only these balances
+ * have.
+ */
 async function withRunic(
   client: ClientBase,
   outpoints: readonly Outpoint[],
@@ -286,19 +289,19 @@ interface ShownOutput extends OutputFacts {
   readonly address: string | null;
 }
 
-/** The contents of an output, as JSON in parts: JSON.stringify cannot write the integers of runes. */
+/** The contents of an output, as JSON in parts, because JSON.stringify cannot write the integers of runes. */
 interface HeldParts {
   readonly runes: JsonParts;
   readonly satRanges: JsonParts;
 }
 
-/** The same with one part each, which can be read again. */
+/** Contents with one part each, which can be read more than once. */
 interface HeldTexts extends HeldParts {
   readonly runes: readonly [string];
   readonly satRanges: readonly [string];
 }
 
-/** The contents of an output, to be read once: a part is made when it is read. */
+/** The contents of an output. They can be read only once, because each part is made when it is read. */
 export function held(runes: readonly RuneBalance[] | null, satRanges: readonly SatRange[] | null): HeldParts {
   return { runes: heldRunesParts(runes), satRanges: rangesParts(satRanges) };
 }
@@ -335,7 +338,7 @@ export function* outputParts(
   yield `,"outpoint":"${outpointText(outpoint)}","runes":`;
   yield* runes;
   yield ',"sat_ranges":';
-  // for an output that is not unspent, none are shown
+  // ranges are shown only for an unspent output
   if (indexed) yield* satRanges;
   else yield 'null';
   const after = JSON.stringify({

@@ -41,9 +41,9 @@ export function termsJson(terms: Terms): string {
 }
 
 /**
- * ord's `/rune`.
+ * The JSON of ord's `/rune`.
  *
- * @param height of the next block
+ * @param height the height of the next block
  * @param parent the inscription that the etching revealed
  */
 export function runeJson(rune: RuneDetail, height: number, parent: string | null): string {
@@ -54,7 +54,7 @@ export function runeJson(rune: RuneDetail, height: number, parent: string | null
   );
 }
 
-/** ord's `/runes`. */
+/** The JSON of ord's `/runes`. */
 export function runesPageJson(runes: readonly RuneDetail[], page: number, more: boolean): string {
   const entries = runes.map((rune) => `["${runeIdText(rune)}",${entryJson(rune)}]`);
   const next = more ? page + 1 : null;
@@ -62,7 +62,7 @@ export function runesPageJson(runes: readonly RuneDetail[], page: number, more: 
   return `{"entries":[${entries.join(',')}],"more":${more},"prev":${prev},"next":${next}}`;
 }
 
-/** The `runes` of ord's outputs, in parts. Null: unknown. */
+/** The `runes` of ord's outputs, in parts. Null balances: unknown. */
 export function* heldRunesParts(balances: readonly RuneBalance[] | null): Generator<JsonPart> {
   if (balances === null) {
     yield 'null';
@@ -77,7 +77,7 @@ const heldRuneJson = (balance: RuneBalance): string =>
   `${nameText(balance)}:{"amount":${balance.amount},"divisibility":${balance.divisibility},` +
   `"symbol":${symbolText(balance.symbol)}}`;
 
-/** The `runes_balances` of ord's `/address`, in parts: amounts in units of the rune. Null: unknown. */
+/** The `runes_balances` of ord's `/address`, in parts. Amounts are in units of the rune. Null balances: unknown. */
 export function* shownBalancesParts(balances: readonly RuneBalance[] | null): Generator<JsonPart> {
   if (balances === null) {
     yield 'null';

@@ -15,29 +15,29 @@ import type { RuneLine } from '#web/parts/runes-table.ts';
 import { mintStateOf } from './mint-state.ts';
 import { mintedPercent, runeNamed } from './rune-pages.ts';
 
-/** Runes of a page, the same as on ord's pages. */
+/** Maximum number of runes on a page, the same as on ord's pages. */
 const runesPerPage = 50;
 
-/** A person's question about the list. */
+/** The query of a reader for the list. */
 export interface RunesQuestion {
-  /** The text as it was typed. */
+  /** The text as the reader typed it. */
   readonly query: string;
-  /** The letters that names begin with; null if the text has other characters. */
+  /** The letters at the beginning of names. Null: the text has other characters. */
   readonly prefix: string | null;
   readonly sort: RuneSort;
   /** Only runes that the next block can mint. */
   readonly isMinting: boolean;
-  /** The page, from 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
 }
 
 const pageText = (description: string, acceptedForm: AcceptedForm) =>
   Type.Optional(
-    // any value, even a list: meaningless values count as absent
+    // any value is accepted, even a list, because meaningless values count as absent
     Type.Unknown({ description: `${description}; only the HTML page reads it`, acceptedForm }),
   );
 
-/** Parameters of the page. ord's JSON has none. */
+/** Query parameters of the page. ord's JSON has none. */
 export const runesQuery = Type.Object({
   q: pageText('the beginning of names, in any case, with any spacers', { type: 'string', maxLength: 60 }),
   sort: pageText('the order', { type: 'string', enum: [...runeSorts] }),
@@ -50,9 +50,9 @@ const queryMax = 60;
 const pageMax = 1e9;
 
 /**
- * Reads the query of the page. It is total: people edit addresses, so meaningless values count as absent.
+ * Reads the query of the page. Never throws: people edit addresses, so meaningless values count as absent.
  *
- * @param place the page of ord's path, from 0
+ * @param place the page number in ord's path, from 0
  */
 export function runesQuestionOf(query: unknown, place: number): RunesQuestion {
   const given = (query ?? {}) as Readonly<Record<string, unknown>>;
@@ -84,7 +84,7 @@ export async function sendRunesPage(
   const { prefix } = question;
   const isOrdered = question.sort === 'mints' || question.sort === 'name' || question.isMinting;
   const first = await withSnapshot(deps.pool, tipOfRunes, signal);
-  // outside the snapshot: it may take a second, and must not hold a connection for that long
+  // read the order outside the snapshot: it may take a second, and must not hold a connection for that long
   const orders = isOrdered && prefix !== null ? await lists.at(first) : null;
   return withSnapshot(
     deps.pool,
@@ -139,7 +139,7 @@ function keysOf(
   return { keys: listed.slice(begin, begin + runesPerPage), count: listed.length };
 }
 
-/** The runes with a prefix in the requested order. Null: all runes in the order of their keys. */
+/** The runes with a prefix in the requested order. Null: the list has all runes in the order of their keys. */
 function namedInOrder(
   sort: RuneSort,
   isMinting: boolean,

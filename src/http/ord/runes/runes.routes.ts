@@ -25,11 +25,11 @@ import { runesQuery, runesQuestionOf, sendRunesPage } from './runes-page.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
-/** Runes of a page, as in ord. */
+/** Maximum number of runes on a page, as in ord. */
 const runesPerPage = 50;
 const form = { page: true } as const;
 
-/** Runes (docs/ord-api.md, "Runes"). */
+/** Routes about runes (docs/ord-api.md, "Runes"). */
 export function runesRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -111,7 +111,7 @@ function nameOf(question: RuneQuestion): string {
   return question.kind === 'number' ? `number ${question.number}` : runeLetters(question.rune);
 }
 
-/** A page of runes. If there are more, ord's page ends with the first rune of the next page. */
+/** A page of runes. If there are more, the page has one rune more, as in ord: the first of the next page. */
 async function pageAnswer({ client }: Snapshot, page: number): Promise<string> {
   const { count } = await requireRunes(client);
   const runes = await runesDownFrom(client, count - 1 - page * runesPerPage, runesPerPage + 1);

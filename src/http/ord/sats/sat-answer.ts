@@ -30,15 +30,15 @@ interface SatWhereabouts {
 
 /** The answer of an ord without a sat index, which has no table of sats to read. */
 const withoutIndex: SatWhereabouts = { address: null, inscriptions: [], satpoint: null };
-/** The most inscriptions on one sat in an answer, 14 MB. ord lists them all. */
+/** Maximum number of inscriptions on one sat in an answer: 14 MB. ord lists them all. */
 const inscriptionsMax = 200_000;
 
-/** Throws `not_found`, in ord's words, if there is no index of sats. */
+/** Checks that there is an index of sats. Throws `not_found`, in ord's words. */
 export async function requireSatIndex(client: ClientBase): Promise<void> {
   if (!(await hasSatIndex(client))) throw new AppError('not_found', 'sat index required');
 }
 
-/** Seconds that ord expects a block to take. */
+/** How long ord expects a block to take, in seconds. */
 const blockSeconds = 600;
 
 /** The time of the block that mines a sat. `expected`: the block does not exist yet. */
@@ -72,13 +72,13 @@ export async function satFacts(
 
 interface KnownPlace {
   readonly inscriptions: readonly string[];
-  /** Place of a sat that is not common. */
+  /** Index entry of a sat that is not common. */
   readonly rare: RareSatPlace | null;
   /** Location of the first inscription on any other sat. */
   readonly location: Location | null;
 }
 
-/** The known place of a sat. Null: there is no index of sats. */
+/** The known location of a sat. Null: there is no index of sats. */
 async function knownPlace(client: ClientBase, sat: Sat): Promise<KnownPlace | null> {
   if (!(await hasSatIndex(client))) return null;
   const keys = await inscriptionsOnSat(client, sat, { first: 0, limit: inscriptionsMax + 1 });
@@ -149,13 +149,13 @@ async function miningTime(
   const highest = tip?.height ?? 0;
   if (height > highest)
     return { tip, time: expectedTime(network.name, height - highest), source: 'expected' };
-  // the height is below the index, or in a gap of it
+  // the height is below the first indexed block, or in a gap of the index
   return { tip, time: node === null ? null : await nodeTime(node, height), source: 'node' };
 }
 
 /**
- * The expected time of a future block. ord counts from the clock, and on regtest, where blocks are mined on request,
- * from 1970.
+ * The expected time of a future block, in Unix seconds. ord counts from the current time, but from 1970 on regtest,
+ * where blocks are mined on request.
  */
 function expectedTime(network: NetworkName, blocks: number): number {
   const now = network === 'regtest' ? 0 : Math.round(Date.now() / 1000);

@@ -31,14 +31,20 @@ import { sendSatPage } from './sat-page.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
-/** Inscriptions in a page, as in ord. */
+/** Maximum number of inscriptions on a page, as in ord. */
 const pageSize = 100;
-/** Rare sats read at once: 40 ms, and 100 kB of lines. */
+/** Maximum number of rare sats read at once: 40 ms, and 100 kB of lines. */
 const rareAtOnce = 1000;
-/** Memory of a list of rare sats in bytes: some pieces of it. */
+/**
+ * How much memory a list of rare sats is assumed to use, in bytes. Only some pieces of the list are in memory at a
+ * time.
+ */
 const rareHeldBytes = 1_000_000;
 
-/** ord's paths about sats: with an index of sats, and with the answers of an ord without one (docs/ord-api.md). */
+/**
+ * Routes of ord's paths about sats: with an index of sats, or with the answers of an ord without such an index
+ * (docs/ord-api.md).
+ */
 export function satsRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outputs: Outputs): void {
   satRoutes(app, deps, node, outputs);
   satpointRoute(app, outputs);
@@ -60,7 +66,7 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
     config,
     handler: async (request, reply) => {
       const isPage = prefersHtml(request.headers.accept);
-      // an error can be a page or JSON, too
+      // errors, too, are either a page or JSON
       varyBy(reply, 'Accept');
       const sat = isPage ? satOfPage(request.params.sat) : satOf(request.params.sat);
       const read = () => satFacts(deps, node, outputs, sat, askerOf(reply));
@@ -89,7 +95,7 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
   });
 }
 
-/** ord's list of sats that are not common, as of a height; null: only its heading. */
+/** ord's list of sats that are not common, as of the height `upTo`. Null: only the list's heading. */
 async function* rareLines(reads: ContentReads, asker: Asker, upTo: Height | null): AsyncGenerator<string> {
   yield 'sat\tsatpoint\n';
   if (upTo === null) return;
@@ -116,7 +122,7 @@ function satpointRoute(app: App, outputs: Outputs): void {
       params: Type.Object({ satpoint: pathParts.satpoint }),
       response: { 303: seeOther },
     },
-    // the output is looked up as in /output
+    // the output is looked up as in /output, at the same cost
     config: { ...config, isDear: true, failures: [422] },
     handler: async (request, reply) => {
       const { satpoint } = request.params;
@@ -129,7 +135,7 @@ function satpointRoute(app: App, outputs: Outputs): void {
         if (error.code !== 'not_found') throw error;
         throw missing;
       });
-      // ord has the same message for a spent output
+      // ord gives the same message for a spent output
       if (ranges === null) throw new AppError('not_found', 'sat index required');
       let left = offset;
       for (const { start, end } of ranges) {
@@ -145,7 +151,7 @@ async function requireIndexForInscriptions(client: ClientBase): Promise<void> {
   if (!(await hasSatIndex(client))) throw new AppError('not_found', 'this server has no sat index');
 }
 
-/** Answers to inscriptions about the sat that they are on. */
+/** Routes for inscriptions that ask about the sat that they are on. */
 function recursiveSatRoutes(app: App, deps: AppDependencies): void {
   const { satNumber, sat, page, index } = pathParts;
   const ids = { tags, response: ordAnswers.pageOfIds } as const;
@@ -225,7 +231,7 @@ function nthOf(asked: { readonly sat: string; readonly index: string }): NthOnSa
   return { sat: satOf(asked.sat), place: placeFromEitherEnd(asked.index) };
 }
 
-/** The id of an inscription on a sat. Null: there are fewer inscriptions. */
+/** The id of an inscription on a sat. Null: the sat has fewer inscriptions. */
 async function nthInscription(client: ClientBase, { sat, place }: NthOnSat): Promise<string | null> {
   await requireIndexForInscriptions(client);
   const fromEnd = place < 0n;
@@ -237,8 +243,9 @@ async function nthInscription(client: ClientBase, { sat, place }: NthOnSat): Pro
 }
 
 /**
- * Answers that are read from the database while the client takes them: the list of sats that are not common, and the
- * content of an inscription on a sat. The latter can change later if it is named from the end.
+ * Routes with answers that are read from the database while the client receives them: the list of sats that are not
+ * common, and the content of an inscription on a sat. If the inscription is named from the end, its content can change
+ * later.
  */
 export function satReadsRoutes(app: App, { pool }: Pick<AppDependencies, 'pool'>, reads: ContentReads): void {
   apiRoute(app, {

@@ -2,7 +2,7 @@ import { compactSizeAt, compactSizeLength } from '#indexer/transaction/compact-s
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 const headerLength = 80;
-/** Position of the hashes: the header is followed by the number of transactions in the block, in four bytes. */
+/** Offset of the hashes: the header is followed by the number of transactions in the block, in four bytes. */
 const hashesAt = headerLength + 4;
 const hashLength = 32;
 /**
@@ -13,15 +13,15 @@ const transactionsMax = Math.floor(4_000_000 / 240);
 
 /**
  * Returns the position of a transaction in its block from a proof of it (BIP 37, `CMerkleBlock`), in the form of
- * Bitcoin Core's `gettxoutproof`. Null if the bytes do not prove that transaction. Pure and total. Hashes are not
- * checked against the header: the node that gives them is trusted.
+ * Bitcoin Core's `gettxoutproof`. Null if the bytes do not prove that transaction. Pure and never throws. Hashes are
+ * not checked against the header, because the node that gives them is trusted.
  */
 export function positionInProof(proof: Uint8Array, txid: Txid): number | null {
   const count = countIn(proof);
   const hashes = hashesIn(proof);
   if (count === null || hashes === null) return null;
   const { first, end, flags } = hashes;
-  // depth first, from the left: a set flag is a node on the path to a transaction of the proof
+  // depth first, from the left: a set flag marks a tree node on the path to a transaction of the proof
   const left = [{ level: heightOf(count), position: 0 }];
   let hashAt = first;
   for (let flag = 0; flag < flags.length * 8; flag++) {
@@ -43,7 +43,7 @@ export function positionInProof(proof: Uint8Array, txid: Txid): number | null {
   return null;
 }
 
-/** Nodes of the tree at a level; its leaves, the transactions, are level 0. */
+/** Number of tree nodes at a level. Level 0 has the leaves: the transactions. */
 const widthAt = (count: number, level: number): number => Math.ceil(count / 2 ** level);
 
 function heightOf(count: number): number {

@@ -6,23 +6,27 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
 /**
- * Calls that run at once: half of the connections to the node (src/node/core-rpc.ts). The indexer has the other half.
+ * Maximum number of calls that run at once: half of the connections to the node (src/node/core-rpc.ts). The indexer has
+ * the other half.
  */
 const runningMax = 4;
-/** Calls of one client while others ask too: a look-up then gets a place within a call or two. */
+/**
+ * Maximum number of running calls of one client while other clients wait. A small request then waits for a call or two
+ * at most.
+ */
 const eachBesideOthers = 2;
-/** Longest wait of a call, the same as that of a request for its own place. */
+/** How long a call waits at most, in ms: as long as a request waits for its own turn. */
 const waitMs = 30_000;
 
-/** Calls that answers make at once for one request of many outputs: all places. */
+/** Number of calls that one request for many outputs makes at once: as many as may run. */
 export const callsAtOnce = runningMax;
 
-/** Calls that may wait: all requests that are being answered, with the calls that each makes at once. */
+/** Maximum number of waiting calls: all requests that are being answered, each with the calls that it makes at once. */
 const waitingMax = limits.requests * callsAtOnce;
 
 /**
  * Calls of the node for answers. Only a few run at once, and clients take turns, so that the indexer and other clients
- * get theirs. The calls for a disconnected client end.
+ * get their calls, too. Calls for a disconnected client are aborted.
  */
 export class NodeCalls {
   readonly #node: NodeRpc;
@@ -39,12 +43,12 @@ export class NodeCalls {
     this.#node = node;
   }
 
-  /** Waiting calls, and their limit. */
+  /** Number of waiting calls, and their limit. */
   get state(): QueueState {
     return this.#gate.state;
   }
 
-  /** The node for one client. */
+  /** The node, for the calls of one client. */
   of(asker: Asker): NodeRpc {
     const { signal } = asker;
     return {

@@ -19,12 +19,12 @@ import { isSats, type Sats } from '#kernel/primitives/sats.ts';
 import { positionInProof } from './merkle-proof.ts';
 
 /**
- * Bitcoin Core's error codes (rpc/protocol.h) for missing things: pruned, not found, or a height or number out of
- * range.
+ * Bitcoin Core's error codes (rpc/protocol.h) for missing data: the data is pruned or not found, or a height or number
+ * is out of range.
  */
 const absent = new Set([-1, -5, -8]);
 
-/** A call that gives null if the node does not have the thing. Throws the other codes of NodeRpc. */
+/** Calls the node. Null if the node does not have the data. Throws NodeRpc's other error codes. */
 async function ask<Result>(
   node: NodeRpc,
   method: string,
@@ -45,14 +45,14 @@ function rpcCodeOf(error: AppError): number {
 
 /** An unspent output, as the node reports it. */
 export interface NodeOutput {
-  /** 0: its transaction is in the mempool. */
+  /** 0: the output's transaction is in the mempool. */
   readonly confirmations: number;
   readonly value: Sats;
   readonly script: Uint8Array;
 }
 
 /**
- * An unspent output; null if the node does not have it. With `mempool`, outputs spent in the mempool count as spent.
+ * An unspent output. Null if the node does not have it. With `mempool`, outputs spent in the mempool count as spent.
  */
 export async function nodeOutput(
   node: NodeRpc,
@@ -72,15 +72,15 @@ export async function nodeOutput(
 
 export interface NodeTransaction {
   readonly transaction: RawTransaction;
-  /** 0: in the mempool, or in a block outside the best chain. */
+  /** 0: the transaction is in the mempool, or in a block outside the best chain. */
   readonly confirmations: number;
-  /** Null: in no block of the best chain. */
+  /** Null: the transaction is in no block of the best chain. */
   readonly blockHash: BlockHash | null;
 }
 
-/** A transaction of the mempool, or of the whole chain if the node has a txindex. */
+/** A transaction of the mempool, or of the whole chain if the node has a txindex. Null: the node does not have it. */
 export async function nodeTransaction(node: NodeRpc, txid: Txid): Promise<NodeTransaction | null> {
-  // only this form has the confirmations; it is four times as large as the transaction
+  // only this form of the call gives the confirmations; its answer is four times as large as the transaction
   const found = await ask<{ hex: string; confirmations?: number; blockhash?: string }>(
     node,
     'getrawtransaction',
@@ -104,8 +104,8 @@ export async function nodeTransactionIn(
 }
 
 /**
- * The outputs that a transaction of a block spends, by input; empty for a coinbase. Null if the node lacks the block or
- * the spent outputs, or is too old for this call.
+ * The outputs that a transaction of a block spends, by input. Empty for a coinbase. Null if the node lacks the block or
+ * the spent outputs, or if its version is too old for this call.
  */
 export async function nodeSpentIn(
   node: NodeRpc,
@@ -151,7 +151,7 @@ function transactionOf(hex: string, txid: Txid): RawTransaction {
   );
 }
 
-/** Display hash of the block at a height of the node's best chain. */
+/** Display hash of the block at a height of the node's best chain. Null: the chain is not that long. */
 export async function nodeBlockHash(node: NodeRpc, height: Height): Promise<BlockHashHex | null> {
   return ask<BlockHashHex>(node, 'getblockhash', [height]);
 }
@@ -182,7 +182,7 @@ export async function nodeHeader(node: NodeRpc, hash: BlockHashHex): Promise<Nod
   return ask<NodeHeader>(node, 'getblockheader', [hash, true]);
 }
 
-/** The fields of Bitcoin Core's `getblockstats` that ord passes on (rpc/blockchain.cpp). */
+/** The fields of Bitcoin Core's `getblockstats` that ord includes in its answer (rpc/blockchain.cpp). */
 export interface BlockStats {
   readonly averageFee: Sats;
   readonly averageFeeRate: number;
@@ -199,7 +199,7 @@ export interface BlockStats {
   readonly totalWeight: number;
 }
 
-/** The node's figures of a block; null if it lacks the block, or the outputs that the block spends. */
+/** The node's figures of a block. Null if the node lacks the block, or the outputs that the block spends. */
 export async function nodeStats(node: NodeRpc, hash: BlockHashHex): Promise<BlockStats | null> {
   const found = await ask<Record<string, number> & { feerate_percentiles: number[] }>(node, 'getblockstats', [
     hash,
@@ -232,7 +232,7 @@ export async function nodeStats(node: NodeRpc, hash: BlockHashHex): Promise<Bloc
   };
 }
 
-/** The sum of all fees that the transactions of a block pay; null as in `nodeStats`. */
+/** The sum of all fees that the transactions of a block pay. Null in the same cases as `nodeStats`. */
 export async function nodeFees(node: NodeRpc, hash: BlockHashHex): Promise<Sats | null> {
   const found = await ask<{ totalfee?: unknown }>(node, 'getblockstats', [hash, ['totalfee']]);
   if (found === null) return null;
@@ -247,7 +247,10 @@ export interface NodeMempoolEntry {
   readonly fee: Sats;
   /** Arrival at this node, in Unix seconds. */
   readonly time: number;
-  /** Unconfirmed transactions that it needs, and those that need it; without itself. */
+  /**
+   * Number of unconfirmed transactions that this transaction depends on, and that depend on it. It is not counted
+   * itself.
+   */
   readonly ancestors: number;
   readonly descendants: number;
 }
@@ -271,7 +274,10 @@ export async function nodeMempoolEntry(node: NodeRpc, txid: Txid): Promise<NodeM
   };
 }
 
-/** Transactions of the mempool that spend outputs, in the order of the question; null for an unspent output. */
+/**
+ * Transactions of the mempool that spend outputs, in the order of `outpoints`. Null for an output that the mempool does
+ * not spend.
+ */
 export async function nodeSpenders(
   node: NodeRpc,
   outpoints: readonly Outpoint[],

@@ -14,20 +14,24 @@ export interface RawBlock {
 }
 
 /**
- * Bytes of cached blocks. Blocks are requested in bursts (an explorer's page, many viewers of one recursive
- * inscription): room for at least 16 full ones.
+ * Maximum size of all cached blocks in bytes: at least 16 full blocks. Blocks are requested in bursts (an explorer's
+ * page, many viewers of one recursive inscription).
  */
 const cachedBytesMax = 64 * 1024 * 1024;
 /**
- * Reads that run at once. Each holds a block of up to 4 MB and its spent outputs, and the indexer uses the same source.
+ * Maximum number of reads that run at once. Each holds a block of up to 4 MB and its spent outputs, and the indexer
+ * uses the same source.
  */
 const readsMax = 4;
-/** Reads that may wait: all requests that are being answered. */
+/** Maximum number of waiting reads: all requests that are being answered. */
 const waitingMax = limits.requests;
-/** Longest wait of a read, the same as that of a request for its own place. */
+/** How long a read waits at most, in ms: as long as a request waits for its own turn. */
 const waitMs = 30_000;
 
-/** Raw blocks of the index. Concurrent requests share one read, few reads run at once, and the cache is bounded. */
+/**
+ * Raw blocks of the index. Concurrent requests for a block share one read, few reads run at once, and the cache is
+ * bounded.
+ */
 export class RawBlocks {
   readonly #source: BlockSource | null;
   /** Blocks by display hash. */
@@ -48,8 +52,8 @@ export class RawBlocks {
   }
 
   /**
-   * The block; null without a source, or if the source does not have it. Throws `block_corrupt` and the codes of the
-   * source.
+   * The block. Null if there is no source, or if the source does not have the block. Throws `block_corrupt` and the
+   * error codes of the source.
    */
   async read(ref: BlockRef, asker: Asker): Promise<RawBlock | null> {
     const source = this.#source;
@@ -57,7 +61,7 @@ export class RawBlocks {
     const name = displayHash(ref.hash);
     const known = this.#known(name);
     if (known !== undefined) return known;
-    // another request may have read the block during the wait; a read that has begun serves all
+    // another request may have read the block during the wait; a read in progress serves all waiting requests
     return this.#gate.run(asker, async () => this.#known(name) ?? this.#begin(source, ref, name));
   }
 
@@ -86,7 +90,7 @@ export class RawBlocks {
   }
 }
 
-// a view would keep its whole buffer alive
+// count the whole buffers, because a view keeps its whole buffer in memory
 function sizeOf({ bytes, spentOutputs }: RawBlock): number {
   return bytes.buffer.byteLength + (spentOutputs?.buffer.byteLength ?? 0);
 }

@@ -3,7 +3,7 @@ import { leafScript } from '#indexer/transaction/leaf-script.ts';
 import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
 import { runestoneJson } from './runestone-json.ts';
 
-/** Tags of ord's tag.rs that the answer shows, each with its field. */
+/** Tags of ord's tag.rs that the answer shows, by their field in the answer. */
 const firstValues = [
   ['content_encoding', 9],
   ['content_type', 1],
@@ -15,8 +15,8 @@ const pointerTag = 2;
 const onceValues = { metaprotocol: 7, pointer: pointerTag, property_encoding: 19, rune: 13 } as const;
 
 /**
- * An envelope: positions of its items in a script. Items are read one at a time: a transaction can have millions, and
- * an object for each would take too much memory.
+ * An envelope, as positions of its items in a script. Items are read one at a time, because a transaction can have
+ * millions of them, and an object for each would take too much memory.
  */
 interface Envelope {
   readonly script: Uint8Array;
@@ -28,8 +28,8 @@ interface Envelope {
 }
 
 /**
- * All envelopes of a transaction, also those that reveal nothing (in a coinbase). Each is valid until the next is
- * requested.
+ * All envelopes of a transaction, including envelopes that reveal nothing (in a coinbase). Each envelope is valid until
+ * the next is requested.
  */
 function* envelopesOf({ inputs }: RawTransaction): Generator<Envelope> {
   const scan = new ScriptScan();
@@ -51,7 +51,7 @@ function itemOf({ scan, script }: Envelope, item: number): Uint8Array {
   return length < 0 ? Uint8Array.of(pushedNumber(script[start]!)) : script.subarray(start, start + length);
 }
 
-/** The value of an item of one byte; null for any other item. */
+/** The value of an item of one byte. Null for any other item. */
 function byteOf({ scan, script }: Envelope, item: number): number | null {
   const length = scan.itemLength[item]!;
   const byte = script[scan.itemStart[item]!]!;
@@ -59,7 +59,7 @@ function byteOf({ scan, script }: Envelope, item: number): number | null {
   return length === 1 ? byte : null;
 }
 
-/** Items that are read in one step, which takes a millisecond. */
+/** Number of items that are read in one step. A step takes a millisecond. */
 const itemsAtOnce = 8 * 1024;
 const isStepEnd = (count: number): boolean => count > 0 && count % itemsAtOnce === 0;
 
@@ -114,19 +114,25 @@ function* itemsBetween(first: number, end: number): Generator<number> {
 
 /** The fields of an envelope, for the answer. */
 interface Fields {
-  /** The item that opens the body: the first empty one at an even position; the end if there is no body. */
+  /**
+   * The item that opens the body: the first empty item at an even position. If there is no body, the end of the
+   * envelope.
+   */
   readonly bodyAt: number;
-  /** Positions of the values of shown tags, by tag: all of them, or the first. */
+  /** Positions of the values of shown tags, by tag: all values, or only the first. */
   readonly values: ReadonlyMap<number, readonly number[]>;
   readonly hasDuplicate: boolean;
   readonly hasUnrecognizedEven: boolean;
 }
 
-/** Tags of which only the first value is shown; of the others all values are. */
+/** Tags of which only the first value is shown. Of the other tags, all values are shown. */
 const shownOnce = new Set<number>([...firstValues.map(([, tag]) => tag), ...Object.values(onceValues)]);
 const shownWhole = new Set<number>([...Object.values(wholeValues), parentTag]);
 
-/** Reads the fields, and yields an empty piece after each step: there may be two million, of two bytes each. */
+/**
+ * Reads the fields, and yields an empty piece after each step. An envelope may have two million fields of two bytes
+ * each.
+ */
 function* readFields(envelope: Envelope): Generator<string, Fields> {
   const { scan, first, end } = envelope;
   const values = new Map<number, number[]>();
@@ -139,7 +145,7 @@ function* readFields(envelope: Envelope): Generator<string, Fields> {
     const tag = byteOf(envelope, item);
     keys.see(tag ?? Buffer.from(itemOf(envelope, item)).toString('latin1'));
     const isEven = (tag ?? envelope.script[scan.itemStart[item]!]!) % 2 === 0;
-    // the pointer is the only even tag with a field, and only its first value counts
+    // the pointer is the only recognized even tag, and only its first value counts
     if (isEven && (tag !== pointerTag || values.has(tag))) hasUnrecognizedEven = true;
     if (tag !== null) keepValue(values, tag, item + 1);
   }
@@ -147,7 +153,7 @@ function* readFields(envelope: Envelope): Generator<string, Fields> {
   return { bodyAt, values, hasDuplicate: keys.hasTwins, hasUnrecognizedEven };
 }
 
-/** Keys of fields, kept until the first duplicate, which comes soon with keys of one or two bytes. */
+/** Keys of fields up to the first duplicate. If keys have only one or two bytes, a duplicate comes soon. */
 class KeysSeen {
   readonly #keys = new Set<number | string>();
   hasTwins = false;
@@ -169,10 +175,10 @@ function keepValue(values: Map<number, number[]>, tag: number, item: number): vo
   }
 }
 
-/** Numbers that become text in one piece. */
+/** Maximum number of bytes that become text in one piece. */
 const numbersAtOnce = 16 * 1024;
 
-/** The concatenated bytes of items. */
+/** The concatenated bytes of items, as an array of numbers. Null items: `null`. */
 function* numbersOrNull(envelope: Envelope, items: Iterable<number> | null): Generator<string> {
   if (items === null) {
     yield 'null';
@@ -194,7 +200,7 @@ function* numbersOrNull(envelope: Envelope, items: Iterable<number> | null): Gen
       text += `${comma}${byte}`;
       comma = ',';
     }
-    // items may be empty, and then there is no text
+    // items may be empty, so `text` may be empty too
     if (!isStepEnd(++count)) continue;
     yield text;
     yield '';

@@ -11,7 +11,7 @@ import { isRunestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
  * runestone have the form of JSON already.
  */
 
-/** The `runestone` of ord's `/decode/<txid>`, in pieces: null if the transaction has none. */
+/** The `runestone` of ord's `/decode/<txid>`, in pieces. `null` if the transaction has no runestone. */
 export function* runestoneJson(outputs: readonly RawOutput[]): Generator<string> {
   const script = outputs.find((output) => isRunestoneScript(output.script))?.script;
   if (script === undefined) yield 'null';

@@ -14,24 +14,24 @@ import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
 /**
- * Limits of a small chain. The first request reads and hashes at most these bytes, in some seconds; a larger chain
- * needs a node. Every request walks over at most these blocks, in milliseconds.
+ * Limits of a small chain. The first request reads and hashes at most `bytes`, in some seconds. Every request walks
+ * over at most `blocks`, in milliseconds. A larger chain needs a node.
  */
 const max = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
-/** Requests that may wait: all that are being answered. */
+/** Maximum number of waiting requests: all that are being answered. */
 const waitingMax = limits.requests;
-/** Longest wait, the same as that of a request for its own place. */
+/** How long a request waits at most, in ms: as long as it waits for its own turn. */
 const waitMs = 30_000;
 
 /**
- * Finds the transactions of a small chain, for servers without a node. It keeps the first 4 bytes of all txids, which
- * the first request reads from the blocks.
+ * Finds the transactions of a small chain, for servers without a node. The first request reads the blocks; the first 4
+ * bytes of all their txids are then kept in memory.
  */
 export class TransactionDirectory {
   readonly #rawBlocks: RawBlocks;
   /** First four bytes of a block's txids, by the block's hash in hex. */
   readonly #known = new Map<string, Uint32Array>();
-  /** The blocks of the chain at a tip; null if there are too many. */
+  /** The blocks of the chain at a tip. Null: there are too many. */
   #listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
   /** Runs one search at a time: the first one reads the blocks, and later ones use its result. */
   readonly #gate = new FairGate({
@@ -45,7 +45,9 @@ export class TransactionDirectory {
     this.#rawBlocks = rawBlocks;
   }
 
-  /** Blocks and positions that may contain a transaction, to be checked; null if the chain is too large to read. */
+  /**
+   * Blocks and positions that may contain a transaction; the caller checks them. Null: the chain is too large to read.
+   */
   async candidates(pool: pg.Pool, txid: Txid, asker: Asker): Promise<TransactionPlace[] | null> {
     return this.#gate.run(asker, () => this.#search(pool, txid, asker));
   }
@@ -84,7 +86,7 @@ export class TransactionDirectory {
     const name = Buffer.from(hash).toString('hex');
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    // the next client uses blocks that were read for a disconnected one
+    // the next client reuses blocks that were read for a client that disconnected
     const block = await this.#rawBlocks.read({ height, hash }, asker);
     if (block === null) return null;
     const transactions = RawTransactions.ofBlock(block.bytes);

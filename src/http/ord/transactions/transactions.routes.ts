@@ -26,16 +26,16 @@ import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts'
 import { decodeJson } from './decode.ts';
 
 const tags = ['ord'] as const;
-// whole transactions are decoded, and some are only found by reading blocks of 4 MB
+// expensive: whole transactions are decoded, and some are found only by reading blocks of 4 MB
 const config = { errors: 'plain', guard: open, isDear: true } as const;
 const path = Type.Object({ txid: pathParts.txid });
 
-/** The name of a network in ord, which keeps the old name of testnet3, from when it was the only test network. */
+/** The name of a network in ord. For testnet3 ord uses the name from when testnet3 was the only test network. */
 export function ordChain(network: NetworkName): string {
   return network === 'testnet3' ? 'testnet' : network;
 }
 
-/** A transaction path's description in the document. */
+/** A path about transactions, and its description in the API document. */
 interface TransactionPath {
   readonly url: string;
   readonly operationId: string;
@@ -43,7 +43,7 @@ interface TransactionPath {
   readonly response: RouteSchema['response'];
 }
 
-/** Transactions: in ord's form or as a page, as hex, and with their envelopes. */
+/** Routes about transactions: in ord's form or as a page, as hex, and with their envelopes. */
 export function transactionsRoutes(app: App, sources: ChainSources, blocks: BlockAnswers): void {
   const { transactions } = sources;
   transactionRoute(app, sources);
@@ -87,7 +87,7 @@ export function transactionsRoutes(app: App, sources: ChainSources, blocks: Bloc
   inputRoute(app, blocks);
 }
 
-/** A page for clients that accept HTML; ord's JSON for all others. */
+/** Route with a page for clients that accept HTML, and ord's JSON for all others. */
 function transactionRoute(app: App, sources: ChainSources): void {
   const { deps, transactions } = sources;
   apiRoute(app, {

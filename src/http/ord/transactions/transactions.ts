@@ -22,7 +22,7 @@ import { type BlockHash, displayHash, parseBlockHash, type Txid } from '#kernel/
 import { genesisHeight } from '#kernel/primitives/height.ts';
 import { TransactionDirectory } from './transaction-directory.ts';
 
-/** The coinbases of block 0, which a node does not give by their txids. */
+/** The coinbases of the first blocks, which a node does not give by their txids. */
 const genesisTxids: ReadonlySet<string> = new Set([
   '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b',
   // testnet4
@@ -34,28 +34,28 @@ export function isGenesisCoinbase(txid: Txid): boolean {
 }
 
 /**
- * Number of a transaction's first outputs that are checked for inscriptions, which lead to its block: one index probe
- * each.
+ * Number of a transaction's first outputs that are checked for inscriptions, because an inscription leads to the
+ * transaction's block. Each check is one index probe.
  */
 const probedOutputs = 64;
 
-/** Places of transactions that the index knows, at one tip. */
+/** Blocks and positions of transactions that the index knows, at one tip. */
 export interface ToldPlaces {
   readonly tip: Tip | null;
-  /** Places by position in the question; null if unknown. */
+  /** Blocks and positions in the order of the query. Null: unknown. */
   readonly places: readonly (TransactionPlace | null)[];
 }
 
 export interface FoundTransaction {
   readonly tip: Tip | null;
   readonly transaction: RawTransaction;
-  /** Counted from our tip if our index has the transaction, else from the node's; 0: unconfirmed. */
+  /** Counted from the tip of the index if the index has the transaction, else from the node's tip. 0: unconfirmed. */
   readonly confirmations: number;
-  /** The block with the transaction; null: unconfirmed. */
+  /** The block with the transaction. Null: unconfirmed. */
   readonly blockHash: BlockHash | null;
 }
 
-/** Finds transactions: by the inscriptions and sats in their outputs, in the blocks of the index, else at the node. */
+/** Finds transactions: by the inscriptions and sats in their outputs, in the blocks of the index, or at the node. */
 export class Transactions {
   readonly #deps: AppDependencies;
   readonly #node: NodeCalls | null;
@@ -76,8 +76,9 @@ export class Transactions {
   }
 
   /**
-   * Places of some transactions that the index knows. It takes one connection, and a millisecond for ten. `vouts` may
-   * lead to their blocks, besides the first outputs. Runes in these outputs lead there too, at half the cost again.
+   * Blocks and positions of some transactions that the index knows. One connection is used; ten transactions take a
+   * millisecond. Inscriptions in the first outputs lead to the blocks, and so do those in the outputs `vouts`. With
+   * `withRunes`, runes in these outputs do too, and the cost is one and a half times as high.
    */
   async places(
     asked: readonly Pick<AskedTransaction, 'txid' | 'vouts'>[],
@@ -100,7 +101,7 @@ export class Transactions {
     );
   }
 
-  /** Finds as `find`, with places in the index that are known already. */
+  /** Finds a transaction like `find`, if its block and position are already known from the index. */
   async findAt(
     txid: Txid,
     { tip, place }: { readonly tip: Tip | null; readonly place: TransactionPlace | null },
@@ -123,7 +124,7 @@ export class Transactions {
     return { tip, ...found };
   }
 
-  /** Searches the chain without a node, if it is small enough to read. */
+  /** Searches the chain without a node, if the chain is small enough to read. */
   async #inSmallChain(
     txid: Txid,
     { tip, place: known }: { readonly tip: Tip | null; readonly place: TransactionPlace | null },
@@ -154,7 +155,9 @@ export class Transactions {
     return { height: genesisHeight, blockHash: hash, index: 0 };
   }
 
-  /** A transaction of a known block: alone from the node if there is one, else from the block. */
+  /**
+   * A transaction of a known block. If there is a node, it gives the transaction alone. Otherwise the block is read.
+   */
   async #inBlock(
     txid: Txid,
     place: TransactionPlace,
@@ -175,7 +178,7 @@ export class Transactions {
 function transactionIn(block: Uint8Array, txid: Txid, index: number | null): RawTransaction | null {
   const transactions = RawTransactions.ofBlock(block);
   const isHere = (place: number): boolean => Buffer.compare(transactions.txid(place), txid) === 0;
-  // with a known position, the other transactions need not be hashed
+  // if the position is known, the other transactions need not be hashed
   if (index !== null) return index < transactions.count && isHere(index) ? transactions.at(index) : null;
   for (let place = 0; place < transactions.count; place++) if (isHere(place)) return transactions.at(place);
   return null;
