@@ -18,11 +18,11 @@ import type { Markup } from '#web/html.ts';
 import type { Site } from '#web/layout.ts';
 import { accountPage, noKeyPage, type UsageDay, type UsageGroup } from '#web/pages/account.page.ts';
 
-/** Days of usage that are shown, the same as by `satscribe keys list`. */
+/** Number of days of usage on the page, the same as in `satscribe keys list`. */
 const usageDays = 30;
 const dayMs = 86_400_000;
 
-/** The page of the key that a person's browser keeps: its purpose, and its usage. */
+/** Route of the page about the key that a browser keeps in its cookie: the key's purpose and usage. */
 export function accountRoutes(app: App, deps: AppDependencies): void {
   const { pool, access = null } = deps;
   apiRoute(app, {
@@ -34,7 +34,7 @@ export function accountRoutes(app: App, deps: AppDependencies): void {
       tags: ['pages'],
       response: { 200: page('the key, or a form to give one'), 304: unchanged },
     },
-    // the look-up of a key counts towards the limit of unknown keys by itself
+    // the lookup of a key counts towards the limit of unknown keys by itself
     config: { errors: 'plain', guard: open, cors: false },
     handler: async (request, reply) => {
       varyBy(reply, 'Cookie');
@@ -54,7 +54,7 @@ async function keyPage(pool: AppDependencies['pool'], site: Site, key: KeyFacts)
     new Date(Date.now() - (usageDays - 1 - place) * dayMs).toISOString().slice(0, 10),
   );
   const sheet = await readKeySheet(pool, Buffer.from(key.hash, 'hex'));
-  // the key was revoked within the seconds for which a process remembers it
+  // the key was revoked in the last seconds, while this process still had it in memory
   if (sheet === null) return noKeyPage(site, 'invalid');
   const lines = await usageSince(pool, [key.id], days[0] ?? '');
   return accountPage({

@@ -15,8 +15,8 @@ const path = Type.Object({
 const tag = `W/"${assetsVersion}"`;
 
 /**
- * The files that pages load. A page of an older or newer process names another version: it is redirected to the files
- * of this process, which must not be cached.
+ * Route of the files that pages load. A page of an older or newer process requests another version: this process
+ * redirects it to its own files, and the redirect must not be cached.
  */
 export function assetsRoutes(app: App): void {
   apiRoute(app, {

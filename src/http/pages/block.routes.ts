@@ -19,7 +19,7 @@ interface BlockSources {
   readonly fees: BlockFees;
 }
 
-/** A block: a page, or our JSON. */
+/** Routes of a block: an HTML page, or this server's own JSON. */
 export function blockRoutes(app: App, deps: AppDependencies, { blocks, fees }: BlockSources): void {
   apiRoute(app, {
     method: 'GET',

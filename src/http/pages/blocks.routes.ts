@@ -13,10 +13,10 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { blocksPage } from '#web/pages/blocks.page.ts';
 
-/** Blocks on a page of the list. */
+/** Maximum number of blocks on a page of the list. */
 const blocksPerPage = 100;
 
-/** The list of blocks: a page, or our JSON. */
+/** Route of the list of blocks: an HTML page, or this server's own JSON. */
 export function blocksRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers): void {
   apiRoute(app, {
     method: 'GET',

@@ -1,17 +1,17 @@
 const dayMs = 86_400_000;
 
-/** The most bars that stay distinguishable, and large enough to tap, on a phone. */
+/** Maximum number of bars in a chart: more would be too narrow to see and tap on a phone. */
 const spansMax = 40;
 
 /** Consecutive days that are one bar of a chart. UTC days since 1970. */
 export interface DaySpan {
   readonly first: number;
   readonly last: number;
-  /** `2023-02-01`, or the first and last of several days. */
+  /** `2023-02-01`, or the first and last day of a longer span. */
   readonly label: string;
 }
 
-/** Equal spans from a day to a later one, at most 40; the last one may be shorter. */
+/** Equal spans from the day `first` to the day `last`, at most 40. The last span may be shorter. */
 export function daySpans(first: number, last: number): DaySpan[] {
   const length = Math.ceil((last - first + 1) / spansMax);
   return Array.from({ length: Math.ceil((last - first + 1) / length) }, (_, index) => {

@@ -6,10 +6,10 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { etchPage } from '#web/pages/etch.page.ts';
 import { orderFormView } from './order-form-view.ts';
 
-/** Paths that the page's script asks. */
+/** Paths that the page's script requests. */
 const connects = ['/price', '/runes/etch', '/rune/', '/mempool/api/v1/fees/recommended'];
 
-/** The page on which customers order etchings. */
+/** Route of the page on which customers order etchings. */
 export function etchRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

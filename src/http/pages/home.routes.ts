@@ -14,13 +14,13 @@ import type { ResultsDependencies } from './named-results.ts';
 import { hasOrderId, isSearch, orderIdRoute, resultsQuery, resultsRoute } from './results-route.ts';
 import { Showcase } from './showcase.ts';
 
-/** Blocks on the first page. */
+/** Number of newest blocks on the first page. */
 const latestBlocks = 25;
 
-/** Paths that its scripts ask: the first inscription of a file and its time, and news. */
+/** Paths that the page's scripts request: the first inscription of a file and its time, and news. */
 const connects = ['/search/hashes', '/r/inscription/', '/live'];
 
-/** The first page, which also shows the results of a search. */
+/** Route of the first page, which also shows the results of a search. */
 export function homeRoutes(app: App, deps: ResultsDependencies, live: LiveFacts): void {
   const showcase = new Showcase(deps.operations.pool);
   apiRoute(app, {

@@ -15,20 +15,20 @@ import { contentBytesMax } from '#orders/reading/read-files.ts';
 import { type InscribeLimits, inscribePage } from '#web/pages/inscribe.page.ts';
 import { orderFormView } from './order-form-view.ts';
 
-/** Paths that the page's script asks. */
+/** Paths that the page's script requests. */
 const connects = ['/price', '/inscribe', '/order', '/mempool/api/v1/fees/recommended', '/inscription/'];
 
-/** Bytes of the length before a push of 520 bytes. */
+/** Number of bytes that encode the length of a push of 520 bytes. */
 const lengthBytes = 3;
 
 /**
- * Bytes that certainly do not fit into a reveal, because their pushes alone exceed its weight. The price of an order
- * uses the exact bound, which depends on all its other parts.
+ * Number of bytes above which a file certainly does not fit into a reveal, because the pushes alone exceed its weight.
+ * The price of an order uses the exact bound, which depends on all other parts of the order.
  */
 const fileBytesMax = (weightMax: number): number =>
   Math.floor((weightMax * pushBytesMax) / (pushBytesMax + lengthBytes));
 
-/** The page on which customers order; POST of the same path is its API. */
+/** Route of the page on which customers order inscriptions. POST of the same path is the API. */
 export function inscribeRoutes(app: App, deps: AppDependencies): void {
   const { inventory = null, prices = defaultPriceSettings } = deps;
   const limits: InscribeLimits = {

@@ -28,22 +28,25 @@ import { jsonShownChars } from '#web/parts/record-json.ts';
 import { shownSales } from './inscription-sales.ts';
 import { timelineOf } from './inscription-timeline.ts';
 
-/** Bytes of a content that are searched for references, for the inscription's page. */
+/** Maximum number of bytes of a content that are searched for references, for the inscription's page. */
 const referenceBytes = 256 * 1024;
 /**
- * Maximum number of pending sales on the page of an inscription: each further one buys from a buyer that no block has
- * confirmed yet.
+ * Maximum number of pending sales on the page of an inscription. With several, each sale after the first buys from a
+ * buyer whose purchase no block has confirmed yet.
  */
 const pendingSalesShown = 5;
 /** Maximum number of newest sales, and of newest transfers, on the page: one or two screens. */
 const eventsShown = 20;
-/** Tiles of parents, children and a gallery: with the page's own files fewer than 60 requests. */
+/**
+ * Maximum number of tiles for each of parents, children and a gallery. With the page's own files, a browser then makes
+ * fewer than 60 requests.
+ */
 const tilesShown = 8;
 
 /** Maximum number of parents in the details of an inscription, as in ord's answer. */
 const parentsOfDetail = 4;
 
-/** Everything that the page of an inscription shows besides its details: about twelve look-ups by indexes. */
+/** Everything that the page of an inscription shows in addition to its details: about twelve lookups by indexes. */
 export async function inscriptionParts(
   client: ClientBase,
   detail: InscriptionDetail,
@@ -74,7 +77,7 @@ export async function inscriptionParts(
   };
 }
 
-/** Parents, the first children and items of the gallery, and the inscription itself: their tiles in one read. */
+/** Parents, the first children, items of the gallery, and the inscription itself. One read gets the tiles of all. */
 async function relativesOf(
   client: ClientBase,
   detail: InscriptionDetail,
@@ -130,8 +133,8 @@ async function shownProperties(client: ClientBase, { key }: InscriptionDetail): 
 }
 
 /**
- * Collections of an inscription. Null while galleries are being indexed. It changes how later statements of its
- * transaction are planned.
+ * Collections of an inscription. Null while galleries are being indexed. This read changes how Postgres plans later
+ * statements of the same transaction.
  */
 async function shownCollections(
   client: ClientBase,

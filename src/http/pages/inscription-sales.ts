@@ -9,10 +9,10 @@ import { saleView } from '#market/sales/sale-view.ts';
 import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 
 /**
- * The newest sales of an inscription, newest first. Empty while sales are being filled in, or while their index is
- * being built. Moves of our own orders are not sales.
+ * The newest sales of an inscription, newest first. Empty while the table of sales is being filled, or while its index
+ * is being built. Deliveries of the operator's own orders are not sales.
  *
- * @param heights absent: all
+ * @param heights the range of blocks; absent: all blocks
  */
 export async function shownSales(
   client: ClientBase,

@@ -7,11 +7,10 @@ import type { SaleView } from '#kernel/sales/sale-view.ts';
 import type { Party, TimelineEvent } from '#web/parts/timeline.ts';
 
 /**
- * Transfers and sales as one list, newest first. A sale is also a transfer, and both are one entry. Sales that are
- * older than all given transfers follow them.
+ * Transfers and sales as one list, newest first. A sale is also a transfer; the list has one entry for both. Sales that
+ * are older than all given transfers are at the end.
  *
  * @param transfers newest first
- *
  * @param sales newest first
  */
 export function timelineOf(
@@ -53,7 +52,9 @@ function saleEvent(sale: SaleView): TimelineEvent {
   };
 }
 
-/** A script without an address is named by its hex, a long one by its hash; neither has a page. */
+/**
+ * Form of the name of a script without an address: its hex, or a hash if the script is long. Such scripts have no page.
+ */
 const scriptNameLike = /^(?:sha256:)?[0-9a-f]*$/u;
 
 const partyNamed = (text: string): Party => ({ text, isAddress: !scriptNameLike.test(text) });

@@ -42,7 +42,8 @@ import { pendingInscriptionPage } from './pending-inscription.ts';
 const config = { errors: 'plain', guard: open } as const;
 
 /**
- * Whether `deps.inscriptions` reads the answer to a request. Pages and inscriptions by sat have their own snapshots.
+ * Whether `deps.inscriptions` reads the answer to a request. HTML pages and inscriptions by sat are read in their own
+ * snapshots.
  */
 function isReadTogether({ headers, params }: FastifyRequest): boolean {
   const { query } = params as { readonly query: string };
@@ -55,8 +56,8 @@ function isOrdClient({ headers }: FastifyRequest): boolean {
 }
 
 /**
- * Sends the answer for an unknown inscription to ord's client: it reads null as unknown, and any other body as a broken
- * answer.
+ * Sends the answer for an unknown inscription to ord's client. The client reads null as "unknown", and any other body
+ * as an invalid answer.
  */
 function sendOrdNull(reply: FastifyReply): FastifyReply {
   return reply
@@ -73,7 +74,7 @@ async function sendMissing(
   reply: FastifyReply,
   asked: {
     readonly question: InscriptionQuestion;
-    /** The position of a child; null: not a child. */
+    /** The position of a child. Null: the request is not about a child. */
     readonly place: number | null;
     readonly missing: () => AppError;
   },
@@ -85,7 +86,7 @@ async function sendMissing(
   return sent;
 }
 
-/** An inscription, or a child of one: a page, or ord's JSON. */
+/** Routes of an inscription, or of a child of an inscription: an HTML page, or ord's JSON. */
 export function inscriptionRoutes(app: App, deps: PieceDependencies): void {
   const { pool, network } = deps;
   const handler = async (
@@ -141,12 +142,15 @@ export function inscriptionRoutes(app: App, deps: PieceDependencies): void {
   });
 }
 
-/** The error for an inscription that is not in the index. It is made once: an error with its trace takes 50 µs. */
+/**
+ * The error for an inscription that is not in the index. One error object is reused, because creating an error with its
+ * stack trace takes 50 µs.
+ */
 const notIndexed = new RangeError('the inscription is not indexed');
 
 interface AskedInscription {
   readonly question: InscriptionQuestion;
-  /** The position of a child; null: not a child. */
+  /** The position of a child. Null: the request is not about a child. */
   readonly place: number | null;
 }
 

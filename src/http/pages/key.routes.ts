@@ -11,7 +11,8 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * A path of this server, in the characters that a header may have. Browsers read `//` and `/\` as the start of a host.
+ * Pattern of a path of this server, in the characters that a header may have. Excludes `//` and `/\`, which browsers
+ * read as the start of a host.
  */
 const ownPath = '^/(?![/\\\\])[!-~]*$';
 
@@ -27,8 +28,9 @@ const body = Type.Object({
 });
 
 /**
- * A form in which people send their key, which a cookie then keeps, because pages cannot send headers. The cookie is
- * used only for searches (`SearchAccess`), is hidden from scripts, and is never sent with a request of another site.
+ * Routes of the form in which people send their key. A cookie then keeps the key, because pages cannot send headers.
+ * The cookie is used only for searches (`SearchAccess`), is hidden from scripts, and is never sent with a request from
+ * another site.
  */
 export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencies, 'publicOrigin'>): void {
   apiRoute(app, {
@@ -46,7 +48,7 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
     handler: async (request, reply) => {
       const { key, to = '/' } = request.body;
       refuseOtherSites(request, 'a form of another site cannot set the key: use the form on this site');
-      // an invalid key never becomes a header; each search checks whether it is known
+      // an invalid key never becomes a header; whether a valid key is known is checked at each search
       const given = key.trim();
       if (apiKeyHash(given) === null) throw new AppError('key_refused', 'this key is not valid here');
       return reply
@@ -78,7 +80,7 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
   });
 }
 
-/** Refuses forms of other sites, which browsers name. Throws `key_scope`. */
+/** Refuses forms from other sites, because browsers name the site that sends a form. Throws `key_scope`. */
 function refuseOtherSites({ headers }: FastifyRequest, message: string): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none')

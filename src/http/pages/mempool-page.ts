@@ -17,7 +17,7 @@ import { toldOrNull } from './chain/chain-sources.ts';
 import { nextBlockOutlook } from './chain/fee-outlook.ts';
 import { mempoolTab } from './chain/mempool-tabs.ts';
 
-/** A list of the mempool, as named by its address. */
+/** The requested list of the mempool, from the page's address. */
 interface MempoolPageQuestion {
   readonly tab?: string | undefined;
   readonly kind?: string | undefined;

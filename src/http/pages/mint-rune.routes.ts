@@ -7,10 +7,10 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { mintRunePage } from '#web/pages/mint-rune.page.ts';
 import { orderFormView } from './order-form-view.ts';
 
-/** Paths that the page's script asks. */
+/** Paths that the page's script requests. */
 const connects = ['/price', '/runes/mint', '/rune/', '/mempool/api/v1/fees/recommended'];
 
-/** The page on which customers order mints of a rune. */
+/** Route of the page on which customers order mints of a rune. */
 export function mintRuneRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

@@ -17,7 +17,7 @@ export interface ResultsDependencies extends AppDependencies {
 }
 
 /**
- * The failure of a search among texts, as a value: the meanings of the text are looked up without it. Throws all other
+ * Returns the failure of a full-text search, so that the page can show the text's other meanings. Throws all other
  * errors.
  */
 export function searchFailure(error: unknown): AppError {
@@ -31,8 +31,8 @@ const isOfSearch = ({ code }: AppError): boolean => code.startsWith('search_engi
 const ofSearch: ReadonlySet<string> = new Set(['search_busy', 'search_too_broad', 'postgres_timeout']);
 
 /**
- * Sends the meanings of a text if texts could not be searched for it: a number, a rune or a collection still has its
- * page. Throws the failure if the text certainly means nothing.
+ * Sends the meanings of a text although its full-text search failed: a number, a rune or a collection still has its
+ * page. Throws the failure if the text certainly has no meaning.
  */
 export async function namedResults(
   deps: ResultsDependencies,
@@ -44,7 +44,7 @@ export async function namedResults(
   const meanings = await resolve(deps, { text, asker: askerOf(reply), detail: 'card', transactions });
   const named = meanings.filter(({ certainty }) => certainty !== 'possible');
   if (named.length === 0) throw failure;
-  // the same search may succeed in a moment
+  // the same search may succeed soon
   reply.header('cache-control', 'no-store');
   const view = { site: siteOfApp(reply), query: text, meanings: named, failure: toldOf(failure) };
   return sendPage(reply, namedPage(view), { thumbnails: true });

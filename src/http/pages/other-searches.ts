@@ -10,12 +10,15 @@ interface EmptySearch {
   readonly match: TextMatch;
 }
 
-/** Time for all counts together, because a person waits: a slower search is offered without its number. */
+/**
+ * How long all counts together may take, in ms, because a person waits. A slower search is offered without its number
+ * of matches.
+ */
 const countsMs = 1_500;
 
 /**
- * Other searches for a text that was not found, with the number of their matches. They run one after another, so that a
- * page takes one place among the searches. Those without a match are left out.
+ * Other searches for a text that was not found, with the number of their matches. The searches run one after another,
+ * so that a page uses only one search at a time. Searches without a match are left out.
  */
 export async function otherSearches(
   search: SearchService,
@@ -42,9 +45,9 @@ interface Reading {
   readonly match: TextMatch;
 }
 
-/** Searches for the text by looser rules in the same place, then by the same rules in the other place. */
+/** Searches for the text by looser rules in the same corpus, then by the same rules in the other corpus. */
 function readings(text: string, where: Corpus, match: TextMatch): Reading[] {
-  // if no text contains a single word, no text has it as a whole word
+  // if no text contains a single word even as a part, no text has it as a whole word
   const isOneWord = /^[\p{L}\p{M}\p{N}]*$/u.test(text.trim());
   const elsewhere = where === 'content' ? 'metadata' : 'content';
   const looser: readonly Reading[] = [
@@ -81,7 +84,7 @@ async function countOf(
   } catch (error) {
     asker.signal.throwIfAborted();
     if (signal.aborted) return 'too slow';
-    // the text has no words, the search would read too much, or there is no place: it is not offered
+    // a search is not offered if the text has no words, the search would read too much, or too many searches run
     if (error instanceof AppError) return 'refused';
     throw error;
   }

@@ -15,7 +15,7 @@ import { keyRoutes } from './key.routes.ts';
 import { mintRuneRoutes } from './mint-rune.routes.ts';
 import { siteFilesRoutes } from './site-files.routes.ts';
 
-/** The pages for people without routes of their own subject, and the files of pages. */
+/** Routes of the HTML pages that belong to no other subject, and of the files that pages load. */
 export function pageRoutes(
   app: App,
   deps: PieceDependencies,

@@ -31,8 +31,8 @@ const idBytes = 36;
 const hashBytes = 32;
 
 /**
- * Sends the page of an inscription that waits in the mempool. Null: it does not wait there. If it left the mempool
- * without a block, throws `not_found` with the reason.
+ * Sends the page of an inscription that waits in the mempool. Null: the inscription is not in the mempool. If it left
+ * the mempool without entering a block, throws `not_found` with the reason.
  */
 export async function pendingInscriptionPage(
   deps: Pick<AppDependencies, 'network' | 'banner'>,
@@ -87,7 +87,7 @@ function viewOf(
   };
 }
 
-/** The name and traits that its page will show once it is in a block. */
+/** The name and traits that the inscription's page will show after a block contains the inscription. */
 function titleAndTraitsOf({ title, metadataJson }: PendingDetail): TitleAndTraits {
   const ofMetadata = titleAndTraits({ attributesJson: null, metadataJson });
   return title !== null && isVisible(title) ? { ...ofMetadata, title } : ofMetadata;

@@ -39,7 +39,10 @@ async function barsOf(
   }));
 }
 
-/** The search, narrowed to the blocks between two heights within its own range; null: no blocks are left. */
+/**
+ * A link to the same search, restricted to the blocks between two heights and within the search's own range. Null: no
+ * blocks are left.
+ */
 function linkTo(parameters: Parameters, start: number | undefined, end: number | undefined): string | null {
   if (start === undefined || end === undefined) return null;
   const from = Math.max(start, Number(parameters['from'] ?? 0));

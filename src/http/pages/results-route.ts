@@ -72,25 +72,25 @@ export const resultsQuery = Type.Object({
 });
 export type ResultsQuery = Static<typeof resultsQuery>;
 
-/** Ways to search the text; the search box keeps the choice. */
+/** Modes of the text search. The search box keeps the chosen mode. */
 const modeNames = ['all', 'words', 'fuzzy'] as const;
 
-/** Fills rows of two to six cards. */
+/** Maximum number of results on a page. 60 cards fill rows of two to six. */
 const resultsPerPage = 60;
 
-/** Whether a query is a search. The id of an order is not: it is never looked for or shown. */
+/** Whether a query is a search. An order id is not: it is never searched for or shown. */
 export function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean {
   return (q !== undefined || text !== undefined || hash !== undefined) && !hasOrderId({ q, text });
 }
 
-/** Whether the id of an order was sent as a search, as browsers without scripts do. */
+/** Whether an order id was sent as a search, which browsers without scripts do. */
 export function hasOrderId({ q, text }: Readonly<Record<string, unknown>>): boolean {
   return [q, text].some((given) => typeof given === 'string' && isOrderId(given));
 }
 
-/** Says where the id of an order belongs. It only reads the tip from the database. */
+/** Sends a page that says where an order id belongs. Reads only the tip from the database. */
 export async function orderIdRoute(deps: AppDependencies, reply: FastifyReply): Promise<FastifyReply> {
-  // the address of this page has the secret: it must not be in any cache or referrer
+  // the address of this page contains the secret order id, so it must not be in any cache or referrer
   reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   return withSnapshot(
     deps.pool,
@@ -99,7 +99,7 @@ export async function orderIdRoute(deps: AppDependencies, reply: FastifyReply): 
   );
 }
 
-/** Searches of the page: redirects to the thing that the input names, or shows matches. */
+/** Answers searches of the page: redirects to the subject that the input names, or shows matches. */
 export async function resultsRoute(
   deps: ResultsDependencies,
   query: ResultsQuery,
@@ -141,7 +141,7 @@ interface Narrowing {
     readonly sort?: SearchSort;
     readonly order?: 'asc' | 'desc';
   };
-  /** The same as parameters for links. */
+  /** The filters and the order as parameters for links. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 

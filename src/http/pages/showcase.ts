@@ -12,7 +12,10 @@ interface Candidate {
   readonly contentType: string | null;
 }
 
-/** Maximum number of inscriptions of each kind, visible kinds first: otherwise mints of tokens would fill the page. */
+/**
+ * Maximum number of inscriptions of each kind, visible kinds first. Without this bound mints of tokens would fill the
+ * page.
+ */
 const shares: Readonly<Record<Media, number>> = {
   image: 5,
   frame: 5,
@@ -23,23 +26,23 @@ const shares: Readonly<Record<Media, number>> = {
   text: 14,
 };
 /**
- * Maximum number of shown inscriptions: three full rows on a wide screen. The last place is for the first indexed
+ * Maximum number of shown inscriptions: three full rows on a wide screen. The last one is the first indexed
  * inscription.
  */
 const shownMax = 15;
 
-/** Newest inscriptions that are considered: narrow rows, read once per tip. */
+/** Number of newest inscriptions that are considered. Their rows are short, and are read once per tip. */
 const consideredMax = 20_000;
 /**
- * Frames that are checked, and the checked bytes of each, at most 8 MB together: a frame that needs inscriptions
- * outside the index would be blank.
+ * Maximum number of frames that are checked, and of checked bytes of each: 8 MB together. A frame that needs
+ * inscriptions outside the index would be blank, so it is not shown.
  */
 const framesConsideredMax = 1_000;
 const frameBytes = 8 * 1024;
-/** Newest of these that are searched for scripts, once per tip: a millisecond each. */
+/** Maximum number of the newest documents that are searched for scripts, once per tip: a millisecond each. */
 const stillConsideredMax = 100;
 
-/** Keys of new inscriptions to show: various kinds, visible ones first, each content once. */
+/** Keys of new inscriptions to show: of various kinds, visible kinds first, each content once. */
 export function chooseShowcase(newest: readonly Candidate[]): InscriptionKey[] {
   const chosen = new Map<Media, InscriptionKey[]>(Object.keys(shares).map((media) => [media as Media, []]));
   const seen = new Set<number>();
@@ -56,7 +59,7 @@ export function chooseShowcase(newest: readonly Candidate[]): InscriptionKey[] {
   return newest.length === 0 ? [] : [...others.slice(0, shownMax - 1), first];
 }
 
-/** The selection for the first page, made once per tip. */
+/** The inscriptions for the first page, selected once per tip. */
 export class Showcase {
   readonly #pool: pg.Pool;
   #tip: string | null = null;
@@ -69,16 +72,16 @@ export class Showcase {
   /**
    * The selected keys.
    *
-   * @param tip of the page. A selection of the next block is usable too: keys that the page's moment lacks are not
-   * shown.
+   * @param tip the tip of the page. A selection of the next block is usable, too, because keys that the page's snapshot
+   * lacks are not shown.
    */
   async keys(tip: Tip | null): Promise<readonly InscriptionKey[]> {
     const name = tip === null ? null : `${tip.height} ${Buffer.from(tip.hash).toString('hex')}`;
     if (name !== this.#tip) {
-      // on its own connection: others wait for it, and the connection of its first visitor ends when that visitor
-      // leaves
+      // use an own connection: other visitors wait for the selection, but the connection of the first visitor ends when
+      // that visitor leaves
       const keys = withSnapshot(this.#pool, ({ client }) => choose(client), null);
-      // a failed selection is tried again
+      // after a failure the next request selects again
       keys.catch(() => {
         if (this.#keys === keys) this.#tip = null;
       });
@@ -108,7 +111,10 @@ async function choose(client: pg.ClientBase): Promise<InscriptionKey[]> {
   );
 }
 
-/** Documents without scripts. Scripts do not run in a list, so others show a badge in place of their art. */
+/**
+ * The documents among these that have no scripts. Scripts do not run in a list, so a document with scripts would show a
+ * badge instead of its art.
+ */
 async function stillOf(
   client: pg.ClientBase,
   keys: readonly InscriptionKey[],

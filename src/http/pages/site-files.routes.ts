@@ -7,11 +7,13 @@ import { assetAddress, assetText } from '#web/assets.ts';
 /** The icon that browsers request by themselves; they use its type, not its name. */
 const icon = assetText('icon.svg');
 
-/** Rules for robots: searches are expensive, and content inscribed by others should not be found under our name. */
+/**
+ * Rules for robots: searches are expensive, and content inscribed by others should not be found under this site's name.
+ */
 const robots =
   'User-agent: *\nDisallow: /search\nDisallow: /content/\nDisallow: /preview/\nDisallow: /thumbnails/\nDisallow: /r/\n';
 
-/** Name and icons that a phone shows if the page is installed as an application. */
+/** Name and icons of the application that a phone shows after a visitor installs the page. */
 const manifest = JSON.stringify({
   name: 'Satscribe',
   short_name: 'Satscribe',
@@ -28,7 +30,7 @@ const manifest = JSON.stringify({
   ],
 });
 
-/** `/favicon.ico`, `/robots.txt` and `/manifest.webmanifest`. */
+/** Routes of `/favicon.ico`, `/robots.txt` and `/manifest.webmanifest`. */
 export function siteFilesRoutes(app: App): void {
   const files = [
     { url: '/favicon.ico', operationId: 'icon', type: 'image/svg+xml', body: icon },

@@ -55,7 +55,7 @@ interface AddressQuestion {
   readonly after?: string | undefined;
 }
 
-/** A page of a tab. Contents of outputs are still to be put into words. */
+/** A page of a tab. The contents of its outputs are not in words yet. */
 interface TabRows {
   readonly shown: AddressTabView;
   readonly filled: readonly FilledOutput[];
@@ -120,7 +120,7 @@ async function gapWords(client: ClientBase): Promise<string | null> {
   return islands > 1 ? 'Blocks are missing here: only inscriptions with a known owner are listed.' : null;
 }
 
-/** A page of runes and one more. Null: runes are unknown. */
+/** A page of runes and one rune more. Null: runes are unknown. */
 async function runesAfter(client: ClientBase, tip: Tip | null, script: Uint8Array, above: number) {
   const { state } = await runeStanding(client);
   if (state !== 'known' || tip === null) return null;
@@ -235,7 +235,7 @@ async function pendingRows(client: ClientBase, { deps, script, after }: TabQuest
   const found = await pendingTransfers(client, { script, inscription: null }, place, rowsMax + 1);
   const transfers = found.slice(0, rowsMax);
   const last = found.length > rowsMax ? transfers.at(-1) : undefined;
-  // lists other than of moves are only on the first page
+  // lists other than the list of moves appear only on the first page
   const inscribed = place === null ? await pendingInscriptionsTo(client, script, rowsMax) : [];
   const balances = place === null ? (await pendingBalances(client, script)).slice(0, rowsMax) : [];
   const addressOf = (of: Uint8Array | null): string | null =>

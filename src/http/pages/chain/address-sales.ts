@@ -16,8 +16,8 @@ import type { AddressSalesView } from '#web/parts/address-sales.ts';
 import { rowsMax } from './chain-sources.ts';
 
 /**
- * Maximum number of sales that a page sums: each is a row somewhere in its table, so more would take a slow disk
- * seconds.
+ * Maximum number of sales that a page sums. Each sale is a row anywhere in its table, so more would take seconds on a
+ * slow disk.
  */
 const summedMax = 2_000;
 
@@ -34,7 +34,9 @@ interface AddressSales {
   readonly next: string | null;
 }
 
-/** A page of the sales and purchases of an address. Throws `request_invalid` for a place that is in no list. */
+/**
+ * A page of the sales and purchases of an address. Throws `request_invalid` if `after` is not a position in this list.
+ */
 export async function addressSales(
   client: ClientBase,
   { network, script, side, after }: SalesQuestion,
@@ -58,7 +60,7 @@ export async function addressSales(
   };
 }
 
-/** The reason why the sales of an address are unknown. Null: they are known. */
+/** The reason why the sales of an address are unknown. Null: the sales are known. */
 async function whyUnknown(client: ClientBase): Promise<string | null> {
   if (await areSalesLeftOut(client)) return 'sales are not indexed here';
   if ((await whyBehind(client, 'sales')) !== null) return 'sales of earlier blocks are still being read';

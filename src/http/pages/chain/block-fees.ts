@@ -11,7 +11,7 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 import type { BlockReward } from '#web/pages/block.page.ts';
 import { toldOrNull } from './chain-sources.ts';
 
-/** Kept fees of blocks: a hash and a number each. The fees of a block never change. */
+/** Maximum number of blocks with cached fees: a hash and a number each. The fees of a block never change. */
 const keptMax = 10_000;
 
 interface Sources {
@@ -20,7 +20,7 @@ interface Sources {
   readonly network: NetworkName;
 }
 
-/** Rewards of the miners of blocks. */
+/** Rewards that blocks pay to their miners. */
 export class BlockFees {
   readonly #sources: Sources;
   readonly #fees = new LRUCache<string, Sats>({ max: keptMax });
@@ -37,7 +37,10 @@ export class BlockFees {
     return { subsidy: nodeSubsidy(block.height, this.#sources.network), fees };
   }
 
-  /** Asks the node, which counts the fees itself: its answer is one number, while the block has megabytes. */
+  /**
+   * Asks the node for the fees before the block is read, because the node's answer is one number, while the block has
+   * megabytes.
+   */
   async #ask(block: BlockRef, asker: Asker): Promise<Sats | null> {
     const { node, rawBlocks, network } = this.#sources;
     const told = node === null ? null : await toldOrNull(nodeFees(node.of(asker), displayHash(block.hash)));

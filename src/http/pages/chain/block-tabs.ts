@@ -19,15 +19,15 @@ import type { ListChoice } from '#web/parts/choices.ts';
 import type { BoundedCount, Known } from '#web/parts/facts.ts';
 import { keyIn } from './page-places.ts';
 
-/** Cards on a page of a block: rows of two, three, four and six are full. */
+/** Maximum number of cards on a page of a block. 60 cards fill rows of two, three, four and six. */
 const cardsPerPage = 60;
-/** Rows of a page of sales or runes: the names and pictures of each take some look-ups. */
+/** Maximum number of rows on a page of sales or runes. The names and pictures of each row take some lookups. */
 const rowsPerPage = 50;
 
-/** Lists of a block besides its inscriptions. */
+/** Lists of a block in addition to its inscriptions. */
 export interface BlockLists {
   readonly sales: Known<BoundedCount>;
-  /** Keys of the runes that it etched, in order. */
+  /** Keys of the runes that the block etched, in order. */
   readonly runeKeys: Known<readonly number[]>;
 }
 
@@ -47,7 +47,7 @@ async function salesCount(client: ClientBase, block: BlockWithKeys): Promise<Kno
   if (!(await hasBlock(client, 'sales', block.height))) return { unknown: 'sales are still being indexed' };
   const count = await countSalesOfBlock(client, block.height);
   const shown = Math.min(count, blockSalesMax);
-  // without earlier blocks, their inscriptions are missing in the count
+  // if earlier blocks are missing, sales of their inscriptions are not counted
   return { known: { count: shown, isLeast: count > blockSalesMax || !block.anchored } };
 }
 
@@ -55,14 +55,17 @@ async function salesCount(client: ClientBase, block: BlockWithKeys): Promise<Kno
 export interface BlockTabQuestion {
   readonly tab: BlockTab;
   readonly kind: InscriptionKind | undefined;
-  /** The page, from 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
   /** A key in the list of one kind. */
   readonly after: string | undefined;
   readonly network: NetworkParameters;
 }
 
-/** The rows of a tab. Lists of one kind change settings of the planner, so this must be the last read of a snapshot. */
+/**
+ * The rows of a tab. Lists of one kind change settings of the query planner, so this must be the last read in a
+ * snapshot.
+ */
 export async function blockTab(
   { client, tip }: Pick<Snapshot, 'client' | 'tip'>,
   block: BlockWithKeys,
@@ -81,7 +84,7 @@ export async function blockTab(
   }
 }
 
-/** Links that narrow a block's list to one kind. */
+/** Links that restrict a block's list to one kind of inscription. */
 const kindsOf = ({ height }: BlockWithKeys, current?: InscriptionKind): ListChoice[] =>
   kindChoices(current, (kind) => `/block/${height}${kind === undefined ? '' : `?kind=${kind}`}`);
 

@@ -17,10 +17,13 @@ export interface ChainSources {
   readonly estimates: FeeEstimates | null;
 }
 
-/** Rows of each list of a page. Each output takes one or two look-ups. */
+/** Maximum number of rows in each list of a page. Each output takes one or two lookups. */
 export const rowsMax = 100;
 
-/** Codes of data that neither blocks nor the node have, or not now: pages show the rest, and the reason. */
+/**
+ * Error codes for data that neither blocks nor the node have, or do not have now. Pages show all other data, and the
+ * reason.
+ */
 const untold: ReadonlySet<string> = new Set([
   'no_node',
   'not_found',
@@ -33,7 +36,7 @@ const untold: ReadonlySet<string> = new Set([
   'spent_outputs_mismatch',
 ]);
 
-/** The answer, or the reason why it is missing. Other errors are thrown. */
+/** The answer, or the reason why it is missing. Throws all other errors. */
 export async function toldOrWhy<Told>(ask: Promise<Told>): Promise<{ told: Told } | { why: AppError }> {
   try {
     return { told: await ask };
@@ -43,7 +46,7 @@ export async function toldOrWhy<Told>(ask: Promise<Told>): Promise<{ told: Told 
   }
 }
 
-/** The answer; null if neither blocks nor the node have it. */
+/** The answer. Null: neither blocks nor the node have it. */
 export async function toldOrNull<Told>(ask: Promise<Told>): Promise<Told | null> {
   const answer = await toldOrWhy(ask);
   return 'told' in answer ? answer.told : null;

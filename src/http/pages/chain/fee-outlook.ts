@@ -15,12 +15,15 @@ export function feeOutlook(feeRate: number, fees: RecommendedFees): string {
 }
 
 /**
- * Virtual bytes of a block that transactions can fill: its limit without the header and the coinbase (8,000 weight
- * units).
+ * Maximum number of virtual bytes of transactions in a block: the block's limit without the header and the coinbase
+ * (8,000 weight units).
  */
 const roomOfBlock = (4_000_000 - 8_000) / 4;
 
-/** Pending inscriptions, and how many of them pay the fee rate of the next two blocks; counted up to a bound. */
+/**
+ * Number of pending inscriptions, and of those that pay the fee rate of the next two blocks. Both are counted up to a
+ * bound.
+ */
 export interface PayingCount {
   readonly count: number;
   readonly paying: number;

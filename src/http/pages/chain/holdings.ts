@@ -8,9 +8,9 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { HoldingsView } from '#web/parts/chain-outputs.ts';
 import type { HeldRune } from '#web/parts/held-runes.ts';
 
-/** Inscriptions and runes of one output in a row: the page of the output lists all. */
+/** Maximum number of inscriptions and of runes of one output in a row. The page of the output lists all. */
 const shownEach = 3;
-/** Ranges compared with all satributes in one turn of the event loop: some milliseconds. */
+/** Maximum number of ranges that one turn of the event loop compares with all satributes: some milliseconds. */
 const rangesATurn = 250;
 
 /** A rune and the held amount, in the form of pages. */

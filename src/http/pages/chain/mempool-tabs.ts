@@ -16,21 +16,24 @@ import type { MempoolTab, MempoolTabView } from '#web/pages/mempool.page.ts';
 import { pendingCardOf } from './pending-card.ts';
 import { pendingRuneLines } from './pending-rune-lines.ts';
 
-/** Cards of a page: a list has at most 48 pictures. */
+/** Maximum number of cards on a page, because a list has at most 48 pictures. */
 const cardsMax = 48;
-/** Sales, or transactions with runes, of a page. The check whether a reader may see a row takes 50 µs. */
+/**
+ * Maximum number of sales, or of transactions with runes, on a page. The check whether a reader may see a row takes 50
+ * µs.
+ */
 const rowsMax = 50;
 
-/** A place above all positions. */
+/** A cursor above all positions. */
 const newest = Number.MAX_SAFE_INTEGER;
-/** Columns of inputs and places are integers. */
+/** Largest value of the database columns of inputs and positions, which are integers. */
 const integerMax = 2 ** 31 - 1;
 
 /** The list of a page of the mempool. */
 export interface MempoolQuestion {
   readonly tab: MempoolTab;
   readonly kind: InscriptionKind | undefined;
-  /** A place in the same list; older rows follow. */
+  /** A position in the list. The page has the older rows after it. */
   readonly before: string | undefined;
   readonly network: NetworkParameters;
 }
@@ -47,7 +50,7 @@ export async function mempoolTab(client: ClientBase, question: MempoolQuestion):
   }
 }
 
-/** The numbers of a place, each with a limited number of digits. */
+/** The numbers in a cursor, each with a limited number of digits. Throws `request_invalid`. */
 function placeIn(text: string, count: number): number[] {
   const numbers = text.split('.').map((part) => (/^\d{1,15}$/u.test(part) ? Number(part) : Number.NaN));
   if (numbers.length === count && !numbers.some(Number.isNaN)) return numbers;
@@ -79,7 +82,7 @@ async function inscriptionsTab(
       : await newestPendingOfKind(client, kind, from, cardsMax + 1);
   const shown = pending.slice(0, cardsMax);
   const last = shown.at(-1)?.position ?? 0;
-  // further reveals of a transaction are on the page of the transaction
+  // if one transaction fills the page, only the transaction's own page shows its other reveals
   const isMore = pending.length > cardsMax && last < (shown[0]?.position ?? 0);
   const next = isMore ? last : lookedTo;
   return {

@@ -53,7 +53,7 @@ interface Made {
   readonly view: OwnView;
 }
 
-/** Reads the whole transaction, which also shows what a spent output contained. */
+/** The view of an output from its whole transaction, which also shows the contents of a spent output. */
 async function viewByTransaction(
   { deps, node }: ChainSources,
   read: ReadTransaction,
@@ -124,7 +124,10 @@ const cardsOf = (
   inscriptionCount: number | null,
 ): Pick<OwnView, 'cards' | 'inscriptionCount'> => ({ cards: summaries.map(cardOf), inscriptionCount });
 
-/** Reads only the index: the bytes of the transaction are not here, or the output is not a real one. */
+/**
+ * The view of an output from the index alone: the bytes of its transaction are unavailable, or the output is not a real
+ * one.
+ */
 async function viewByIndex(
   { deps, outputs }: ChainSources,
   outpoint: Outpoint,

@@ -11,7 +11,8 @@ import { asU128, maxU128, type U128 } from '#kernel/runes/u128.ts';
 import type { PendingRuneLine } from '#web/pages/mempool.page.ts';
 
 /**
- * Maximum number of lines of one transaction, whose own page has all. With one edict each, it may move a hundred runes.
+ * Maximum number of lines for one transaction in a list. A transaction may move a hundred runes, with one edict each;
+ * its own page shows all.
  */
 const linesMax = 5;
 
@@ -64,13 +65,14 @@ function problemOf(state: string, rivalCount: number): string | null {
 const kinds = { minted: 'minted', given: 'moved', burned: 'burned' } as const;
 
 /**
- * Lines of moves; amounts of the same rune are summed. Units that leave inputs are in the sums of outputs, or burned.
+ * Lines of moves. Amounts of the same rune are summed. Units that leave inputs get no line, because they are also in
+ * the outputs, or burned.
  */
 function moveLines(row: PendingRuneTransaction): PendingRuneLine[] {
   const sums = new Map<string, { readonly move: PendingMove; amount: bigint }>();
   const minted = new Set(row.moves.filter(({ step }) => step === 'minted').map(runeOf));
   for (const move of row.moves) {
-    // a mint is listed once, not a second time as the receipt of an output
+    // a mint has one line, and no second line for the output that received the mint
     if (move.step === 'taken' || (move.step === 'given' && minted.has(runeOf(move)))) continue;
     const name = `${move.step} ${runeOf(move)}`;
     const sum = sums.get(name);
@@ -81,8 +83,8 @@ function moveLines(row: PendingRuneTransaction): PendingRuneLine[] {
 }
 
 /**
- * An amount within the range of runes. Pending mints count as if each were the next, so their sum may exceed the
- * possible supply.
+ * The amount, at most the largest amount of a rune. Each pending mint counts as if it were the next mint, so their sum
+ * may exceed the possible supply.
  */
 const inRange = (amount: bigint): U128 => asU128(amount < maxU128 ? amount : maxU128);
 
@@ -96,7 +98,7 @@ function lineOf(
 ): PendingRuneLine[] {
   if (step === 'taken') return [];
   const isOwn = etchedBy !== null && Buffer.compare(etchedBy, row.txid) === 0;
-  // the line of the etching contains its premine
+  // the line of the etching already contains the premine
   if (isOwn && step === 'given') return [];
   const etched = rune ?? (isOwn ? row.etching : null);
   return [
@@ -112,6 +114,6 @@ function lineOf(
   ];
 }
 
-/** The name of a rune. Null: the block assigns the name. */
+/** The name of a rune. Null: the block will assign the name. */
 const nameOf = (of: NamedRune | PendingEtchingRow | null): string | null =>
   of === null || of.rune === null ? null : formatSpacedRune({ rune: of.rune, spacers: of.spacers });

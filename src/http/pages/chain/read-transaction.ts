@@ -25,31 +25,31 @@ export interface BlockOfTransaction {
   readonly hash: BlockHash;
   /** Time of its header, in Unix seconds. */
   readonly time: number;
-  /** False: only the node has it, because it is below or above the indexed blocks. */
+  /** False: only the node has the block, because it is below or above the indexed blocks. */
   readonly isIndexed: boolean;
 }
 
 /** A transaction, as far as blocks and the node have its data. */
 export interface ReadTransaction {
   readonly txid: Txid;
-  /** Null: its bytes are not here. */
+  /** Null: the transaction's bytes are unavailable here. */
   readonly transaction: RawTransaction | null;
-  /** The reason why the bytes are missing; null if they are not. */
+  /** The reason why the bytes are missing. Null: they are not missing. */
   readonly why: string | null;
-  /** Null: it is in no block, or in no known block. */
+  /** Null: the transaction is in no block, or in no known block. */
   readonly block: BlockOfTransaction | null;
-  /** Position in the block; null: unknown. */
+  /** Position in the block. Null: unknown. */
   readonly index: number | null;
-  /** The outputs that it spends, by input; null: unknown. An empty script is unknown too. */
+  /** The outputs that the transaction spends, by input. Null: unknown. An empty script is unknown, too. */
   readonly spent: readonly RawOutput[] | null;
 }
 
-/** Hashes in one turn of the event loop: a millisecond or two. */
+/** Number of transactions that are hashed in one turn of the event loop: a millisecond or two. */
 const hashesATurn = 500;
 
 /**
- * Reads a transaction, its block and the outputs that it spends. Throws errors that are not about missing blocks or the
- * node.
+ * Reads a transaction, its block and the outputs that it spends. If data of blocks or of the node is missing, its
+ * fields are null; all other errors are thrown.
  */
 export async function readTransaction(
   sources: ChainSources,
@@ -76,7 +76,7 @@ export async function readTransaction(
   return { txid, transaction, why, block, ...(parts ?? { index: told, spent: null }) };
 }
 
-/** A transaction of a known block, and its position there if the index knows it. */
+/** A transaction of a known block, and its position there if the index knows the position. */
 interface AskedPlace {
   readonly txid: Txid;
   readonly told: number | null;
@@ -84,7 +84,10 @@ interface AskedPlace {
 
 type PartsInBlock = Pick<ReadTransaction, 'index' | 'spent'>;
 
-/** Asks the node only about the transaction: a whole block takes four times as long. Null: the node cannot answer. */
+/**
+ * Asks the node only about the transaction, because reading a whole block takes four times as long. Null: the node
+ * cannot answer.
+ */
 async function partsByNode(
   { node }: ChainSources,
   { hash }: BlockOfTransaction,
@@ -100,7 +103,7 @@ async function partsByNode(
   return spent === null || index === null ? null : { index, spent };
 }
 
-/** The transaction from its block. Null: the bytes of the block are not here. */
+/** The transaction from its block. Null: the bytes of the block are unavailable here. */
 async function partsInBlock(
   { rawBlocks }: ChainSources,
   block: BlockOfTransaction,

@@ -13,7 +13,7 @@ const words = {
   witness: 'a witness program of the future',
 } as const;
 
-/** The type of an output script, in the words that people use. */
+/** The type of an output script, in common words. */
 export function scriptWords(script: Uint8Array): string {
   const type = scriptType(script);
   if (type !== 'other') return words[type];

@@ -50,16 +50,16 @@ import { rowsMax } from './chain-sources.ts';
 import type { ReadTransaction } from './read-transaction.ts';
 
 /**
- * Maximum number of inscriptions and runes of a transaction that are read: more than a page lists, because outputs show
- * their contents too.
+ * Maximum number of inscriptions, and of runes, that are read for a transaction. It is more than a page lists, because
+ * outputs show their contents, too.
  */
 const heldMax = 1_000;
-/** Maximum number of ranges of sats that are compared with satributes for a page, in some tens of milliseconds. */
+/** Maximum number of ranges of sats that a page compares with satributes: some tens of milliseconds. */
 const rangesMax = 5_000;
 
-/** Facts of the index about a transaction, from one moment. */
+/** The index's facts about a transaction, from one snapshot. */
 export interface TransactionFacts {
-  /** One more than the limit, if there are more. */
+  /** If there are more than the limit, the limit and one more. */
   readonly revealed: readonly RevealedInscription[];
   readonly summaries: readonly InscriptionSummary[];
   /** Null: unknown. */
@@ -69,18 +69,18 @@ export interface TransactionFacts {
   readonly sold: readonly StoredSale[] | null;
   /** Null: unknown. */
   readonly runes: readonly RuneChange[] | null;
-  /** The shown outputs that are unspent in the chain, by position in the question. */
+  /** Shown outputs that no block spends, by their index in the query. */
   readonly known: KnownOutputs;
-  /** Heights at which its outputs were spent. Null: there is no index of addresses. */
+  /** Heights at which the transaction's outputs were spent. Null: there is no index of addresses. */
   readonly spends: ReadonlyMap<number, Height | null> | null;
-  /** Ranges of the shown outputs; null: unknown. */
+  /** Ranges of the shown outputs. Null: unknown. */
   readonly sats: ((outpoint: Outpoint) => readonly SatRange[] | null) | null;
   readonly pending: PendingFacts | null;
-  /** The reason why it left the mempool, if it is neither there nor in a block. */
+  /** The reason why the transaction left the mempool, if it is neither in the mempool nor in a block. */
   readonly departure: DepartureRow | null;
 }
 
-/** Facts about it in the mempool's tables. */
+/** Facts about the transaction in the tables of the mempool. */
 export interface PendingFacts extends PendingTransaction {
   readonly inscriptions: readonly PendingSummary[];
   readonly transfers: readonly PendingTransferRow[];
@@ -152,8 +152,8 @@ async function spendsOf(
 }
 
 /**
- * Sales of a transaction. Null: sales are not indexed, or are being filled in. Deliveries of our own orders are not
- * sales.
+ * Sales in a transaction. Null: sales are not indexed, or the table is still being filled. Deliveries of the operator's
+ * own orders are not sales.
  */
 async function soldIn(client: ClientBase, { txid }: ReadTransaction): Promise<StoredSale[] | null> {
   if ((await areSalesLeftOut(client)) || !(await isComplete(client, 'sales'))) return null;
@@ -163,7 +163,7 @@ async function soldIn(client: ClientBase, { txid }: ReadTransaction): Promise<St
   return salesOfTransaction(client, txid, rowsMax + 1);
 }
 
-/** Changes of runes. Null: runes of the block, or the transaction's position in it, are unknown. */
+/** Changes of runes. Null: the runes of the block are unknown, or the transaction's position in the block is. */
 async function runesIn(
   client: ClientBase,
   { index }: ReadTransaction,
@@ -173,7 +173,7 @@ async function runesIn(
   return runesOfTransaction(client, { height, txIndex: index }, heldMax);
 }
 
-/** Ranges of sats. Null: there is no index of sats, or the outputs have more ranges than a page compares. */
+/** Ranges of sats by output. Null: there is no index of sats, or the outputs have more ranges than a page compares. */
 async function satsOf(client: ClientBase, shown: readonly Outpoint[]): Promise<TransactionFacts['sats']> {
   try {
     const ranges = await satRangesOf(client, shown, rangesMax);
@@ -201,5 +201,5 @@ async function pendingFacts(client: ClientBase, { txid }: ReadTransaction): Prom
   };
 }
 
-/** The largest value of the columns of inputs and places. */
+/** Largest value of the database columns of inputs and positions. */
 const integerMax = 2 ** 31 - 1;

@@ -38,14 +38,14 @@ export function movedList({ read, facts: { moved, names, pending } }: RowParts):
   return { lines, isAll: moved.length <= rowsMax, unknown: null };
 }
 
-/** The list of a transaction without data: unknown if it is in a block, else empty. */
+/** The list of a transaction without data: unknown if the transaction is in a block, else empty. */
 const missing = ({ block }: ReadTransaction, unknown = 'its block is not indexed here'): ListOf<never> => ({
   lines: [],
   isAll: true,
   unknown: block === null ? null : unknown,
 });
 
-/** Inscriptions that it sells. */
+/** Inscriptions that the transaction sells. */
 export function soldList({ read, facts: { sold, pending, names }, network }: RowParts): ListOf<SoldLine> {
   if (pending !== null) {
     const lines = pending.sold.map(
@@ -59,7 +59,7 @@ export function soldList({ read, facts: { sold, pending, names }, network }: Row
     return { lines, isAll: lines.length < rowsMax, unknown: null };
   }
   if (sold === null) return missing(read, 'sales are not known here');
-  // sold inscriptions moved, so their names are known
+  // sold inscriptions moved, so `names` has their numbers
   const numbers = new Map(
     [...names.values()].map(({ txid, index, number }) => [formatInscriptionId(txid, index), number]),
   );
@@ -75,7 +75,7 @@ export function soldList({ read, facts: { sold, pending, names }, network }: Row
   return { lines, isAll: sold.length <= rowsMax, unknown: null };
 }
 
-/** Amounts of runes that it etches, mints, moves and burns. */
+/** Amounts of runes that the transaction etches, mints, moves and burns. */
 export function runeList({ read, facts: { runes, pending }, network }: RowParts): ListOf<RuneLine> {
   if (pending !== null)
     return { lines: pendingRuneLines(pending.runes, network), isAll: true, unknown: null };
@@ -94,7 +94,7 @@ export function runeList({ read, facts: { runes, pending }, network }: RowParts)
 /** An amount in a pending transaction. */
 interface PendingAmount {
   readonly rune: string | null;
-  /** Null: no block has etched it. */
+  /** Null: the rune is not in a block yet. */
   readonly id: string | null;
   readonly display: string;
   readonly output?: string | null;

@@ -14,24 +14,27 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { toldOrNull } from './chain-sources.ts';
 import type { ReadTransaction } from './read-transaction.ts';
 
-/** Facts of the node about a transaction. All are null or empty without a node. */
+/** The node's facts about a transaction. All are null or empty without a node. */
 export interface NodeFacts {
-  /** Null: it is not in the node's mempool. */
+  /** Null: the transaction is not in the node's mempool. */
   readonly entry: NodeMempoolEntry | null;
-  /** Transactions of the mempool that spend the shown outputs; null: unknown. */
+  /** Transactions of the mempool that spend the shown outputs. Null: unknown. */
   readonly spenders: readonly (string | null)[] | null;
-  /** Whether shown outputs are unspent in the chain, by position, if the index does not know it. Null: unknown. */
+  /**
+   * Whether shown outputs are unspent in the chain, by position. Only outputs that the index does not know are
+   * included. Null: unknown.
+   */
   readonly unspent: ReadonlyMap<number, boolean | null>;
-  /** Outputs that an unconfirmed transaction spends, by shown input; null: unknown. */
+  /** Outputs that an unconfirmed transaction spends, by shown input. Null: unknown. */
   readonly spent: readonly (RawOutput | null)[] | null;
 }
 
-/** A page's questions for the node: at most some hundred small calls. */
+/** The questions of a page to the node: at most some hundred small calls. */
 interface NodeQuestion {
   readonly read: ReadTransaction;
   readonly inputs: readonly Outpoint[];
   readonly outputs: readonly Outpoint[];
-  /** Positions of outputs for which the index does not know whether they are unspent. */
+  /** Positions of outputs whose state, spent or unspent, the index does not know. */
   readonly untold: readonly number[];
 }
 
@@ -55,12 +58,15 @@ export async function nodeFacts(node: NodeRpc | null, question: NodeQuestion): P
   };
 }
 
-/** The answer of a look-up that may find nothing; null if the node cannot answer. */
+/** The answer of a lookup that may find nothing. Null: the node cannot answer. */
 async function toldOrFailed<Found>(look: Promise<Found>): Promise<{ readonly found: Found } | null> {
   return toldOrNull(look.then((found) => ({ found })));
 }
 
-/** Outputs of the chain, else of other transactions in the mempool, each of which is read once. */
+/**
+ * The outputs that the inputs spend: from the chain, or from other transactions in the mempool. Each of those
+ * transactions is read once.
+ */
 async function spentByPending(node: NodeRpc, inputs: readonly Outpoint[]): Promise<(RawOutput | null)[]> {
   const parents = new Map<string, Promise<RawTransaction | null>>();
   const parentOf = ({ txid }: Outpoint): Promise<RawTransaction | null> => {

@@ -21,7 +21,10 @@ import { movedList, runeList, soldList } from './transaction-lists.ts';
 import { type NodeFacts, nodeFacts } from './transaction-node.ts';
 import { inputLines, isCoinbaseInput, isTold, outputLines, type RowParts } from './transaction-rows.ts';
 
-/** Sends the page of a transaction. Throws `not_found` if it is in no block, and unknown to the node and the index. */
+/**
+ * Sends the page of a transaction. Throws `not_found` if no block has the transaction, and neither the node nor the
+ * index knows it.
+ */
 export async function sendTransactionPage(
   sources: ChainSources,
   reply: FastifyReply,
@@ -70,7 +73,7 @@ export async function sendTransactionPage(
   return sendPage(reply, transactionPage(view), { thumbnails: true });
 }
 
-/** Rows of inputs and outputs; all are null if the bytes are not here. */
+/** Rows of inputs and outputs. All are null if the transaction's bytes are unavailable. */
 async function rowsOf(
   parts: RowParts,
   { inputs, outputs, from }: Omit<ReturnType<typeof shownParts>, 'outpoints'> & { readonly from: number },
@@ -114,7 +117,7 @@ function requireKnown({ txid, transaction, block, why }: ReadTransaction, facts:
   if (transaction !== null || block !== null || revealed.length > 0 || pending !== null || departure !== null)
     return;
   const name = `transaction ${displayHash(txid)}`;
-  // an empty answer of the node adds nothing to this message
+  // if the node's answer is only "not found", it adds nothing to this message
   const words = why === null || why === `${name} not found` ? '' : `: ${why}`;
   throw new AppError('not_found', `${name} is not known here${words}`);
 }
@@ -128,7 +131,7 @@ const isCoinbase = ({ transaction, index }: ReadTransaction): boolean => {
 };
 
 function vsizeOf({ read: { transaction }, facts: { pending }, told: { entry } }: RowParts): number | null {
-  // nodes also count signature checks in this size
+  // use the size of the node, which also counts signature checks
   if (entry !== null || pending !== null) return entry?.vsize ?? pending?.vsize ?? null;
   return transaction === null ? null : Math.ceil(transaction.weight / 4);
 }
@@ -170,7 +173,7 @@ async function standingOf({ estimates }: ChainSources, parts: RowParts): Promise
 const firstSeenOf = ({ pending }: TransactionFacts, { entry }: NodeFacts): number | null =>
   pending === null ? (entry?.time ?? null) : Math.floor(pending.firstSeen.getTime() / 1000);
 
-/** Hashes of 32 bytes each. A transaction may replace a hundred others. */
+/** Hashes of 32 bytes each, as text. A transaction may replace a hundred other transactions. */
 const hashesIn = (bytes: Buffer): string[] =>
   Array.from({ length: bytes.length / 32 }, (_, at) => displayHash(bytes.subarray(at * 32, at * 32 + 32)));
 

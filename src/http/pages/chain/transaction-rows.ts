@@ -26,11 +26,11 @@ export interface RowParts {
   readonly told: NodeFacts;
   readonly network: NetworkParameters;
   readonly book: SatributeBook;
-  /** The client whose turns the work takes. */
+  /** The client whose share of the event loop the work uses. */
   readonly client: string;
 }
 
-/** The first row of the page in the lists of inputs and outputs. */
+/** The lists of inputs and outputs on one page: `from` is the index of the first row. */
 interface Page {
   readonly from: number;
 }
@@ -45,7 +45,10 @@ const named = ({ names }: TransactionFacts, key: InscriptionKey): NamedHolding[]
   return name === undefined ? [] : [{ id: formatInscriptionId(name.txid, name.index), number: name.number }];
 };
 
-/** Text and owner of an output. An empty script means that a folder of blocks does not know it. */
+/**
+ * Address and script type of an output. An empty script means that the source, a folder of blocks, does not have the
+ * script.
+ */
 function ownerOf(
   output: RawOutput | null,
   network: NetworkParameters,
@@ -92,14 +95,14 @@ const namedTransfer = (row: PendingTransferRow): NamedHolding => ({
   number: null,
 });
 
-/** The reason why rows may lack inscriptions or runes, in words; null: they lack nothing. */
+/** The reason why rows may lack inscriptions or runes, in words. Null: nothing is missing. */
 function unknownHoldings({ facts: { moved, runes, pending } }: RowParts): string | null {
   if (pending !== null) return null;
   if (moved === null) return 'its inscriptions and runes are not indexed here';
   return runes === null ? 'its runes are not known here' : null;
 }
 
-/** Whether an input is that of a coinbase: it names no output (also before BIP 30). */
+/** Whether an input is the input of a coinbase: it names no output (also before BIP 30). */
 export const isCoinbaseInput = ({ txid, vout }: Outpoint): boolean =>
   vout === 0xffff_ffff && txid.every((byte) => byte === 0);
 
@@ -145,11 +148,11 @@ function inscriptionsAt({ facts }: RowParts, vout: number): NamedHolding[] {
   ];
 }
 
-/** Whether an inscription came to an output. */
+/** Whether an inscription moved to the output `vout`. */
 export const isAt = (each: { readonly place: string; readonly vout: number | null }, vout: number): boolean =>
   each.place === 'output' && each.vout === vout;
 
-/** Whether a change of runes paid an output. */
+/** Whether a change of runes added runes to the output `vout`. */
 export const isPaidTo = ({ kind, output }: RuneChange, vout: number): boolean =>
   kind === 'received' && output?.vout === vout;
 
@@ -171,16 +174,19 @@ function spentState(parts: RowParts, output: RawOutput, place: number, vout: num
 
 /** The state of an output that neither the index nor the node lists as unspent. */
 function absentState({ facts, told }: RowParts, { value }: RawOutput, place: number): SpentState {
-  // all unspent outputs of the chain are known, and this output is not one of them
+  // if all unspent outputs of the chain are known, this output is spent, because it is not among them
   const { hasAll, hasAllWithValue } = facts.known;
   const isKnownSpent = hasAll || (hasAllWithValue && value > 0) || told.unspent.get(place) === false;
   if (facts.pending === null && told.entry === null)
     return isKnownSpent ? { kind: 'spent', txid: null, height: null } : { kind: 'unknown' };
-  // its transaction is in the mempool, and the node names no spender
+  // the transaction is in the mempool, and the node names no transaction that spends the output
   return told.spenders === null ? { kind: 'unknown' } : { kind: 'unspent' };
 }
 
-/** The spend of an output, as far as moves of inscriptions and runes show it. */
+/**
+ * The spend of an output, as far as moves of inscriptions and runes, or the index of addresses, show it. Null: they
+ * show none.
+ */
 function spentInChain(facts: TransactionFacts, vout: number): SpentState | null {
   const spend = spendOfInscription(facts, vout) ?? spendOfRune(facts, vout);
   const height = spend?.height ?? facts.spends?.get(vout) ?? null;
