@@ -15,7 +15,7 @@ export const kindOfCollection = Type.Union(
 
 const count = Type.Integer({ minimum: 0 });
 
-/** Sums of sales. Sales flagged `wash` are counted separately. */
+/** Sums of sales. Sales flagged as `wash` are counted separately. */
 export const sumsSchema = Type.Object({
   sales: Type.Integer({ minimum: 0, description: 'sales and accepted offers, without wash trades' }),
   volume: Type.Number({ minimum: 0, description: 'sats' }),
@@ -40,7 +40,7 @@ export const countedFrom = nullable(
   }),
 );
 
-/** Fields of the holder of an output. */
+/** Fields about the holder of an output. */
 export const holderParts = {
   address: nullable(Type.String({ description: 'null: the script has none' })),
   script: Type.String({ description: 'in hex; only the first 128 bytes of a longer one' }),

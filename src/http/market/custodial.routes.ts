@@ -3,14 +3,20 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { refusingRoutes, roomRoutes } from '#http/server/routes/room-routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** All paths of the custodial marketplace and of the launchpad: the interface has about two dozen, and may get more. */
+/**
+ * All paths of the custodial marketplace and of the launchpad. The public interface has about two dozen of them, and
+ * may get more.
+ */
 const custodialPaths = ['/marketplace', '/marketplace/*', '/launchpad', '/launchpad/*'];
-/** Paths of the market's data, which this service has: an unknown path below them is only unknown. */
+/**
+ * Paths of the market's data, which are part of this service: a path below them that does not exist is only unknown.
+ */
 const dataPaths = ['/marketplace/data', '/marketplace/data/*'];
 
 /**
- * Answers to clients with a key that the custodial marketplace and the launchpad are not part of this service. A client
- * of the interface learns it from any call; nothing is read or done (docs/http.md, "Not part of this service").
+ * Routes that tell clients with a key that the custodial marketplace and the launchpad are not part of this service.
+ * Every call of a client of the public interface gets this answer; nothing is read or changed (docs/http.md, "Not part
+ * of this service").
  */
 export function custodialRoutes(app: App): void {
   roomRoutes(app, dataPaths, 'market');

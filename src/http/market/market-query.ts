@@ -18,26 +18,29 @@ import type { RangeEnd, SaleRange } from '#market/sales/sale-range.ts';
 import { type ExportFormName, exportForms } from './show-exported-sale.ts';
 
 /**
- * Parameters of the market in the document. Its clients get all faults of a request at once, also for a missing slug,
- * so the readers below check them, not the validator.
+ * A parameter of the market in the API document. The readers below check parameters, not the validator, because clients
+ * of the market get all faults of a request at once, including a missing slug.
  */
 export const parameter = (description: string, form: Readonly<Record<string, unknown>>) =>
   Type.Optional(Type.Unsafe<unknown>({ description, acceptedForm: form }));
 
-/** Maximum characters of a text to search: names of imports are hardly longer. */
+/** Maximum number of characters of a text to search. Names of imports are hardly longer. */
 const searchCharsMax = 100;
 /**
- * Maximum number of traits in a query. Each narrows the result further, and an address with eight of the longest fits
- * in a request.
+ * Maximum number of traits in a query. Each trait restricts the result further. A URL with eight of the longest traits
+ * fits into a request.
  */
 const traitsMax = 8;
-/** Maximum characters of the parameter: eight names and values of 100 characters, each with a backslash before it. */
+/**
+ * Maximum number of characters of the parameter: eight names and values of 100 characters, each character with a
+ * backslash before it.
+ */
 const traitCharsMax = 4_000;
 const limitMin = 20;
 const limitMax = 100;
 /**
- * Highest page number: more rows than any chain has. The interface has no upper bound, so a page beyond the last is
- * `[]`.
+ * Highest page number: more rows than any chain has. The interface has no upper bound, so a page beyond the last page
+ * is `[]`.
  */
 const pageMax = 1_000_000_000;
 
@@ -110,7 +113,7 @@ export const marketParameters = {
   }),
 };
 
-/** Parameters of a path, also read by MarketQuery. Their examples are real, for "Try it". */
+/** Parameters of a path, which MarketQuery reads too. Their examples are real, so that "Try it" can send them. */
 export const marketPath = {
   slug: Type.String({
     description: 'that of an import, or the id of a parent or gallery',
@@ -127,7 +130,7 @@ export const marketPath = {
 type Query = Readonly<Record<string, unknown>>;
 type Path = Readonly<Record<string, string | undefined>>;
 
-/** Maximum characters of a slug: 100, or those of an inscription id. Longer slugs name nothing. */
+/** Maximum number of characters of a slug: 100, or the length of an inscription id. No collection has a longer slug. */
 const slugCharsMax = 100;
 
 /** Reads parameters, and collects their faults. */
@@ -152,7 +155,7 @@ export class MarketQuery {
     if (first !== undefined) throw new InvalidRequest([first, ...more]);
   }
 
-  /** The slug: any text, because an unknown slug is not a fault. */
+  /** The slug. Any text is accepted, because an unknown slug is not a fault. */
   slug(): string {
     return this.#slugOf(this.#text('slug'));
   }
@@ -168,14 +171,14 @@ export class MarketQuery {
     return slug;
   }
 
-  /** The inscription of the path. Null if it is a fault. */
+  /** The inscription in the path. Null if the path has no valid id, which is then a fault. */
   inscriptionOfPath(): InscriptionId | null {
     const id = parseInscriptionId(this.#path['inscription'] ?? '');
     if (id === null) this.#fault('inscription', 'is not an inscription id', 'path');
     return id;
   }
 
-  /** The text to search; empty if absent. */
+  /** The text to search. Empty if absent. */
   searched(): string {
     const text = this.#text('q');
     if (text.length > searchCharsMax) this.#fault('q', `has more than ${searchCharsMax} characters`);
@@ -221,7 +224,7 @@ export class MarketQuery {
     return start;
   }
 
-  /** The range of blocks. Null ends: from the first block, or to the tip. */
+  /** The range of blocks. `from` null: the first block. `to` null: the tip. */
   range(): SaleRange {
     const [from, to] = [this.#rangeEnd('from'), this.#rangeEnd('to')];
     if (from !== null && to !== null && isBehind(from, to)) this.#fault('from', 'must not be after to');
@@ -232,13 +235,13 @@ export class MarketQuery {
     return this.choice('format', ['ndjson', 'csv'], 'ndjson');
   }
 
-  /** An amount in sats; null if absent or empty. */
+  /** An amount in sats. Null if absent or empty. */
   sats(name: string): number | null {
     const sats = this.#whole(name, { absent: -1, least: 0, most: Number.MAX_SAFE_INTEGER });
     return sats === -1 ? null : sats;
   }
 
-  /** The place before which a page of sales begins. Null if absent. */
+  /** The cursor of a page of sales: the page has the sales before it. Null if absent. */
   before(): SalePlace | null {
     const text = this.#text('before');
     if (text === '') return null;
@@ -247,7 +250,7 @@ export class MarketQuery {
     return place;
   }
 
-  /** The sale that a row names. Null if absent. */
+  /** The sale of the last row that a client has. Null if absent. */
   after(): SaleId | null {
     const text = this.#text('after');
     if (text === '') return null;
@@ -271,7 +274,7 @@ export class MarketQuery {
     return this.#whole('page', { absent: 0, least: 0, most: pageMax });
   }
 
-  /** The number of a page for people, from 1. */
+  /** The number of an HTML page, from 1. */
   pageNumber(): number {
     return this.#whole('page', { absent: 1, least: 1, most: pageMax });
   }
@@ -284,7 +287,7 @@ export class MarketQuery {
     return this.choice('order', ['asc', 'desc'], 'desc');
   }
 
-  /** One of some words. */
+  /** A parameter with one of some words as its value. */
   choice<const Word extends string>(name: string, words: readonly Word[], absent: Word): Word {
     const text = this.#text(name);
     const word = words.find((known) => known === text);
@@ -306,7 +309,7 @@ export class MarketQuery {
     return absent;
   }
 
-  /** A parameter; empty if absent. */
+  /** A parameter. Empty if absent. */
   #text(name: string): string {
     const value = this.#query[name];
     if (typeof value === 'string') return value;
@@ -315,7 +318,7 @@ export class MarketQuery {
   }
 
   #fault(parameter: string, words: string, place?: 'path'): void {
-    // one fault per field
+    // report only one fault per field
     if (this.#faults.some((fault) => fault.parameter === parameter)) return;
     const message = `${parameter} ${words}`;
     this.#faults.push({ message, parameter, ...(place === undefined ? {} : { place }) });
@@ -329,7 +332,7 @@ function dayStart(text: string): number | null {
   return Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) ? null : time / 1000;
 }
 
-/** Whether a range is reversed. A height and a day cannot be compared. */
+/** Whether a range is reversed. A height and a day cannot be compared, so such a range is not. */
 function isBehind(one: RangeEnd, other: RangeEnd): boolean {
   if ('height' in one) return 'height' in other && one.height > other.height;
   return 'dayStart' in other && one.dayStart > other.dayStart;

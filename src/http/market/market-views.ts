@@ -4,7 +4,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 const salesUnknown =
   'This index lacks the spent outputs of its last blocks (its folder of blocks has none), so sales are unknown.';
 
-/** Note on pages for sums of sales that are incomplete. Null: they are complete. */
+/** A note on pages with incomplete sums of sales. Null: the sums are complete. */
 export function salesNote(
   { firstInscriptionHeight }: Pick<NetworkParameters, 'firstInscriptionHeight'>,
   areLeftOut: boolean,

@@ -16,27 +16,31 @@ import { SaleLists } from '#market/sales/sale-lists.ts';
 import type { SoldInBlock } from '#market/sales/sale-places.ts';
 
 /**
- * Bounds of walks. The first read of a collection walks over all its sales, which takes a connection up to ten seconds:
- * two of the ten connections, one for each client. A client that would wait longer than one such walk asks again.
+ * Bounds of full scans. The first read of a collection scans all its sales, which uses a connection for up to ten
+ * seconds. Of the ten connections, two may do so at once, one for each client. A client that would wait longer than one
+ * such scan is refused, and asks again.
  */
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
 
 const busy = (): AppError =>
   new AppError('sales_busy', 'too many lists of sales are being made: try again in a few seconds');
 
-/** A collection, and the places of its sales, in the order of the chain. */
+/** A collection, and the blocks with its sales, in the order of the chain. */
 export interface CollectionSales {
   readonly collection: FoundCollection;
   readonly blocks: readonly SoldInBlock[];
 }
 
-/** Makes an answer at the moment of the sales. Null: the slug names no collection, or no block is indexed. */
+/**
+ * Makes an answer from the snapshot that the sales come from. `sales` null: the slug names no collection, or no block
+ * is indexed.
+ */
 export type AnswerOfSales<T> = (sales: CollectionSales | null, snapshot: Snapshot) => Promise<T>;
 
-/** The value of an answer. Null if it would need a walk that is not allowed. */
+/** The value of an answer. Null if it would need a full scan that is not allowed. */
 export type WalkedRead<T> = (snapshot: Snapshot, mayWalk: boolean) => Promise<{ readonly value: T } | null>;
 
-/** Reads of collections by all routes: they share kept data (ADR 48), and the places for walks. */
+/** Reads of collections for all routes, which share data in memory (ADR 48) and the limits of full scans. */
 export class SaleReads {
   readonly lists = new SaleLists();
   readonly holders = new ItemHolderLists();
@@ -51,7 +55,10 @@ export class SaleReads {
     metrics.watchQueue('lists of sales', () => this.#gate.state);
   }
 
-  /** The answer from kept data, else from a walk in a place of its own. Throws `sales_busy`. */
+  /**
+   * The answer, from data in memory if possible. Otherwise a full scan is allowed, under the limits of `gateBounds`.
+   * Throws `sales_busy`.
+   */
   async run<T>(asker: Asker, read: WalkedRead<T>): Promise<T> {
     const reading = (mayWalk: boolean) =>
       withSnapshot(this.#pool, (snapshot) => read(snapshot, mayWalk), asker.signal);
@@ -63,13 +70,13 @@ export class SaleReads {
   }
 
   /**
-   * Reads the sales of a collection. Throws `sales_not_indexed`, `derived_table_behind` while sales are being filled,
-   * and `sales_busy`.
+   * Reads the sales of a collection. Throws `sales_not_indexed`, `derived_table_behind` while the table of sales is
+   * being filled, and `sales_busy`.
    */
   async read<T>(slug: string, asker: Asker, answer: AnswerOfSales<T>): Promise<T> {
     return this.run(asker, async (snapshot, mayWalk) => {
       const { client, tip } = snapshot;
-      // an unknown slug fails too: if sales are not indexed, those of all collections are unknown
+      // an unknown slug throws too, because the sales of all collections are unknown if sales are not indexed
       await requireSales(client);
       const collection = await findMarketCollection(client, slug);
       if (collection === null || tip === null) return { value: await answer(null, snapshot) };

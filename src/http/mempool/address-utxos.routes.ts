@@ -23,7 +23,7 @@ const utxoAnswer = Type.Object({
   value: Type.Integer({ description: 'sats' }),
 });
 
-/** The unspent outputs of an address in the form of public clients (docs/utxos.md). */
+/** Route of an address's unspent outputs in the form of public clients (docs/utxos.md). */
 export function addressUtxosRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

@@ -14,7 +14,7 @@ const feesAnswer = Type.Object({
   minimumFee: satsPerVbyte,
 });
 
-/** Fees in the form of public clients (docs/mempool.md, "Fees"). */
+/** Route of fee rates in the form of public clients (docs/mempool.md, "Fees"). */
 export function feesRoutes(app: App, { node }: AppDependencies): void {
   const estimates = node == null ? null : new FeeEstimates(node);
   apiRoute(app, {

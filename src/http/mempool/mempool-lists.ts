@@ -11,7 +11,10 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** A page of rows, and the cursor of the next page (null on the last page). One row more than the limit was read. */
+/**
+ * A page of rows, and the cursor of the next page (null on the last page). `rows` may have one row more than `limit`:
+ * there is then a next page.
+ */
 export function pageOf<Row>(
   rows: readonly Row[],
   limit: number,
@@ -31,7 +34,7 @@ interface Reading {
 
 type AnswerOfList<Answer> = (snapshot: Snapshot, state: MempoolState) => Promise<Answer>;
 
-/** Answers from one snapshot, or 304 if nothing changed. Throws `no_node` and `mempool_not_followed`. */
+/** Answers from one snapshot, or with 304 if nothing changed. Throws `no_node` and `mempool_not_followed`. */
 export async function readList<Answer>(
   reading: Reading,
   answer: AnswerOfList<Answer>,
@@ -44,7 +47,10 @@ export async function readList<Answer>(
   });
 }
 
-/** The same for an answer that does not only depend on chain and mempool: caches must not keep it. */
+/**
+ * Answers like `readList`, but tells caches not to keep the answer, because it does not depend only on the chain and
+ * the mempool.
+ */
 export async function readUnkept<Answer>(reading: Reading, answer: AnswerOfList<Answer>): Promise<Answer> {
   const { reply } = reading;
   return readFollowed(reading, (snapshot, state) => {

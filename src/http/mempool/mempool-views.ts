@@ -10,7 +10,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import type { InscriptionsAnswer, PlaceJson, TransfersAnswer } from './mempool.schemas.ts';
 
-/** The values of chain.mempool_transfers.place in words. */
+/** Words for the values of chain.mempool_transfers.place. */
 const placeKinds = ['output', 'fee', 'unbound', 'unknown'] as const;
 
 export interface TransactionRow {
@@ -107,7 +107,7 @@ function parts(bytes: Buffer, size: number): Buffer[] {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A text; null if it is not UTF-8, as everywhere. */
+/** Decodes a text. Null if the bytes are not UTF-8, as in all answers. */
 function text(bytes: Buffer | null): string | null {
   if (bytes === null) return null;
   try {

@@ -45,7 +45,10 @@ import { FeeEstimates } from './recommended-fees.ts';
 const tags = ['mempool'] as const;
 const config = { errors: 'own', guard: open } as const;
 
-/** The mempool (docs/mempool.md). Lists answer 404 without a node, and 503 while its mempool is not followed. */
+/**
+ * Routes of the mempool (docs/mempool.md). Lists answer 404 without a node, and 503 while the node's mempool is not
+ * followed.
+ */
 export function mempoolRoutes(app: App, deps: AppDependencies): void {
   summaryRoute(app, deps);
   inscriptionsRoute(app, deps);

@@ -49,7 +49,7 @@ export const summaryAnswer = Type.Object({
   problem: nullable(Type.String()),
 });
 
-/** Fields of the row's transaction. */
+/** Fields about the transaction of a row. */
 export const ofTransaction = {
   txid: Type.String(),
   firstSeen: Type.String(),
@@ -188,7 +188,7 @@ export const runesQuery = Type.Object({
   limit,
 });
 
-/** A rune. One without an id yet is named by its etching. */
+/** A rune. A rune without an id yet is named by its etching transaction. */
 const pendingRune = {
   rune: nullable(runeParts.rune),
   id: nullable(runeParts.id),

@@ -43,7 +43,7 @@ function amountOf(
     rune: named?.rune ?? nameOf(own),
     id: named?.id ?? null,
     etchedBy: etchedBy === null ? null : displayHash(etchedBy),
-    // for a rune that another pending transaction etches, only base units are known here
+    // if another pending transaction etches the rune, its divisibility is unknown here, so amounts are in base units
     ...amountView(amount, rune?.divisibility ?? own?.divisibility ?? 0),
   };
 }

@@ -21,7 +21,7 @@ import { type SalesAnswer, salesAnswer, salesQuery } from './mempool.schemas.ts'
 import { inscriptionIn, notOurs, pageOf, readUnkept, scriptOfAddress, wholeNumber } from './mempool-lists.ts';
 import { transactionJson } from './mempool-views.ts';
 
-/** Sales in the mempool (docs/marketplace.md, "Pending sales"). */
+/** Route of sales in the mempool (docs/marketplace.md, "Pending sales"). */
 export function pendingSalesRoute(app: App, { pool, network, node }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -45,7 +45,7 @@ export function pendingSalesRoute(app: App, { pool, network, node }: AppDependen
       return readUnkept({ pool, node, request, reply }, async ({ client }, { revision }) => {
         await requireSales(client);
         const collection = slug === undefined ? null : await findMarketCollection(client, slug);
-        // as in the activity of a slug, an unknown one has no sales
+        // an unknown slug has no sales, as in the activity of a slug
         if (slug !== undefined && collection === null)
           return { revision, floor: null, sales: [], nextCursor: null };
         const rows = await pendingSales(client, { ...filter, collection }, after, limit + 1);
@@ -113,7 +113,7 @@ function saleJson(
 
 const cursorOf = ({ position, input, place }: PendingSale): string => `${position}.${input}.${place}`;
 
-/** The largest value of columns of inputs and places. */
+/** Largest value of the database columns of inputs and positions. */
 const integerMax = 2 ** 31 - 1;
 
 function saleCursor(text: string | undefined): PendingSaleCursor | null {

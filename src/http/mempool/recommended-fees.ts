@@ -10,14 +10,16 @@ export interface RecommendedFees {
   readonly minimumFee: number;
 }
 
-/** Blocks within which a transaction should be mined. The node has no estimate for a single block. */
+/**
+ * Number of blocks within which a transaction should be mined, for each fee. The node has no estimate for one block.
+ */
 const targets = { fastestFee: 2, halfHourFee: 3, hourFee: 6, economyFee: 144 } as const;
-/** Milliseconds for which estimates are used: they change with blocks, and minimum fees within seconds. */
+/** How long estimates are used, in ms. Estimates change with blocks, and minimum fees within seconds. */
 const freshMs = 10_000;
 
 /**
- * Fees from the node's estimates, and from the minimum of its mempool. The node is asked once in ten seconds, for all
- * clients.
+ * Fee rates from the node's estimates, and from the minimum of its mempool. The node is asked once per ten seconds, for
+ * all clients.
  */
 export class FeeEstimates {
   readonly #node: NodeRpc;
@@ -36,7 +38,7 @@ export class FeeEstimates {
     const asked = this.#ask();
     this.#fees = asked;
     asked.catch(() => {
-      // so that the next request asks again
+      // forget the failure, so that the next request asks the node again
       if (this.#fees === asked) this.#fees = null;
     });
     return asked;
@@ -48,7 +50,7 @@ export class FeeEstimates {
       readonly minrelaytxfee: number;
     }>('getmempoolinfo');
     const minimumFee = Math.max(satsPerVbyte(mempoolminfee), satsPerVbyte(minrelaytxfee), 1);
-    // a faster target never costs less: the node estimates each target separately
+    // raise the rate to that of the slower target if needed, because the node estimates each target separately
     const economyFee = Math.max(minimumFee, await this.#estimate(targets.economyFee));
     const hourFee = Math.max(economyFee, await this.#estimate(targets.hourFee));
     const halfHourFee = Math.max(hourFee, await this.#estimate(targets.halfHourFee));
@@ -66,7 +68,10 @@ export class FeeEstimates {
   }
 }
 
-/** Converts from bitcoins per 1,000 virtual bytes. It rounds up: less than the minimum would not be relayed. */
+/**
+ * Converts from bitcoins per 1,000 virtual bytes. Rounds up, because nodes would not relay a transaction below the
+ * minimum.
+ */
 function satsPerVbyte(feerate: number): number {
   return Math.ceil(satsOfBitcoins(feerate) / 1000);
 }

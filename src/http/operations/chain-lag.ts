@@ -7,7 +7,7 @@ import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 /** The distance between the index and its source. */
 export interface Lag {
   readonly blocks: number;
-  /** Seconds since the indexed tip, by its header, if there are newer blocks; 0 at the source's tip. */
+  /** Age of the indexed tip in seconds, by the time in its header. 0 if there are no newer blocks. */
   readonly seconds: number;
 }
 
@@ -15,7 +15,7 @@ export interface Lag {
 export interface Standing extends FollowerReport {
   /** Null: the index is empty. */
   readonly tip: Tip | null;
-  /** Null if the source's tip is unknown. */
+  /** Null: the source's tip is unknown. */
   readonly lag: Lag | null;
   /** Derived tables that are still incomplete. */
   readonly behind: readonly DerivedTableReport[];
@@ -32,7 +32,9 @@ export async function standingAt({ client, tip }: Snapshot): Promise<Standing> {
   return { ...report, tip, lag: lagOf(tip, report), behind };
 }
 
-/** The lag. A tip above the source's is not a lag: a node with less work (`node_behind`) is another problem. */
+/**
+ * The lag. A tip above the source's tip is not a lag: the node has less work (`node_behind`), which is another problem.
+ */
 export function lagOf(
   tip: Tip | null,
   { status, tipTime, now }: Pick<FollowerReport, 'status' | 'tipTime' | 'now'>,

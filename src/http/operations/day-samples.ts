@@ -1,35 +1,37 @@
-/** Minutes of a day, each with one sample: 1,440 samples take less than 300 kB. */
+/** Maximum number of samples: one for each minute of a day. They take less than 300 kB. */
 export const samplesMax = 1440;
 export const sampleEveryMs = 60_000;
 
-/** State of the index and the mempool at a moment. Null: unknown, because the database did not answer. */
+/** State of the index and the mempool at a moment. Null fields: unknown, because the database did not answer. */
 export interface Standpoint {
   readonly height: number | null;
-  /** Blocks of the source that are not indexed. */
+  /** Number of blocks of the source that are not indexed. */
   readonly lagBlocks: number | null;
-  /** Transactions of the mempool. */
+  /** Number of transactions in the mempool. */
   readonly mempool: number | null;
 }
 
-/** A minute of this process. */
+/** A sample of one minute of this process. */
 export interface MinuteSample extends Standpoint {
-  /** Unix seconds of its end. */
+  /** End of the minute, in Unix seconds. */
   readonly time: number;
-  /** Requests that were answered in it; the other count has the searches among them. */
+  /**
+   * Number of requests that were answered in the minute. Searches are included here, and counted again in `searches`.
+   */
   readonly requests: number;
   readonly searches: number;
-  /** Milliseconds within which 95 of 100 requests were answered. Null: there was no request. */
+  /** Duration within which 95 % of the requests were answered, in ms. Null: there was no request. */
   readonly p95Ms: number | null;
 }
 
 /**
- * Upper ends of the classes of durations, in milliseconds: each is a fifth above the previous one, from 0.1 ms to 60 s.
- * So the 95th percentile is exact to 20 %, and a minute takes 75 counts for any number of requests.
+ * Upper bounds of the classes of durations, in ms: each is 20 % above the previous one, from 0.1 ms to 60 s. The 95th
+ * percentile is therefore exact to 20 %, and a minute takes 75 counts for any number of requests.
  */
 const ends = Array.from({ length: 74 }, (_, place) => 0.1 * 1.2 ** place);
 const share = 0.95;
 
-/** Samples of the last day in memory, one per minute. Operators keep longer histories from `/metrics`. */
+/** Samples of the last day in memory, one per minute. Operators get longer histories from `/metrics`. */
 export class DaySamples {
   readonly #read: () => Promise<Standpoint>;
   readonly #now: () => number;
@@ -39,10 +41,10 @@ export class DaySamples {
   #searches = 0;
 
   /**
-   * Takes the sources of samples.
+   * Creates the sampler without samples.
    *
    * @param read rejects if the database does not answer
-   * @param now Unix milliseconds
+   * @param now gives the current time in Unix milliseconds
    */
   constructor(read: () => Promise<Standpoint>, now: () => number = Date.now) {
     this.#read = read;
@@ -58,7 +60,7 @@ export class DaySamples {
     if (isSearch) this.#searches += 1;
   }
 
-  /** Ends a minute. */
+  /** Ends a minute, and stores its sample. */
   async take(): Promise<void> {
     const [counts, requests, searches] = [this.#counts, this.#requests, this.#searches];
     this.#counts = noCounts();
@@ -79,7 +81,7 @@ export class DaySamples {
 const unknown: Standpoint = { height: null, lagBlocks: null, mempool: null };
 const noCounts = (): number[] => Array.from({ length: ends.length + 1 }, () => 0);
 
-/** The upper end of the class that contains the percentile. */
+/** The upper bound of the class that contains the percentile. Null: there was no request. */
 function percentile(counts: readonly number[], total: number): number | null {
   if (total === 0) return null;
   let seen = 0;
@@ -90,7 +92,7 @@ function percentile(counts: readonly number[], total: number): number | null {
   return null;
 }
 
-/** Blocks per minute, from samples of the last ten minutes; null: too few samples. */
+/** Blocks per minute, from samples of the last ten minutes. Null: too few samples. */
 export function blocksPerMinute(samples: readonly MinuteSample[]): number | null {
   const known = samples.slice(-rateSamples).filter(({ height }) => height !== null);
   const [first] = known;
@@ -100,7 +102,13 @@ export function blocksPerMinute(samples: readonly MinuteSample[]): number | null
   return blocks <= 0 ? 0 : (blocks / (last.time - first.time)) * 60;
 }
 
-/** Samples of ten minutes: blocks of a first sync differ by a factor of ten within seconds. */
+/**
+ * Number of samples for the rate: ten minutes, because the speed of a first sync changes by a factor of ten within
+ * seconds.
+ */
 const rateSamples = 11;
-/** Least seconds between samples: a timer may fire some milliseconds early. */
+/**
+ * Minimum number of seconds between the first and the last sample. It is less than a minute, because a timer may fire
+ * some milliseconds early.
+ */
 const minRateSeconds = 50;

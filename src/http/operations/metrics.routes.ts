@@ -6,7 +6,9 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 
-/** Methods that become labels: labels must stay few, whatever clients send. */
+/**
+ * Methods that become labels. Labels must stay few, whatever clients send, so other methods share the label `other`.
+ */
 const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -17,12 +19,15 @@ const knownMethods: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-/** Measures every request by its route's pattern. Register it before the routes, so that it measures all. */
+/**
+ * Measures every request by its route's pattern. Register it before the routes, because it only measures routes
+ * registered afterwards.
+ */
 export function measureRequests(app: App, { metrics }: Operations): void {
   app.addHook(
     'onResponse',
     atOnce((request, reply) => {
-      // a stream of events is open for hours: its duration says nothing about our speed
+      // a stream of events is open for hours, so its duration says nothing about the speed of answers
       if (String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')) return;
       metrics.observeRequest({
         method: knownMethods.has(request.method) ? request.method : 'other',
@@ -34,9 +39,9 @@ export function measureRequests(app: App, { metrics }: Operations): void {
   );
 }
 
-/** `/metrics` in the text format of Prometheus. */
+/** Route of `/metrics` in the text format of Prometheus. */
 export function metricsRoutes(app: App, { metrics }: Operations): void {
-  // two concurrent readings would clear each other's gauges
+  // share one rendering, because two concurrent ones would clear each other's gauges
   const rendered = new SharedMaking(() => metrics.render());
   apiRoute(app, {
     method: 'GET',

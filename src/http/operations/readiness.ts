@@ -4,28 +4,31 @@ import type { Problem } from '#kernel/reports/health.ts';
 import type { Standing } from './chain-lag.ts';
 
 /**
- * Seconds of silence after which an indexer has ended or its machine has stopped. A live one writes every few seconds;
- * this is a dozen times as long.
+ * How long an indexer may be silent, in seconds, before it counts as ended or its machine as stopped. A running indexer
+ * reports every few seconds; this is a dozen times as long.
  */
 export const indexerSilenceMaxSeconds = 60;
-/** The same for an indexer that waits without the lock. It writes every 3 s too, so three reports are missing. */
+/**
+ * How long an indexer that waits without the lock may be silent, in seconds. It reports every 3 s, so three reports are
+ * missing.
+ */
 export const waitingSilenceMaxSeconds = 10;
 
 export interface Reason {
   readonly code: ErrorCode;
   readonly message: string;
-  /** Null if the start is unknown. */
+  /** Null: the start is unknown. */
   readonly since: Date | null;
 }
 
 export interface ReadinessBounds {
-  /** Missing blocks above which the service is not ready. */
+  /** Number of missing blocks above which the service is not ready. */
   readonly lagMaxBlocks: number;
 }
 
 /**
- * The reasons why answers may be out of date or fail; empty: ready. Pure. A folder that was indexed completely needs no
- * indexer any more.
+ * Reasons why answers may be out of date or fail. Empty: the service is ready. Pure. If the source is a folder that was
+ * indexed completely, no indexer is needed, so its silence is no reason.
  */
 export function unreadyReasons(
   standing: Standing,
@@ -54,8 +57,9 @@ export function unreadyReasons(
 export type FollowerState = FollowerStatus['state'] | 'gone';
 
 /**
- * The state of the indexing process, judged by its lock, or by its last report if it holds no lock: while it waits for
- * its node or the database it has no lock, but reports every few seconds. Null: no report yet.
+ * The state of the indexing process. The lock shows that the process is running. While the process waits for its node
+ * or the database, it has no lock, so the age of its last report decides, because it reports every few seconds. Null:
+ * there is no report yet.
  */
 export function followerState({
   status,

@@ -8,8 +8,8 @@ import { standingAt } from './chain-lag.ts';
 import { DaySamples, type Standpoint, sampleEveryMs } from './day-samples.ts';
 
 /**
- * Longest time of a read, in milliseconds. After it, the sample has a gap: otherwise its statements could run for
- * nothing.
+ * How long a read for a sample may take, in ms. Afterwards the sample has unknown values and the read ends, because its
+ * statements would be useless.
  */
 const readMaxMs = 5000;
 
@@ -43,7 +43,7 @@ export function sampleDay(app: App, { pool }: Operations): DaySamples {
   app.addHook(
     'onResponse',
     atOnce((request, reply) => {
-      // as in `measureRequests`: a stream is open for hours
+      // do not count streams, which are open for hours (as in `measureRequests`)
       if (String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')) return;
       const guard = guardOf(request);
       samples.count(

@@ -35,12 +35,13 @@ const cumulativeHash = Type.Object({
 });
 const derivedTable = Type.Object({
   name: Type.String(),
-  /** The first height that it covers; it has every indexed block from there to its tip. */
+  /** The first height that the table covers. It has every indexed block from this height to its tip. */
   fromHeight: Type.Integer(),
   /**
-   * `complete`: it has every block. `catching-up`: it is being filled for blocks that were indexed earlier. `waiting`:
-   * this is delayed. `gap`: it has every indexed block, but missing blocks leave its facts unknown. `remaking`: it has
-   * every block, and is being rebuilt by newer rules; blocks up to `tip` follow them.
+   * State of the table. `complete`: it has every block. `catching-up`: it is being filled for blocks that were indexed
+   * earlier. `waiting`: the filling is delayed. `gap`: it has every indexed block, but missing blocks leave its facts
+   * unknown. `remaking`: it has every block, and is being rebuilt by newer rules; blocks up to `tip` already follow the
+   * newer rules.
    */
   state: Type.Union([
     Type.Literal('complete'),
@@ -72,20 +73,23 @@ const payments = Type.Object({
 });
 
 const searchServer = Type.Object({
-  /** The engine that answers while the server cannot. */
+  /** The engine that answers while the search server cannot. */
   fallback: Type.String(),
-  /** The kind of events that its index consumes. */
+  /** The kind of events that the search server's index consumes. */
   kind: Type.String(),
-  /** The state of its index: `loading`, `complete`, `undoing`; null: unknown. */
+  /** The state of the search server's index: `loading`, `complete`, `undoing`. Null: unknown. */
   state: nullable(Type.String()),
   tip: nullable(blockRef),
   lagBlocks: nullableInteger,
   lagSequence: nullableInteger,
-  /** The reason why it does not answer searches now. */
+  /** The reason why the search server does not answer searches now. Null: it answers. */
   problem: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
 });
 
-/** Totals. Null: unknown, because blocks are missing; ord's fields then count only certain ones. */
+/**
+ * Totals. Null: unknown, because blocks are missing. ord's fields then count only inscriptions that are certainly
+ * blessed or cursed.
+ */
 const totals = Type.Object({ blessed: nullableInteger, cursed: nullableInteger, lostSats: nullableInteger });
 
 const ownObject = Type.Object({
@@ -96,7 +100,7 @@ const ownObject = Type.Object({
   blocks: Type.Integer(),
   islands: Type.Integer(),
   totals,
-  /** The source that the index follows; null: no indexing process has reported yet. */
+  /** The source that the index follows. Null: no indexing process has reported yet. */
   source: nullable(
     Type.Object({
       name: Type.String(),
@@ -111,7 +115,7 @@ const ownObject = Type.Object({
   problems: Type.Array(problem),
   /** Tables derived from blocks, and their progress (docs/runbook.md, "Derived tables"). */
   derivedTables: Type.Array(derivedTable),
-  /** Hashes over the events of all blocks, by kind (docs/events.md): instances with equal hashes are equal. */
+  /** Hashes over the events of all blocks, by kind (docs/events.md). Instances with equal hashes have equal events. */
   cumulativeHashes: Type.Record(Type.String(), nullable(cumulativeHash)),
   /** Null: no process follows a mempool. */
   mempool: nullable(mempool),
@@ -119,9 +123,9 @@ const ownObject = Type.Object({
   payments: nullable(payments),
   search: Type.Object({
     engine: Type.String(),
-    /** The search server; null: only Postgres answers searches. */
+    /** The search server. Null: only Postgres answers searches. */
     server: nullable(searchServer),
-    /** Unsealed rows, which each search scans. */
+    /** Number of unsealed rows, which each search scans. */
     unsealed: Type.Object({
       contents: Type.Integer(),
       metadata: Type.Integer(),
@@ -132,7 +136,7 @@ const ownObject = Type.Object({
 
 const duration = Type.Object({ secs: Type.Integer(), nanos: Type.Integer() });
 
-// ord's keys under ord's names. Its own client reads them into a struct in which only `height` may be null (ADR 60)
+// ord's keys under ord's names; ord's own client reads them into a struct in which only `height` may be null (ADR 60)
 const ordObject = Type.Object({
   address_index: Type.Boolean(),
   blessed_inscriptions: Type.Integer(),
@@ -159,7 +163,7 @@ const ordObject = Type.Object({
 
 export const statusAnswer = Type.Object({ ...ordObject.properties, satscribe: ownObject });
 
-/** ord's fields of `/status`. */
+/** The fields of ord's `/status`. */
 export async function ordStatus(
   { client, tip }: Snapshot,
   inscriptions: number,
@@ -171,7 +175,7 @@ export async function ordStatus(
   return {
     address_index: await hasAddressIndex(client),
     blessed_inscriptions: blessed,
-    // ord keeps the old name of testnet3, from when it was the only test network
+    // for testnet3 ord uses the name from when testnet3 was the only test network
     chain: network.name === 'testnet3' ? 'testnet' : network.name,
     cursed_inscriptions: cursed,
     height: tip?.height ?? null,
@@ -186,7 +190,7 @@ export async function ordStatus(
     sat_index: await hasSatIndex(client),
     started: startedAt.toISOString(),
     transaction_index: false,
-    // reorganisations of any depth are undone
+    // always false, because reorganisations of any depth are undone
     unrecoverably_reorged: false,
     uptime: durationOf(uptimeMs * 1000),
   };
@@ -197,7 +201,7 @@ function durationOf(microseconds: number): Static<typeof duration> {
   return { secs: Math.floor(microseconds / 1_000_000), nanos: (microseconds % 1_000_000) * 1000 };
 }
 
-/** Our own fields: the tip, the source, the lag, problems, and the state of searches. */
+/** This server's own fields: the tip, the source, the lag, problems, and the state of searches. */
 export async function ownStatus(
   snapshot: Snapshot,
   { blocks, islands, blessed, cursed, lostSats }: ChainCounts,
@@ -294,7 +298,7 @@ async function paymentsOf(client: Snapshot['client']): Promise<Static<typeof pay
   return offset === null ? null : { height: offset.height, watched: offset.scripts };
 }
 
-/** The unsealed ids of each kind. */
+/** Number of unsealed ids of each kind. */
 export async function unsealedOf(client: Snapshot['client']): Promise<Readonly<Record<SegmentKind, number>>> {
   const { next, segments } = await readSealState(client);
   const left = (kind: SegmentKind): number => Math.max(0, next[kind] - (segments[kind].at(-1)?.nextId ?? 0));

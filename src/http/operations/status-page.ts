@@ -16,7 +16,7 @@ import type { statusAnswer } from './status-answer.ts';
 type Status = Static<typeof statusAnswer>;
 type Own = Status['satscribe'];
 
-/** The page of `/status`: the facts of its JSON in words, with the last day of this process. */
+/** The page of `/status`: the facts of the JSON answer in words, with the last day of this process. */
 export async function statusMarkup(
   deps: SiteDependencies & Pick<AppDependencies, 'operations' | 'orders'>,
   { tip, body }: { readonly tip: Tip | null; readonly body: Status },
@@ -79,7 +79,10 @@ function indexWords({ source, lag, tip }: Own): StateWords {
     : { kind: 'good', words: 'Up to date; new blocks are indexed as they come.' };
 }
 
-/** Problems as the meanings of their codes: messages may name machines, and readers of this page cannot act on them. */
+/**
+ * Problems, described by the meanings of their codes. Their messages are left out, because they may name machines, and
+ * readers of this page cannot act on them.
+ */
 function problemsOf({ problems, source, search, derivedTables }: Own): StatusView['problems'] {
   const codes = [
     ...problems.map(({ code }) => code),
@@ -128,7 +131,9 @@ async function webhooksOf(pool: AppDependencies['operations']['pool']): Promise<
   return { waiting: count, oldestSeconds };
 }
 
-/** The state of orders, with the same reason as on the order page. Missing orders are not a problem. */
+/**
+ * The state of orders in words, with the same reason as on the order page. A service without orders is not a problem.
+ */
 async function orderWords(
   pool: AppDependencies['operations']['pool'],
   orders: NonNullable<AppDependencies['orders']> | null,

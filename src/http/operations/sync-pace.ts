@@ -1,16 +1,17 @@
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** An observation of the index while it grows. */
+/** A height of the index at a moment, while the index grows. */
 interface Look {
   readonly height: Height | -1;
   readonly atMs: number;
 }
 
 /**
- * Span of the pace: long enough to even out blocks of different sizes, short enough to follow a machine that gets busy.
+ * Length of the window for the pace, in ms: long enough to even out blocks of different sizes, short enough to notice
+ * when the machine gets busy.
  */
 const windowMs = 60_000;
-/** Least time between observations: closer ones say little about the pace. */
+/** Minimum time between observations, in ms. Observations closer together say little about the pace. */
 const leastMs = 4000;
 
 /** The pace of a sync, from the observed heights of the last minute. */
@@ -18,7 +19,8 @@ export class SyncPace {
   #looks: readonly Look[] = [];
 
   /**
-   * Adds an observation. A height below the last one belongs to another chain: earlier observations no longer count.
+   * Adds an observation. If the height is below the last one, it belongs to another chain, so earlier observations are
+   * dropped.
    */
   see(height: Height | -1, atMs: number): void {
     const last = this.#looks.at(-1);
@@ -26,7 +28,7 @@ export class SyncPace {
     this.#looks = [...kept.filter((look) => atMs - look.atMs <= windowMs), { height, atMs }];
   }
 
-  /** Blocks per second; null: unknown yet. */
+  /** Blocks per second. Null: unknown yet. */
   blocksPerSecond(): number | null {
     const [first, last] = [this.#looks[0], this.#looks.at(-1)];
     if (first === undefined || last === undefined || last.atMs - first.atMs < leastMs) return null;

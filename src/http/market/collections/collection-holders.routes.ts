@@ -43,7 +43,7 @@ const holdersAnswer = Type.Object({
   ),
 });
 
-/** Holders of a collection (docs/marketplace-api.md, "Holders"). */
+/** Route of the holders of a collection (docs/marketplace-api.md, "Holders"). */
 export function collectionHoldersRoutes(app: App, { network }: AppDependencies, reads: SaleReads): void {
   const { page: pageParameter, limit: limitParameter, at } = marketParameters;
   apiRoute(app, {
@@ -93,7 +93,9 @@ export function collectionHoldersRoutes(app: App, { network }: AppDependencies, 
   });
 }
 
-/** The requested height; if absent, that of the tip. Throws `request_invalid` above the tip. */
+/**
+ * The requested height, or the tip's height if none is requested. Throws `request_invalid` for a height above the tip.
+ */
 function heightUpTo(tip: Tip, asked: Height | null): Height {
   if (asked === null) return tip.height;
   if (asked <= tip.height) return asked;

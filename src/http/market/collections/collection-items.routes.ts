@@ -46,7 +46,7 @@ const itemsAnswer = Type.Object({
   nextAfter: nullable(Type.String({ description: 'null: this is the last page' })),
 });
 
-/** The items of a collection (docs/marketplace-api.md, "Items"). */
+/** Route of the items of a collection (docs/marketplace-api.md, "Items"). */
 export function collectionItemsRoutes(app: App, { network }: AppDependencies, reads: SaleReads): void {
   const { limit: limitParameter, afterItem: after } = marketParameters;
   apiRoute(app, {
@@ -95,8 +95,8 @@ export interface ItemsPage {
 }
 
 /**
- * A page of items. Null if it would need a walk that is not allowed. Throws `request_invalid` for an unknown item, and
- * `index_missing` until last sales can be looked up.
+ * A page of items. Null if it would need a full scan that is not allowed. Throws `request_invalid` for an unknown item,
+ * and `index_missing` until the items' last sales can be looked up.
  */
 export async function itemsPage(
   client: ClientBase,

@@ -25,7 +25,7 @@ export const momentParts = {
   blockHash: Type.String(),
 };
 
-/** Places of a collection's items, counted. */
+/** Numbers of items, by the place where the items are. */
 export const itemsSchema = Type.Object({
   listed: Type.Integer({
     description:
@@ -51,14 +51,14 @@ export const lastSaleParts = {
   wash: Type.Boolean(),
 };
 
-/** A collection, and the last block. */
+/** A collection, and the last block at that moment. */
 export interface CollectionNow {
   readonly collection: FoundCollection;
   readonly tip: Tip;
 }
 
 /**
- * The collection of a slug, and the last block. Throws `collection_unknown`, and `not_found` before the first block.
+ * The collection with a slug, and the last block. Throws `collection_unknown`, and `not_found` before the first block.
  */
 export async function foundCollection(
   client: ClientBase,
@@ -73,9 +73,9 @@ export async function foundCollection(
 }
 
 /**
- * The answer of a path of a collection. Imports change between two blocks, so clients must not cache it.
+ * The answer of a path about a collection. Clients must not cache it, because imports change between two blocks.
  *
- * @param answer gives null if it would need a walk that is not allowed
+ * @param answer gives null if it would need a full scan that is not allowed
  */
 export function answerOfCollection<T>(
   reads: SaleReads,
@@ -92,7 +92,7 @@ export function answerOfCollection<T>(
   });
 }
 
-/** Throws `not_found` if the block is not indexed: below the first one, or in a gap. */
+/** Throws `not_found` if the block is not indexed, because it is below the first indexed block or in a gap. */
 export function provenAt(read: Exclude<HoldersRead, 'walk'>, height: Height): ProvenHolders {
   if (read !== 'no-block') return read;
   throw new AppError('not_found', `the block at height ${height} is not indexed`, { parameter: 'at' });

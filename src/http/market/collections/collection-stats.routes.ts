@@ -92,7 +92,7 @@ const statsAnswer = Type.Object({
   ),
 });
 
-/** The path of a collection alone, which has no data. Its answer names the paths that have. */
+/** Route of a collection's path alone, which has no data. Its answer names the paths with data. */
 function collectionAlone(app: App): void {
   app.route({
     method: 'GET',
@@ -106,7 +106,7 @@ function collectionAlone(app: App): void {
   });
 }
 
-/** Items, holders and sales of a collection (docs/marketplace-api.md, "Statistics of a collection"). */
+/** Route of a collection's items, holders and sales (docs/marketplace-api.md, "Statistics of a collection"). */
 export function collectionStatsRoutes(app: App, reads: SaleReads): void {
   collectionAlone(app);
   apiRoute(app, {
@@ -134,14 +134,14 @@ export function collectionStatsRoutes(app: App, reads: SaleReads): void {
 
 export type CollectionStats = Type.Static<typeof statsAnswer>;
 
-/** The statistics and their sources, from the same moment for everything on a page. */
+/** The statistics and the data that they are made from, from one snapshot for the whole page. */
 export interface CountedCollection {
   readonly shown: CollectionStats;
   readonly blocks: readonly SoldInBlock[];
   readonly holders: ItemHolders;
 }
 
-/** The statistics of a collection. Null if they would need a walk that is not allowed. */
+/** The statistics of a collection. Null if they would need a full scan that is not allowed. */
 export async function collectionStats(
   reads: SaleReads,
   client: ClientBase,
@@ -165,8 +165,8 @@ export async function collectionStats(
 }
 
 /**
- * The number of holders. Null: no holder is known, and an item that a block moved or a missing block reveals may have
- * one.
+ * The number of holders. Null: unknown. No holder is known, but there may be one, because a block moved an item or a
+ * missing block reveals one.
  */
 export function holdersKnown(
   collection: FoundCollection,
@@ -177,7 +177,7 @@ export function holdersKnown(
   return known === 0 && mayHaveMore ? null : known;
 }
 
-/** Facts that the collection states about itself. */
+/** Facts from the collection's own description. */
 export function headView(collection: FoundCollection) {
   const { slug, kind, name, icon } = collection;
   const {
@@ -198,7 +198,9 @@ export function headView(collection: FoundCollection) {
   };
 }
 
-/** The sales of a collection: sums are counted from kept data of each block, and the last sale is read. */
+/**
+ * The sales of a collection. Sums come from the data of each block in memory; the last sale is read from the database.
+ */
 async function salesView(
   client: ClientBase,
   collection: FoundCollection,
@@ -217,8 +219,8 @@ async function salesView(
 }
 
 /**
- * Pending sales. Listings are signatures that platforms keep, so pending sales give the only floor price that a node
- * sees.
+ * Pending sales. Listings are signatures that only platforms have, so pending sales give the only floor price that a
+ * node sees. Null: the mempool is not followed.
  */
 async function pendingView(client: ClientBase, collection: FoundCollection) {
   const state = await mempoolState(client);

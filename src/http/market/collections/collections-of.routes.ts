@@ -14,7 +14,7 @@ const ofAnswer = Type.Object({
   collections: Type.Array(Type.Object({ slug: Type.String(), kind: kindOfCollection, name: Type.String() })),
 });
 
-/** The collections of an inscription (docs/marketplace-api.md, "Collections of an inscription"). */
+/** Route of an inscription's collections (docs/marketplace-api.md, "Collections of an inscription"). */
 export function collectionsOfRoutes(app: App, { pool }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

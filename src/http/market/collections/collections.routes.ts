@@ -46,7 +46,7 @@ const listAnswer = Type.Object({
   nextPage: nullable(Type.Integer({ description: 'null: this is the last page' })),
 });
 
-/** The collections of the market (docs/marketplace-api.md, "List of collections"). */
+/** Route of the market's collections (docs/marketplace-api.md, "List of collections"). */
 export function collectionsRoutes(app: App, reads: SaleReads): void {
   const { q, sort, page: pageParameter, limit: limitParameter } = marketParameters;
   apiRoute(app, {
@@ -88,24 +88,24 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
 
 export interface ListQuestion {
   readonly text: string;
-  /** Makes the order from recent sales; null: by slug. */
+  /** Makes the order from recent sales. Null: the order is by slug. */
   readonly sorted: (recent: RecentSums) => CollectionOrder | null;
-  /** The page, from 0. */
+  /** Number of the page, from 0. */
   readonly page: number;
   readonly limit: number;
 }
 
-/** A page of the list. */
+/** One page of the list of collections. */
 export interface ListedCollections {
   readonly height: Height | null;
   readonly countedFrom: Height | null;
   readonly found: readonly FoundCollection[];
-  /** Null: sales are not indexed, or are unknown up to the last block. */
+  /** Null: sales are not indexed, or the table of sales has not reached the last block. */
   readonly recent: RecentSums | null;
   readonly nextPage: number | null;
 }
 
-/** A page of the list. Null if it would need a walk that is not allowed. */
+/** A page of the list. Null if it would need a full scan that is not allowed. */
 export async function listedCollections(
   reads: SaleReads,
   { client, tip }: Snapshot,
@@ -130,7 +130,7 @@ export async function listedCollections(
 
 const nothingRecent: RecentSums = { imports: new Map(), all: noPeriodSales, days: [] };
 
-/** Orders by a number, largest first. Collections without one follow in the order of their slugs. */
+/** Orders collections by a number, largest first. Collections without a number follow in the order of their slugs. */
 export function byNumber(
   { imports }: RecentSums,
   numberOf: (sums: PeriodSums) => number | null,
@@ -145,7 +145,10 @@ export function byNumber(
 
 type PlaceInList = Omit<CollectionSearch, 'text'>;
 
-/** Imports by name or slug, or the parent or gallery of an id. */
+/**
+ * Imports with the text in their name or slug. If the text is an inscription id, the collection of that parent or
+ * gallery.
+ */
 async function foundBy(client: ClientBase, text: string, place: PlaceInList): Promise<FoundCollection[]> {
   if (parseInscriptionId(text) === null) return searchCollections(client, { text, ...place });
   const found = place.offset === 0 ? await findMarketCollection(client, text) : null;
@@ -153,8 +156,8 @@ async function foundBy(client: ClientBase, text: string, place: PlaceInList): Pr
 }
 
 /**
- * Sums of a collection's sales in each period. Null: they are unknown, or the collection comes from the chain, where
- * they are not counted.
+ * Sums of a collection's sales in each period. Null: the sums are unknown, or the collection comes from the chain, so
+ * its sales are not summed.
  */
 export function periodsOf({ kind, slug }: FoundCollection, recent: RecentSums | null): PeriodSums | null {
   return kind === 'import' && recent !== null ? (recent.imports.get(slug) ?? noPeriodSales) : null;

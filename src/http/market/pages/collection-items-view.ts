@@ -14,7 +14,10 @@ import { isSortable, ordersOf, positionsIn, positionsWith, sortsAtOnce } from '#
 import type { CollectionPageView, ItemLine, ItemsPlace } from '#web/pages/collection.page.ts';
 import type { ItemSort } from '#web/parts/item-filters.ts';
 
-/** Items of a page. Each has a picture, which the browser requests when it comes near the screen. */
+/**
+ * Maximum number of items on a page. Each has a picture, which the browser requests when the item comes near the
+ * visible part.
+ */
 const itemsPerPage = 60;
 
 /** A requested page of the items of a collection. */
@@ -23,15 +26,15 @@ export interface ItemsQuestion {
   /** Traits that the items must all have. */
   readonly traits: readonly TraitPair[];
   readonly sort: ItemSort;
-  /** The page, from 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
-  /** The item before the page, in a list without page numbers. Null: the first page. */
+  /** The last item of the previous page, in a list without page numbers. Null: the first page. */
   readonly after: InscriptionId | null;
 }
 
 type ItemsView = Pick<CollectionPageView, 'filters' | 'matching' | 'items' | 'place'>;
 
-/** A page of items. Null if it would need a walk that is not allowed. */
+/** A page of items. Null if it would need a full scan that is not allowed. */
 export async function itemsView(
   reads: SaleReads,
   client: ClientBase,
@@ -99,7 +102,10 @@ async function pageByNumber(
   };
 }
 
-/** Positions of the matching items, in their order. Only the order of a list is known without a read. */
+/**
+ * Positions of the matching items, in the requested order. Only the list's own order is known without a read. Null if
+ * the order would need a full scan that is not allowed.
+ */
 async function positionsOf(
   reads: SaleReads,
   client: ClientBase,
@@ -107,7 +113,7 @@ async function positionsOf(
   { query, sort, traits }: ItemsQuestion,
   mayWalk: boolean,
 ): Promise<number[] | null> {
-  // no list has the traits of other collections
+  // only imports have traits in a list, so no item of another collection matches
   if (collection.kind !== 'import' && traits.length > 0) return [];
   const withTraits = await placesWithTraits(client, collection.slug, traits);
   if (sort === 'listed' && query === '' && collection.kind === 'import')

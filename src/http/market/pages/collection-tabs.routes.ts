@@ -28,18 +28,21 @@ import type { CollectionHead } from '#web/parts/collection-frame.ts';
 import { knownHead } from './collection-head.ts';
 import { barsOf, pageConfig, pageResponse, saleLine } from './market-page-parts.ts';
 
-/** Sales of a page. Each has a picture, which the browser requests when it comes near the screen. */
+/**
+ * Maximum number of sales on a page. Each has a picture, which the browser requests when the sale comes near the
+ * visible part.
+ */
 const salesPerPage = 50;
 const daysPerPage = 100;
 
 interface TabQuestion extends CollectionNow {
   readonly head: CollectionHead;
   readonly mayWalk: boolean;
-  /** The page, from 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
 }
 
-/** Makes the page of a tab. Null if it would need a walk that is not allowed. */
+/** Makes the page of a tab. Null if it would need a full scan that is not allowed. */
 type ShowTab = (client: ClientBase, question: TabQuestion) => Promise<Markup | null>;
 
 interface Tab {
@@ -49,7 +52,7 @@ interface Tab {
   readonly show: ShowTab;
 }
 
-/** The pages of a collection other than that of its items. */
+/** Routes of a collection's pages, except the page of its items. */
 export function collectionTabsRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   for (const tab of [activityTab(deps, reads), daysTab(reads), holdersTab(deps, reads)])
     tabRoute(app, deps, reads, tab);
@@ -90,7 +93,7 @@ function tabRoute(
   });
 }
 
-/** Blocks with sales of the collection. Null if they would need a walk that is not allowed. */
+/** Blocks with sales of the collection. Null if they would need a full scan that is not allowed. */
 async function soldBlocks(
   client: ClientBase,
   reads: SaleReads,

@@ -36,7 +36,7 @@ import { barsOf, pageConfig, pageResponse } from './market-page-parts.ts';
 const sorts = Object.keys(itemSorts) as ItemSort[];
 const sortParameter = parameter('the order of the items', { type: 'string', enum: sorts, default: 'listed' });
 
-/** The page of a collection: its sales, and its items. */
+/** Route of the page of a collection: its sales, and its items. */
 export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { afterItem, pageNumber, q, trait } = marketParameters;
   apiRoute(app, {
@@ -80,8 +80,8 @@ interface PageQuestion extends CollectionNow, KnownHead {
 }
 
 /**
- * The view of a collection. Null if it would need a walk that is not allowed. A later page only has items, so nothing
- * else is read for it.
+ * The view of a collection. Null if it would need a full scan that is not allowed. A later page has only items, so
+ * nothing else is read for it.
  */
 async function collectionView(
   reads: SaleReads,
@@ -114,11 +114,11 @@ async function collectionView(
   };
 }
 
-/** Whether the question asks for only some of the items. */
+/** Whether a query asks for only some of the items. */
 const narrows = ({ query, traits }: ItemsQuestion): boolean => query !== '' || traits.length > 0;
 
 /**
- * The question without search, traits, order and number: these are ignored for a collection that is too long for them.
+ * The query without search, traits, order and page number. These are ignored if the collection is too large for them.
  */
 const inOwnOrder = ({ after }: ItemsQuestion): ItemsQuestion => ({
   query: '',
@@ -155,7 +155,7 @@ const windows = [
 ] as const;
 
 /**
- * Sums of time spans up to the last block, and of all sales.
+ * Sums of the periods before the last block, and of all sales.
  *
  * @param end the time of the last block
  * @param start the time of the first block with counted sales
@@ -163,7 +163,7 @@ const windows = [
 function windowsOf(blocks: CountedCollection['blocks'], end: number, start: number): WindowLine[] {
   const spans = windows.map(([words, seconds]): WindowLine => {
     const from = end - seconds;
-    // blocks after the last block's time count too
+    // blocks may have later times than the last block; they count too
     const sums = sumsBetween(blocks, from, Number.POSITIVE_INFINITY);
     return { words, sums, before: from - seconds < start ? null : sumsBetween(blocks, from - seconds, from) };
   });

@@ -13,14 +13,17 @@ import { formatSalePlace } from '#market/sales/sale-id.ts';
 import { marketActivityPage } from '#web/pages/market-activity.page.ts';
 import { marketSaleLines, pageConfig, pageResponse } from './market-page-parts.ts';
 
-/** Sales of a page. Each has a picture, which the browser requests when it comes near the screen. */
+/**
+ * Maximum number of sales on a page. Each has a picture, which the browser requests when the sale comes near the
+ * visible part.
+ */
 const salesPerPage = 50;
 
 const satsForm = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const classes = ['all', 'sale', 'offer'] as const;
 const washes = ['shown', 'hidden'] as const;
 
-/** The page of all sales of the market. */
+/** Route of the page of all sales of the market. */
 export function marketActivityPageRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { network } = deps;
   const { before: beforeParameter } = marketParameters;

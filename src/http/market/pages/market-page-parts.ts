@@ -18,7 +18,7 @@ import type { SaleLine } from '#web/parts/sale-rows.ts';
 export const pageConfig = { errors: 'ownPage', guard: marketReads, isDear: true } as const;
 export const pageResponse = { 200: pageAnswer('the page'), 304: unchanged };
 
-/** A sale of any list. */
+/** A sale in any of the lists. */
 interface ListedSale {
   readonly class: MoveClass;
   readonly price: number;
@@ -29,7 +29,7 @@ interface ListedSale {
   readonly isWash: boolean;
 }
 
-/** The inscription that it sold. */
+/** The inscription that a sale sold. */
 type SoldItem = Pick<SaleLine, 'name' | 'collection'> & { readonly id: InscriptionId };
 
 /** Sales of any inscriptions, with the names of items and collections. */
@@ -65,7 +65,7 @@ export const saleLine = (
   wash: isWash,
 });
 
-/** Volumes and mean prices from the first to the last day with a sale, without wash trades. */
+/** Volumes and mean prices of the days from the first to the last day with a sale, without wash trades. */
 export function barsOf(all: readonly DaySums[]): {
   readonly volumes: Bar[];
   readonly prices: Bar[];

@@ -33,7 +33,7 @@ import type { SaleLine } from '#web/parts/sale-rows.ts';
 import { barsOf, marketSaleLines, pageConfig, pageResponse } from './market-page-parts.ts';
 
 const collectionsPerPage = 50;
-/** Sales that fill a screen: a page of their own has all. */
+/** Maximum number of sales on the first page: they fill a screen. Another page has all sales. */
 const salesShown = 8;
 
 const sortNames = Object.keys(marketSorts) as MarketSort[];
@@ -49,7 +49,7 @@ const orderParameter = parameter(
   },
 );
 
-/** The first page of the market. */
+/** Route of the first page of the market. */
 export function marketPageRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { network } = deps;
   const { q, page: pageParameter } = marketParameters;
@@ -118,7 +118,7 @@ const collectionLine = (collection: FoundCollection, recent: RecentSums | null):
   sold: periodsOf(collection, recent),
 });
 
-/** The newest sales; empty while sales are unknown. */
+/** The newest sales. Empty while sales are unknown. */
 async function latestSales(
   client: ClientBase,
   { network }: AppDependencies,

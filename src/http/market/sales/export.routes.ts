@@ -24,8 +24,8 @@ import { beginExport, exportSales, type SaleExport } from '#market/sales/export-
 const busy = (message: string): AppError => new AppError('sales_busy', message);
 
 /**
- * Reads of parts. A part takes a connection some ten milliseconds. A client with several exports gets them one after
- * another while others read too.
+ * Bounds of reads. A read of one part of an export uses a connection for some ten milliseconds. While other clients
+ * read too, a client with several exports reads one part at a time.
  */
 const partReads = {
   running: 2,
@@ -36,7 +36,9 @@ const partReads = {
   refusal: () => busy('reads of exports wait too long now'),
 };
 
-/** All sales of a collection in a range of blocks, as a stream (docs/marketplace-api.md, "Export"). */
+/**
+ * Route of an export: all sales of a collection in a range of blocks, as a stream (docs/marketplace-api.md, "Export").
+ */
 export function exportRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { pool, network, operations } = deps;
   const places = new Shares({
@@ -104,9 +106,9 @@ export function exportRoutes(app: App, deps: AppDependencies, reads: SaleReads):
 function asDownload(reply: FastifyReply, slug: string, { contentType, extension }: ExportForm): void {
   reply.type(contentType).headers({
     'cache-control': 'no-store',
-    // otherwise nginx would hold a stream back to fill its buffers
+    // without this header nginx would buffer the stream
     'x-accel-buffering': 'no',
-    // the slug of an existing collection: a word or an inscription id
+    // the slug is that of an existing collection, so it is a word or an inscription id and needs no escapes
     'content-disposition': `attachment; filename="sales-${slug}.${extension}"`,
   });
 }

@@ -18,12 +18,13 @@ import type { SalePageView, SoldItem } from '#web/pages/sale.page.ts';
 import type { SaleLine } from '#web/parts/sale-rows.ts';
 
 /**
- * Maximum number of rows of a transaction that waits for a block: one row has a hundred bytes, and purchases have some
+ * Maximum number of rows for a transaction that waits for a block. A row has a hundred bytes, and purchases have some
  * tens of items.
  */
 const pendingMax = 100;
 /**
- * Maximum number of items with other sales on the page: more than a usual purchase has, with three statements for each.
+ * Maximum number of items whose other sales are on the page: more than a usual purchase has. Each takes three
+ * statements.
  */
 const itemsWithOthersMax = 5;
 const othersMax = 20;
@@ -36,7 +37,10 @@ interface AskedSale {
   readonly site: Site;
 }
 
-/** Reads the data of a transaction's page: its sales in a block, else those in the mempool. Null: it has no sales. */
+/**
+ * Reads the data of a transaction's page: its sales in a block, or else its sales in the mempool. Null: the transaction
+ * has no sales.
+ */
 export async function salePageView(
   client: ClientBase,
   deps: AppDependencies,

@@ -44,14 +44,14 @@ const events = { schema: Type.String({ description: 'the same lines as server-se
 const ndjson = { 'application/x-ndjson': lines };
 const serverSent = { 'text/event-stream': events };
 
-/** Sales of all collections as streams with undo lines (docs/marketplace-api.md, "Sales as a stream"). */
+/** Routes of the sales of all collections as streams with undo lines (docs/marketplace-api.md, "Sales as a stream"). */
 export function salesRoutes(app: App, deps: AppDependencies, streams: EventStreams): void {
   const { pool, network } = deps;
   const showPage = showSales(pool, network);
 
   async function send(request: Asked, reply: FastifyReply, isLive: boolean): Promise<void> {
     const asker = askerOf(reply);
-    // before the first await: requests that are abandoned at once must not keep their places
+    // take the place before the first await, so that a request that is aborted at once gives it back
     if (request.method !== 'HEAD') streams.takePlace(asker);
     const seen = isLive ? request.headers['last-event-id'] : undefined;
     const { from, rulesUpTo } = await startOf(
@@ -113,12 +113,13 @@ async function startOf(
   isLive: boolean,
   signal: AbortSignal,
 ): Promise<Pick<StreamPart, 'from' | 'rulesUpTo'>> {
-  // faults of the request are found before the database is asked
+  // check the request before the database is used
   const behind = namedPlace(asked, lastEventId);
   await requireEventTexts(pool, storedSaleKind, signal);
   await withCutConnection(pool, signal, (client) => requireIndexes(client, [galleryIndex], 'galleries'));
   if (behind !== null && !isFirst(behind)) return { from: behind, rulesUpTo: 0 };
-  // read after the check that no rows are being made again: rows that are made again later follow this one
+  // read the last sequence after the check that no rows are being rebuilt: rows that are rebuilt later have higher
+  // sequences
   const last = await lastSequence(pool, signal);
   const { since } = asked;
   const named = behind !== null || (since === undefined && !isLive) ? 1 : null;
@@ -129,7 +130,7 @@ async function startOf(
   return { from: { sequence: named ?? found ?? last + 1, index: 0 }, rulesUpTo: last };
 }
 
-/** The place of the client's last line. Null if it names none. Throws `request_invalid`. */
+/** The position of the last line that the client received. Null if the request names none. Throws `request_invalid`. */
 function namedPlace(
   { since, after }: Static<typeof query>,
   lastEventId: string | undefined,

@@ -14,12 +14,12 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { slugsOf } from '#market/sales/sale-context.store.ts';
 import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 
-/** A sale of a row, with the index of its event. */
+/** A sale of a row of the outbox, with the index of its event. */
 type IndexedSale = readonly [index: number, sale: SaleEvent];
 
 /**
- * Shows the events of sales in the market's form: with addresses and slug, without deliveries of our own orders. It
- * takes two statements for a page.
+ * Shows the events of sales in the market's form: with addresses and slug, and without deliveries of the operator's own
+ * orders. A page takes two statements.
  */
 export function showSales(pool: pg.Pool, network: NetworkParameters) {
   return async (entries: readonly OutboxEntry[], signal: AbortSignal): Promise<EventsOfRow> => {
@@ -100,8 +100,8 @@ function* eventsOf(
 }
 
 /**
- * The address of a script. Null: it has none. A truncated script has none either, because only scripts above 128 bytes
- * are truncated.
+ * The address of a script. Null: the script has no address. Truncated scripts have none either, because only scripts
+ * above 128 bytes are truncated.
  */
 const addressOf = (script: string, network: NetworkParameters): string | null =>
   scriptToAddress(Buffer.from(script, 'hex'), network);

@@ -114,7 +114,7 @@ async function totalsOf(client: ClientBase, tip: Tip | null, script: Uint8Array)
   };
 }
 
-/** A note for an index with missing blocks: the outputs of an address in those blocks are unknown. */
+/** A note for an index with missing blocks, because outputs in those blocks are unknown. Null: no block is missing. */
 async function gapWords(client: ClientBase): Promise<string | null> {
   const { islands } = await chainCounts(client);
   return islands > 1 ? 'Blocks are missing here: only inscriptions with a known owner are listed.' : null;
