@@ -20,11 +20,11 @@ const optional = (description: string, acceptedForm: AcceptedForm, example?: str
     Type.String({ description, acceptedForm, ...(example === undefined ? {} : { examples: [example] }) }),
   );
 
-/** An existing id, so that readers and tools of the reference can send it. */
+/** An existing id, so that readers and the reference's tools can send it. */
 export const exampleId = '6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0';
 export const exampleAddress = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 
-/** The path of facts about an address. */
+/** Parameters of a path with facts about an address. */
 export const addressPath = Type.Object({
   address: Type.String({
     description: 'an address of the network',
@@ -37,7 +37,7 @@ export const addressPath = Type.Object({
 const wholeNumberText = (description: string, acceptedForm: AcceptedForm, example: string) =>
   Type.Optional(Type.String({ description, pattern: wholeNumberPattern, acceptedForm, examples: [example] }));
 
-/** Paging parameters of a list. They are texts, so that each is checked here and named in its error. */
+/** Paging parameters of a list. They are texts, because they are then checked here, and errors name the parameter. */
 export const pagingQuery = {
   limit: wholeNumberText('entries per page, 1 to 1,000', acceptedForms.limit, '100'),
   order: text('asc: oldest first; desc: newest first', acceptedForms.order, 'desc'),
@@ -82,13 +82,15 @@ const limitDefault = 100;
 const limitMax = 1_000;
 
 /**
- * Whether a page has more entries than usual. 1,000 entries with their look-ups take the database and the event loop
- * some 30 ms: such a request is dear.
+ * Whether a page has more entries than usual. Such a request counts as expensive: with their lookups, 1,000 entries
+ * take the database and the event loop some 30 ms.
  */
 export const isLongPage = ({ limit }: Readonly<Record<string, unknown>>): boolean =>
   Number(limit) > limitDefault;
 
-/** Maximum bytes: longer content types and metaprotocols are data, and do not fit into a URL. */
+/**
+ * Maximum number of bytes of a filter text. Longer content types and metaprotocols are data, and do not fit into a URL.
+ */
 const textBytesMax = 4_096;
 
 const invalid = (message: string, parameter: string): AppError =>
@@ -114,7 +116,7 @@ export interface Paging {
   readonly cursor: string | undefined;
 }
 
-/** The paging of a query. Throws `request_invalid`. */
+/** The paging parameters of a query. Throws `request_invalid`. */
 export function pagingOf(
   {
     limit,
@@ -135,7 +137,7 @@ function height(value: string | undefined, name: string): Height | undefined {
   return number === undefined ? undefined : asHeight(number);
 }
 
-/** Parses the filters of every list. Throws `request_invalid`, naming the parameter. */
+/** Parses the filters that every list has. Throws `request_invalid` with the name of the parameter. */
 export function sharedFilterOf(
   query: FilterQuery,
 ): Pick<InscriptionFilter, 'contentType' | 'from' | 'to' | 'cursed' | 'metaprotocol' | 'parent'> {
@@ -149,7 +151,7 @@ export function sharedFilterOf(
   };
 }
 
-/** The filter of a query; null if it has none. Throws `request_invalid`, naming the parameter. */
+/** The filter of a query. Null: the query has no filter. Throws `request_invalid` with the name of the parameter. */
 export function filterOf(query: ListQuery, network: NetworkParameters): InscriptionFilter | null {
   const { address } = query;
   const filter: InscriptionFilter = {
@@ -169,7 +171,7 @@ function contentTypeOf(value: string | undefined): string | undefined {
   throw invalid('contentType must be an exact type, or a class such as image/*', 'contentType');
 }
 
-/** A text within the bound. Throws `request_invalid`. */
+/** Checks the length of a text. Throws `request_invalid`. */
 export function boundedText(value: string | undefined, name: string): string | undefined {
   if (value === undefined) return undefined;
   if (value === '') throw invalid(`${name} is empty`, name);
@@ -203,17 +205,17 @@ export function idOf(value: string | undefined, name: string): InscriptionId | u
   return id;
 }
 
-/** Maximum characters of a wrong value that an error quotes. */
+/** Maximum number of characters of a wrong value that an error quotes. */
 const shownChars = 100;
 
-/** The script of an address. Throws `request_invalid`, also for an address of another network. */
+/** The script of an address. Throws `request_invalid`, also if the address belongs to another network. */
 export function scriptOf(address: string, name: string, network: NetworkParameters): Uint8Array {
   return scriptIn(parseAddress(address, network), address, name, network);
 }
 
 /**
- * The script of an address to which a client sends its own sats. Also throws `request_invalid` if anyone or no one can
- * spend its outputs.
+ * The script of an address to which a client sends its own sats. Throws `request_invalid`, also if anyone or no one can
+ * spend outputs of the script.
  */
 export function payableScriptOf(address: string, name: string, network: NetworkParameters): Uint8Array {
   const checked = checkDestination({ address, network, amount: null }, 'allowed');

@@ -3,8 +3,8 @@ import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { wholeNumber } from './list-parameters.ts';
 
 /**
- * The page of an HTML page, on a path with another answer for programs: they never had this parameter, so any value
- * passes.
+ * The page number for HTML on a path that has another answer for programs. Any value is accepted, because programs
+ * never had this parameter.
  */
 export const pageQuery = Type.Object({
   page: Type.Optional(
@@ -16,7 +16,10 @@ export const pageQuery = Type.Object({
   ),
 });
 
-/** Highest page: later pages have no rows, because a transaction has at most some hundred thousand parts. */
+/**
+ * Highest page number. Later pages have no rows, because a transaction has at most some hundred thousand inputs and
+ * outputs.
+ */
 const pageMax = 1_000_000;
 
 /** The number of a page. Throws `request_invalid`. */

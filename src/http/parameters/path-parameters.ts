@@ -13,7 +13,7 @@ import { parseSat } from '#kernel/sats/parse-sat.ts';
 import { parseUnsigned } from '#kernel/sats/rust-numbers.ts';
 import { lastSat, type Sat } from '#kernel/sats/sat.ts';
 
-/** Maximum characters of a parameter that an error quotes: valid ones are not longer. */
+/** Maximum number of characters of a parameter that an error quotes. Valid parameters are not longer. */
 const quotedMax = 80;
 
 function invalid(words: string): AppError {
@@ -27,10 +27,10 @@ export function inscriptionIdOf(text: string): InscriptionId {
   return id;
 }
 
-/** Whether a text in place of an inscription is the name of a sat: ids and numbers are longer or have digits. */
+/** Whether a text in place of an inscription is the name of a sat. Ids are longer, and numbers have digits. */
 export const isSatName = (text: string): boolean => /^[a-z]{1,11}$/u.test(text);
 
-/** An id, a number, or the name of a sat. Throws `request_invalid`; messages about sats are ord's. */
+/** Parses an id, a number, or the name of a sat. Throws `request_invalid`; messages about sats are ord's. */
 export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   const id = parseInscriptionId(text);
   if (id !== null) return { kind: 'id', id };
@@ -41,7 +41,7 @@ export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   throw invalid('an inscription is named by its id or its number');
 }
 
-/** The name of a rune, with spacers or without, its id or its number. Throws `request_invalid`. */
+/** Parses a rune's name (with spacers or without), id or number. Throws `request_invalid`. */
 export function runeQuestionOf(text: string): RuneQuestion {
   const id = parseRuneId(text);
   if (id !== null) return { kind: 'id', id };
@@ -63,7 +63,7 @@ function whyNoRune(text: string): string {
   return whyNoSpacedRune(text);
 }
 
-/** The name of a rune, with spacers or without, whether it exists or not. Throws `request_invalid`. */
+/** Parses a rune's name, with spacers or without. The rune need not exist. Throws `request_invalid`. */
 export function runeNameOf(text: string): Rune {
   const spaced = parseSpacedRune(text);
   if (spaced !== null) return spaced.rune;
@@ -74,7 +74,7 @@ export function runeNameOf(text: string): Rune {
   );
 }
 
-/** A height or a hash. Throws `request_invalid`. */
+/** Parses a height or a hash. Throws `request_invalid`. */
 export function blockQuestionOf(text: string): BlockQuestion {
   const hash = parseBlockHash(text);
   if (hash !== null) return { kind: 'hash', hash };
@@ -89,11 +89,11 @@ export function heightOf(text: string): Height {
   throw invalid('this is not a height');
 }
 
-/** A position from 0: a page, a child, an item. Throws `request_invalid`. */
+/** Parses an index from 0, of a page, a child or an item. 0 if absent. Throws `request_invalid`. */
 export function placeOf(text: string | undefined, name: string): number {
   if (text === undefined) return 0;
   const place = /^\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
-  // ord parses 64 bits; pages far beyond the end are empty
+  // ord parses 64 bits; here larger indexes are refused, and pages far beyond the end are empty
   if (place < 2 ** 32) return place;
   throw invalid(`${name} is not a whole number`);
 }
@@ -105,7 +105,7 @@ export function txidOf(text: string): Txid {
   return txid;
 }
 
-/** `<txid>:<vout>`. Throws `request_invalid`. */
+/** Parses `<txid>:<vout>`. Throws `request_invalid`. */
 export function outpointOf(text: string): Outpoint {
   const [, hash = '', digits = ''] = /^([0-9a-f]{64}):(\d{1,10})$/iu.exec(text) ?? [];
   const txid = parseTxid(hash);
@@ -114,14 +114,14 @@ export function outpointOf(text: string): Outpoint {
   return { txid, vout };
 }
 
-/** A sat in any notation. Throws `request_invalid` with ord's message. */
+/** Parses a sat in any notation. Throws `request_invalid` with ord's message. */
 export function satOf(text: string): Sat {
   const parsed = parseSat(text);
   if ('sat' in parsed) return parsed.sat;
   throw invalid(`Invalid URL: ${parsed.fault}`);
 }
 
-/** A sat in any notation, for a page. Throws `request_invalid` in our words. */
+/** Parses a sat in any notation, for a page. Throws `request_invalid` with a message of this server. */
 export function satOfPage(text: string): Sat {
   const parsed = parseSat(text);
   if ('sat' in parsed) return parsed.sat;
@@ -131,21 +131,23 @@ export function satOfPage(text: string): Sat {
   );
 }
 
-/** A number that ord reads as 64 bits without a sign. Throws `request_invalid`. */
+/** Parses a number that ord reads as 64 bits without a sign. Throws `request_invalid`. */
 export function u64Of(text: string, name: string): bigint {
   const read = parseUnsigned(text, 64);
   if ('fault' in read) throw invalid(`${name} is not a whole number`);
   return read.value;
 }
 
-/** A place in a list: from 0, or, if negative, from -1 at the end. Throws `request_invalid`. */
+/**
+ * Parses an index in a list: from 0 at the beginning, or, if negative, from -1 at the end. Throws `request_invalid`.
+ */
 export function placeFromEitherEnd(text: string): bigint {
   const place = /^[+-]?\d{1,63}$/u.test(text) ? BigInt(text.replace('+', '')) : null;
   if (place === null || BigInt.asIntN(64, place) !== place) throw invalid('the index is not a whole number');
   return place;
 }
 
-/** `<txid>:<vout>:<offset>`. Throws `request_invalid`. */
+/** Parses `<txid>:<vout>:<offset>`. Throws `request_invalid`. */
 export function satpointOf(text: string): { readonly outpoint: Outpoint; readonly offset: bigint } {
   const [, outpoint, digits] = /^([0-9a-f]{64}:\d{1,10}):(\d{1,63})$/iu.exec(text) ?? [];
   const offset = parseUnsigned(digits ?? '', 64);

@@ -2,7 +2,10 @@ import { Type } from 'typebox';
 import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { exampleId } from './list-parameters.ts';
 
-/** Path parameters are texts that the handler parses, so that its errors can show the form of an id or an outpoint. */
+/**
+ * A path parameter. It is a text that the handler parses, so that the handler's errors can show the form of an id or an
+ * outpoint.
+ */
 const part = (description: string, example: string, acceptedForm: AcceptedForm) =>
   Type.String({ description, acceptedForm, examples: [example] });
 

@@ -15,7 +15,7 @@ import { type PictureFacts, pictureFacts, pictureKinds, siteFacts } from './pict
 import { Pictures } from './pictures.ts';
 
 const suffix = '.png';
-/** Bytes of stored pictures, a tenth of the bound of thumbnails: 3,000 pictures of 30 kB. */
+/** Maximum size of all stored pictures, in bytes: 3,000 pictures of 30 kB. Thumbnails may take ten times as much. */
 const filesBytes = 100_000_000;
 
 const path = Type.Object({
@@ -26,7 +26,7 @@ const path = Type.Object({
   }),
 });
 
-/** `/og/…`: the pictures that sites show for links to our pages (Open Graph), 1200 × 630. */
+/** Routes of `/og/…`: the pictures that sites show for links to pages of this server (Open Graph), 1200 × 630. */
 export function picturesRoutes(app: App, deps: PieceDependencies, thumbnailOf: ThumbnailReader): void {
   const { pool, network, logger, operations, thumbnailsFolder = null } = deps;
   const folder = thumbnailsFolder === null ? null : `${thumbnailsFolder}-shared`;
@@ -86,8 +86,8 @@ export function picturesRoutes(app: App, deps: PieceDependencies, thumbnailOf: T
 }
 
 /**
- * Null for an error: a picture without its art is better than none. If a busy server should be asked later, the error
- * is thrown.
+ * Null for `not_found`, because a picture without its art is better than no picture. Throws all other errors, for
+ * example if the server is busy and should be asked later.
  */
 function unlessGone(error: unknown): null {
   if (error instanceof AppError && error.code === 'not_found') return null;

@@ -7,21 +7,26 @@ import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
-/** Version of the drawing, a part of each name. Increase it when the same facts are drawn differently. */
+/** Version of the drawing, a part of each picture's name. Increase it when the same facts are drawn differently. */
 const drawingVersion = 1;
-/** Requests that may wait for the one process: robots of sites ask once for each shared link. */
+/**
+ * Maximum number of requests that wait for the one drawing process. Robots of sites request one picture for each shared
+ * link.
+ */
 const waitingMax = 32;
-/** Longest wait: each picture takes some tenths of a second. */
+/** How long a request waits at most, in ms. A picture takes some tenths of a second. */
 const waitMs = 10_000;
 
-/** A picture, and a name for everything that it shows. */
+/** A picture, and a name that is a hash of everything that the picture shows. */
 export interface SharedPicture {
   readonly name: string;
-  /** Null: it could not be drawn now. */
+  /** Null: the picture could not be drawn this time. */
   readonly png: Buffer | null;
 }
 
-/** Pictures of shared links, each drawn once for the same facts. One is drawn at a time, and clients take turns. */
+/**
+ * Pictures of shared links. The same facts are drawn only once. One picture is drawn at a time, and clients take turns.
+ */
 export class Pictures {
   readonly #files: ThumbnailFiles | null;
   readonly #onUnwritten: (error: unknown) => void;
@@ -29,9 +34,9 @@ export class Pictures {
   readonly #gate = new FairGate({ running: 1, waiting: waitingMax, waitMs, refusal: contentsBusy });
 
   /**
-   * Takes the place of the files.
+   * Creates the drawer with the store of its files.
    *
-   * @param files null: no pictures are kept
+   * @param files null: no pictures are stored
    * @param onUnwritten receives the error of a file that could not be written
    */
   constructor(files: ThumbnailFiles | null, onUnwritten: (error: unknown) => void) {
@@ -39,7 +44,7 @@ export class Pictures {
     this.#onUnwritten = onUnwritten;
   }
 
-  /** Pictures that wait to be drawn. */
+  /** Number of pictures that wait to be drawn, and its limit. */
   get waiting(): QueueState {
     return this.#gate.state;
   }

@@ -12,7 +12,7 @@ Paths of the public interface (searches) and of ord keep their own forms; all ot
 Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials everywhere but on \`/metrics\` and \`/key\`. ord's pages answer JSON to
 \`Accept: application/json\`.`;
 
-/** The version that the public interface gives its paths under `/tokenpay` (client-compat 3.14). */
+/** The version that the public interface states for its paths under `/tokenpay` (client-compat 3.14). */
 const tokenpayVersion = '0.1.1';
 
 const tags = [
@@ -41,8 +41,8 @@ const tags = [
 ];
 
 /**
- * Builds the document (OpenAPI 3.1) from the definitions of all routes registered after this call. `app.swagger()`
- * returns it once the app is ready.
+ * Builds the OpenAPI 3.1 document from the definitions of all routes that are registered after this call.
+ * `app.swagger()` returns the document once the app is ready.
  */
 export function describeRoutes(app: App, version: string): void {
   app.register(swagger, {
@@ -68,7 +68,7 @@ export function describeRoutes(app: App, version: string): void {
   });
 }
 
-/** Parameters and bodies with the forms that their readers accept. */
+/** A schema in which parameters and bodies have the forms that their readers accept. */
 function withAcceptedForms<Schema extends FastifySchema | undefined>(schema: Schema): Schema {
   if (schema === undefined) return schema;
   const parts = schema as Readonly<Record<string, TSchema | undefined>>;
@@ -96,7 +96,7 @@ interface AnyDocument {
   readonly components?: object;
 }
 
-/** The plugin's document, with additions about our answers that the plugin does not know. */
+/** The plugin's document, with facts about this server's answers that the plugin does not know. */
 function asAnswered<Document extends AnyDocument>(document: Document): Document {
   for (const operation of operationsOf(document)) {
     if (operation.parameters) operation.parameters = operation.parameters.map(asTaken);
@@ -110,8 +110,9 @@ function operationsOf({ paths = {} }: AnyDocument): Operation[] {
 }
 
 /**
- * A parameter with a default may be left out. "Try it" sends every parameter that has an example, so examples of
- * optional ones stay in their schemas: all filters at once find nothing, and some exclude each other.
+ * A parameter in the form that readers need: a parameter with a default may be left out, and examples of optional
+ * parameters stay in their schemas. "Try it" sends every parameter that has an example, but all filters together find
+ * nothing, and some exclude each other.
  */
 function asTaken(parameter: Parameter): Parameter {
   const { example, schema, ...rest } = parameter;
@@ -125,7 +126,7 @@ function asTaken(parameter: Parameter): Parameter {
   } as Parameter;
 }
 
-/** Puts errors that many paths share into the document once, under the name of their status. */
+/** Moves errors that many paths share into one place of the document, under the name of their status. */
 function withSharedErrors<Document extends AnyDocument>(document: Document): Document {
   const names = new Map<string, string>();
   const shared: Record<string, unknown> = {};

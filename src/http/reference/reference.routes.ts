@@ -14,8 +14,9 @@ import { assetText } from '#web/assets.ts';
 const prefix = '/docs';
 
 /**
- * The reference runs only the scripts of its own folder: inscribed content is on this server too (`/content/…`), and a
- * policy can distinguish them only by path. "Try it" requests any of our paths, and shows the answer as text.
+ * Content policies of the reference. Only scripts from the reference's own folder run, because this server also has
+ * inscribed content (`/content/…`), and a policy can tell them apart only by path. "Try it" can request all paths of
+ * this server, and shows the answer as text.
  */
 const policies = [
   [
@@ -38,14 +39,14 @@ const policies = [
 
 const icon = assetText('icon.svg');
 
-/** A script that adds the viewport: the package's page lacks it, and a phone would show the desktop page. */
+/** A script that adds a viewport. The package's page lacks it, so a phone would show the page in desktop width. */
 const viewport = `const viewport = document.createElement('meta');
 viewport.name = 'viewport';
 viewport.content = 'width=device-width, initial-scale=1';
 document.head.append(viewport);
 `;
 
-// routes do not change while the process lives
+// compress once, because routes do not change while the process runs
 const config = { errors: 'plain', guard: open, compression: 'once' } as const;
 const tags = ['reference'] as const;
 const documentSchema = Type.Object({ openapi: Type.Literal('3.1.0') });
@@ -55,11 +56,11 @@ const yamlAnswer: Answer = {
 };
 
 /**
- * `/openapi.json`, `/openapi.yaml`, and `/docs`: the reference of all paths, with "try it". Call it after
+ * Routes of `/openapi.json`, `/openapi.yaml`, and `/docs`: the reference of all paths, with "try it". Call it after
  * `describeRoutes`.
  */
 export function referenceRoutes(app: App): void {
-  // routes do not change while the process lives
+  // make each text once, because routes do not change while the process runs
   let json: TaggedText | undefined;
   let yaml: TaggedText | undefined;
   apiRoute(app, {
@@ -101,7 +102,7 @@ export function referenceRoutes(app: App): void {
     await scope.register(swaggerUi, {
       routePrefix: prefix,
       uiConfig: {
-        // without the bar for documents of other services
+        // the layout without the bar that offers documents of other services
         layout: 'BaseLayout',
         deepLinking: true,
         docExpansion: 'none',
@@ -118,11 +119,12 @@ export function referenceRoutes(app: App): void {
 }
 
 /**
- * The document takes the event loop 300 ms, once. It is only made for a client that is still connected after this time.
+ * How long a client must stay connected before the document is made for it, in ms. Making the document blocks the event
+ * loop for 300 ms, once.
  */
 const stayMs = 100;
 
-/** Waits. Throws the reason of a client that left. */
+/** Waits `stayMs`. Throws the signal's reason if the client disconnected. */
 async function stay(reply: FastifyReply): Promise<void> {
   const { signal } = askerOf(reply);
   await pause(stayMs, undefined, { signal }).catch(() => undefined);

@@ -25,7 +25,7 @@ import { pageRows, sendActivityPage } from './rune-list-pages.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountParts, amountView, ownerParts, runeParts, runeView, textOrNull } from './rune-views.ts';
 
-/** A cursor names the event that it follows: height, transaction, kind and output. */
+/** Number of bytes of a cursor, which names the event before the page: height, transaction, kind and output. */
 const positionBytes = 16;
 
 const activitySchema = Type.Object({
@@ -48,7 +48,7 @@ const activityAnswer = Type.Object({
 
 const noOwner = { address: null, script: null, scriptSha256: null };
 
-/** Events of a rune, which ord does not offer. */
+/** Route of a rune's events, which ord does not have. */
 export function activityRoutes(app: App, deps: AppDependencies): void {
   const { pool, network } = deps;
   apiRoute(app, {
@@ -127,7 +127,10 @@ function bytesOf({ height, txIndex, step, vout }: ActivityPlace): Buffer {
   return bytes;
 }
 
-/** The place in a cursor. Cursors can be forged, so it may have any numbers that the columns can have. */
+/**
+ * The position in a cursor. Cursors can be forged, so the position may have any numbers that fit into the database
+ * columns.
+ */
 function placeOf(bytes: Uint8Array): ActivityPlace {
   const position = Buffer.from(bytes);
   const [height = 0, txIndex = 0, step = 0, vout = 0] = [0, 4, 8, 12].map((at) => position.readInt32BE(at));

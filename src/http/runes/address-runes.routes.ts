@@ -37,9 +37,9 @@ import { heightAt, heightOfAt, knownHeight } from './rune-moment.ts';
 import { amountParts, amountSchema, amountView, runeParts, runeView, textOrNull } from './rune-views.ts';
 
 const tags = ['runes'] as const;
-/** A cursor of balances names the height of its list and the rune that it follows. */
+/** Number of bytes of a cursor of balances, which names the height of its list and the rune before the page. */
 const balancePositionBytes = 8;
-/** A cursor of a history names height, transaction and rune. */
+/** Number of bytes of a cursor of a history, which names height, transaction and rune. */
 const historyPositionBytes = 12;
 
 const balancesAnswer = Type.Object({
@@ -70,7 +70,7 @@ const historyAnswer = Type.Object({
   nextCursor: textOrNull,
 });
 
-/** The runes of an address at any height, and their history. It needs no index of addresses. */
+/** Routes of an address's runes at any height, and of their history. They need no index of addresses. */
 export function addressRunesRoutes(app: App, deps: AppDependencies): void {
   balancesRoute(app, deps);
   historyRoute(app, deps);
@@ -203,13 +203,13 @@ function balanceBytes(height: Height, key: number): Buffer {
   return bytes;
 }
 
-/** The position in a cursor. Cursors can be forged, so it may have any numbers. */
+/** The position in a cursor. Cursors can be forged, so the position may have any numbers. */
 function balancePosition(bytes: Uint8Array): { height: Height; key: number } {
   const position = Buffer.from(bytes);
   return { height: asHeight(Math.min(position.readUInt32BE(), maxHeight)), key: position.readInt32BE(4) };
 }
 
-/** Throws `no_node` and `mempool_not_followed`. */
+/** The revision of the mempool. Throws `no_node` and `mempool_not_followed`. */
 async function requireFollowed(client: ClientBase, node: AppDependencies['node']): Promise<number> {
   const state = await mempoolState(client);
   if (state?.isFollowed === true) return state.revision;
@@ -248,7 +248,10 @@ function bytesOf({ height, txIndex, key }: HistoryPlace): Buffer {
   return bytes;
 }
 
-/** The place in a cursor. Cursors can be forged, so it may have any numbers that the columns can have. */
+/**
+ * The position in a cursor. Cursors can be forged, so the position may have any numbers that fit into the database
+ * columns.
+ */
 function placeOf(bytes: Uint8Array): HistoryPlace {
   const position = Buffer.from(bytes);
   const [height = 0, txIndex = 0, key = 0] = [0, 4, 8].map((at) => position.readInt32BE(at));

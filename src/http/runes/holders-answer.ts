@@ -31,7 +31,7 @@ export type HoldersAnswer = Type.Static<typeof holdersAnswer>;
 export interface FoundHolders {
   readonly answer: HoldersAnswer;
   readonly rune: RuneDetail;
-  /** Holders before the first of the page. */
+  /** Number of holders before the first holder of the page. */
   readonly offset: number;
   readonly tip: Tip | null;
 }

@@ -31,20 +31,23 @@ import { pageRows, sendHoldersPage } from './rune-list-pages.ts';
 import { foundRune, heightAt, heightOfAt, knownHeight } from './rune-moment.ts';
 import { amountView } from './rune-views.ts';
 
-/** Bytes of a cursor's position: the height of its list, so that all pages are of one moment, and the place in it. */
+/**
+ * Number of bytes of a cursor: the height of its list, so that all pages are about the same height, and the position in
+ * the list.
+ */
 const positionBytes = 8;
 
 /**
- * Bounds of walks. A page that no earlier walk found needs a walk over every holder of its rune, which takes a
- * connection up to ten seconds: two of the ten connections, one for each client. A client that would wait longer than
- * one such walk asks again.
+ * Bounds of full scans. If no earlier scan found the requested page, all holders of the rune are scanned, which uses a
+ * connection for up to ten seconds. Of the ten connections, two may do so at once, one for each client. A client that
+ * would wait longer than one such scan is refused, and asks again.
  */
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
 
 const busy = (): AppError =>
   new AppError('holders_busy', 'too many lists of holders are being made: try again in a few seconds');
 
-/** Holders of a rune at any height, which ord does not offer. */
+/** Routes of a rune's holders at any height, which ord does not have. */
 export function holdersRoutes(app: App, deps: AppDependencies): void {
   const { pool, network, operations } = deps;
   const gate = new FairGate({ ...gateBounds, refusal: busy });
@@ -76,7 +79,7 @@ export function holdersRoutes(app: App, deps: AppDependencies): void {
       if (!isPage && (await answeredUnchanged(pool, request, reply))) return reply;
       const shown = isPage ? Math.min(limit, pageRows) : limit;
       const question = { name: request.params.rune, asked, limit: shown, cursor };
-      /** Null if it would need a walk that is not allowed. */
+      /** Null if the page would need a full scan that is not allowed. */
       const read = async (snapshot: Snapshot, mayWalk: boolean): Promise<FoundHolders | null> => {
         const found = await holdersPage(lists, snapshot, network, question, mayWalk);
         if (found !== null && !isPage) setMoment(request, reply, snapshot.tip);
@@ -165,7 +168,7 @@ function bytesOf(height: Height, offset: number): Buffer {
   return bytes;
 }
 
-/** The position in a cursor. Cursors can be forged, so it may have any numbers. */
+/** The position in a cursor. Cursors can be forged, so the position may have any numbers. */
 function positionOf(bytes: Uint8Array): { height: Height; offset: number } {
   const position = Buffer.from(bytes);
   return {

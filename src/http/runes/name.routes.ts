@@ -34,7 +34,7 @@ import { exactNumber } from '#kernel/text/exact-number.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountSchema, amountView, runeParts, runeView, units } from './rune-views.ts';
 
-/** Average seconds of a block: the dates of coming heights are estimates. */
+/** Average number of seconds between blocks, for estimated dates of future heights. */
 const blockSeconds = 600;
 
 const integerOrNull = Type.Union([Type.Integer(), Type.Null()]);
@@ -112,7 +112,7 @@ const nameAnswer = Type.Object({
   ),
 });
 
-/** Whether a rune can be minted, and a name etched. */
+/** Routes that say whether a rune can be minted, and whether a name can be etched. */
 export function runeNameRoutes(app: App, deps: AppDependencies): void {
   mintingRoute(app, deps);
   nameRoute(app, deps);
@@ -225,7 +225,7 @@ function capView(terms: Terms | null, mints: number) {
   return { cap: String(cap), left: String(left), progress: cap === 0 ? null : mints / Number(cap) };
 }
 
-/** A height as a number; heights go up to 2^64 - 1. */
+/** A height as a number, because heights go up to 2^64 - 1. Null stays null. */
 const heightView = (height: U128 | null): number | null =>
   typeof height === 'bigint' ? exactNumber(String(height)) : height;
 
@@ -276,9 +276,9 @@ function nameState(name: Rune, rune: RuneDetail | null, isUnlocked: boolean): st
 }
 
 /**
- * The unlock of a name.
+ * The unlock of a name: its height, the blocks until then, and the estimated date.
  *
- * @param time Unix seconds of the tip
+ * @param time the time of the tip in Unix seconds
  */
 function unlockView(first: number, height: number, time: number | null) {
   const blocksLeft = Math.max(0, first - height);

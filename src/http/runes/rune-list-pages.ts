@@ -12,10 +12,10 @@ import { type U128, u128OfText } from '#kernel/runes/u128.ts';
 import { runeActivityPage, runeHoldersPage } from '#web/pages/rune-lists.page.ts';
 import type { FoundHolders } from './holders-answer.ts';
 
-/** Rows on a page for people: more would be a long way to scroll on a phone. */
+/** Number of rows on an HTML page. With more rows, people on a phone would have to scroll far. */
 export const pageRows = 100;
 
-/** Sends the page of a rune's holders. `asked`: the height in the link; null: the tip. */
+/** Sends the page of a rune's holders. `asked` is the height in the link. Null: the tip's height. */
 export function sendHoldersPage(
   deps: SiteDependencies,
   reply: FastifyReply,
@@ -55,7 +55,7 @@ interface FoundActivity {
   readonly rune: RuneDetail;
   readonly events: readonly RuneActivity[];
   readonly order: 'asc' | 'desc';
-  /** There are no newer events. */
+  /** Whether this page has the newest events. */
   readonly isFirst: boolean;
   readonly nextCursor: string | null;
   readonly tip: Tip | null;
@@ -83,7 +83,7 @@ export function sendActivityPage(
 const queryOf = (parameters: Readonly<Record<string, string>>): string =>
   new URLSearchParams(parameters).toString();
 
-/** Percentage with two decimals, rounded down, so that a holder of nearly everything never has more than 100. */
+/** A percentage with two decimals, rounded down, so that a holder of almost all units never has more than 100 %. */
 export function percentOf(part: U128, whole: U128): number {
   return BigInt(whole) === 0n ? 0 : Number((BigInt(part) * 10_000n) / BigInt(whole)) / 100;
 }

@@ -6,7 +6,7 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type Height, parseHeight } from '#kernel/primitives/height.ts';
 
-/** The rune of a name. Throws `not_found`, and `derived_table_behind` while the table is being filled. */
+/** The rune with a name. Throws `not_found`, and `derived_table_behind` while the table of runes is being filled. */
 export async function foundRune(client: ClientBase, name: string): Promise<RuneDetail> {
   await requireRunes(client);
   const rune = await runeDetail(client, runeQuestionOf(name));
@@ -14,13 +14,13 @@ export async function foundRune(client: ClientBase, name: string): Promise<RuneD
   return rune;
 }
 
-/** A height at which runes are known. Throws `not_found` otherwise. */
+/** Returns the height if runes are known at it. Throws `not_found` otherwise. */
 export async function knownHeight(client: ClientBase, height: Height): Promise<Height> {
   if (await knowsRunesAt(client, height)) return height;
   throw new AppError('not_found', `runes are unknown at height ${height}`);
 }
 
-/** The height of `at`; null if it is absent. Throws `request_invalid`. */
+/** The height in the parameter `at`. Null: the parameter is absent. Throws `request_invalid`. */
 export function heightOfAt(at: string | undefined): Height | null {
   if (at === undefined) return null;
   const height = parseHeight(at);
@@ -28,7 +28,9 @@ export function heightOfAt(at: string | undefined): Height | null {
   throw new AppError('request_invalid', `at is not a height: ${quoted(at)}`, { parameter: 'at' });
 }
 
-/** The height that `at` names, or that of the tip. Throws `request_invalid` above the tip. */
+/**
+ * The requested height, or the tip's height if none is requested. Throws `request_invalid` for a height above the tip.
+ */
 export function heightAt(asked: Height | null, tip: Tip | null): Height {
   if (tip === null) throw new AppError('not_found', 'no block is indexed');
   if (asked === null) return tip.height;

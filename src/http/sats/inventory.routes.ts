@@ -20,7 +20,7 @@ const typeAnswer = Type.Object({
   minSize: integer,
 });
 
-/** The operator's special sats, in the public interface's form (docs/inventory.md). */
+/** Route of the operator's special sats, in the public interface's form (docs/inventory.md). */
 export function inventoryRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -40,7 +40,9 @@ export function inventoryRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Standings of each type that can be ordered. Without an index of sats none can, because orders are refused. */
+/**
+ * Stock of each type that can be ordered. Without an index of sats no type can be ordered, because orders are refused.
+ */
 async function shownStanding(
   { inventory = null, pool }: { readonly inventory?: Inventory | null; readonly pool: pg.Pool },
   signal: AbortSignal,

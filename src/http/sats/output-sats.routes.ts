@@ -12,7 +12,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { outputSatsAnswer, outputSatsView, rangesATurn } from './output-sats.ts';
 import { satributesInForce } from './satributes-in-force.ts';
 
-/** The sats of an output on demand. It needs a node and no index (docs/satributes.md). */
+/** Route that finds the sats of an output on request. It needs a node, but no index (docs/satributes.md). */
 export function outputSatsRoutes(app: App, deps: AppDependencies): void {
   const { satTracer = null } = deps;
   apiRoute(app, {

@@ -7,7 +7,10 @@ import { type Rarity, rarities } from '#kernel/sats/rarity.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import type { TracedSats } from '#sat-ranges/sat-tracer.ts';
 
-/** Maximum number of special ranges of one output: a megabyte of an answer. Counts are exact beyond it. */
+/**
+ * Maximum number of special ranges of one output in an answer: one megabyte. Counts are exact, also if there are more
+ * ranges.
+ */
 const specialMax = 10_000;
 
 const integer = Type.Integer();
@@ -35,7 +38,7 @@ export const outputSatsAnswer = Type.Object({
   ),
 });
 
-/** Ranges compared with all satributes in one turn of the event loop, in some milliseconds. */
+/** Maximum number of ranges that one turn of the event loop compares with all satributes: some milliseconds. */
 export const rangesATurn = 250;
 
 /** The sats of an output. Unknown sats are reported as unknown, never as common. */
@@ -62,7 +65,7 @@ export async function outputSatsView(
   };
 }
 
-/** The special sats of an output; at most `limit` ranges. */
+/** The special sats of an output, with at most `limit` ranges. */
 export async function specialOf(
   ranges: readonly SatRange[],
   book: SatributeBook,

@@ -20,7 +20,10 @@ import { whyNotSpendable } from '#utxos/why-not-spendable.ts';
 import { satributesInForce } from './satributes-in-force.ts';
 import { specialRangeJson, specialRangeSchema } from './scan-outputs.ts';
 
-/** Bounds in sats per virtual byte: nodes relay nothing below, and no one has ever paid more. */
+/**
+ * Bounds of a fee rate in sats per virtual byte. Nodes relay nothing below the lower bound, and no one has ever paid
+ * more than the upper bound.
+ */
 const feeRateLeast = 0.1;
 const feeRateMost = 10_000;
 const feeText = '^[0-9]{1,5}(\\.[0-9]{1,8})?$';
@@ -54,7 +57,9 @@ const extractAnswer = Type.Object({
   }),
 });
 
-/** The extractor of the public interface: moves special sats into outputs of their own (docs/satributes.md). */
+/**
+ * Route of the public interface's extractor, which moves special sats into outputs of their own (docs/satributes.md).
+ */
 export function satextractorRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',
@@ -72,7 +77,10 @@ export function satextractorRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Maximum number of reasons in the message of a 404: most reasons name no transaction, and there are few. */
+/**
+ * Maximum number of reasons in the message of a 404. There are few different reasons, because most of them name no
+ * transaction.
+ */
 const reasonsShown = 5;
 
 /** An output that is not spent although it may contain special sats. */
@@ -121,7 +129,7 @@ async function extract(
   };
 }
 
-/** The message of a 404, which has no list of outputs, but each of their reasons once. */
+/** The message of a 404. It has no list of outputs, but each of their reasons once. */
 function nothingWanted(leftOut: readonly LeftOut[]): string {
   if (leftOut.length === 0) return 'the address has no such special sats';
   const counts = new Map<string, number>();
@@ -134,7 +142,7 @@ function nothingWanted(leftOut: readonly LeftOut[]): string {
 
 const nameOf = ({ txid, vout }: Utxo): string => outpointText(displayHash(txid), vout);
 
-/** The spendable outputs with their wanted sats, and the others with the reason. */
+/** The spendable outputs with their wanted sats, and all other outputs with the reason. */
 async function candidatesOf(
   deps: AppDependencies,
   scanAddress: string,
@@ -216,7 +224,7 @@ function refusal(plan: Refusal): AppError {
         'these special ranges do not fit into one transaction: name fewer satributes in filterSatributes',
       );
     case 'fee-unpaid':
-      // the words that public clients show
+      // the exact message that public clients show
       return invalid(
         `Not enough cardinal spendable funds.\nAddress has: ${plan.there} sats\nNeeded: ${plan.needed} sats`,
       );

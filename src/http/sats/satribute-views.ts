@@ -7,7 +7,10 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type Sat, satSupply } from '#kernel/sats/sat.ts';
 import { type SatRange } from '#kernel/sats/sat-range.ts';
 
-/** Maximum number of ranges of a satribute that are shown. A list has at most hundreds of thousands. */
+/**
+ * Maximum number of ranges of a satribute in an answer. A satribute with a list has at most some hundred thousand
+ * ranges.
+ */
 const rangesMax = 100;
 const allSats: SatRange = { start: 0, end: satSupply };
 
@@ -105,15 +108,15 @@ export function satributeView(
   return sat === null ? view : { ...view, explain: explanationOf(satribute, sat, book) };
 }
 
-/** Facts of a rule besides the first of its ranges. */
+/** Facts about a rule, in place of its long list of ranges. */
 interface RuleSummary extends Partial<Pick<ProvenanceRule, 'outputs'>> {
   readonly kind: SatributeRule['kind'];
-  /** Number of ranges in its list. */
+  /** Number of ranges in the rule's list. */
   readonly count?: number;
   readonly why?: string;
 }
 
-/** A rule for an answer. Long lists are not repeated, because the answer has their first ranges already. */
+/** A rule in an answer. The rule's long list is left out, because the answer already has the first ranges. */
 function ruleView(rule: SatributeRule): SatributeRule | RuleSummary {
   if (rule.kind === 'ranges' && rule.ranges.length > rangesMax)
     return { kind: rule.kind, count: rule.ranges.length };
@@ -128,7 +131,7 @@ export function satributeNames(sat: Sat, book: SatributeBook): { id: string; tit
   return book.satributes.filter(({ id }) => named.has(id)).map(({ id, title }) => ({ id, title }));
 }
 
-/** The satributes of a sat, each with the reason, and those that it may have. */
+/** The satributes of a sat, each with its reason, and the satributes that the sat may have. */
 export function satributeReasons(
   sat: Sat,
   book: SatributeBook,
@@ -166,12 +169,12 @@ export function satExplainView(sat: Sat, book: SatributeBook): Static<typeof sat
 function explanationOf(satribute: Satribute, sat: Sat, book: SatributeBook): Static<typeof explanation> {
   const { rule } = satribute;
   if (whyUnknown(rule) !== null) return { sat, has: null, range: null };
-  // facts of mainnet apply to no sat of another network
+  // a rule with facts of mainnet applies to no sat of another network
   const has = book.isMeant(satribute) && countWithin(rule, { start: sat, end: sat + 1 }) > 0;
   return { sat, has, range: has ? rangeAround(rule, sat) : null };
 }
 
-/** The range of a rule that contains a sat: the whole range of a list, otherwise only the sat. */
+/** The range of a rule that contains a sat. For a rule with a list, the whole range. Otherwise only the sat. */
 function rangeAround(rule: Satribute['rule'], sat: Sat): SatRange {
   if (rule.kind === 'blocks') {
     for (const found of rangesWithin(rule, allSats)) if (found.start <= sat && sat < found.end) return found;

@@ -1,7 +1,7 @@
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 
-/** The definitions that are in force now. */
+/** The currently active definitions of satributes. */
 export function satributesInForce({
   satributes,
   network,

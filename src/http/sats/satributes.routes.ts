@@ -33,7 +33,7 @@ import { satributesInForce } from './satributes-in-force.ts';
 const tags = ['sats'] as const;
 const config = { errors: 'own', guard: open } as const;
 
-/** The definitions of satributes, and the satributes of a sat (docs/satributes.md). They need no index. */
+/** Routes of the definitions of satributes, and of the satributes of a sat (docs/satributes.md). They need no index. */
 export function satributesRoutes(app: App, deps: AppDependencies): void {
   const page = async (reply: FastifyReply, show: (site: Site) => Markup): Promise<FastifyReply> =>
     withSnapshot(

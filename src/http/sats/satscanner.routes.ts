@@ -16,10 +16,10 @@ import { refuseTwins, scanAnswer, scanOutputs } from './scan-outputs.ts';
 
 const tags = ['sats'] as const;
 const config = { errors: 'serviceRead', guard: builds } as const;
-/** Maximum number of outputs of one scan: each is looked up at the node. */
+/** Maximum number of outputs in one scan. Each output is looked up at the node. */
 const outputsMax = 10_000;
 
-/** The scanner of the public interface: special sats of outputs and addresses (docs/satributes.md). */
+/** Routes of the public interface's scanner: special sats of outputs and addresses (docs/satributes.md). */
 export function satscannerRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

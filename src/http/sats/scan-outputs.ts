@@ -16,13 +16,13 @@ import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
 import { rangesATurn, rarestIn, specialOf } from './output-sats.ts';
 import { satributesInForce } from './satributes-in-force.ts';
 
-/** Maximum number of ranges and special ranges of one answer: 8 MB. */
+/** Maximum number of ranges, and of special ranges, in one answer: 8 MB. */
 const rangesMax = 50_000;
 
 const integer = Type.Integer();
 const text = Type.String();
 
-/** The public form of a special range. */
+/** A special range in the public interface's form. */
 export const specialRangeSchema = Type.Object({
   start: integer,
   output: text,
@@ -56,9 +56,10 @@ type Scan = Static<typeof scanAnswer>['result'];
 const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
 
 /**
- * The sats of some outputs, in their order. All share the time of one walk; outputs that it does not reach are unknown.
+ * The sats of some outputs, in the order of the outputs. All outputs share the time limit of one trace. Sats of outputs
+ * that it does not reach in time are unknown.
  *
- * @param isGone what to do about an output that the node does not have as an unspent one
+ * @param isGone decides about an output that is not unspent according to the node
  */
 export async function scanOutputs(
   deps: AppDependencies,
@@ -73,15 +74,15 @@ export async function scanOutputs(
   return scanOf({ outpoints, held, found }, satributesInForce(deps), asker.client, isGone);
 }
 
-/** Outputs, and the known facts of each by its position. */
+/** Outputs, and the known facts of each output by its index. */
 interface Known {
   readonly outpoints: readonly Outpoint[];
-  /** Ids of inscriptions. */
+  /** Ids of the inscriptions in each output. */
   readonly held: ReadonlyMap<number, string[]>;
   readonly found: Awaited<ReturnType<typeof traceOutputs>>;
 }
 
-/** The answer about outputs, made in turns of a client. */
+/** The answer about outputs. The work is done in turns with other clients. */
 export async function scanOf(
   { outpoints, held, found }: Known,
   book: SatributeBook,
@@ -119,7 +120,7 @@ async function addKnown(
     return;
   }
   const special = await specialOf(ranges, book, work, left);
-  // an incomplete list without this note would mean that the rest is common
+  // without this note a client would take all sats outside the incomplete list for common sats
   if (!special.isComplete)
     scan.unknown.push({
       output,
@@ -143,7 +144,7 @@ export function specialRangeJson(
   return { start, output, size: end - start, offset, satributes: names };
 }
 
-/** The inscriptions in each output, by its position in the list. */
+/** The inscriptions in each output, by the output's index in the list. */
 async function heldBy(
   { pool }: AppDependencies,
   outpoints: readonly Outpoint[],

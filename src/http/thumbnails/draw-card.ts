@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import sharp, { type OverlayOptions } from 'sharp';
 import type { CardOrder, Drawing } from './drawing.ts';
 
-/** Width of the card, the size in which sites show shared links. */
+/** Width of the card. The card has the size in which sites show shared links. */
 const width = 1200;
 const height = 630;
 const margin = 72;
@@ -16,15 +16,15 @@ const fontfile = fileURLToPath(new URL('../pictures/fonts/serif.ttf', import.met
 const icon = readFileSync(new URL('../../web/assets/icons/icon-192.png', import.meta.url));
 const iconEdge = 56;
 
-/** Sizes of a title: the largest that fits is used. */
+/** Font sizes of a title in pixels. The largest size that fits is used. */
 const titleSizes = [76, 60, 46, 36] as const;
 const titleHeight = 250;
 const lineSize = 32;
 const lineHeight = 48;
-/** Maximum drawn characters of a text: more do not fit at the smallest size. */
+/** Maximum number of characters of a text that are drawn. More do not fit, even at the smallest size. */
 const charsMax = 160;
 
-/** A card with texts on the left, a thumbnail on the right, and our name below. */
+/** Draws a card with texts on the left, a thumbnail on the right, and this service's name below. */
 export async function drawCard({ head, title, lines, network, thumbnail }: CardOrder): Promise<Drawing> {
   try {
     const room = width - 2 * margin - (thumbnail === null ? 0 : edge + margin);
@@ -61,7 +61,7 @@ export async function drawCard({ head, title, lines, network, thumbnail }: CardO
       .toBuffer();
     return { kind: 'picture', picture };
   } catch {
-    // the library cannot draw this text: the page is shared without a picture
+    // the library cannot draw this text, so the page is shared without a picture
     return { kind: 'none' };
   }
 }
@@ -81,9 +81,9 @@ interface Style {
   /** Size of the font in pixels. */
   readonly size: number;
   readonly colour: string;
-  /** Pixels of width. */
+  /** Width for the text in pixels. */
   readonly room: number;
-  /** Pixels of height; absent: those of a title. */
+  /** Maximum height in pixels. Absent: that of a title. */
   readonly most?: number;
 }
 
@@ -98,14 +98,17 @@ async function fitting(title: string, room: number): Promise<Drawn> {
 
 const drawn = async (text: string, style: Style): Promise<Buffer> => (await measured(text, style)).picture;
 
-/** Draws a text within its room. Marks above and below letters have no limit, so the rest is cut off. */
+/**
+ * Draws a text within its width and height. The rest is cut off, because marks above and below letters may have any
+ * height.
+ */
 async function measured(text: string, { size, colour, room, most = titleHeight }: Style): Promise<Drawn> {
   const { data, info } = await sharp({
     text: {
       text: `<span foreground="${colour}">${markupOf(text)}</span>`,
       font: `Satscribe Serif Bold ${size}`,
       fontfile,
-      // so that a point is a pixel
+      // at 72 dpi a point is a pixel
       dpi: 72,
       width: room,
       rgba: true,
@@ -119,7 +122,7 @@ async function measured(text: string, { size, colour, room, most = titleHeight }
   return { picture: await sharp(data).extract(cut).png().toBuffer(), height: info.height };
 }
 
-/** A text in the markup of Pango: one line without control characters, and with all markup escaped. */
+/** A text in Pango's markup: one line, without control characters, and with all markup escaped. */
 function markupOf(text: string): string {
   const characters = Array.from(
     text
@@ -128,7 +131,7 @@ function markupOf(text: string): string {
       .trim(),
   );
   const shown = characters.length > charsMax ? [...characters.slice(0, charsMax - 1), '…'] : characters;
-  // an empty text has no size, which the library refuses
+  // use a dash for an empty text, because the library refuses a text without a size
   if (shown.length === 0) return '—';
   return shown.map((character) => entities[character] ?? character).join('');
 }

@@ -10,26 +10,27 @@ import {
 } from './drawing.ts';
 
 /**
- * A process that only decodes images of strangers: no environment, no connection, one image at a time. It ends itself
- * beyond its memory, and its parent ends it beyond its time (thumbnail-drawer.ts).
+ * A process that only decodes images of strangers: it has no environment and no connection, and decodes one image at a
+ * time. The process ends itself if it uses too much memory, and its parent ends it if it takes too long
+ * (thumbnail-drawer.ts).
  */
 
-/** Maximum width and height: a card of a list, on a screen with two dots per pixel. */
+/** Maximum width and height of a thumbnail: a card of a list, on a screen with two dots per pixel. */
 const edge = 400;
 const quality = 80;
-/** Colour of the background, because JPEG has no transparency. */
+/** Colour of the background of JPEGs, because JPEG has no transparency. */
 const paper = '#ffffff';
-/** Largest edge of pixel art, which is enlarged with sharp edges. */
+/** Maximum width and height of images that count as pixel art. Pixel art is enlarged with sharp edges. */
 const pixelArtEdge = edge / 2;
-/** Memory limit of this process. */
+/** Memory limit of this process in bytes. */
 const memoryBytes = Number(process.argv[2]);
-/** Milliseconds between checks of the memory: a decoder fills some hundred megabytes in a tenth of a second. */
+/** How often the memory is checked, in ms. A decoder fills some hundred megabytes in a tenth of a second. */
 const lookEveryMs = 10;
 
-// no part of an image is used again
+// keep nothing in memory, because no part of an image is used a second time
 sharp.cache(false);
 sharp.concurrency(1);
-// libvips knows forty formats; these are the ones that browsers show, without PDF
+// of libvips' forty formats, allow only those that browsers show, without PDF
 const loaders = {
   pixels: [
     'VipsForeignLoadJpegBuffer',
@@ -38,12 +39,12 @@ const loaders = {
     'VipsForeignLoadNsgifBuffer',
     'VipsForeignLoadHeifBuffer',
   ],
-  // an SVG from memory has no address, so it loads no file and no other server: only its own `data:`
+  // an SVG in memory has no address, so it can load no file and nothing from other servers, only its own `data:` URLs
   svg: ['VipsForeignLoadSvgBuffer'],
-  // thumbnails and icons of ours
+  // thumbnails and icons that this service made
   card: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'],
 } as const;
-/** Dots per inch: that of browsers, and one for drawings that are too large. */
+/** Dots per inch to try: first the density of browsers, then a lower one for drawings that are too large. */
 const densities = [72, 4] as const;
 
 giveWayToOthers();
@@ -62,7 +63,7 @@ async function draw(order: AnyOrder): Promise<Drawing> {
   return order.kind === 'svg' ? drawSvg(order) : drawPixels(order);
 }
 
-/** Draws the first frame, upright, within the edges. */
+/** Draws the first frame, upright, scaled to fit into `edge`. */
 async function drawPixels({ image, form }: ImageOrder): Promise<Drawing> {
   try {
     const opened = sharp(image, { limitInputPixels: drawnPixelsMax, pages: 1, failOn: 'error' });
@@ -77,14 +78,14 @@ async function drawPixels({ image, form }: ImageOrder): Promise<Drawing> {
     });
     return { kind: 'picture', picture: await written(sized, form, isPixelArt) };
   } catch {
-    // every error is about these bytes
+    // every error here is about these bytes
     return { kind: 'none' };
   }
 }
 
 /**
- * Draws an SVG, scaled before it is drawn. A result without visible pixels becomes no picture: its art needs scripts,
- * or time to pass.
+ * Draws an SVG at the scale of the thumbnail. A result without visible pixels is no picture: the art needs scripts, or
+ * appears only after some time.
  */
 async function drawSvg({ image, form }: ImageOrder): Promise<Drawing> {
   for (const density of densities) {
@@ -99,7 +100,7 @@ async function drawSvg({ image, form }: ImageOrder): Promise<Drawing> {
       const pixels = sharp(drawn.data, { raw: { width, height, channels: 4 } });
       return { kind: 'picture', picture: await written(pixels, form, true) };
     } catch (error) {
-      // every other error is about these bytes, at any density
+      // every error except the pixel limit is about these bytes, so another density would not help
       if (!String(error).includes('pixel limit')) break;
     }
   }
@@ -115,7 +116,7 @@ function isVisible(pixels: Buffer): boolean {
 /**
  * Writes an image.
  *
- * @param isSharp with edges that a coarser colour would blur
+ * @param isSharp whether the image has edges that coarser colours would blur
  */
 async function written(image: Sharp, form: ImageOrder['form'], isSharp: boolean): Promise<Buffer> {
   return form === 'webp'
@@ -126,13 +127,13 @@ async function written(image: Sharp, form: ImageOrder['form'], isSharp: boolean)
         .toBuffer();
 }
 
-/** Makes Linux end this process first if the machine runs out of memory. */
+/** Makes Linux end this process first if the machine runs out of memory, so that other processes survive. */
 function giveWayToOthers(): void {
   if (process.platform !== 'linux') return;
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // a sandbox may forbid it, and the bound holds without it
+    // a sandbox may forbid this, and the memory limit works without it
   }
 }
 

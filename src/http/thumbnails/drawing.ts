@@ -1,4 +1,4 @@
-/** Messages to the decoder's process, and its answers. */
+/** Messages to the decoder's process, and the process's answers. */
 
 /** The formats of pictures: WebP keeps transparency, JPEG has a white background. */
 export const pictureForms = ['jpeg', 'webp'] as const;
@@ -7,30 +7,30 @@ export type PictureForm = (typeof pictureForms)[number];
 /** An image to draw. */
 export interface ImageOrder {
   readonly image: Buffer;
-  /** `svg`: a text, which is drawn; `pixels`: an image, which is decoded. */
+  /** `svg`: a text that is drawn. `pixels`: an image that is decoded. */
   readonly kind: 'svg' | 'pixels';
   readonly form: PictureForm;
 }
 
-/** A picture of texts, shown with links to a page. */
+/** A picture with texts, which sites show for a link to a page. */
 export interface CardOrder {
   readonly kind: 'card';
-  /** The kind of the page. */
+  /** The kind of page. */
   readonly head: string;
   readonly title: string;
   readonly lines: readonly string[];
-  /** Network, shown in its corner. */
+  /** The network's name, shown in a corner of the picture. */
   readonly network: string;
-  /** A JPEG that we drew; null: there is none. */
+  /** A JPEG that this service drew. Null: there is none. */
   readonly thumbnail: Buffer | null;
 }
 
 export type AnyOrder = ImageOrder | CardOrder;
 
-/** An order, with the number that its answer repeats. */
+/** An order to draw, and a number that the answer repeats. */
 export type DrawingOrder = AnyOrder & { readonly number: number };
 
-/** `picture`: drawn. `none`: these bytes are not an image that is decoded here. */
+/** `picture`: the picture was drawn. `none`: these bytes are not an image of a supported format. */
 export type Drawing = { readonly kind: 'picture'; readonly picture: Buffer } | { readonly kind: 'none' };
 
 export interface DrawingAnswer {
@@ -39,7 +39,7 @@ export interface DrawingAnswer {
 }
 
 /**
- * Maximum pixels that are decoded. With four bytes each they take 200 MB, in formats that are decoded whole. Cameras
- * make 50 million at most, and inscriptions have less than 4 MB.
+ * Maximum number of pixels of an image. With four bytes each they take 200 MB, in formats that are decoded whole.
+ * Cameras make images of 50 million pixels at most, and inscriptions have less than 4 MB.
  */
 export const drawnPixelsMax = 50_000_000;

@@ -7,18 +7,25 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { drawnPixelsMax } from './drawing.ts';
 import { wholeBody } from './whole-body.ts';
 
-/** Maximum bytes of all images of one SVG, without their encodings: a block has 4 MB. */
+/**
+ * Maximum number of bytes of all images in one SVG, without their content encodings. It is the size of a full block.
+ */
 const bytesMax = 4_000_000;
-/** Maximum pixels of all images of one SVG: they are decoded to four bytes each, besides the drawing. */
+/**
+ * Maximum number of pixels of all images in one SVG. In addition to the drawing, they are decoded to four bytes each.
+ */
 const pixelsMax = drawnPixelsMax / 2;
 
-/** `unknown`: an inscription is not known (yet). `none`: one is not an image of pixels, or they are too large. */
+/**
+ * `unknown`: a referenced inscription is not known yet, or does not exist. `none`: one of them is not an image of
+ * pixels, or they are too large together.
+ */
 export type ReferencedImages =
   | { readonly kind: 'read'; readonly addresses: ReadonlyMap<string, string> }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'none' };
 
-/** Images that an SVG shows, as `data:` addresses by the ids of their inscriptions. */
+/** The images that an SVG shows, as `data:` URLs by the ids of their inscriptions. */
 export async function referencedImages(
   reads: ContentReads,
   asker: Asker,
@@ -45,7 +52,7 @@ export async function referencedImages(
   return { kind: 'read', addresses };
 }
 
-/** The type of an image that is decoded within an SVG: PNG, JPEG, GIF or WebP. Null: another type. */
+/** The content type of an image that can be decoded within an SVG: PNG, JPEG, GIF or WebP. Null: any other content. */
 function drawableType(image: Buffer): string | null {
   const first = image.toString('latin1', 0, 12);
   if (first.startsWith('\x89PNG')) return 'image/png';

@@ -4,10 +4,10 @@ import {
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
 
-/** Maximum number of references to inscriptions in a drawn SVG: layers of generated art are about ten. */
+/** Maximum number of references to inscriptions in an SVG that is drawn. Generated art has about ten layers. */
 export const referencesMax = 24;
 
-/** Needs of an SVG that is drawn without a browser. */
+/** Needs of an SVG that would be drawn without a browser. */
 export type SvgNeeds =
   | { readonly kind: 'none' }
   /** It is drawn by its scripts, or has parts in HTML. */
@@ -32,11 +32,11 @@ export function svgNeeds(svg: string): SvgNeeds {
 }
 
 /**
- * The SVG with other inscriptions in it as `data:` addresses.
+ * The SVG with `data:` URLs in place of its references to inscriptions. Null: the result would be longer than
+ * `charsMax`.
  *
- * @param addressOf by id; null: that reference stays, and is not drawn
- *
- * @param charsMax a longer result becomes null: an SVG may name one image a thousand times
+ * @param addressOf gives the URL by id; null: the reference is unchanged, and not drawn
+ * @param charsMax needed because an SVG may name one image a thousand times
  */
 export function withReferences(
   svg: string,

@@ -2,19 +2,19 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { AnyOrder, Drawing, DrawingAnswer, DrawingOrder } from './drawing.ts';
 
-/** `given up`: it took too long or too much memory, or ended its process. It may succeed another time. */
+/** `given up`: the drawing took too long or too much memory, or ended its process. A later attempt may succeed. */
 export type Drawn = Drawing | { readonly kind: 'given up' };
 
-/** Longest time of an image: 50 million pixels of a PNG take a second, and a few on a slow machine. */
+/** How long one image may take, in ms. 50 million pixels of a PNG take a second, or a few seconds on a slow machine. */
 const drawMsDefault = 5_000;
 /**
- * Memory of the process: 50 million pixels of 16 bits for each of four channels, interlaced so that they are decoded
- * whole, take 517 MiB with Node itself.
+ * Maximum memory of the process in bytes. An interlaced image is decoded whole: 50 million pixels with four channels of
+ * 16 bits take 517 MiB, including Node itself.
  */
 const memoryBytesDefault = 640 * 1024 * 1024;
-/** Time without work after which the process ends: idle, it holds 80 MB. */
+/** How long the process may be idle before it ends, in ms. An idle process holds 80 MB. */
 const idleMs = 60_000;
-/** Megabytes of its own JavaScript: an image and its answer. */
+/** Maximum JavaScript heap of the process, in megabytes: an image and its answer. */
 const heapMegabytes = 96;
 
 interface DrawingBounds {
@@ -25,8 +25,8 @@ interface DrawingBounds {
 const program = fileURLToPath(new URL('./draw-thumbnail.worker.ts', import.meta.url));
 
 /**
- * Decodes images in a separate process, which is started when it is needed: a decoder that crashes, hangs or fills
- * memory ends that process, and the next image starts a new one. The caller passes one image at a time.
+ * Decodes images in a separate process, which starts when it is needed. If a decoder crashes, hangs or fills the
+ * memory, only that process ends, and the next image starts a new process. The caller passes one image at a time.
  */
 export class ThumbnailDrawer {
   readonly #drawMs: number;
@@ -37,17 +37,17 @@ export class ThumbnailDrawer {
   #ended = 0;
 
   /**
-   * Starts without a process.
+   * Creates the drawer; no process starts yet.
    *
-   * @param drawMs the time that one image may take
-   * @param memoryBytes the memory of the process
+   * @param drawMs how long one image may take
+   * @param memoryBytes the maximum memory of the process
    */
   constructor({ drawMs = drawMsDefault, memoryBytes = memoryBytesDefault }: DrawingBounds = {}) {
     this.#drawMs = drawMs;
     this.#memoryBytes = memoryBytes;
   }
 
-  /** Counts since the start: images that were tried, and those that were given up. */
+  /** Numbers since the start: images that were tried, and images that were given up. */
   get counts(): { readonly tried: number; readonly givenUp: number } {
     return { tried: this.#drawn, givenUp: this.#ended };
   }
@@ -73,14 +73,14 @@ export class ThumbnailDrawer {
 
   #start(): ChildProcess {
     const decoder = fork(program, [String(this.#memoryBytes)], {
-      // bytes as they are
+      // pass bytes without conversion
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${heapMegabytes}`],
-      // without the service's secrets
+      // the process must not have the service's secrets
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    // the process could not be started or written to: its image is given up
+    // the process could not be started or written to, so its image is given up
     decoder.on('error', () => this.#end(decoder));
     decoder.on('exit', () => this.#forget(decoder));
     this.#process = decoder;
@@ -97,7 +97,7 @@ export class ThumbnailDrawer {
   }
 }
 
-/** The answer of a process, or the fact that it ended or took too long. */
+/** The answer of a process. `given up` if the process ended or took too long. */
 function ordered(decoder: ChildProcess, order: DrawingOrder, timeoutMs: number): Promise<Drawn> {
   return new Promise((resolve) => {
     const settle = (drawn: Drawn): void => {
@@ -118,6 +118,6 @@ function ordered(decoder: ChildProcess, order: DrawingOrder, timeoutMs: number):
   });
 }
 
-/** Restores buffers, which messages carry as views of received bytes. */
+/** Restores buffers: messages carry them as views of the received bytes. */
 const withBuffer = (drawing: Drawing): Drawing =>
   drawing.kind === 'picture' ? { kind: 'picture', picture: Buffer.from(drawing.picture) } : drawing;

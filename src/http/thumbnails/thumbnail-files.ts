@@ -4,23 +4,23 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Bytes of all files: fifty thousand pictures of 20 kB. The least recently used ones are deleted first, and drawn again
- * on request.
+ * Maximum size of all files in bytes: fifty thousand pictures of 20 kB. The least recently used files are deleted
+ * first, and drawn again on request.
  */
 const bytesMaxDefault = 1_000_000_000;
-/** A file takes whole blocks of its disk. */
+/** Size of a disk block. Each file takes whole blocks. */
 const blockBytes = 4096;
-/** End of names; the form is an earlier part of the name. */
+/** End of file names. An earlier part of the name has the form. */
 const suffix = '.picture';
 
 /**
- * Thumbnails in files below a folder, named by their content. They can be drawn again, so they are in files and not in
- * the database: no backup includes them, and an API process needs no right to write to tables. Processes may share a
- * folder: a file is complete or absent, and one that another process deleted is absent.
+ * Thumbnails in files of a folder, named by their content. They are in files and not in the database, because they can
+ * be drawn again: backups need not include them, and an API process needs no right to write to tables. Processes may
+ * share a folder: a file is either complete or missing, and a file that another process deleted counts as missing.
  */
 export class ThumbnailFiles {
   readonly #folder: string;
-  /** Names with their bytes on disk. */
+  /** Sizes on disk, by file name. */
   readonly #known: LRUCache<string, number>;
   #opened: Promise<void> | null = null;
 
@@ -36,7 +36,7 @@ export class ThumbnailFiles {
   }
 
   /**
-   * Reads a picture.
+   * Reads a picture. Null: it is not stored.
    *
    * @param name hexadecimal digits
    */
@@ -52,7 +52,7 @@ export class ThumbnailFiles {
     }
   }
 
-  /** Writes a picture. Throws the errors of the file system: no room, no right. */
+  /** Writes a picture. Throws the errors of the file system, for example if the disk is full or access is denied. */
   async write(name: string, picture: Buffer): Promise<void> {
     await this.#open();
     await mkdir(join(this.#folder, name.slice(0, 2)), { recursive: true, mode: 0o700 });
@@ -70,7 +70,7 @@ export class ThumbnailFiles {
     return join(this.#folder, name.slice(0, 2), `${name}${suffix}`);
   }
 
-  /** Finds the files of earlier processes, once. */
+  /** Finds the files of earlier processes. This happens only once. */
   #open(): Promise<void> {
     this.#opened ??= this.#learn();
     return this.#opened;
@@ -80,7 +80,7 @@ export class ThumbnailFiles {
     for (const part of await readdir(this.#folder).catch(() => [])) {
       for (const file of await readdir(join(this.#folder, part)).catch(() => [])) {
         const path = join(this.#folder, part, file);
-        // left by a process that ended while writing
+        // the file is incomplete, because a process ended while it wrote the file
         if (!file.endsWith(suffix)) await rm(path, { force: true }).catch(() => undefined);
         else {
           const found = await stat(path).catch(() => null);

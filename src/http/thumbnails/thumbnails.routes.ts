@@ -35,7 +35,10 @@ import { wholeBody } from './whole-body.ts';
 const placeholderOf = (name: string): Buffer =>
   readFileSync(new URL(`./placeholders/${name}`, import.meta.url));
 
-/** Empty frames of 400 × 400, used if there is no picture. As WebP they say why, in a grey for both themes. */
+/**
+ * Empty pictures of 400 × 400 for contents without a picture. As WebP they show the reason, in a grey that both themes
+ * can show.
+ */
 const placeholders: Readonly<Record<PictureForm, Readonly<Record<Undrawn, Buffer>>>> = {
   jpeg: sameForAll(placeholderOf('none.jpeg')),
   webp: {
@@ -50,7 +53,7 @@ function sameForAll(picture: Buffer): Readonly<Record<Undrawn, Buffer>> {
   return { none: picture, scripts: picture, inscriptions: picture, 'given up': picture };
 }
 
-/** Cache rule for a content that the next block may bring. */
+/** Cache rule for a content that the next block may contain. */
 const untilItComes = 'public, max-age=10';
 const untilTriedAgain = `public, max-age=${givenUpMs / 1000}`;
 
@@ -61,10 +64,10 @@ const thumbnailPath = Type.Object({
   }),
 });
 
-/** Reads the thumbnail of an inscription as JPEG. Null: it has none. */
+/** Reads the thumbnail of an inscription as JPEG. Null: the inscription has none. */
 export type ThumbnailReader = (asker: Asker, id: InscriptionId) => Promise<Buffer | null>;
 
-/** `/thumbnails/<id>.jpeg` and `.webp`: a small picture of an inscription's content. */
+/** Routes of `/thumbnails/<id>.jpeg` and `.webp`: a small picture of an inscription's content. */
 export function thumbnailsRoutes(app: App, deps: PieceDependencies): ThumbnailReader {
   const { contents: reads, operations, logger, thumbnailsFolder = null } = deps;
   const drawer = new ThumbnailDrawer();
@@ -121,7 +124,7 @@ export function thumbnailsRoutes(app: App, deps: PieceDependencies): ThumbnailRe
   };
 }
 
-/** `/thumbnails/mint/<slug>/<place>.webp`: a small picture of an approved file, before it is inscribed. */
+/** Route of `/thumbnails/mint/<slug>/<place>.webp`: a small picture of an approved file that is not inscribed yet. */
 function mintThumbnailRoute(
   app: App,
   { pool, orders = null }: PieceDependencies,
@@ -186,7 +189,7 @@ const nonePicture = (form: PictureForm, why: Undrawn, cache: string): Picture =>
 });
 
 /**
- * The content that an inscription shows; null: the inscription exists, but its content is not known yet. Throws
+ * The content that an inscription shows. Null: the inscription exists, but its content is not known yet. Throws
  * `not_found`.
  */
 async function shownContent(

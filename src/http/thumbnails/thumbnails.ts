@@ -14,13 +14,13 @@ import { referencesMax, svgNeeds, withReferences } from './svg-art.ts';
 import type { ThumbnailDrawer } from './thumbnail-drawer.ts';
 import type { ThumbnailFiles } from './thumbnail-files.ts';
 
-/** Version of the drawing, a part of each name and tag. Increase it when the same image is drawn differently. */
+/** Version of the drawing, a part of each name and entity tag. Increase it when the same image is drawn differently. */
 export const drawingVersion = 2;
 
 /**
- * Reason for a missing picture. `none`: this content is never drawn. `scripts`: only its scripts would draw it.
- * `inscriptions`: it needs other inscriptions that are not images of pixels, or too many. `given up`: this attempt
- * failed.
+ * Reason for a missing picture. `none`: this content is never drawn. `scripts`: only the content's scripts would draw
+ * it. `inscriptions`: the content needs other inscriptions that are not images of pixels, or too many of them. `given
+ * up`: this attempt failed.
  */
 export type Undrawn = 'none' | 'scripts' | 'inscriptions' | 'given up';
 
@@ -33,43 +33,47 @@ export interface Art {
   /** Hash of the stored bytes. */
   readonly sha256: Uint8Array;
   readonly encoding: EncodingName | null;
-  /** Reads all bytes without their encoding; null: there are none to draw. */
+  /** Reads all bytes, decoded. Null: there are no bytes to draw. */
   readonly image: (asker: Asker) => Promise<Buffer | null>;
   readonly kind: ImageOrder['kind'];
   readonly form: PictureForm;
 }
 
-/** Maximum bytes of an SVG: longer ones have only been seen in attacks, as text that takes librsvg seconds. */
+/**
+ * Maximum number of bytes of an SVG. Longer SVGs have only been seen in attacks, with text that takes librsvg seconds.
+ */
 const svgBytesMax = 4_000_000;
 
 /** An image that is being drawn. */
 interface Making {
   readonly made: Promise<Thumbnail>;
   readonly controller: AbortController;
-  /** Requests that wait for it. */
+  /** Number of requests that wait for the image. */
   waiting: number;
 }
 
-/** Longest wait: two of the slowest images, which may take five seconds each. */
+/** How long a request waits at most, in ms: two of the slowest images, which may take five seconds each. */
 const waitMs = 12_000;
-/** Contents that could not be drawn, by their hash: 200 bytes each. */
+/** Maximum number of remembered contents that could not be drawn: 200 bytes each, by hash. */
 const undrawnMax = 20_000;
-/** Time after which a given up content is tried again: a bomb then takes less than 1 % of the decoder's time. */
+/**
+ * How long a given up content is not tried again, in ms. An image bomb then takes less than 1 % of the decoder's time.
+ */
 export const givenUpMs = 600_000;
 
 export interface ThumbnailParts {
   readonly reads: ContentReads;
   readonly drawer: ThumbnailDrawer;
-  /** Null: no thumbnails are kept. */
+  /** Null: thumbnails are not stored. */
   readonly files: ThumbnailFiles | null;
   /** Receives the error of a file that could not be written. */
   readonly onUnwritten: (error: unknown) => void;
 }
 
 /**
- * Thumbnails of contents, each drawn once for all inscriptions that show it. One image is drawn at a time, and clients
- * take turns; requests that wait too long are refused (`contents_busy`). Requests for one content share its drawing,
- * which is given up if the last of them disconnects before its turn.
+ * Thumbnails of contents. Each content is drawn once for all inscriptions that show it. One image is drawn at a time,
+ * and clients take turns. Requests that wait too long are refused (`contents_busy`). Requests for the same content
+ * share one drawing. If all of them disconnect before its turn, the drawing is cancelled.
  */
 export class Thumbnails {
   readonly #parts: ThumbnailParts;
@@ -81,7 +85,7 @@ export class Thumbnails {
     this.#parts = parts;
   }
 
-  /** Images that wait for the decoder. */
+  /** Number of images that wait for the decoder, and its limit. */
   get waiting(): QueueState {
     return this.#gate.state;
   }
@@ -97,7 +101,7 @@ export class Thumbnails {
     asker.signal.throwIfAborted();
     const making = this.#makings.get(name) ?? this.#begin(asker, name, art);
     return waitFor(making, asker.signal, (reason) => {
-      // later requests get a drawing that is not given up
+      // later requests start a new drawing, because this one is cancelled
       this.#forget(name, making);
       making.controller.abort(reason);
     });
@@ -112,7 +116,7 @@ export class Thumbnails {
 
   #begin(asker: Asker, name: string, art: Art): Making {
     const controller = new AbortController();
-    // others may wait for it when this client disconnects
+    // the drawing must not end when this client disconnects, because others may wait for it
     const own = ownAsker(asker.client, controller.signal);
     const making: Making = {
       made: this.#gate.run(own, () => this.#make(own, name, art)).finally(() => this.#forget(name, making)),
@@ -128,7 +132,7 @@ export class Thumbnails {
   }
 
   async #make(asker: Asker, name: string, art: Art): Promise<Thumbnail> {
-    // an image may have been drawn after its clients disconnected
+    // the image may have been drawn already, for clients that then disconnected
     const known = await this.#known(name);
     if (known !== null) return known;
     const image = await this.#imageOf(asker, art);
@@ -139,12 +143,12 @@ export class Thumbnails {
     return drawn;
   }
 
-  /** The bytes of an image within the bounds, or the reason why there are none. */
+  /** The bytes of an image within the bounds, or the reason why the image is not drawn. */
   async #imageOf(asker: Asker, art: Art): Promise<Buffer | Undrawn> {
     const image = await art.image(asker);
     if (image === null) return 'none';
     if (art.kind === 'svg') return svgOf(this.#parts.reads, asker, image);
-    // an image that no browser would show is not given to a decoder
+    // the decoder never gets an image that no browser would show
     const size = imageSize(image, true);
     if (size === null || size === 'more' || size.width * size.height > drawnPixelsMax) return 'none';
     return image;
@@ -155,7 +159,7 @@ export class Thumbnails {
     return { kind: 'undrawn', why };
   }
 
-  /** Keeps a thumbnail. If that fails, it is still sent, and drawn again next time. */
+  /** Stores a thumbnail. If that fails, the thumbnail is still sent, and drawn again for the next request. */
   async #keep(name: string, picture: Buffer): Promise<void> {
     await this.#parts.files?.write(name, picture).catch(this.#parts.onUnwritten);
   }
@@ -169,9 +173,9 @@ export function nameOf({ sha256, encoding, kind, form }: Art): string {
   return `${hash}${encodingDigit}${kindDigit}${pictureForms.indexOf(form)}${drawingVersion}`;
 }
 
-/** An SVG with the images that it shows, or the reason why it is not drawn. */
+/** An SVG with the images that it shows, or the reason why the SVG is not drawn. */
 async function svgOf(reads: ContentReads, asker: Asker, image: Buffer): Promise<Buffer | Undrawn> {
-  // compressed ones are for files, and browsers do not show them
+  // compressed SVGs are for files, and browsers do not show them
   const svg = image[0] === 0x1f || image.length > svgBytesMax ? null : utf8OrNull(image);
   if (svg === null) return 'none';
   const needs = svgNeeds(svg);
@@ -186,9 +190,9 @@ async function svgOf(reads: ContentReads, asker: Asker, image: Buffer): Promise<
 }
 
 /**
- * Waits until it is made, or until the signal is aborted: then throws its reason.
+ * Waits until the image is drawn. If the signal is aborted before that, throws its reason.
  *
- * @param onLeft called when no request waits for it any more
+ * @param onLeft called when no request waits for the image any more
  */
 function waitFor(making: Making, signal: AbortSignal, onLeft: (reason: unknown) => void): Promise<Thumbnail> {
   making.waiting++;

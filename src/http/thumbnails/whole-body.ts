@@ -9,7 +9,7 @@ interface EncodedBody {
   readonly encoding: EncodingName | null;
 }
 
-/** All bytes of a body without its encoding. Null: it has none, more than `bytesMax`, or does not decode. */
+/** All bytes of a body, decoded. Null: there is no body, it has more than `bytesMax`, or it cannot be decoded. */
 export async function wholeBody(
   reads: ContentReads,
   asker: Asker,

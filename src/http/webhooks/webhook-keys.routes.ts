@@ -20,7 +20,7 @@ const keysAnswer = Type.Object({
   ),
 });
 
-/** Keys with which receivers verify webhooks (docs/webhooks.md). */
+/** Route of the keys with which receivers verify webhooks (docs/webhooks.md). */
 export function webhookKeysRoutes(app: App, { pool }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
