@@ -3,13 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A file that pages load from our own origin. */
+/** A file that pages load from this server. */
 export interface Asset {
   readonly bytes: Buffer;
   readonly type: string;
 }
 
-/** The files of `assets/style` in the order in which they make the one stylesheet: later ones win. */
+/**
+ * The files of `assets/style` in the order in which they form the one stylesheet. Later files override earlier ones.
+ */
 const styles = [
   'fonts',
   'base',
@@ -66,7 +68,7 @@ function readAssets(): ReadonlyMap<string, Asset> {
   ]);
 }
 
-/** All assets, by the end of their address. */
+/** All assets, by the last part of their address. */
 export const assets: ReadonlyMap<string, Asset> = readAssets();
 
 function hashOf(files: ReadonlyMap<string, Asset>): string {
@@ -75,10 +77,16 @@ function hashOf(files: ReadonlyMap<string, Asset>): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** The version of all assets: a hash of their names and bytes. Clients keep a versioned asset for ever. */
+/**
+ * The version of all assets: a hash of their names and bytes. Clients keep a file with this version in its address for
+ * ever.
+ */
 export const assetsVersion = hashOf(assets);
 
-/** The address of an asset. Scripts import each other by relative addresses, so the version is a folder. */
+/**
+ * The address of an asset. The version is a folder of the address, so that scripts can import each other by relative
+ * addresses.
+ */
 export function assetAddress(name: string): string {
   if (!assets.has(name)) throw new Error(`there is no asset ${name}`);
   return `/assets/${assetsVersion}/${name}`;
@@ -97,6 +105,6 @@ export const addresses = {
   theme: assetAddress('script/theme.js'),
   icon: assetAddress('icon.svg'),
   touchIcon: assetAddress('icons/apple-touch.png'),
-  /** The font of headings in Latin letters, which every page needs. */
+  /** The font of headings in Latin letters. Every page needs it. */
   headings: assetAddress('fonts/serif-latin.woff2'),
 } as const;

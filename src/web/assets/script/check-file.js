@@ -39,7 +39,8 @@ function line(...words) {
 }
 
 /**
- * Unix seconds of the block of an inscription. Null: unknown now; the rest of the answer does not need it.
+ * The time of the block with an inscription, in Unix seconds. Null: unknown now. The lines about the inscription are
+ * shown without it.
  *
  * @param {string} id
  * @returns {Promise<number | null>}
@@ -55,7 +56,7 @@ async function timeOf(id) {
 }
 
 /**
- * Lines about the first inscription of a content.
+ * Lines about the first inscription with a content.
  *
  * @param {First} first
  * @param {string} hash
@@ -77,7 +78,7 @@ async function inscribed({ inscriptionid, inscriptionnumber, blockheight }, hash
 }
 
 /**
- * Lines for a content that no inscription in the known blocks has.
+ * Lines about a content that no inscription in the known blocks has.
  *
  * @param {Hashes['coverage']} coverage
  * @param {File} file
@@ -93,14 +94,14 @@ function isNew({ toHeight, blocks, complete }, file) {
   inscribe.addEventListener('click', (event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
-    // if the browser does not keep it, the page asks for the file again
+    // if the browser does not store the file, the page /inscribe asks for it again
     void handFile(file).then(() => location.assign(inscribe.href));
   });
   return [line(`New: no inscription has this content, ${known}.`), line(inscribe)];
 }
 
 /**
- * Says next to the button who inscribed a file first. The file stays in the browser: only its hash is sent.
+ * Says below the button who inscribed a file first. The file stays in the browser, because only its hash is sent.
  *
  * @param {File} file
  * @param {HTMLElement} place
@@ -126,13 +127,13 @@ export async function checkFile(file, place) {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ hashes: [hash] }),
-      // if searches need a key, this header shows that a page of this server asks
+      // send the referrer: if searches need a key, the server sees from it that a page of this server asks
       referrerPolicy: 'same-origin',
     });
     const { status, coverage, results } = /** @type {Hashes} */ (await answer.json());
     const [result] = status === 'ok' ? results : [];
     if (result === undefined) {
-      // the search page shows the reason, and asks for a key if one is needed
+      // the search page shows the reason, and asks for a key if it is needed
       location.assign(`/?hash=${hash}`);
       return;
     }

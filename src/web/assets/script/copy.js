@@ -2,7 +2,7 @@ import { say } from './toast.js';
 
 /** Makes buttons of class `copy` copy their text. The buttons are hidden until scripts run. */
 export function copyOnClick() {
-  // browsers offer it only on https and localhost
+  // browsers offer the clipboard only on https and localhost
   if (!('clipboard' in navigator)) return;
   showCopyButtons();
   document.addEventListener('click', (event) => {
@@ -18,11 +18,11 @@ export function copyOnClick() {
   });
 }
 
-/** Shows the buttons of a page, or of a part that was added later. */
+/** Shows the copy buttons of a page. Call it again after a part with buttons was added. */
 export function showCopyButtons() {
   if (!('clipboard' in navigator)) return;
   for (const button of document.querySelectorAll('button.copy')) button.removeAttribute('hidden');
 }
 
-/** Milliseconds that are enough to read one word. */
+/** How long the button says that the text was copied, in ms: long enough to read one word. */
 const copiedMs = 1500;

@@ -2,7 +2,7 @@ import { sha256Of } from './file-hash.js';
 import { say } from './toast.js';
 
 /**
- * Says who inscribed a file, if the page has a place for it. Otherwise opens the search for its hash.
+ * Shows who inscribed a file, if the page has an element for this. Otherwise opens the search for the file's hash.
  *
  * @param {File} file
  */
@@ -34,7 +34,7 @@ export function searchFiles() {
       if (file) void lookUp(file);
     });
   const drop = document.querySelector('.drop');
-  // a page that uses files itself has no such place
+  // a page that uses files itself has no element to drop files for a search
   if (!(drop instanceof HTMLElement)) return;
   addEventListener('dragenter', (event) => {
     if (!hasFile(event)) return;
@@ -45,7 +45,7 @@ export function searchFiles() {
     if (hasFile(event)) event.preventDefault();
   });
   addEventListener('dragleave', (event) => {
-    // without a related target, the drag has left the window
+    // if there is no related target, the drag has left the window
     if (event.relatedTarget === null) drop.hidden = true;
   });
   addEventListener('drop', (event) => {

@@ -1,4 +1,5 @@
-// A file that one page hands to the next, only within the browser: the first page checks it, /inscribe inscribes it.
+// Hands a file from one page to the next, only within the browser: the first page checks the file, /inscribe inscribes
+// it.
 
 const database = 'satscribe-file';
 const store = 'files';
@@ -35,7 +36,7 @@ async function within(mode, act) {
 }
 
 /**
- * Keeps a file for the next page. False if the browser keeps nothing, as in some private windows: the customer must
+ * Stores a file for the next page. False if the browser stores nothing, as in some private windows. The customer must
  * then choose the file again.
  *
  * @param {File} file
@@ -51,7 +52,7 @@ export async function handFile(file) {
 }
 
 /**
- * Takes the file that an earlier page kept, and deletes it. Null: there is none.
+ * Takes the file that an earlier page stored, and deletes it from the store. Null: no file is stored.
  *
  * @returns {Promise<File | null>}
  */

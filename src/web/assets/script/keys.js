@@ -1,4 +1,7 @@
-/** `/` focuses the search box; the arrows turn pages. */
+/**
+ * Listens to keys: `/` moves the focus to the search box, and the left and right arrows open the previous and next
+ * page.
+ */
 export function listenToKeys() {
   const box = /** @type {HTMLInputElement | null} */ (document.querySelector('input[name=q]'));
   addEventListener('keydown', (event) => {
@@ -9,7 +12,7 @@ export function listenToKeys() {
       box.focus();
       box.select();
     }
-    // with Shift, arrows select text; some keyboards need Shift for `/`
+    // ignore arrows with Shift, which select text, but not `/`, because some keyboards need Shift for it
     if (event.shiftKey) return;
     const rel = { ArrowLeft: 'prev', ArrowRight: 'next' }[event.key];
     const link = rel && document.querySelector(`main a[rel=${rel}]`);

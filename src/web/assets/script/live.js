@@ -1,20 +1,21 @@
-// Parts of a page that change without a reload: the elements with `data-live`, by the value of that attribute.
+// Replaces parts of a page without a reload: the elements with the attribute `data-live`, whose value is the part's
+// name.
 
-/** @param {Readonly<Record<string, string>>} parts the new HTML of each, by name */
+/** @param {Readonly<Record<string, string>>} parts the new HTML of each part, by the part's name */
 export function showParts(parts) {
   for (const place of document.querySelectorAll('[data-live]')) {
     const markup = parts[place.getAttribute('data-live') ?? ''];
-    // a part with the focus stays unchanged for its reader
+    // do not replace a part with the focus, because its reader uses it
     if (markup === undefined || place.contains(document.activeElement)) continue;
     const made = document.createElement('template');
-    // it comes from our own templates, which escape strangers' texts
+    // safe, because the HTML comes from this service's templates, which escape texts of strangers
     made.innerHTML = markup;
     const next = made.content.firstElementChild;
     if (next !== null && next.outerHTML !== place.outerHTML) place.replaceWith(next);
   }
 }
 
-/** Listens while the page is shown: a hidden page would only hold a connection. */
+/** Listens to news while the page is visible. A hidden page would use a connection for nothing. */
 export function listenToNews() {
   /** @type {EventSource | null} */
   let source = null;
@@ -30,7 +31,7 @@ export function listenToNews() {
     }
   };
   document.addEventListener('visibilitychange', listen);
-  // a page that the browser keeps for its back button must have no open connection
+  // browsers keep a page for their back button only if it has no open connection
   addEventListener('pagehide', () => {
     source?.close();
     source = null;

@@ -1,10 +1,10 @@
-// The id of an order is a secret that opens the order. If it is typed or pasted into a search box, it never leaves the
-// browser: it goes after the `#` of the order page's address, which browsers do not send. The server knows the same
-// form (resolving/order-id.ts).
+// The id of an order is a secret, because it opens the order. If someone types or pastes an id into a search box, it
+// never leaves the browser: the script puts it after the `#` of the order page's address, which browsers do not send.
+// The server knows the same form (resolving/order-id.ts).
 const form = /^(?:\S*\/order(?:[#/]|\?id=))?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /**
- * The page of an order whose id or link is the given text. Null: the text is something else.
+ * The address of the order's page, if the text is an order's id or link. Null: the text is something else.
  *
  * @param {string} text
  * @returns {string | null}
@@ -14,18 +14,20 @@ export function orderPageOf(text) {
   return id === undefined ? null : `/order#${id.toLowerCase()}`;
 }
 
-/** The beginning of an id, from the first hyphen: hashes and words have no such hyphens. */
+/**
+ * The first characters of an id or of its link, up to at least the first hyphen. Hashes and words have no such hyphens.
+ */
 const beginning = /^(?:\S*\/order[#/?]|[0-9a-f]{8}-[0-9a-f]{0,4}(?:-[0-9a-f-]*)?$)/i;
 
 /**
- * Whether a text may become the id of an order, or a link with one.
+ * Whether a text may become an order's id, or a link with an id, when the person has typed more.
  *
  * @param {string} text
  */
 export const beginsOrderId = (text) => beginning.test(text.trim());
 
 /**
- * Opens the order in place of a search for its id.
+ * Opens the order instead of a search for the order's id.
  *
  * @param {HTMLInputElement} input
  */
@@ -34,7 +36,7 @@ export function keepOrderIds(input) {
     const page = orderPageOf(input.value);
     if (page === null) return;
     event.preventDefault();
-    // removed from the box, which browsers restore and people photograph
+    // empty the box, because browsers restore its text, and people photograph it
     input.value = '';
     location.assign(page);
   });

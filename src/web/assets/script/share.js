@@ -1,7 +1,7 @@
 // @ts-check
 import { say } from './toast.js';
 
-/** Milliseconds that are enough to read a few words. */
+/** How long the message is shown, in ms: long enough to read a few words. */
 const saidMs = 2000;
 
 /** @param {string} words */
@@ -11,13 +11,13 @@ function sayShortly(words) {
 }
 
 /**
- * Shares the page with the device's own dialog; without one, copies its address.
+ * Shares the page with the device's own dialog. If the device has none, copies the page's address.
  *
  * @param {{ title: string, url: string }} page
  */
 async function share(page) {
   if ('share' in navigator) {
-    // closing the dialog without a choice is not an error
+    // it is not an error if the person closes the dialog without a choice
     await navigator.share(page).catch(() => undefined);
     return;
   }

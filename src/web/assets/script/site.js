@@ -1,4 +1,4 @@
-// The script of every page. Pages also work without it.
+// The script of every page. Pages also work without this script.
 import { copyOnClick } from './copy.js';
 import { searchFiles } from './file-search.js';
 import { listenToKeys } from './keys.js';
@@ -17,5 +17,5 @@ for (const [number, box] of boxes.entries()) {
   suggest(box, number);
 }
 
-// after a return from a result, no file is being hashed
+// after a return from a result, hide the message about a file, because no file is being hashed
 addEventListener('pageshow', () => say(''));

@@ -1,6 +1,6 @@
 import { beginsOrderId, orderPageOf } from './order-id.js';
 
-// A list below each search box, as a combobox (WAI-ARIA 1.2): the focus stays in the box.
+// Shows a list of suggestions below each search box, as a combobox (WAI-ARIA 1.2): the focus stays in the box.
 const pauseMs = 150;
 
 /**
@@ -74,7 +74,7 @@ export function suggest(input, number) {
     Object.assign(option.dataset, data);
     const small = document.createElement('small');
     small.textContent = hint;
-    // a stranger's text must not change the direction of the hint next to it
+    // isolate the text of a stranger, so that it cannot change the direction of the hint next to it
     const text = document.createElement('bdi');
     text.textContent = words;
     option.append(text, small);
@@ -90,12 +90,12 @@ export function suggest(input, number) {
       add({ path: order }, 'Open this order', 'order');
       return show(true);
     }
-    // otherwise all digits except the last would be sent while an id is typed
+    // ask nothing for the beginning of an order's id, because otherwise all digits except the last would be sent
     if (beginsOrderId(text)) return show(false);
     asked = new AbortController();
     try {
       const answer = await fetch(`/search/suggest?text=${encodeURIComponent(text)}`, {
-        // if searches need a key, this header shows that a page of this server asks
+        // send the referrer: if searches need a key, the server sees from it that a page of this server asks
         referrerPolicy: 'same-origin',
         signal: asked.signal,
       });
@@ -107,7 +107,7 @@ export function suggest(input, number) {
       show(list.children.length > 0);
       choose(-1);
     } catch {
-      // the search works without suggestions
+      // ignore the failure, because the search works without suggestions
     }
   };
 
@@ -121,7 +121,7 @@ export function suggest(input, number) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      // -1 is the box itself
+      // -1 means the box itself
       choose(((chosen + 1 + step + count + 1) % (count + 1)) - 1);
     } else if (event.key === 'Escape') {
       event.preventDefault();
@@ -131,7 +131,7 @@ export function suggest(input, number) {
       take(/** @type {HTMLElement} */ (list.children[chosen]));
     }
   });
-  // runs before the box loses its focus, which would hide the list
+  // `pointerdown` comes before the box loses the focus, which would hide the list
   list.addEventListener('pointerdown', (event) => {
     const option = event.target instanceof Element ? event.target.closest('li') : null;
     if (option !== null) {

@@ -1,13 +1,14 @@
-// Not a module: it runs before the page is drawn, so that a chosen theme never flashes in the other colours.
+// Not a module, because it must run before the page is drawn. Otherwise the page would first flash in the colours of
+// the other theme.
 {
   const key = 'theme';
   const root = document.documentElement;
-  /** Null: the theme of the system. */
+  /** The chosen theme. Null: the theme of the system. */
   const chosen = () => {
     try {
       return localStorage.getItem(key);
     } catch {
-      // the browser keeps nothing
+      // the browser stores nothing
       return null;
     }
   };
@@ -30,7 +31,7 @@
         if (value === 'system') localStorage.removeItem(key);
         else localStorage.setItem(key, value);
       } catch {
-        // the choice applies to this page only
+        // the browser stores nothing, so the choice applies only to this page
       }
       show(value);
     });

@@ -1,7 +1,7 @@
 const toast = document.querySelector('.toast');
 
 /**
- * Shows a line at the bottom of the page; an empty one hides it.
+ * Shows a line of text at the bottom of the page. An empty text hides the line.
  *
  * @param {string} words
  */

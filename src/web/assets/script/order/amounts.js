@@ -22,7 +22,8 @@ export const grouped = (value) => value.toLocaleString('en-US');
 export const satsWords = (sats) => `${grouped(sats)} ${sats === 1 ? 'sat' : 'sats'}`;
 
 /**
- * A payment in the form that wallets read (BIP 21). It has no order id, which is a secret, because wallets keep labels.
+ * A payment in the form that wallets read (BIP 21). The link has no order id, because wallets keep labels, and the id
+ * is a secret.
  *
  * @param {string} address
  * @param {number} sats

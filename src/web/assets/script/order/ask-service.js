@@ -9,7 +9,7 @@
 const unreachable = 'The service does not answer. Check your network connection.';
 
 /**
- * Messages in the body of an error, for the error forms of all paths; null: the body is not an error.
+ * Messages in the body of an error. Reads the error forms of all paths. Null: the body is not an error.
  *
  * @param {unknown} body
  * @returns {readonly string[] | null}
@@ -17,7 +17,7 @@ const unreachable = 'The service does not answer. Check your network connection.
 export function messagesIn(body) {
   if (typeof body !== 'object' || body === null) return null;
   const { error, reason, message, success, status } = /** @type {Readonly<Record<string, unknown>>} */ (body);
-  // a stopped or refunded order has its reason in a field of the same name
+  // not an error: a stopped or refunded order has the reason in a field of the same name
   if (status === 'ok') return null;
   if (typeof error === 'string') return [error];
   if (status === 'error' && typeof reason === 'string') return [reason];
@@ -50,7 +50,7 @@ function refusalWords(status, messages, retryAfterMs) {
   return messages ?? [`The service answered with an error (${status}).`];
 }
 
-/** Maximum characters of an error that is not JSON, for example from a proxy. */
+/** Maximum number of shown characters of an error that is not JSON, for example from a proxy. */
 const textMax = 300;
 
 /** @param {string} text @returns {unknown} */
@@ -58,7 +58,7 @@ function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
-    // the HTML of a proxy's page is no message for people
+    // do not show the HTML of a proxy's error page
     return text.trimStart().startsWith('<') ? '' : text.slice(0, textMax);
   }
 }
@@ -70,16 +70,16 @@ function retryAfterOf(response) {
 }
 
 /**
- * @param {string} path of this service
+ * @param {string} path a path of this service
  * @param {RequestInit} init
- * @returns {Promise<Outcome>} rejects only if the signal of `init` aborts it
+ * @returns {Promise<Outcome>} rejects only if the signal of `init` aborts the request
  */
 async function request(path, init) {
   try {
     const response = await fetch(path, {
       ...init,
       headers: { accept: 'application/json', ...init.headers },
-      // the address of an order's page must not reach anyone
+      // no other site must see the address of an order's page, because it contains the id
       referrerPolicy: 'no-referrer',
       cache: 'no-store',
     });
@@ -100,7 +100,7 @@ async function request(path, init) {
 }
 
 /**
- * Whether a path of this service exists; its content is not loaded.
+ * Whether a path of this service exists. Does not load the path's content.
  *
  * @param {string} path
  * @returns {Promise<boolean>}
@@ -120,8 +120,8 @@ export const getJson = (path, signal) => request(path, signal === undefined ? {}
 /**
  * @param {string} path
  * @param {unknown} body
- * @param {{ readonly signal?: AbortSignal, readonly onceKey?: string }} [options] `onceKey`: the same request again with
- *   the same key makes nothing twice
+ * @param {{ readonly signal?: AbortSignal, readonly onceKey?: string }} [options] `onceKey`: if the same
+ *   request is repeated with the same key, nothing is created twice
  */
 export function postJson(path, body, { signal, onceKey } = {}) {
   return request(path, {

@@ -1,7 +1,7 @@
 // The challenge before an order, by Turnstile, if the service requires one.
 
 const scriptUrl = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit';
-/** The token for services that accept any. */
+/** A token for services without a challenge. They accept any token. */
 const anyToken = 'satscribe page';
 
 /**
@@ -37,19 +37,19 @@ export class Challenge {
     document.head.append(script);
   }
 
-  /** The token of a solved challenge; null: it is not solved. */
+  /** The token of a solved challenge. Null: the challenge is not solved. */
   get token() {
     return this.#token;
   }
 
-  /** The advice while the challenge is unsolved. */
+  /** Advice for the customer while the challenge is not solved. */
   get words() {
     return this.#isFailed
       ? 'The challenge of Cloudflare could not be loaded: allow challenges.cloudflare.com, and reload the page.'
       : 'Solve the challenge above the button first.';
   }
 
-  /** Starts a new challenge: a token is only valid for one order. */
+  /** Starts a new challenge, because a token is valid for only one order. */
   reset() {
     if (this.#widget === null) return;
     this.#token = null;

@@ -1,4 +1,4 @@
-// The page on which the customer of a shop pays: it requests itself repeatedly, and shows the changes.
+// The page on which the customer of a shop pays. The page requests itself repeatedly, and shows the changes.
 import { showCopyButtons } from '../copy.js';
 import { shopPaymentOf } from './checkout-payment.js';
 import { byId, fill } from './elements.js';
@@ -22,28 +22,28 @@ const wallet = new WalletView({
   onSent: () => void look(),
 });
 
-/** The parts in the server's form, by name: on the page they also have codes and countdowns. */
+/** The HTML of the parts as the server sent them, by name. The shown parts also have codes and countdowns. */
 const made = /** @type {Map<string, string>} */ (new Map());
 let failures = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
-/** Looks that were begun: an older answer is not shown. */
+/** Number of requests that were started. An answer is shown only if it belongs to the newest request. */
 let begun = 0;
 
 const partsOf = (/** @type {ParentNode} */ root) =>
   /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll('[data-part]'));
 
-/** A part as the server made it: scripts show its buttons. */
+/** The HTML of a part as the server sent it, because scripts then make its buttons visible. */
 const textOf = (/** @type {HTMLElement} */ part) => part.innerHTML.replaceAll(' hidden=""', '');
 
-/** The order of the page as it is now; null: the service does not answer it. */
+/** Requests the current page of the order. The page is null if the service does not answer with it. */
 async function readPage() {
   try {
     const answer = await fetch(location.pathname, { headers: { accept: 'text/html' }, cache: 'no-store' });
     const seconds = Number(answer.headers.get('retry-after') ?? 0);
     const retryAfterMs = answer.ok || !Number.isFinite(seconds) ? null : seconds * 1000;
     if (!answer.ok) return { page: null, retryAfterMs };
-    // our own page, whose texts the service escaped
+    // safe, because this is a page of this service, which escapes texts
     const read = new DOMParser().parseFromString(await answer.text(), 'text/html');
     return { page: read.getElementById('checkout'), retryAfterMs };
   } catch {
@@ -58,7 +58,7 @@ async function look() {
   const { page, retryAfterMs } = await readPage();
   if (own !== begun) return;
   failures = page === null ? failures + 1 : 0;
-  // a single lost answer is not reported
+  // do not report a single lost answer
   const isTold = failures > 1;
   const trouble = byId('trouble', HTMLElement);
   const words = isTold ? 'The service does not answer. Nothing is lost: this page asks again by itself.' : '';
@@ -87,7 +87,7 @@ function later(retryAfterMs) {
 }
 
 /**
- * Shows the changes of the order.
+ * Shows a newer state of the order.
  *
  * @param {HTMLElement} next
  */
@@ -107,7 +107,7 @@ function take(next) {
 }
 
 /**
- * Replaces a part; a focused button in it keeps the focus.
+ * Replaces a part. If a button in the part had the focus, the button in the new part gets it.
  *
  * @param {HTMLElement} part
  * @param {HTMLElement} newer

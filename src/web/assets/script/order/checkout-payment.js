@@ -1,10 +1,10 @@
-// The payment of a shop's order, in the form for wallets.
+// The payment for a shop's order, in the form for wallets.
 import { postJson } from './ask-service.js';
 
 /** @import { Payment } from './wallet-view.js' */
 
 /**
- * The missing amounts, which the page of the order contains (checkout.page.ts).
+ * The missing amounts, from the page of the order (checkout.page.ts).
  *
  * @typedef {{
  *   readonly token: { readonly address: string, readonly units: string } | null,
@@ -14,11 +14,11 @@ import { postJson } from './ask-service.js';
  * @typedef {{ readonly runeInputs: { readonly indices: readonly number[] }, readonly paymentInputs: { readonly indices: readonly number[] } }} BuiltTokens
  */
 
-/** The least sats of the output with the token. */
+/** Minimum number of sats in the output with the token. */
 const tokenSatsMin = 1;
 
 /**
- * The payment. Null: no PSBT can be made now.
+ * The payment for the missing amounts. Null: no PSBT can be made now.
  *
  * @param {string} orderId
  * @param {string | undefined} text the missing amounts from the page
@@ -40,7 +40,7 @@ export function shopPaymentOf(orderId, text) {
       const built = /** @type {BuiltTokens} */ (outcome.body);
       return {
         kind: 'answered',
-        // the form in which wallets sign other payments
+        // use the form in which wallets sign other payments
         body: {
           ...built,
           ordinalInputIndices: built.runeInputs.indices,

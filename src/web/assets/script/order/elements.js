@@ -1,4 +1,4 @@
-// Elements of pages, made only from texts: no text is ever parsed as HTML.
+// Makes elements of pages from texts only. No text is ever parsed as HTML.
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
 
@@ -34,7 +34,7 @@ export function svgElement(tag, attributes, ...children) {
   return made;
 }
 
-/** The icon of identifiers.ts, drawn because fonts of phones have no character for it. */
+/** The copy icon of identifiers.ts. It is drawn, because fonts of phones have no character for it. */
 const copyIcon = () =>
   svgElement(
     'svg',
@@ -58,7 +58,7 @@ export const copyButton = (text, what) =>
     : null;
 
 /**
- * An identifier with a link to its page, and a button that copies it.
+ * An identifier that links to its page, and a button that copies the identifier.
  *
  * @param {string} path
  * @param {string} text
@@ -73,7 +73,7 @@ export const identifier = (path, text, what) =>
   );
 
 /**
- * The element of a page with an id.
+ * The element with an id. Throws if the page has no such element of that kind.
  *
  * @template {HTMLElement} Kind
  * @param {string} id
@@ -87,10 +87,10 @@ export function byId(id, kind) {
 }
 
 /**
- * Replaces the content of a part of a page, unless it was made from the same values.
+ * Replaces the content of a part of a page, unless its current content was made from the same values.
  *
  * @param {HTMLElement} part
- * @param {unknown} values that the content is made of
+ * @param {unknown} values the values that the content is made from
  * @param {() => readonly Child[]} make
  */
 export function fill(part, values, make) {
@@ -99,6 +99,6 @@ export function fill(part, values, make) {
     part.dataset['made'] = made;
     part.replaceChildren(...make().filter((child) => child !== null && child !== false));
   }
-  // also shows the part again if other code hid it
+  // show the part again if other code hid it
   part.hidden = part.childNodes.length === 0;
 }

@@ -1,4 +1,4 @@
-// The body of an etching from a customer's form, and its terms in words. Pure.
+// The body of an order to etch a rune, from a customer's form, and the rune's terms in words. Pure.
 import { grouped } from './amounts.js';
 import { feeProblem } from './order-body.js';
 import { networkProblem } from './wallets.js';
@@ -25,18 +25,18 @@ import { networkProblem } from './wallets.js';
  *   readonly pending: readonly unknown[] | null }} NameAnswer of GET /rune/<name>/name
  */
 
-/** The form of a name, for people. */
+/** The rule for a rune's name, in words for people. */
 export const nameForm = 'Letters from A to Z, with • or . between two of them.';
-/** The most decimals of a rune (docs/orders-api.md). */
+/** Maximum number of decimals of a rune (docs/orders-api.md). */
 const divisibilityMax = 38;
-/** Letters of the longest name that a rune can have. */
+/** Number of letters in the longest name that a rune can have. */
 const lettersMax = 28;
 
 /** @param {string} text */
 const trimmed = (text) => text.trim();
 
 /**
- * A typed name in the form of requests: people type dots and lower case.
+ * Converts a typed name to the form of requests, because people type dots and lower case.
  *
  * @param {string} text
  */
@@ -46,7 +46,7 @@ export const typedName = (text) => trimmed(text).toUpperCase().replace(/[.\s]/gu
 export const isName = (name) => /^[A-Z](?:•?[A-Z])*$/u.test(name);
 
 /**
- * Problems of fields by their names, as far as the page finds them without the service.
+ * Problems of fields by their names. Only problems that the page can find without the service.
  *
  * @param {EtchFields} fields
  * @param {string} network
@@ -108,7 +108,7 @@ function divisibilityProblem(text) {
 }
 
 /**
- * Whether the rune would have any units.
+ * Whether the rune would have at least one unit.
  *
  * @param {EtchFields} fields
  */
@@ -116,7 +116,7 @@ export const hasUnits = ({ premine, amount, cap }) =>
   [premine, amount, cap].some((text) => /[1-9]/u.test(text));
 
 /**
- * The order in a request. Empty fields are left out; numbers stay texts, which are exact.
+ * The body of the order's request. Empty fields are left out. Numbers stay texts, because texts are exact.
  *
  * @param {EtchFields} fields
  */
@@ -151,7 +151,7 @@ function windowOf(name, start, end) {
 }
 
 /**
- * The rune in words: who gets units, and the maximum number of them.
+ * The terms of the rune in words: who gets units, and how many at most.
  *
  * @param {EtchFields} fields without problems
  * @returns {readonly string[]}
@@ -189,7 +189,7 @@ function shown(text) {
 }
 
 /**
- * The state of a name, in words.
+ * The state of a rune's name, in words.
  *
  * @param {string} name
  * @param {NameAnswer} answer

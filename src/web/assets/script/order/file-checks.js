@@ -1,4 +1,4 @@
-// Checks of files before they are sent: why a file is refused, and what to do. Pure.
+// Checks files before they are sent: whether a file is refused, why, and what to do. Pure.
 import { grouped, sizeWords } from './amounts.js';
 
 /**
@@ -7,13 +7,16 @@ import { grouped, sizeWords } from './amounts.js';
  *   readonly filesMax: number,
  *   readonly fileBytesMax: number,
  *   readonly orderBytesMax: number,
- * }} FileLimits `fileBytesMax`: no larger file fits into a transaction that nodes relay
+ * }} FileLimits `fileBytesMax`: size of the largest file that fits into a transaction that nodes relay
  */
 
 /** @param {string} name */
 const extensionOf = (name) => (name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '');
 
-/** Shown characters of a name at its beginning and at its end; a message with a longer name would hide the advice. */
+/**
+ * Number of characters of a long file name that are shown at each of its ends. A longer name would hide the advice in
+ * the message.
+ */
 const nameEnds = 24;
 
 /** @param {string} name */
@@ -25,7 +28,8 @@ function shortened(name) {
 }
 
 /**
- * A name within a sentence, isolated so that characters of direction only affect the name.
+ * A file name for use within a sentence. It is isolated, so that characters that set the text direction affect only the
+ * name.
  *
  * @param {string} name
  */
@@ -37,7 +41,7 @@ export const nameWords = (name) => {
 };
 
 /**
- * The reason why a file is refused, and what to do; null: it is accepted.
+ * The reason why a file is refused, and what to do. Null: the file is accepted.
  *
  * @param {{ readonly name: string, readonly size: number }} file
  * @param {FileLimits} limits
@@ -57,11 +61,11 @@ export function fileProblem({ name: given, size }, { extensions, fileBytesMax })
 }
 
 /**
- * The files that still fit into an order, and the reasons why the rest is refused.
+ * The files that still fit into an order, and the reasons why the other files are refused.
  *
  * @template {{ readonly name: string, readonly size: number }} File
  * @param {readonly File[]} files
- * @param {{ readonly count: number, readonly bytes: number }} before of earlier files in the order
+ * @param {{ readonly count: number, readonly bytes: number }} before the earlier files in the order
  * @param {FileLimits} limits
  * @returns {{ readonly taken: readonly File[], readonly problems: readonly string[] }}
  */

@@ -1,4 +1,4 @@
-// The page that creates orders: the form, the price, and the order.
+// The page on which customers order inscriptions: the form, the price, and the order.
 import { takeHandedFile } from '../handed-file.js';
 import { plural } from './amounts.js';
 import { getJson } from './ask-service.js';
@@ -69,16 +69,16 @@ function fieldsNow() {
 const list = new ItemList(limits, () => changed());
 const pricing = new Pricing((priced) => shown(priced));
 
-/** Key of a creation: sending it again after a failure creates no second order. */
+/** Key of this order. If the same order is sent again after a failure, the key prevents a second order. */
 let onceKey = newOnceKey();
 let isOrdering = false;
 const refuse = (/** @type {readonly string[]} */ messages) => showRefusals(priceParts.refusals, messages);
 
-/** Fields whose content is only in the order after it was added. */
+/** Fields whose content becomes part of the order only when the customer adds it to the list. */
 const contentFields = ['text', 'delegates'];
 
 function changed() {
-  // another body needs another key
+  // an order with another body needs another key
   onceKey = newOnceKey();
   button.disabled = true;
   const problems = showProblems(form, fieldProblems(fieldsNow(), network));
@@ -91,7 +91,7 @@ function changed() {
     return;
   }
   if (problems.size > 0) {
-    // otherwise a price of earlier values would stay next to the refusal
+    // remove the price of earlier values, which would otherwise stay next to the refusal
     priceParts.price.replaceChildren();
     refuse(['Correct the marked fields to see the price.']);
     return;
@@ -150,7 +150,7 @@ function setOrdering(isNow) {
   setBusy(button, isNow);
 }
 
-/** Fills in the data of a parent that this service knows. */
+/** Fills in the parent's data if this service knows the parent. */
 async function knowParent() {
   const id = textOf('parentId').trim();
   if (!isInscriptionId(id)) return;
@@ -174,7 +174,7 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (!button.disabled) void order();
 });
-// after a return from the order's page: the form is still filled in, but its key has been used
+// if the customer comes back from the order's page, the form is still filled in, but its key has been used
 addEventListener('pageshow', (event) => {
   if (event.persisted) changed();
 });

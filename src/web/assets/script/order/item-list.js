@@ -7,7 +7,7 @@ import { bytesOfItem, inscriptionIdsIn } from './order-body.js';
 /** @import { FileLimits } from './file-checks.js' */
 /** @import { Item } from './order-body.js' */
 
-/** Maximum number of items that are listed by name: more would be a long way to scroll on a phone. */
+/** Maximum number of items that are listed by name. With more, people on a phone would have to scroll far. */
 const listedMax = 100;
 
 export class ItemList {
@@ -35,12 +35,12 @@ export class ItemList {
     return this.#items.reduce((sum, item) => sum + bytesOfItem(item), 0);
   }
 
-  /** Listens to the fields that add contents, and to files dropped anywhere on the page. */
+  /** Listens to the fields that add contents, and to files that are dropped anywhere on the page. */
   listen() {
     const files = byId('files', HTMLInputElement);
     files.addEventListener('change', () => {
       this.addFiles([...(files.files ?? [])]);
-      // so that the same file can be chosen again
+      // empty the field, so that the same file can be chosen again
       files.value = '';
     });
     const zone = byId('dropzone', HTMLElement);
@@ -134,10 +134,10 @@ export class ItemList {
   }
 
   /**
-   * Says why something was not added, in place of earlier messages.
+   * Shows why something was not added, instead of earlier messages.
    *
    * @param {readonly string[]} problems
-   * @param {boolean} [isBeside] earlier messages stay
+   * @param {boolean} [isBeside] whether earlier messages stay
    */
   #tell(problems, isBeside = false) {
     const list = byId('problems', HTMLElement);

@@ -1,4 +1,4 @@
-// The body of an order of a collection from a buyer's form, and the allowance of an address. Pure.
+// The body of an order of a collection's items, from a buyer's form, and the allowance of an address in words. Pure.
 import { grouped, plural } from './amounts.js';
 import { feeProblem } from './order-body.js';
 import { networkProblem } from './wallets.js';
@@ -21,7 +21,7 @@ import { networkProblem } from './wallets.js';
  * }} PhaseAllocation
  */
 
-/** The most items of an order (docs/collections.md). */
+/** Maximum number of items in an order (docs/collections.md). */
 const itemsMax = 1_000;
 
 /** @param {string} text */
@@ -31,7 +31,7 @@ const numbersIn = (text) => text.split(/[\s,#]+/u).filter((word) => word !== '')
 const isWhole = (text) => /^[1-9]\d{0,5}$/u.test(text);
 
 /**
- * Problems of fields by their names, as far as the page finds them without the service.
+ * Problems of fields by their names. Only problems that the page can find without the service.
  *
  * @param {MintFields} fields
  * @param {string} network
@@ -63,7 +63,7 @@ function numbersProblem(numbers) {
 }
 
 /**
- * The order in a request. Empty fields are left out; numbers of items are used instead of a count.
+ * The body of the order's request. Empty fields are left out. If item numbers are given, the count is left out.
  *
  * @param {string} collection
  * @param {MintFields} fields
@@ -86,7 +86,7 @@ export function mintBody(collection, fields) {
 }
 
 /**
- * The allowance of an address in a phase, as a sentence.
+ * How many items an address may buy in a phase, as a sentence.
  *
  * @param {PhaseAllocation} phase
  */

@@ -1,4 +1,4 @@
-// The page to mint: the buyer's form, the price, the order, and the state of the sale.
+// The page on which buyers order items of a collection: the form, the price, the order, and the state of the sale.
 import { plural } from './amounts.js';
 import { postJson } from './ask-service.js';
 import { Challenge } from './challenge.js';
@@ -37,7 +37,7 @@ class MintForm {
   #isOrdering = false;
   #isOpen = false;
   /**
-   * The sent order without an answer: sending it again creates no second order.
+   * The order that was sent and got no answer. If it is sent again with its key, no second order is created.
    *
    * @type {{ readonly body: object, readonly onceKey: string } | null}
    */
@@ -66,7 +66,7 @@ class MintForm {
       event.preventDefault();
       if (!this.#button.disabled) void this.#order();
     });
-    // after a return from the order's page: the token has been used
+    // if the buyer comes back from the order's page, the challenge's token has been used
     addEventListener('pageshow', (event) => {
       if (!event.persisted) return;
       this.#challenge.reset();
@@ -75,7 +75,7 @@ class MintForm {
     void offerFees(() => this.changed());
   }
 
-  /** @param {boolean} isOpen a phase sells now */
+  /** @param {boolean} isOpen whether a phase sells now */
   show(isOpen) {
     this.#isOpen = isOpen;
     this.#form.hidden = !isOpen;
@@ -83,7 +83,7 @@ class MintForm {
     this.changed();
   }
 
-  /** @param {string} address of a list */
+  /** @param {string} address an address on a list of buyers */
   receive(address) {
     const field = byId('receiveAddress', HTMLTextAreaElement);
     if (field.value.trim() !== '') return;
@@ -118,7 +118,7 @@ class MintForm {
     }
     this.#refuse([]);
     const hasReceiver = this.#fields.receiveAddress.trim() !== '';
-    // savings only concern files, and those of a collection cannot change after their approval
+    // show no savings: they only concern files, and a collection's files cannot change after their approval
     showPrice(this.#price, { ...priced.price, savings: [] }, priced.uncursed, hasReceiver);
     const rune = priced.price.tokenPayCharge?.tokenCharge;
     if (rune !== undefined)
@@ -171,7 +171,7 @@ class MintForm {
 }
 
 /**
- * Answers whether an address is on a list.
+ * Listens to the form that says whether an address is on a list of buyers.
  *
  * @param {HTMLFormElement} form
  * @param {(address: string) => void} onListed

@@ -1,4 +1,4 @@
-// The body of an order of mints from a customer's form, and the rune in words. Pure.
+// The body of an order of mints, from a customer's form, and the rune's state in words. Pure.
 import { grouped } from './amounts.js';
 import { isName, nameForm, typedName } from './etch-body.js';
 import { feeProblem } from './order-body.js';
@@ -24,14 +24,14 @@ import { networkProblem } from './wallets.js';
  * }} RuneAnswer of GET /rune/<name>
  */
 
-/** The most mints of an order (docs/orders-api.md). */
+/** Maximum number of mints in an order (docs/orders-api.md). */
 const mintsMax = 1000;
 
 /** @param {string} text */
 const trimmed = (text) => text.trim();
 
 /**
- * Problems of fields by their names, as far as the page finds them without the service.
+ * Problems of fields by their names. Only problems that the page can find without the service.
  *
  * @param {MintFields} fields
  * @param {string} network
@@ -55,7 +55,7 @@ export function mintProblems(fields, network) {
 }
 
 /**
- * The order in a request. Empty fields are left out.
+ * The body of the order's request. Empty fields are left out.
  *
  * @param {MintFields} fields
  */
@@ -72,7 +72,7 @@ export function mintBody(fields) {
 }
 
 /**
- * The state of a rune, in words.
+ * Whether a rune can be minted, and how many mints are left, in words.
  *
  * @param {RuneAnswer} answer
  */

@@ -1,4 +1,4 @@
-// The page that orders mints of a rune, and says how many are left.
+// The page on which customers order mints of a rune. Says how many mints are left.
 import { plural } from './amounts.js';
 import { byId } from './elements.js';
 import { typedName } from './etch-body.js';
@@ -22,7 +22,7 @@ function fields() {
   };
 }
 
-// set by a link on the page of a rune
+// the page of a rune links here with the rune's name
 byId('rune', HTMLInputElement).value = new URLSearchParams(location.search).get('rune') ?? '';
 followRuneForm({
   form,

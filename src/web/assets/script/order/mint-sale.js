@@ -1,12 +1,16 @@
-// The state of a sale on its page: its countdowns, and the parts that the server replaces.
+// The state of a sale on the sale's page: the countdowns, and the parts that the server replaces.
 import { showParts } from '../live.js';
 import { countdownTickMs, showCountdowns } from './show-countdowns.js';
 
 /**
- * Milliseconds between updates: reserved items become free after at most half an hour, and phases open at known times.
+ * How often the page is updated, in ms. Reserved items become free after at most half an hour, and phases open at known
+ * times.
  */
 const lookMs = 15_000;
-/** Random delay, so that pages that wait for the same second do not ask at the same time. */
+/**
+ * Maximum random delay of an update, in ms. Without it, all pages that wait for the same second would ask at the same
+ * time.
+ */
 const spreadMs = 1_500;
 
 /** @typedef {{ readonly isOpen: boolean, readonly terms: string }} Sale */
@@ -21,7 +25,7 @@ function saleNow() {
   return { isOpen: sale === 'open', terms };
 }
 
-/** Reads the page again, and shows its current parts. */
+/** Requests the page again, and shows the current parts. */
 async function readAgain() {
   const answer = await fetch(location.pathname, { headers: { accept: 'text/html' }, cache: 'no-cache' });
   if (!answer.ok) return;
@@ -30,7 +34,7 @@ async function readAgain() {
   showParts(Object.fromEntries(found.map((part) => [part.getAttribute('data-live') ?? '', part.outerHTML])));
 }
 
-/** Milliseconds until a phase opens or ends; null: no phase will. */
+/** Milliseconds until a phase opens or ends. Null: no phase will open or end. */
 function untilChange() {
   const part = document.querySelector('[data-live="supply"]');
   const next = part instanceof HTMLElement ? part.dataset['next'] : undefined;
@@ -39,7 +43,7 @@ function untilChange() {
 }
 
 /**
- * Follows the sale while the page is shown. Calls `onSale` at once, and after each change.
+ * Follows the sale while the page is visible. Calls `onSale` at once, and after each change.
  *
  * @param {(sale: Sale) => void} onSale
  */
@@ -61,7 +65,7 @@ export function followSale(onSale) {
   };
   const look = () => {
     readAgain()
-      // the page stays unchanged, and asks again
+      // after a failure the page is unchanged, and asks again later
       .catch(() => undefined)
       .finally(() => {
         tell();

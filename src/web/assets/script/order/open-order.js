@@ -1,4 +1,4 @@
-// Opens the page of an order by its id. The id goes into the fragment, which is never sent.
+// Opens the page of an order by its id. The id goes into the fragment of the address, which browsers never send.
 import { byId } from './elements.js';
 import { orderIdOf } from './own-orders.js';
 
@@ -8,7 +8,7 @@ export function listenToOpening() {
   const problem = byId('order-id-problem', HTMLElement);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    // people also paste the address of the page
+    // accept the whole address of the page, because people paste that too
     const id = orderIdOf(field.value.replace(/^.*#/u, ''));
     problem.hidden = id !== null;
     problem.textContent =

@@ -1,8 +1,8 @@
-// The body of an order, or of its price, from a customer's form. Pure.
+// The body of an order, or of a request for its price, from a customer's form. Pure.
 import { networkProblem } from './wallets.js';
 
 /**
- * A content of an order: a file, a text, or another inscription whose content is shown.
+ * A content of an order: a file, a text, or another inscription, whose content is then shown.
  *
  * @typedef {{ readonly kind: 'file', readonly name: string, readonly size: number, readonly blob: Blob }
  *   | { readonly kind: 'text', readonly name: string, readonly size: number, readonly blob: Blob }
@@ -42,7 +42,7 @@ const trimmed = (text) => text.trim();
 export const bytesOfItem = (item) => (item.kind === 'delegate' ? 0 : item.size);
 
 /**
- * Problems of fields by their names, as far as the page finds them without the service.
+ * Problems of fields by their names. Only problems that the page can find without the service.
  *
  * @param {Fields} fields
  * @param {string} network
@@ -140,7 +140,7 @@ const parentOf = ({ parentId, parentValue, parentReturn }) => ({
 /** @param {string} name @param {string} value */
 const given = (name, value) => (trimmed(value) === '' ? {} : { [name]: trimmed(value) });
 
-/** Characters that are made from bytes in one call: engines limit the number of arguments. */
+/** Maximum number of characters that one call makes from bytes, because engines limit the number of arguments. */
 const charactersAtOnce = 32_768;
 
 /** @param {Uint8Array} bytes */
@@ -155,7 +155,7 @@ export function base64Of(bytes) {
 const base64OfText = (text) => base64Of(new TextEncoder().encode(text));
 
 /**
- * The inscription ids in a text, and its other words.
+ * The inscription ids in a text, and all other words of the text.
  *
  * @param {string} text
  */

@@ -1,4 +1,5 @@
-// Parts that forms of orders share: refusals, problems of fields, current fee rates, and sending the order.
+// Functions that forms of orders share: showing refusals and problems of fields, offering current fee rates, sending
+// the order.
 import { getJson, postJson } from './ask-service.js';
 import { byId, element } from './elements.js';
 import { browserStorage, rememberOrder } from './own-orders.js';
@@ -6,10 +7,13 @@ import { hexOf } from './psbt-bytes.js';
 
 /** @import { Outcome } from './ask-service.js' */
 
-/** Maximum number of refusals that are shown: more would hide the advice of the first ones. */
+/** Maximum number of refusals that are shown. More would hide the advice of the first ones. */
 const refusalsMax = 8;
 
-/** A random key, because anyone with the key and the body gets the order. Browsers offer UUIDs only on https. */
+/**
+ * A new key for one order. The key is random, because anyone with the key and the order's body gets the order. Browsers
+ * offer UUIDs only on https, so random bytes are used.
+ */
 export const newOnceKey = () => hexOf(crypto.getRandomValues(new Uint8Array(16)));
 
 /**
@@ -22,7 +26,7 @@ export function showRefusals(part, messages) {
 }
 
 /**
- * A refusal of the service, with the form's words for a field name at its beginning.
+ * A refusal of the service. If the refusal begins with the name of a field, the form's label replaces the name.
  *
  * @param {HTMLFormElement} form
  * @param {string} message
@@ -34,7 +38,7 @@ export const inWords = (form, message) =>
   });
 
 /**
- * Shows the problems of fields, each below its field.
+ * Shows the problems of fields. Each problem is shown below its field.
  *
  * @param {HTMLFormElement} form
  * @param {ReadonlyMap<string, string>} problems by names of fields
@@ -61,7 +65,7 @@ export function setBusy(button, isNow) {
 }
 
 /**
- * Shows current fee rates as buttons; none if the service has no node.
+ * Shows current fee rates as buttons. Shows no buttons if the service has no node.
  *
  * @param {() => void} onChosen
  */
@@ -95,7 +99,7 @@ export async function offerFees(onChosen) {
     ),
   );
   part.hidden = false;
-  // the order will be made soon, so a current rate is a good default
+  // the order will be created soon, so use a current rate as default
   if (field.value === field.defaultValue && halfHourFee !== undefined) {
     field.value = String(halfHourFee);
     onChosen();
@@ -105,7 +109,8 @@ export async function offerFees(onChosen) {
 /** @typedef {Exclude<Outcome, { readonly kind: 'answered' }>} Refused */
 
 /**
- * Whether the same order may be sent again with the same key: it may exist already, or be created the next time.
+ * Whether the same order may be sent again with the same key. The order may exist already, or a second attempt may
+ * create it.
  *
  * @param {Refused} refused
  */
@@ -117,10 +122,10 @@ export const againWords = (refused) =>
   mayBeRepeated(refused) ? ['Press Order again: it will not be ordered twice.'] : [];
 
 /**
- * Sends an order, and opens its page. Returns the refusal; null: the order exists.
+ * Sends an order, and opens its page. Returns the refusal. Null: the order exists.
  *
  * @param {{ readonly path: string, readonly body: unknown, readonly onceKey: string, readonly words: string }} order
- * `words`: for the list of the orders of this browser
+ * `words`: the order's words in the list of this browser's orders
  * @returns {Promise<Refused | null>}
  */
 export async function sendOrder({ path, body, onceKey, words }) {

@@ -1,4 +1,4 @@
-// The page of an order: it requests the order repeatedly, and shows its state.
+// The page of an order. It requests the order repeatedly, and shows the order's state.
 
 import { plural } from './amounts.js';
 import { answers, getJson, postJson } from './ask-service.js';
@@ -36,17 +36,20 @@ const wallet = new WalletView({
 let id = null;
 /** @type {Order | null} */
 let order = null;
-/** Inscriptions that were seen in the mempool. */
+/** Ids of inscriptions that the service has already seen in the mempool. */
 const seen = /** @type {Set<string>} */ (new Set());
 let failures = 0;
-/** Stored only once, so that an order that was removed in another tab stays removed. */
+/**
+ * Whether the order was stored in the list of this browser. It is stored only once, so that an order that was removed
+ * in another tab stays removed.
+ */
 let isRemembered = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 /** @type {AbortController | null} */
 let asked = null;
 
-/** Opens the order in the address, or the list of orders if there is none. */
+/** Opens the order in the address. If the address has no order, opens the list of orders. */
 function open() {
   asked?.abort();
   clearTimeout(timer);
@@ -84,7 +87,7 @@ function tellOpening(words) {
   problem.hidden = false;
 }
 
-/** Asks for the order now. */
+/** Requests the order now. */
 function look() {
   if (id === null) return;
   clearTimeout(timer);
@@ -179,7 +182,7 @@ function show(read) {
     return needsSats ? payView({ ...payment, hasDemoCoins, onPaid: look }) : [];
   });
   fill(part('parents'), [read.parents, payable], () => parentsView(read, payable));
-  // the page with both charges has the wallet that pays them together
+  // an order with a rune charge has no wallet here, because another page pays both charges together
   const hasWallet = payable && inRunes === null;
   wallet.payment = hasWallet ? paymentOf(read) : null;
   fill(part('wallet'), hasWallet, () => (hasWallet ? wallet.view() : []));
@@ -213,7 +216,7 @@ function show(read) {
 const showFiles = (read) => fill(part('files'), [read.files, [...seen]], () => filesView(read, seen));
 
 /**
- * Shows contents in the mempool once the service has seen them there: an earlier frame would say "not found".
+ * Shows a content in the mempool once the service has seen it there. An earlier frame would say "not found".
  *
  * @param {Order} read
  */

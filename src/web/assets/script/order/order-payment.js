@@ -1,4 +1,4 @@
-// The payment of an order of inscriptions, in the form for wallets.
+// The payment for an order of inscriptions, in the form for wallets.
 import { postJson } from './ask-service.js';
 import { askedSats } from './state-words.js';
 
@@ -6,7 +6,7 @@ import { askedSats } from './state-words.js';
 /** @import { Payment } from './wallet-view.js' */
 
 /**
- * The payment. Null: nothing is to be paid.
+ * The payment for an order. Null: nothing is to be paid.
  *
  * @param {Order} order
  * @returns {Payment | null}

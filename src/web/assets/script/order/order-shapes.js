@@ -1,4 +1,4 @@
-// The shapes of answers that the pages of orders read (docs/orders-api.md). Only types.
+// The shapes of answers that the pages of orders read (docs/orders-api.md). This file has only types.
 
 /** @import { TokenCharge, TokenPayCharge } from './rune-charge.js' */
 

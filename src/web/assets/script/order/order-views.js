@@ -1,4 +1,4 @@
-// The read-only parts of an order's page: its state, its files, its parents and its facts.
+// The read-only parts of an order's page: state, files, parents and facts.
 import { bitcoinOf, plural, satsWords } from './amounts.js';
 import { copyButton, element, identifier } from './elements.js';
 import { chargeWords, runeWords } from './rune-charge.js';
@@ -37,9 +37,9 @@ export function stateView(order, now) {
   ];
 }
 
-/** Maximum number of frames with inscribed contents: each loads a document. */
+/** Maximum number of frames with inscribed contents. Each frame loads a document. */
 const framesMax = 12;
-/** Maximum number of files with a row of their own: 10,000 rows would be a page of megabytes. */
+/** Maximum number of files with their own row. 10,000 rows would be a page of megabytes. */
 const rowsMax = 100;
 
 /** The state of a file, in words. */
@@ -51,7 +51,7 @@ const fileWords = (/** @type {OrderFile} */ { status, error, tx }) => {
 };
 
 /**
- * Ids of inscriptions in the mempool, which get a frame once the service has seen them there.
+ * Ids of inscriptions in the mempool. Each gets a frame once the service has seen the inscription there.
  *
  * @param {Order} order
  */
@@ -83,7 +83,7 @@ export function filesView({ files }, seen) {
           element(
             'a',
             { href: `/inscription/${inscriptionId}`, 'aria-label': `Inscription ${inscriptionId}` },
-            // its content has no access to this page, and does not run in a list
+            // the content has no access to this page, and does not run in a list
             element('iframe', {
               sandbox: '',
               loading: 'lazy',
@@ -173,7 +173,7 @@ function parentView({ inscriptionId = '', depositAddress, txid, parentReturnTx, 
 }
 
 /**
- * The rune that an order etches, and its transactions.
+ * Rows about the rune that an order etches, and its transactions.
  *
  * @param {Order} order
  * @returns {readonly (readonly [string, Child])[]}
@@ -197,7 +197,7 @@ function etchingFacts({ runeProperties, etchingTx, rune, runeId }) {
 }
 
 /**
- * The rune that an order mints, and the results of its mints.
+ * Rows about the rune that an order mints, and the results of the mints.
  *
  * @param {Order} order
  * @returns {readonly (readonly [string, Child])[]}

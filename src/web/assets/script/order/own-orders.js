@@ -1,11 +1,11 @@
-// Orders that this browser created or opened. They stay in the browser, because the id of an order is a secret.
+// Orders that this browser created or opened. The list stays in the browser, because an order's id is a secret.
 
 /** @typedef {{ readonly id: string, readonly at: number, readonly words: string }} OwnOrder */
 
 const place = 'satscribe-orders';
-/** Maximum number of orders of the list: more than a person has in progress. The oldest are removed first. */
+/** Maximum number of orders in the list: more than a person has in progress. The oldest orders are removed first. */
 const ordersMax = 50;
-/** Maximum characters of an order's words: longer than any that are stored here. */
+/** Maximum number of characters of an order's words. All words that are stored here are shorter. */
 const wordsMax = 200;
 
 const orderId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;
@@ -14,7 +14,7 @@ const orderId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const isOrderId = (text) => orderId.test(text);
 
 /**
- * The id in the fragment of an address; null: there is none.
+ * The id in the fragment of an address. Null: the fragment has no id.
  *
  * @param {string} fragment with its `#`
  */
@@ -24,7 +24,8 @@ export function orderIdOf(fragment) {
 }
 
 /**
- * The browser's storage for texts of this site. Some browsers have none, and throw an error on access.
+ * The browser's storage for texts of this site. Some browsers have no storage and throw on access; the result then
+ * stores nothing.
  *
  * @returns {Pick<Storage, 'getItem' | 'setItem'>}
  */
@@ -37,7 +38,7 @@ export function browserStorage() {
 }
 
 /**
- * The stored orders, newest first. A stored value that is not a list of orders counts as empty.
+ * The stored orders, newest first. Empty if the stored value is not a list of orders.
  *
  * @param {Pick<Storage, 'getItem'>} storage
  * @returns {readonly OwnOrder[]}
@@ -47,7 +48,7 @@ export function ownOrders(storage) {
     const stored = /** @type {unknown} */ (JSON.parse(storage.getItem(place) ?? '[]'));
     return Array.isArray(stored) ? stored.filter(isOwnOrder).slice(0, ordersMax) : [];
   } catch {
-    // the browser keeps nothing, or other code wrote there
+    // the browser stores nothing, or other code wrote this value
     return [];
   }
 }
@@ -70,7 +71,7 @@ function isOwnOrder(value) {
 }
 
 /**
- * Puts an order at the top of the list. False: the browser keeps nothing.
+ * Puts an order at the top of the list. False: the browser stores nothing.
  *
  * @param {Pick<Storage, 'getItem' | 'setItem'>} storage
  * @param {OwnOrder} order

@@ -1,4 +1,4 @@
-// The payment of an order: its address and amount, as texts, a link and a QR code.
+// The payment for an order: its address and amount, as texts, a link and a QR code.
 import { bitcoinOf, paymentUri, satsWords } from './amounts.js';
 import { postJson } from './ask-service.js';
 import { copyButton, element, svgElement } from './elements.js';
@@ -6,18 +6,18 @@ import { qrCode, qrPath } from './qr-code.js';
 
 /** @import { Child } from './elements.js' */
 
-/** Light modules around a code, which its standard requires. */
+/** Width of the light border around a QR code, in modules. The standard requires it. */
 const borderModules = 4;
 
 /**
- * The QR code of a payment; null: its text is too long.
+ * The QR code of a payment. Null: the text is too long for a code.
  *
  * @param {string} uri
  * @param {string} [label]
  */
 export function qrPicture(uri, label = 'QR code of the payment') {
   const rows = qrCode(uri);
-  // only for a text longer than any payment of this page
+  // happens only for a text longer than any payment of this page
   if (rows === null) return null;
   const side = rows.length + 2 * borderModules;
   const picture = svgElement(
@@ -103,7 +103,7 @@ const copyLink = (uri) =>
   );
 
 /**
- * Pays with coins of a demo, which are worthless.
+ * A button that pays with coins of a demo, which have no value.
  *
  * @param {string} address
  * @param {number} sats

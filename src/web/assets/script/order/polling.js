@@ -1,19 +1,19 @@
-// Time until a page requests its order again. Pure.
+// The pause before a page requests its order again. Pure.
 
 /** @import { OrderState } from './order-shapes.js' */
 
 /**
- * A payment is shown soon after it was sent, with far fewer than the 300 reads per minute of an address
- * (docs/orders-api.md).
+ * Pause while a payment is awaited, in ms. A payment is shown soon after it was sent, and the page makes far fewer than
+ * the 300 reads per minute that an address may make (docs/orders-api.md).
  */
 const payMs = 4_000;
-/** Blocks come every ten minutes. */
+/** Pause while a block is awaited, in ms. Blocks come every ten minutes. */
 const blockMs = 15_000;
-/** Only late payments and reorganisations change an ended order. */
+/** Pause after an order has ended, in ms. Only late payments and reorganisations change it then. */
 const overMs = 120_000;
-/** Factor of the pause for a hidden page. */
+/** Factor by which the pause of a hidden page is longer. */
 const hiddenTimes = 8;
-/** The longest pause after failures; each pause is twice as long as the previous one. */
+/** Longest pause after failures, in ms. After each failure the pause is twice as long. */
 const failureMostMs = 60_000;
 
 /** @type {Readonly<Record<OrderState, number>>} */
@@ -36,7 +36,7 @@ const pauses = {
 /**
  * @param {{ readonly state: OrderState | null, readonly isHidden: boolean, readonly failures: number,
  *   readonly retryAfterMs: number | null }} look
- * `failures`: the number of the last requests that failed without a success between them
+ * `failures`: the number of failed requests since the last success
  */
 export function pauseMs({ state, isHidden, failures, retryAfterMs }) {
   const usual = (state === null ? payMs : pauses[state]) * (isHidden ? hiddenTimes : 1);

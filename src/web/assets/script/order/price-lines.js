@@ -6,7 +6,7 @@ import { grouped, plural, satsWords } from './amounts.js';
 /** @typedef {{ readonly name: string, readonly sats: number, readonly note: string }} PriceLine */
 
 /**
- * The parts of a price. Their sum is its amount.
+ * The lines of a price. Their sum is the price's amount.
  *
  * @param {Price} price
  * @returns {readonly PriceLine[]}
@@ -35,7 +35,7 @@ export function priceLines(price) {
     { name: 'Size', sats: price.sizeFee, note: 'a share of the fees of miners' },
     {
       name: 'Postage',
-      // an etching has a postage for its premine too
+      // an etching also has a postage, for its premine
       sats: postage,
       note: `${postage === price.postage * count ? each(price.postage) : ''}${count === 1 ? '' : ', '}yours: it comes with the inscription or runes`,
     },
@@ -44,11 +44,11 @@ export function priceLines(price) {
 }
 
 /**
- * Warnings for the customer. Contents that are only counted need no warning: their sizes are exact.
+ * Warnings for the customer. There is no warning about contents that were only counted, because their sizes are exact.
  *
  * @param {Price} price
  * @param {boolean} hasReceiver
- * @param {boolean} [hasOffer] one reveal each is offered as well, which names the vindicated ones
+ * @param {boolean} [hasOffer] whether one reveal for each is offered; the offer says how many are vindicated
  * @returns {readonly string[]}
  */
 export function priceWarnings({ warnings = [] }, hasReceiver, hasOffer = false) {
@@ -61,7 +61,7 @@ export function priceWarnings({ warnings = [] }, hasReceiver, hasOffer = false) 
 }
 
 /**
- * Number of inscriptions that would have been cursed before the jubilee.
+ * Number of inscriptions in the order that would have been cursed before the jubilee.
  *
  * @param {Price} price
  */
@@ -71,7 +71,8 @@ export function vindicatedCount({ warnings = [] }) {
 }
 
 /**
- * The cost of one reveal each, so that no inscription is vindicated; null: unknown.
+ * The cost of one reveal for each inscription, so that no inscription is vindicated. Null: it is not known that any
+ * would be vindicated.
  *
  * @param {Price} price
  * @param {Price} uncursed the same order with `uncurseIt`
@@ -84,7 +85,7 @@ export function uncurseOffer(price, uncursed) {
   return `${count} of ${grouped(price.count)} will be vindicated: one reveal each costs ${cost}.`;
 }
 
-/** The form's words for savings; others are shown in the service's words. */
+/** The form's words for savings, by code. Other savings are shown in the service's words. */
 const savingWords = /** @type {Readonly<Record<string, string>>} */ ({
   'shared-output': 'Puts all inscriptions into one output. They move together until you separate them.',
   compress:

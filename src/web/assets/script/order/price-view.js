@@ -8,7 +8,7 @@ import { priceLines, priceWarnings, uncurseOffer, wordsOfSaving } from './price-
 /**
  * @param {HTMLElement} part
  * @param {Price} price
- * @param {Price | null} uncursed the same order with one reveal each; null: it makes no difference, or is unknown
+ * @param {Price | null} uncursed the price with one reveal for each inscription; null: no difference, or unknown
  * @param {boolean} hasReceiver
  */
 export function showPrice(part, price, uncursed, hasReceiver) {
@@ -49,7 +49,7 @@ export function showPrice(part, price, uncursed, hasReceiver) {
     );
 }
 
-/** Boxes that switch a saving on. */
+/** The boxes of the form that turn a saving on, by code. */
 const boxes = /** @type {Readonly<Record<string, string>>} */ ({
   'shared-output': 'shared',
   compress: 'compress',
@@ -71,7 +71,7 @@ function savingItem(saving) {
 }
 
 /**
- * Checks a box of the form, and shows where it is.
+ * Checks a box of the form, and unfolds the part of the form that contains the box.
  *
  * @param {string} id
  */

@@ -1,4 +1,5 @@
-// Asks for the price of a new order while its customer types: only the newest question, and not too often.
+// Requests the price of a new order while the customer types. Only the newest request counts, and requests are not too
+// frequent.
 import { postJson } from './ask-service.js';
 import { base64Of, bytesOfItem, orderBody } from './order-body.js';
 import { vindicatedCount } from './price-lines.js';
@@ -6,14 +7,20 @@ import { vindicatedCount } from './price-lines.js';
 /** @import { Price } from './order-shapes.js' */
 /** @import { Fields, Item } from './order-body.js' */
 
-/** Milliseconds without typing before the price is requested. */
+/** How long the customer must not type before the price is requested, in ms. */
 const quietMs = 450;
-/** Maximum bytes of contents that are sent for a price: the service then finds savings by brotli and known contents. */
+/**
+ * Maximum number of bytes of contents that are sent for a price. From contents the service finds savings by brotli and
+ * by known contents; if there are more bytes, only sizes are sent.
+ */
 const sentBytesMax = 60_000;
-/** Maximum number of reveals of an order: with more, one reveal each is not possible (docs/orders-api.md). */
+/**
+ * Maximum number of reveals of an order. An order with more contents cannot have one reveal for each
+ * (docs/orders-api.md).
+ */
 const revealsMax = 150;
 
-/** The message for a file that its customer moved, changed or deleted. */
+/** The message for a file that the customer moved, changed or deleted. */
 export const unreadable =
   'A file can no longer be read: it was moved or changed. Remove it, and add it again.';
 
@@ -24,7 +31,8 @@ export const unreadable =
  *   readonly type: string,
  *   readonly order: () => Promise<Readonly<Record<string, unknown>> | null>,
  *   readonly canUncurse: boolean,
- * }} Question `order`: null where a file of it cannot be read any more; `canUncurse`: one reveal each can be offered
+ * }} Question `order`: makes the body; null: one of its files can no longer be read.
+ *   `canUncurse`: whether one reveal for each inscription can be offered
  *
  * @typedef {{ readonly kind: 'price', readonly price: Price, readonly uncursed: Price | null }
  *   | { readonly kind: 'refused', readonly messages: readonly string[] }} Priced
@@ -42,7 +50,7 @@ export class Pricing {
     this.#onPrice = onPrice;
   }
 
-  /** Stops the current question, and the one that waits. */
+  /** Stops the current request, and the one that waits for a pause in typing. */
   stop() {
     clearTimeout(this.#timer);
     this.#asked?.abort();
@@ -92,7 +100,7 @@ export class Pricing {
 }
 
 /**
- * The question for the price of contents.
+ * The request for the price of contents.
  *
  * @param {readonly Item[]} items
  * @param {Fields} fields
@@ -114,7 +122,7 @@ async function pricedBody(items, fields) {
 }
 
 /**
- * The body of an order with all contents. Rejects if a file can no longer be read.
+ * The body of an order with the bytes of all contents. Rejects if a file can no longer be read.
  *
  * @param {readonly Item[]} items
  * @param {Fields} fields

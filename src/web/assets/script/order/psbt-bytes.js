@@ -1,9 +1,10 @@
-// Reads of PSBTs (BIP 174) in pages: whether a wallet signed the given transaction, and what that pays. Pure.
+// Reads PSBTs (BIP 174) in pages: whether a wallet signed the given transaction, and what the transaction pays. Pure.
 
 const magic = [0x70, 0x73, 0x62, 0x74, 0xff];
 
 /**
- * The bytes of a PSBT, given as hex, as base64, or as a file of these or of the bytes; null: it is not a PSBT.
+ * The bytes of a PSBT. The PSBT is given as hex, as base64, or as the bytes of a file with hex, base64 or the PSBT
+ * itself. Null: it is not a PSBT.
  *
  * @param {string | Uint8Array} given
  * @returns {Uint8Array | null}
@@ -12,13 +13,13 @@ export function psbtBytes(given) {
   const bytes = typeof given === 'string' ? bytesOf(given.replace(/\s+/gu, '')) : given;
   if (bytes === null) return null;
   if (magic.every((byte, index) => bytes[index] === byte)) return bytes;
-  // a file of text
+  // the bytes may be a file of text
   return typeof given === 'string' || bytes.some((byte) => byte > 0x7f)
     ? null
     : psbtBytes(String.fromCharCode(...bytes.slice(0, textMax)));
 }
 
-/** Characters of a PSBT that the service finalizes, in hex. */
+/** Maximum number of characters of a PSBT that the service finalizes, in hex. */
 const textMax = 2_000_000;
 
 /** @param {string} text */
@@ -44,7 +45,7 @@ function bytesOf(text) {
  */
 export const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Reads bytes from the front; null once there are too few. */
+/** Reads bytes from the beginning. Returns null if too few bytes are left. */
 class Reader {
   #at = 0;
 
@@ -60,14 +61,14 @@ class Reader {
     return this.bytes.subarray(this.#at - count, this.#at);
   }
 
-  /** A little-endian number of up to eight bytes, if it is a safe integer. */
+  /** Reads a little-endian number of up to eight bytes. Null if it is not a safe integer. */
   number(/** @type {number} */ width) {
     const bytes = this.take(width);
     const value = bytes?.reduceRight((sum, byte) => sum * 256 + byte, 0) ?? null;
     return value !== null && Number.isSafeInteger(value) ? value : null;
   }
 
-  /** A length in the form of transactions. */
+  /** Reads a length in the form of transactions. */
   length() {
     const first = this.number(1);
     if (first === null || first < 0xfd) return first;
@@ -78,7 +79,7 @@ class Reader {
     return this.#at;
   }
 
-  /** Reads over the outputs of a transaction. Returns whether all are complete. */
+  /** Skips the outputs of a transaction. Returns whether all of them are complete. */
   skipOutputs() {
     const count = this.length();
     if (count === null) return false;
@@ -87,7 +88,7 @@ class Reader {
     return true;
   }
 
-  /** Bytes after their length. */
+  /** Reads a length, and as many bytes. */
   field() {
     const length = this.length();
     return length === null ? null : this.take(length);
@@ -95,7 +96,7 @@ class Reader {
 }
 
 /**
- * The unsigned transaction in a PSBT of version 0; null: there is none.
+ * The unsigned transaction in a PSBT of version 0. Null: there is no such transaction.
  *
  * @param {Uint8Array} psbt
  * @returns {Uint8Array | null}
@@ -113,7 +114,7 @@ export function unsignedOf(psbt) {
 }
 
 /**
- * The sats of each output of a transaction without signatures; null: it is not a transaction.
+ * The sats of each output of a transaction without signatures. Null: the bytes are not a transaction.
  *
  * @param {Uint8Array} transaction
  * @returns {readonly number[] | null}
@@ -124,7 +125,7 @@ export function outputValues(transaction) {
   const inputs = reader.length();
   if (inputs === null) return null;
   for (let index = 0; index < inputs; index++) {
-    // outpoint, script, sequence
+    // skip outpoint, script and sequence
     if (reader.take(36) === null || reader.field() === null || reader.take(4) === null) return null;
   }
   const outputs = reader.length();
@@ -150,7 +151,7 @@ export function signSame(one, other) {
 }
 
 /**
- * A transaction without its signatures; null: it is not a transaction.
+ * A transaction without its signatures. Null: the bytes are not a transaction.
  *
  * @param {Uint8Array} transaction
  * @returns {Uint8Array | null}
@@ -176,7 +177,8 @@ export function withoutSignatures(transaction) {
 }
 
 /**
- * Whether a signed transaction in hex is the one of a PSBT. The service checks its signatures.
+ * Whether a signed transaction in hex is the transaction of a PSBT. Signatures are not checked here, because the
+ * service checks them.
  *
  * @param {Uint8Array} psbt
  * @param {string} hex
@@ -188,7 +190,7 @@ export function signsTransaction(psbt, hex) {
 }
 
 /**
- * The reason why a PSBT of the service is not handed to a wallet; null: it pays what its description says.
+ * The reason why a PSBT of the service is not passed to a wallet. Null: the PSBT pays the amounts in its description.
  *
  * @param {Readonly<{ psbtHex: string, chargeAmount?: number, outputs: readonly Readonly<{ address: string | null,
  * value: number }>[] }>} built

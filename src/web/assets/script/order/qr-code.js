@@ -1,6 +1,6 @@
 // QR codes (ISO/IEC 18004) of short texts: bytes mode, error correction M, versions 1 to 10. Pure.
 
-/** For each version: codewords, error correction codewords of each block, and number of blocks. */
+/** For each version: number of codewords, of error correction codewords in each block, and of blocks. */
 const versions = /** @type {const} */ ([
   [26, 10, 1],
   [44, 16, 1],
@@ -28,7 +28,7 @@ const alignments = [
   [6, 28, 50],
 ];
 
-/** Exponents and logarithms of the field of 256 elements with the polynomial of the standard. */
+/** Exponents and logarithms of the field with 256 elements, with the standard's polynomial. */
 const exponents = new Uint8Array(255);
 const logarithms = new Uint8Array(256);
 for (let power = 0, value = 1; power < 255; power++) {
@@ -61,13 +61,14 @@ function at(items, index) {
 }
 
 /**
- * Reed-Solomon codewords of a block: the remainder of its polynomial by that of the degree.
+ * Reed-Solomon codewords of a block: the remainder after division of the block's polynomial by the generator
+ * polynomial.
  *
  * @param {readonly number[]} data
  * @param {number} count
  */
 function correctionOf(data, count) {
-  // coefficients after the leading 1, highest first
+  // coefficients after the leading 1, highest power first
   let divisor = [1];
   for (let power = 0; power < count; power++) {
     const root = at(exponents, power);
@@ -88,7 +89,7 @@ function correctionOf(data, count) {
 }
 
 /**
- * The codewords of a text, in order; null if it is too long.
+ * The codewords of a text, in order. Null if the text is too long.
  *
  * @param {string} text
  * @returns {{ readonly version: number, readonly codewords: readonly number[] } | null}
@@ -116,7 +117,7 @@ function dataOf(bytes, lengthBits, count) {
   const add = (value, width) => {
     for (let bit = width - 1; bit >= 0; bit--) bits.push((value >> bit) & 1);
   };
-  // bytes mode
+  // indicator of bytes mode
   add(4, 4);
   add(bytes.length, lengthBits);
   for (const byte of bytes) add(byte, 8);
@@ -131,7 +132,8 @@ function dataOf(bytes, lengthBits, count) {
 }
 
 /**
- * Data in blocks, shorter ones first, each with its correction. The blocks are interleaved codeword by codeword.
+ * Data in blocks, shorter blocks first, and the correction codewords of each block. The blocks are interleaved codeword
+ * by codeword.
  *
  * @param {readonly number[]} data
  * @param {number} correction
@@ -152,7 +154,7 @@ function interleaved(data, correction, count) {
   );
 }
 
-/** The eight masks: a module of data is inverted if its mask is 0. */
+/** The eight masks. A module of data is inverted if its mask is 0. */
 const masks = /** @type {readonly ((row: number, column: number) => number)[]} */ ([
   (row, column) => (row + column) % 2,
   (row) => row % 2,
@@ -177,10 +179,10 @@ function withCheck(value, polynomial, width) {
   return (value << width) | rest;
 }
 
-/** Modules that a reader may take for a corner. */
+/** Patterns of modules that a reader may mistake for a corner. */
 const cornerLike = ['00001011101', '10111010000'];
 
-/** Modules of a code while it is drawn: a grid that says which are dark, and which are not data. */
+/** The modules of a code while it is drawn. The grid says which modules are dark, and which are not data. */
 class Grid {
   /** @param {number} version */
   constructor(version) {
@@ -196,7 +198,7 @@ class Grid {
   }
 
   /**
-   * Sets a module that is not data, if it is in the grid.
+   * Sets a module that is not data. Ignores modules outside the grid.
    *
    * @param {number} row
    * @param {number} column
@@ -214,7 +216,7 @@ class Grid {
       this.fix(6, index, index % 2 === 0);
       this.fix(index, 6, index % 2 === 0);
     }
-    // with their light borders
+    // draw the corners with their light borders
     for (const [row, column] of /** @type {const} */ ([
       [3, 3],
       [3, size - 4],
@@ -252,7 +254,7 @@ class Grid {
   /** @param {number} mask */
   drawFormat(mask) {
     const { size } = this;
-    // the bits of level M are 00
+    // the bits of error correction level M are 00
     const bits = withCheck(mask, 0x537, 10) ^ 0x5412;
     for (let bit = 0; bit < 15; bit++) {
       const isDark = ((bits >> bit) & 1) === 1;
@@ -267,7 +269,7 @@ class Grid {
   }
 
   /**
-   * Draws data up and down in columns of two, from the right; the column of the timing pattern is left out.
+   * Draws data up and down in columns of two, from the right. The column of the timing pattern is left out.
    *
    * @param {readonly number[]} codewords
    */
@@ -302,8 +304,8 @@ class Grid {
   }
 
   /**
-   * A number for how hard the code is to read: long runs, squares, patterns like the corners', and more dark than
-   * light.
+   * A number that is larger the harder the code is to read. Counts long runs, squares, patterns that look like corners,
+   * and the difference between dark and light.
    */
   penalty() {
     const { size } = this;
@@ -343,7 +345,7 @@ class Grid {
 }
 
 /**
- * The QR code of a text: rows of modules, true if they are dark. Null if the text has more than 213 bytes.
+ * The QR code of a text, as rows of modules. A dark module is true. Null if the text has more than 213 bytes.
  *
  * @param {string} text
  * @returns {boolean[][] | null}
@@ -366,7 +368,7 @@ export function qrCode(text) {
 }
 
 /**
- * The dark modules as the path of an SVG, with one unit per module.
+ * The dark modules as an SVG path, with one unit per module.
  *
  * @param {readonly (readonly boolean[])[]} rows
  */

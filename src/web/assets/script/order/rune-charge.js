@@ -1,4 +1,4 @@
-// Orders of collections with a price in a rune: their two charges. Pure.
+// Orders of collections with a price in a rune, which have two charges. Pure.
 
 /** @import { Order } from './order-shapes.js' */
 
@@ -15,7 +15,7 @@
  */
 
 /**
- * An order with its charge in sats, also if a rune is to be paid too.
+ * An order with its charge in sats, also if the order must be paid with a rune in addition.
  *
  * @param {Omit<Order, 'charge'> & { readonly charge?: Order['charge'] }} read
  * @returns {Order}
@@ -26,7 +26,7 @@ export const withCharge = (read) => ({
 });
 
 /**
- * Whether both a rune and sats are to be paid.
+ * Whether the customer must now pay both a rune and sats.
  *
  * @param {Pick<Order, 'state' | 'tokenPayCharge'>} order
  */

@@ -1,4 +1,4 @@
-// The form of an order of a rune: its fields, the state of the typed name, the price, and the order.
+// The form for orders about a rune: its fields, the state of the typed name, the price, and the order.
 import { getJson } from './ask-service.js';
 import { byId, element } from './elements.js';
 import { canBeAsked, typedName } from './etch-body.js';
@@ -17,7 +17,7 @@ import { Pricing } from './pricing.js';
 
 /** @import { Priced } from './pricing.js' */
 
-/** Milliseconds without typing before the name is looked up. */
+/** How long the customer must not type before the name is looked up, in ms. */
 const quietMs = 350;
 
 /** @typedef {{ readonly rune: string, readonly receiveAddress: string }} RuneFields */
@@ -40,8 +40,8 @@ const quietMs = 350;
  *   readonly namePath: (name: string) => string,
  *   readonly nameWords: (name: string, answer: unknown) => string,
  *   readonly onFields: (fields: Fields, isComplete: boolean) => void,
- * }} RuneForm `incomplete`: the missing fields for a price; `ordered`: what own orders call it; `nameless`: the standing of
- *   an empty name
+ * }} RuneForm `incomplete`: names the fields that a price still needs. `ordered`: the order's words in the list of this
+ *   browser's orders. `nameless`: the text in `standing` if the name is empty
  */
 
 /**
@@ -58,7 +58,7 @@ export function followRuneForm(rune) {
   const refuse = (/** @type {readonly string[]} */ messages) => showRefusals(refusals, messages);
   const pricing = new Pricing((priced) => shown(priced));
   const askName = nameAsker(rune);
-  /** Key of a creation: sending it again after a failure creates no second order. */
+  /** Key of this order. If the same order is sent again after a failure, the key prevents a second order. */
   let onceKey = newOnceKey();
   let isOrdering = false;
 
@@ -120,7 +120,7 @@ export function followRuneForm(rune) {
     event.preventDefault();
     if (!button.disabled) void order();
   });
-  // after a return from the order's page: the form is still filled in, but its key has been used
+  // if the customer comes back from the order's page, the form is still filled in, but its key has been used
   addEventListener('pageshow', (event) => {
     if (event.persisted) changed();
   });
@@ -129,7 +129,7 @@ export function followRuneForm(rune) {
 }
 
 /**
- * Asks the service about a name once typing pauses, and shows its state.
+ * Asks the service about a name when typing pauses, and shows the name's state.
  *
  * @param {Pick<RuneForm<RuneFields>, 'standing' | 'nameless' | 'namePath' | 'nameWords'>} rune
  */

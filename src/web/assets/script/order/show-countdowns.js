@@ -1,7 +1,7 @@
-// Countdowns of a page (moment.ts).
+// Shows the countdowns of a page (moment.ts).
 import { countdownWords } from './countdown.js';
 
-/** Milliseconds between updates: countdowns show seconds. */
+/** How often countdowns are updated, in ms. They show seconds. */
 export const countdownTickMs = 1_000;
 
 /** Writes the time until each moment of the page. */

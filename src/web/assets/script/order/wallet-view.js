@@ -1,4 +1,4 @@
-// Payment with a wallet that signs: one in the browser, or any other that accepts a PSBT as text or file.
+// Payment with a wallet that signs: a wallet in the browser, or any other wallet that accepts a PSBT as text or file.
 import { satsWords } from './amounts.js';
 import { postJson } from './ask-service.js';
 import { copyButton, element } from './elements.js';
@@ -16,15 +16,16 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   readonly warnings: readonly string[],
  *   readonly unproven: readonly string[],
  *   readonly asked: string,
- * }} Built `asked`: the payment that the order needed when this was made
+ * }} Built `asked`: the payment that the order needed when this PSBT was made
  *
  * @typedef {{
  *   readonly asked: string,
  *   readonly charges: readonly Readonly<{ address: string, sats: number }>[],
  *   readonly special: readonly string[],
  *   readonly make: (account: Account, specialOutput: string) => Promise<Outcome>,
- * }} Payment `asked`: another one is another payment. `charges`: what it pays at least. `special`: satributes of a sat of
- *   the customer's that it is for. `make` asks the service for the PSBT
+ * }} Payment `asked`: the missing amounts as a text; if it differs, the payment is a different one. `charges`: the amounts
+ *   that the payment must pay at least. `special`: satributes of the customer's sat that the order uses. `make`:
+ *   requests the PSBT from the service
  *
  * @typedef {{
  *   readonly network: string,
@@ -32,11 +33,15 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   readonly said: HTMLElement,
  *   readonly newest: () => Promise<Payment | null | undefined>,
  *   readonly onSent: () => void,
- * }} WalletParts `holds`: what is at the taproot address. `said`: where it is said what happens; it stays when nothing is
- *   to be paid any more. `newest` asks the service what is to be paid now; null: nothing; undefined: it does not answer
+ * }} WalletParts `holds`: the name of the things at the taproot address. `said`: the element for messages; it is
+ *   still on the page when everything is paid. `newest`: requests the current payment from the service; null: nothing is to be
+ *   paid; undefined: the service does not answer
  */
 
-/** Bytes of the largest PSBT that the service finalizes, in hex with a line break at its end. */
+/**
+ * Maximum size of a signed file in bytes: the largest PSBT that the service finalizes, in hex with a line break at its
+ * end.
+ */
 const fileBytesMax = 2_000_010;
 
 export class WalletView {
@@ -45,7 +50,10 @@ export class WalletView {
   /** @type {Payment | null} */
   #payment = null;
   #said;
-  /** Number of started payments. A new one ends earlier ones: a wallet may answer two, and only one may pay. */
+  /**
+   * Number of started payments. A new payment ends earlier ones, because a wallet may answer two requests, and only one
+   * may pay.
+   */
   #begun = 0;
   #isSending = false;
   /** @type {{ readonly asked: string, readonly txid: string } | null} */
@@ -67,7 +75,7 @@ export class WalletView {
     this.#network = parts.network;
   }
 
-  /** @param {Payment | null} payment the newest one; null: nothing is to be paid */
+  /** @param {Payment | null} payment the newest payment; null: nothing is to be paid */
   set payment(payment) {
     this.#payment = payment;
   }
@@ -104,7 +112,7 @@ export class WalletView {
     ];
   }
 
-  /** Asks for the output with the special sat, if the order needs one of the customer's sats. */
+  /** Shows the field for the output with the special sat, if the order needs one of the customer's sats. */
   #specialSat() {
     const wanted = this.#payment?.special ?? [];
     if (wanted.length === 0) return null;
@@ -158,7 +166,7 @@ export class WalletView {
   }
 
   /**
-   * The PSBT that pays the missing amount; null: there is none, and the reason is shown.
+   * The PSBT that pays the missing amount. Null: there is no PSBT, and the page shows the reason.
    *
    * @param {Account} account
    * @returns {Promise<Built | null>}
@@ -189,7 +197,7 @@ export class WalletView {
   }
 
   /**
-   * Finalizes and sends a signed payment, one at a time.
+   * Finalizes and sends a signed payment. Only one payment is sent at a time.
    *
    * @param {Built} built
    * @param {string | Uint8Array} signed
@@ -212,7 +220,7 @@ export class WalletView {
    */
   async #finalize(built, signed, by) {
     const [given, back] = [psbtBytes(built.psbtHex), psbtBytes(signed)];
-    // some wallets return the whole transaction
+    // some wallets return the whole transaction instead of a PSBT
     const whole = back === null && typeof signed === 'string' ? signed.trim().toLowerCase() : null;
     if (given === null || (back === null && (whole === null || !/^(?:[0-9a-f]{2})+$/u.test(whole)))) {
       this.#say(
@@ -249,8 +257,8 @@ export class WalletView {
   }
 
   /**
-   * Whether the order still needs the payment that was prepared. If the service does not answer, the payment is sent:
-   * it would refuse a wrong one.
+   * Whether the order still needs the payment that was prepared. True if the service does not answer, because it would
+   * refuse a wrong payment.
    *
    * @param {string} asked
    */
@@ -291,7 +299,9 @@ export class WalletView {
     this.#parts.onSent();
   }
 
-  /** The part for any wallet that signs PSBTs: it gets one as text or file, and the customer brings it back. */
+  /**
+   * The part for any wallet that signs PSBTs. The customer copies or saves the PSBT, and brings back the signed one.
+   */
   #otherWallet() {
     const fields = /** @type {const} */ ([
       ['payment-address', 'Address that pays'],
@@ -418,7 +428,7 @@ const saveButton = (file) =>
       click: () => {
         const href = URL.createObjectURL(file);
         element('a', { href, download: 'order.psbt' }).click();
-        // the browser has started to read it by then
+        // after a minute the browser has started to read the file
         setTimeout(() => URL.revokeObjectURL(href), 60_000);
       },
     },

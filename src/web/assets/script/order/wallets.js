@@ -1,7 +1,7 @@
-// Wallets in the browser: the available ones, their addresses, and how each signs (docs/psbts.md, "Wallets").
+// Wallets in the browser: which are available, their addresses, and how they sign (docs/psbts.md, "Wallets").
 
 /**
- * Addresses and keys of a wallet, in the form of the service's builders.
+ * Addresses and keys of a wallet, in the form that the service's builders take.
  *
  * @typedef {{
  *   readonly paymentAddress: string,
@@ -21,15 +21,15 @@
  *   readonly name: string,
  *   readonly connect: () => Promise<Account>,
  *   readonly sign: (psbt: Unsigned, account: Account) => Promise<string>,
- * }} Wallet `sign` gives the PSBT in hex or base64, as the wallet returned it
+ * }} Wallet `sign`: gives the PSBT as the wallet returned it, in hex or base64
  *
  * @typedef {Readonly<Record<string, (...given: readonly unknown[]) => unknown>>} Provider
  */
 
-/** A failure of a wallet, in words for its owner. */
+/** A failure of a wallet, with a message for the wallet's owner. */
 export class WalletFailure extends Error {}
 
-/** A wallet does not know the method: another version may have a different one. */
+/** The failure of a wallet that does not know the method. Another version of the wallet may have a different method. */
 class UnknownMethod extends WalletFailure {}
 
 /** JSON-RPC's code for an unknown method. */
@@ -45,11 +45,11 @@ const textIn = (value, name) => {
   return typeof text === 'string' ? text : '';
 };
 
-/** Codes for a refusal by the wallet's owner: EIP-1193, JSON-RPC of sats-connect and Leather. */
+/** Error codes if the wallet's owner refuses: EIP-1193, JSON-RPC of sats-connect, and Leather. */
 const refusals = [4001, -32000, -31000];
 
 /**
- * The failure that a wallet threw or answered.
+ * Converts what a wallet threw or answered to a failure.
  *
  * @param {string} name
  * @param {unknown} thrown
@@ -136,7 +136,7 @@ function accountOf(wallet, listed, purposeOf) {
 export const oneAddress = (address, publicKey) => ({
   paymentAddress: address,
   paymentPublicKey: publicKey,
-  // inscriptions are at taproot addresses: for another address, the service uses the taproot address of its key
+  // inscriptions are at taproot addresses, so for another address the service uses the taproot address of its key
   ...(/^(?:bc|tb|bcrt)1p/iu.test(address) ? { ordinalAddress: address } : {}),
   ordinalPublicKey: publicKey,
 });
@@ -146,7 +146,7 @@ const allIndices = ({ ordinalInputIndices, paymentInputIndices }) =>
   [...ordinalInputIndices, ...paymentInputIndices].toSorted((a, b) => a - b);
 
 /**
- * Indices by the address that signs them.
+ * Indices of inputs, by the address that signs the inputs.
  *
  * @param {Unsigned} psbt
  * @param {Account} account
@@ -173,7 +173,7 @@ function signedIn(name, answer, field) {
 }
 
 /**
- * Xverse, and other wallets of sats-connect.
+ * Xverse, and other wallets that use sats-connect.
  *
  * @param {Provider} provider
  * @returns {Wallet}
@@ -222,7 +222,7 @@ const leather = (provider) => ({
 });
 
 /**
- * UniSat and OKX, which have one address at a time.
+ * UniSat and OKX, which have only one address at a time.
  *
  * @param {string} name
  * @param {Provider} provider
@@ -269,7 +269,7 @@ const providerIn = (value) =>
     : null;
 
 /**
- * The wallets that add themselves to a page.
+ * The wallets that have added themselves to a page.
  *
  * @param {Readonly<Record<string, unknown>>} page its global object
  * @returns {readonly Wallet[]}
@@ -297,7 +297,8 @@ const beginnings = {
 };
 
 /**
- * The reason why an address is not of a network; null: it may be. The service checks the rest.
+ * The reason why an address does not belong to a network. Null: it may belong to it. The service checks the rest of the
+ * address.
  *
  * @param {string} address
  * @param {string} network
