@@ -3,7 +3,7 @@ export function grouped(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** The same for digits with any number of decimals: 1234567.5 -> 1,234,567.5 */
+/** Groups digits with any number of decimals: 1234567.5 -> 1,234,567.5 */
 export function groupedDecimal(digits: string): string {
   const [whole = '', ...fraction] = digits.split('.');
   const first = whole.length % 3;
@@ -30,7 +30,7 @@ export function timeWords(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** The beginning and end of a long hash or id. */
+/** A long hash or id, shortened to its beginning and end. */
 export function shortHash(text: string): string {
   return text.length <= 20 ? text : `${text.slice(0, 8)}…${text.slice(-8)}`;
 }
@@ -39,7 +39,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** A time in its two largest units: 3 h 20 min, 2 days 4 h. */
+/** A time span in its two largest units: 3 h 20 min, 2 days 4 h. */
 export function spanWords(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;

@@ -10,8 +10,8 @@ export class Markup {
 export type HtmlValue = string | number | null | undefined | false | Markup | readonly HtmlValue[];
 
 /**
- * A template of HTML. Every value is escaped, for text and for quoted attributes; lists are joined; null, undefined and
- * false leave nothing. Never put values into unquoted attributes, scripts or styles.
+ * A template of HTML. Every value is escaped, for text and for quoted attributes. Lists are joined. For null, undefined
+ * and false nothing is written. Never put values into unquoted attributes, scripts or styles.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Markup {
   let text = strings[0] ?? '';
@@ -32,7 +32,7 @@ const entities: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // not a character of HTML: parsers would replace it, and readers would not see it
+  // show a visible sign, because HTML cannot contain this character, and parsers would replace it
   '\0': '\u2400',
 };
 

@@ -2,22 +2,24 @@
 export interface KnownFacts {
   /** All relevant earlier blocks are known. */
   readonly anchored: boolean;
-  /** The outputs that it spends are known. */
+  /** The outputs that the block spends are known. */
   readonly hasSpent: boolean;
-  /** Its sequence numbers are known: it is anchored, or the totals before its island are proven. */
+  /**
+   * The block's sequence numbers are known, because the block is anchored, or the totals before its island are proven.
+   */
   readonly sequenced: boolean;
-  /** All of its numbers are known. */
+  /** All numbers of the block are known. */
   readonly numbered: boolean;
 }
 
 export interface Known {
   readonly known: string;
-  /** The unknown facts, and the reason. Null if all are known. */
+  /** The unknown facts, and the reason. Both are null if all facts are known. */
   readonly unknown: string | null;
   readonly why: string | null;
 }
 
-/** The known facts of a block's inscriptions, and the reason why others are unknown, in words. */
+/** The known facts of a block's inscriptions, and the reason why other facts are unknown, in words. */
 export function knownOf({ anchored, hasSpent, sequenced, numbered }: KnownFacts): Known {
   const isWhole = anchored && hasSpent;
   if (isWhole) {

@@ -5,13 +5,13 @@ import { type HtmlValue, html, type Markup } from './html.ts';
 import { sharingPlace } from './parts/sharing-tags.ts';
 import { plainTitle } from './titles-and-traits.ts';
 
-/** The reason why pages may be out of date, and what it means for their reader. */
+/** The reason why pages may be out of date, and the consequence for the reader. */
 export interface Banner {
   readonly kind: 'starting' | 'syncing' | 'behind' | 'no-node';
   readonly words: string;
 }
 
-/** Facts about the instance on every page. */
+/** Facts about this server that every page shows. */
 export interface Site {
   readonly network: string;
   readonly tipHeight: Height | null;
@@ -21,7 +21,7 @@ export interface Site {
 
 export interface Layout {
   readonly title: string;
-  /** One sentence about only this page, for search engines and shared links. */
+  /** One sentence about this page alone, for search engines and shared links. */
   readonly description: string;
   /** Null: the network is not known yet. */
   readonly site: Site | null;
@@ -29,11 +29,11 @@ export interface Layout {
   readonly scripts?: readonly string[];
   /** Text of the search box. */
   readonly query?: string;
-  /** The mode of that search (`in`, `all`, `words`, `fuzzy`), which the box keeps. */
+  /** The mode of the search in the box (`in`, `all`, `words`, `fuzzy`). The box keeps the mode. */
   readonly mode?: Readonly<Record<string, string>>;
-  /** The page itself uses files that are dropped on it: they are not searched for. */
+  /** Whether the page itself uses files that are dropped on it. They then start no search. */
   readonly takesFiles?: boolean;
-  /** The page has its own search box. */
+  /** Whether the page has its own search box. The frame then has none. */
   readonly isHome?: boolean;
   readonly main: HtmlValue;
 }
@@ -85,7 +85,7 @@ ${!takesFiles && dropPlace}
 }
 
 function headOf({ scripts = [], ...page }: Layout): Markup {
-  // both may contain names and searches of strangers, and text in a head cannot be isolated
+  // both may contain names and searches of strangers, and a text in a page's head cannot be isolated
   const [title, description] = [plainTitle(page.title), plainTitle(page.description)];
   return html`<head>
 <meta charset="utf-8">
@@ -128,18 +128,18 @@ function siteWords({ network, tipHeight }: Site): Markup {
   return html`<span class="site ${isMain ? 'main' : 'test'}"><b>${network}</b> ${tipPlace({ tipHeight })}</span>`;
 }
 
-/** The height of the tip, which live pages replace. */
+/** The element with the tip's height. Live pages replace it. */
 export function tipPlace({ tipHeight }: Pick<Site, 'tipHeight'>): Markup {
   const words = tipHeight === null ? 'nothing indexed yet' : `block ${grouped(tipHeight)}`;
   return html`<span class="tip" data-live="tip">${words}</span>`;
 }
 
-/** The place of the banner, which live pages replace. It exists without a banner too. */
+/** The element for the banner. Live pages replace it, so it exists also if there is no banner. */
 export function bannerPlace({ banner }: Pick<Site, 'banner'>): Markup {
   return html`<div role="status" data-live="banner">${banner && html`<div class="banner"><p>${banner.words}</p></div>`}</div>`;
 }
 
-/** The one search box; `/` focuses it. */
+/** The search box of a page. The key `/` moves the focus to it. */
 export function searchForm(
   query: string,
   size: 'compact' | 'large',

@@ -1,7 +1,7 @@
-/** The way in which a content is shown, by its type. */
+/** The kind of a content, by its content type. The kind decides how the content is shown. */
 export type Media = 'text' | 'image' | 'frame' | 'audio' | 'video' | 'font' | 'other';
 
-// maps, because a content type can be any text, even the name of a property of every object
+// maps and not objects, because a content type can be any text, even the name of a property that every object has
 const byType: ReadonlyMap<string, Media> = new Map([
   ['application/json', 'text'],
   ['application/javascript', 'text'],
@@ -23,7 +23,7 @@ const byFamily: ReadonlyMap<string, Media> = new Map([
   ['font', 'font'],
 ]);
 
-/** The way to show a content of this type. Types that browsers execute (HTML, SVG) get frames. */
+/** The kind of a content of this type. Types that browsers execute (HTML, SVG) are frames. */
 export function mediaOf(contentType: string | null): Media {
   const [essence = ''] = (contentType ?? '').toLowerCase().split(';');
   const type = essence.trim();
@@ -35,7 +35,7 @@ export function mediaOf(contentType: string | null): Media {
 export const isSvg = (contentType: string | null): boolean =>
   (contentType ?? '').toLowerCase().split(';', 1)[0]?.trim() === 'image/svg+xml';
 
-/** A short word for a content type in lists. */
+/** A short word for a content type, for lists. */
 export function mediaWords(contentType: string | null): string {
   if (contentType === null || contentType === '') return 'no type';
   const [essence = ''] = contentType.split(';');

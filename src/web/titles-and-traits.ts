@@ -1,29 +1,29 @@
 import { isVisible } from './parts/strangers-text.ts';
 
-/** The name of an inscription and its traits, as its creator wrote them. */
+/** The name and traits of an inscription, as the creator wrote them. */
 export interface TitleAndTraits {
-  /** Null: it has no title. */
+  /** Null: the inscription has no title. */
   readonly title: string | null;
   readonly traits: readonly Trait[];
 }
 
 export interface Trait {
-  /** Null: a value without a name. */
+  /** Null: the creator gave a value without a name. */
   readonly name: string | null;
   readonly value: string;
 }
 
-/** Maximum characters of a title: longer ones are texts, not names. */
+/** Maximum number of characters of a title. Longer titles are texts, not names. */
 const titleCharsMax = 120;
-/** Maximum characters of a name or value; the rest is cut. */
+/** Maximum number of characters of a trait's name or value. The rest is cut. */
 const traitCharsMax = 200;
-/** Maximum number of traits that are shown; all are in the record. Honest collections have about ten. */
+/** Maximum number of traits that are shown. The record has all traits. Honest collections have about ten. */
 const traitsMax = 40;
 
 /**
- * Reads the title and traits from properties (ord's `attributes`), else from metadata in the forms of collections:
- * `name` or `title`, and `attributes` as a list of `trait_type` and `value`, or `attributes` or `traits` as an object.
- * Any texts give an answer; truncated JSON gives none.
+ * Reads the title and traits from properties (ord's `attributes`). If the properties lack one of them, reads it from
+ * metadata in the forms that collections use: `name` or `title`; and `attributes` as a list of `trait_type` and
+ * `value`, or `attributes` or `traits` as an object. Never throws. Truncated JSON gives neither title nor traits.
  */
 export function titleAndTraits({
   attributesJson,
@@ -31,7 +31,7 @@ export function titleAndTraits({
   metadataJson,
 }: {
   readonly attributesJson: string | null;
-  /** All properties, including those that are not in rows. */
+  /** The text of all properties, including properties that are not stored in rows. */
   readonly propertiesJson?: string | null;
   readonly metadataJson: string | null;
 }): TitleAndTraits {
@@ -64,7 +64,7 @@ function objectOf(json: string | null): JsonObject | null {
 const asObject = (value: unknown): JsonObject | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 
-/** Turns numbers into texts of their digits: a double would round large ones. */
+/** Converts numbers to texts of their digits, because a double would round large numbers. */
 function exactNumbers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }
@@ -94,7 +94,7 @@ function traitOf(name: string | null, value: unknown): Trait[] {
 const cut = (text: string): string =>
   text.length <= traitCharsMax ? text : `${text.slice(0, traitCharsMax).toWellFormed()}…`;
 
-/** A title for the head of a page and for shared links: without characters that reverse or hide others. */
+/** A title for the head of a page and for shared links, without characters that reverse or hide other characters. */
 export function plainTitle(title: string): string {
   return title.replace(/\p{C}/gu, '').replace(/\s+/gu, ' ').trim();
 }

@@ -1,4 +1,4 @@
-/** An entry of a feed. Its texts are plain: readers do not interpret markup in them. */
+/** An entry of a feed. Its texts are plain, so feed readers do not interpret markup in them. */
 export interface FeedEntry {
   /** An id that never changes, and that no other entry has. */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Feed {
   readonly entries: readonly FeedEntry[];
 }
 
-/** An Atom feed (RFC 4287). Its time is that of its newest entry; an empty feed has Unix time 0. */
+/** An Atom feed (RFC 4287). The feed's time is the time of its newest entry. An empty feed has Unix time 0. */
 export function atomFeed({ id, title, self, page, author, entries }: Feed): string {
   const updated = entries.reduce((newest, entry) => Math.max(newest, entry.updated), 0);
   return `<?xml version="1.0" encoding="utf-8"?>
@@ -60,7 +60,7 @@ const entities: Readonly<Record<string, string>> = {
 // oxlint-disable-next-line no-control-regex -- these are the ones
 const outsideXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/gu;
 
-/** A text in content or in a quoted attribute of XML. Characters that XML cannot contain become U+FFFD. */
+/** A text, escaped for XML content or a quoted XML attribute. Characters that XML cannot contain become U+FFFD. */
 function xmlText(text: string): string {
   return text
     .toWellFormed()

@@ -3,16 +3,16 @@ import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { timeChart } from '#web/parts/chart.ts';
 
-/** Requests with a key on a day. */
+/** Number of requests with a key on a day. */
 export interface UsageDay {
   /** UTC day, as in `2026-11-21`. */
   readonly day: string;
   readonly requests: number;
-  /** Requests that were refused because of the rate limit. */
+  /** Number of requests that were refused because of the rate limit. */
   readonly refused: number;
 }
 
-/** Requests with a key to a group of paths. */
+/** Number of requests with a key to a group of paths. */
 export interface UsageGroup {
   readonly name: string;
   readonly requests: number;
@@ -25,16 +25,16 @@ export interface AccountView {
   /** The first characters of the key. */
   readonly prefix: string;
   readonly scopes: readonly string[];
-  /** The rate in words; null: no limit. */
+  /** The rate limit in words. Null: no limit. */
   readonly rate: string | null;
   /** Day of creation, as in `2026-11-21`. */
   readonly created: string;
   readonly lastUsed: string | null;
   /** Prices and limits that only this account has, in words. */
   readonly terms: readonly string[];
-  /** Days of the span, oldest first, each once. */
+  /** All days of the period, oldest first. */
   readonly days: readonly UsageDay[];
-  /** Groups, most requests first. */
+  /** Groups of paths, the group with most requests first. */
   readonly groups: readonly UsageGroup[];
 }
 
@@ -44,7 +44,7 @@ const description = 'The scopes and limits of your key, and its usage by day.';
 const row = (words: string, value: HtmlValue): Markup =>
   html`<div><dt>${words}</dt><dd>${value}</dd></div>\n`;
 
-/** The page of the key in a person's browser. */
+/** The page about the key that a browser keeps in its cookie. */
 export function accountPage(view: AccountView): Markup {
   const { site, account, prefix, scopes, rate, created, lastUsed, terms, days } = view;
   const total = days.reduce((sum, { requests }) => sum + requests, 0);
@@ -108,7 +108,7 @@ ${groups.map(
 /** The reason why there is no key to show. `off`: this server has no keys. */
 export type NoKeyReason = 'none' | 'invalid' | 'off';
 
-/** The same page without a key. */
+/** The account page if there is no key to show. */
 export function noKeyPage(site: Site, reason: NoKeyReason): Markup {
   return layout({
     title,

@@ -28,7 +28,7 @@ export interface OwnedOutput {
 export interface PendingMoveLine {
   readonly inscription: { readonly id: string; readonly number: null };
   readonly txid: string;
-  /** Null: there is no such address, or it is unknown. */
+  /** Null: the script has no address, or its owner is unknown. */
   readonly from: string | null;
   readonly to: string | null;
   /** Sats; null: unknown. */
@@ -36,7 +36,7 @@ export interface PendingMoveLine {
   readonly vsize: number;
 }
 
-/** A rune that transactions of the mempool would give to the address or take from it. */
+/** A rune that transactions in the mempool would send to the address or take from it. */
 export interface PendingRuneLine {
   readonly rune: HeldRune;
   readonly sent: string;
@@ -75,16 +75,16 @@ export interface AddressView {
   readonly runes: BoundedCount | null;
   /** Null: there is no index of addresses. */
   readonly outputs: (BoundedCount & { readonly sats: number }) | null;
-  /** The reason why inscriptions may be missing; null: none are. */
+  /** The reason why inscriptions may be missing. Null: they are complete. */
   readonly gap: string | null;
   readonly shown: AddressTabView;
-  /** Whether there are rows before these. */
+  /** Whether the list has rows before these rows. */
   readonly isLater: boolean;
-  /** The place after which the next page begins. */
+  /** The cursor of the next page. Null: this is the last page. */
   readonly next: string | null;
 }
 
-/** An address: its totals, and its contents in tabs. */
+/** The page of an address: its totals, and its contents in tabs. */
 export function addressPage(view: AddressView): Markup {
   const { site, address, inscriptions, runes, outputs, gap, shown, isLater, next } = view;
   const path = `/address/${address}`;

@@ -13,7 +13,7 @@ import { pagesNav } from '#web/parts/pages-nav.ts';
 import { type RuneLine, runesTable } from '#web/parts/runes-table.ts';
 import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
 
-/** Reward of the miner of a block, in sats. */
+/** The reward that a block pays to its miner, in sats. */
 export interface BlockReward {
   readonly subsidy: number;
   /** Null: unknown. */
@@ -23,13 +23,13 @@ export interface BlockReward {
 export const blockTabs = ['inscriptions', 'sales', 'runes'] as const;
 export type BlockTab = (typeof blockTabs)[number];
 
-/** Numbered pages, from 1. */
+/** The position in a list with numbered pages, from 1. */
 export interface NumberedSteps {
   readonly page: number;
   readonly totalPages: number;
 }
 
-/** Links of a list without page numbers; null: there is no such page. */
+/** Links to pages of a list without page numbers. Null: there is no such page. */
 interface LinkedSteps {
   readonly first: string | null;
   readonly next: string | null;
@@ -48,13 +48,13 @@ export type BlockTabView =
 export interface BlockView {
   readonly site: Site;
   readonly block: BlockLine;
-  /** Heights of the nearest indexed blocks before and after it. Null: there is none. */
+  /** Heights of the nearest indexed blocks before and after this block. Null: there is no such block. */
   readonly previous: Height | null;
   readonly next: Height | null;
   readonly reward: BlockReward;
-  /** Inscriptions that were sold in it. */
+  /** Number of inscriptions that were sold in the block. */
   readonly sales: Known<BoundedCount>;
-  /** Runes that were etched in it. */
+  /** Number of runes that were etched in the block. */
   readonly runes: Known<number>;
   readonly shown: BlockTabView;
 }
@@ -90,14 +90,14 @@ ${steps}
   });
 }
 
-/** Says that the blocks between two heights are not indexed. */
+/** Says how many blocks between two heights are not indexed. Null: none are missing between them. */
 function gapBetween(below: Height, above: Height): Markup | null {
   const missing = above - below - 1;
   if (missing <= 0) return null;
   return html` <span class="faint">${plural(missing, 'block')} in between are not indexed</span> `;
 }
 
-/** Numbers of its parts, if they are known. */
+/** Numbers of the block's transactions, inscriptions, sales and runes, if they are known. */
 function countsWords({ block, sales, runes }: BlockView): string {
   return [
     plural(block.txCount, 'transaction'),

@@ -6,14 +6,16 @@ import { moment } from '#web/parts/moment.ts';
 import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /**
- * State of a charge, for its payer. `seen`: the amount of a payment is unknown until it is credited. `late`: the seen
- * payment can no longer complete the order. `unasked`: the order can no longer be completed.
+ * State of a charge, for its payer. `open`: nothing arrived yet. `partly`: a part arrived. `seen`: a payment was seen,
+ * but its amount is unknown until it is credited. `late`: the seen payment can no longer complete the order. `unasked`:
+ * the order can no longer be completed.
  */
 export type CheckoutChargeState = 'open' | 'partly' | 'seen' | 'late' | 'paid' | 'over' | 'unasked';
 
 /**
- * State of the checkout. `waiting`: nothing is to be paid now. `closing`: the time has ended, but the order has not.
- * `over`: it ended unpaid. `etched-again`: the rune no longer exists, and another one has its name.
+ * State of the checkout. `waiting`: nothing must be paid now. `closing`: the time to pay has ended, but the order has
+ * not. `over`: the order ended without payment. `etched-again`: the rune no longer exists, and another rune has its
+ * name.
  */
 export type CheckoutState = 'open' | 'waiting' | 'closing' | 'completed' | 'over' | 'etched-again';
 
@@ -23,11 +25,11 @@ export interface CheckoutCharge {
   /** The charge in words with its unit, such as `2.5 UNCOMMON•GOODS`. */
   readonly asked: string;
   readonly missing: string;
-  /** The part that arrived. Null: nothing or the whole charge. */
+  /** The amount that arrived. Null: nothing arrived, or the whole charge. */
   readonly arrived: string | null;
-  /** Confirmations of the waiting payment; null: there is no such payment. */
+  /** Confirmations of the waiting payment. Null: no payment is waiting. */
   readonly confirmations: { readonly count: number; readonly needed: number } | null;
-  /** The first seen payment; null: there is no such payment. */
+  /** The transaction of the first payment that was seen. Null: no payment was seen. */
   readonly txid: string | null;
 }
 
@@ -36,19 +38,19 @@ export interface CheckoutView {
   readonly network: string;
   readonly state: CheckoutState;
   readonly token: CheckoutCharge & {
-    /** The name of the rune, with its etching if another one has the same name. */
+    /** The name of the rune. If another rune has the same name, also the rune's etching. */
     readonly name: string;
     readonly symbol: string | null;
-    /** Missing units in digits only, the form in which wallets take an amount. */
+    /** Missing units in digits only, because wallets take amounts in this form. */
     readonly missingUnits: string;
   };
   readonly fee: CheckoutCharge & {
     readonly missingSats: bigint;
-    /** Sats that pay it, which are at least what a wallet can send; 0: nothing is missing. */
+    /** Sats to send for the missing fee. At least the minimum that a wallet can send. 0: nothing is missing. */
     readonly sentSats: bigint;
   };
   readonly expiresAt: Date;
-  /** An http or https URL of the shop; null: the shop gave none. */
+  /** An http or https URL of the shop. Null: the shop gave none. */
   readonly successUrl: string | null;
 }
 
@@ -79,8 +81,8 @@ export function checkoutPage(view: CheckoutView): Markup {
 }
 
 /**
- * The payment that a PSBT of this service makes, for the page's script. Null: there is none now, for example while a
- * payment of unknown amount waits.
+ * The payment for which this service makes a PSBT, as JSON for the page's script. Null: no PSBT can be made now, for
+ * example while a payment of unknown amount waits.
  */
 function signedPayment({ state, token, fee }: CheckoutView): string | null {
   if (state !== 'open' || token.state === 'seen' || fee.state === 'seen') return null;
@@ -146,7 +148,7 @@ function tellClosing(charges: readonly CheckoutCharge[]): ToldState {
   ];
 }
 
-/** Whether a charge is still to be paid. */
+/** Whether a charge must still be paid. */
 export const isPayable = ({ state }: Pick<CheckoutCharge, 'state'>): boolean =>
   state === 'open' || state === 'partly';
 
@@ -169,7 +171,7 @@ function stateWords({ state, confirmations }: CheckoutCharge): string {
 const copied = (shown: HtmlValue, text: string): Markup =>
   html`<span class="copied">${shown}${copyButton(text)}</span>`;
 
-/** A charge that is to be paid, with a QR code, or another one with only its facts. */
+/** The facts of a charge. If the charge must be paid, also a QR code. */
 function charge(shown: CheckoutCharge, words: (text: string) => HtmlValue, asked: AskedPart): Markup {
   const { address, arrived, txid } = shown;
   const isAsked = isPayable(shown);
@@ -186,13 +188,13 @@ ${txid !== null && html`<dt>Payment</dt><dd>${transactionLink(txid, { isWhole: t
 <p class="hint">${asked.hint}</p></div></div>`;
 }
 
-/** The way to pay a charge. */
+/** Texts and links with which a payer pays a charge. */
 interface AskedPart {
   readonly amounts: HtmlValue;
   /** The text of the QR code. */
   readonly code: string;
   readonly label: string;
-  /** Link of BIP 21. */
+  /** A link in the form of BIP 21. */
   readonly link: string;
   readonly hint: string;
 }
@@ -201,7 +203,8 @@ function tokenPart({ token }: CheckoutView): Markup {
   const { address, missing, missingUnits, name } = token;
   const words = (text: string): HtmlValue =>
     token.symbol === null ? text : html`${text} ${runeSymbol(token.symbol)}`;
-  // no amount: wallets would read it as bitcoin. The code only has the address, the form that wallets for runes show
+  // no amount in the link, because wallets would read it as bitcoin; the QR code has only the address, the form that
+  // wallets for runes show
   const message = encodeURIComponent(`Send ${missingUnits} ${name}, which is a rune, not bitcoin`);
   return html`<h2>Token</h2>
 ${charge(token, words, {
@@ -232,7 +235,7 @@ ${charge(fee, (text) => text, {
 
 const satsPerCoin = 100_000_000n;
 
-/** Sats in the form of BIP 21, in coins with all decimals. */
+/** Sats in the form of BIP 21: in coins, with all decimals. */
 const coins = (sats: bigint): string =>
   `${sats / satsPerCoin}.${String(sats % satsPerCoin).padStart(8, '0')}`;
 

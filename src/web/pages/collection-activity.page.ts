@@ -9,12 +9,12 @@ export interface CollectionActivityView {
   readonly sales: readonly SaleLine[];
   /** Number of sales on all pages, including wash sales. */
   readonly count: number;
-  /** The page, from 1. */
+  /** Number of this page, from 1. */
   readonly page: number;
   readonly totalPages: number;
 }
 
-/** The sales of a collection, newest first. */
+/** The page of a collection's sales, newest first. */
 export function collectionActivityPage({
   head,
   sales,

@@ -16,17 +16,17 @@ export interface CollectionDaysView {
   readonly head: CollectionHead;
   /** Days, latest first. */
   readonly days: readonly DayLine[];
-  /** Volumes and mean prices in sats; each bar has the same days in both. */
+  /** Volumes and mean prices in sats. The bars at the same index are about the same days. */
   readonly volumes: readonly Bar[];
   readonly prices: readonly Bar[];
   /** Number of days on all pages. */
   readonly count: number;
-  /** The page, from 1. */
+  /** Number of this page, from 1. */
   readonly page: number;
   readonly totalPages: number;
 }
 
-/** Sales of a collection, summed for each day with a sale. */
+/** The page of a collection's sales, summed for each day with a sale. */
 export function collectionDaysPage(view: CollectionDaysView): Markup {
   const { head, days, count, page, totalPages } = view;
   const { slug, name } = head;

@@ -9,7 +9,7 @@ export interface HolderLine {
   readonly address: string | null;
   readonly script: string;
   readonly items: number;
-  /** The part of all indexed items, up to 1. */
+  /** The holder's share of all indexed items, from 0 to 1. */
   readonly share: number;
 }
 
@@ -21,19 +21,19 @@ export interface CollectionHoldersView {
   readonly count: number | null;
   /** Number of holders that the pages list. */
   readonly listed: number;
-  /** Items without a holder, and the reason. */
+  /** Numbers of items without a holder, by reason. */
   readonly items: {
     readonly burned: number;
     readonly lost: number;
     readonly unbound: number;
     readonly unknown: number;
   };
-  /** The page, from 1. */
+  /** Number of this page, from 1. */
   readonly page: number;
   readonly totalPages: number;
 }
 
-/** The holders of a collection's items, after the last block. */
+/** The page of the holders of a collection's items, after the last block. */
 export function collectionHoldersPage(view: CollectionHoldersView): Markup {
   const { head, holders, count, listed, items, page, totalPages } = view;
   const { slug, name } = head;
@@ -53,7 +53,7 @@ ${count !== null && count > listed && html`<p class="faint">The first ${grouped(
   });
 }
 
-/** Holders of a page; each row is an address and two numbers. */
+/** Maximum number of holders on a page. Each row is an address and two numbers. */
 export const holdersPerPage = 100;
 
 function withoutHolder({ burned, lost, unbound, unknown }: CollectionHoldersView['items']): string[] {

@@ -14,11 +14,11 @@ export interface ItemLine {
   readonly inscriptionId: string;
   readonly name: string;
   readonly number: number | null;
-  /** False: no indexed block reveals it. */
+  /** False: no indexed block reveals the item. */
   readonly indexed: boolean;
-  /** Null: it has no type, or is not indexed. */
+  /** Null: the item has no content type, or is not indexed. */
   readonly contentType: string | null;
-  /** The beginning of a text. Null: it is not a text, or not loaded. */
+  /** The beginning of the content if it is a text. Null: the content is no text, or is not loaded. */
   readonly text: string | null;
   /** Null: no sale of the item is known. */
   readonly lastSale: {
@@ -28,28 +28,31 @@ export interface ItemLine {
   } | null;
 }
 
-/** Sums of sales in a time span up to the last block, and in the span before it. */
+/** Sums of sales in a period up to the last block, and in the period before it. */
 export interface WindowLine {
   readonly words: string;
   readonly sums: SumsLine;
-  /** Null: there is no earlier span, or not all of its sales are counted. */
+  /** Null: there is no earlier period, or not all of its sales are counted. */
   readonly before: SumsLine | null;
 }
 
 /** Figures of a collection. */
 export interface CountedView extends ChartedSales {
   readonly indexed: number;
-  /** Items with an unknown place, because a block without spent outputs moved them. */
+  /** Number of items whose location is unknown, because a block without spent outputs moved them. */
   readonly unknown: number;
   /** Number of holders of all items. Null: no holder is known. */
   readonly holderCount: number | null;
   /** Null: sales are unknown. */
   readonly windows: readonly WindowLine[] | null;
-  /** Sats of the cheapest sale in the mempool. */
+  /** Price of the cheapest sale in the mempool, in sats. Null: there is none, or it is unknown. */
   readonly pendingFloor: number | null;
 }
 
-/** A page of the items: by its number, or by the item before it if the order has no numbers. */
+/**
+ * The position of a page in the list of items: a page number, or the item before the page if the order has no page
+ * numbers.
+ */
 export type ItemsPlace =
   | { readonly kind: 'page'; readonly page: number; readonly totalPages: number }
   | {
@@ -63,15 +66,15 @@ export type ItemsPlace =
 export interface CollectionPageView {
   readonly head: CollectionHead;
   readonly description: string | null;
-  /** Its items are for sale here now, before they are inscribed. */
+  /** The collection's items are for sale here now, before they are inscribed. */
   readonly isMinting: boolean;
-  /** http and https URLs of strangers. */
+  /** Links from a stranger: only http and https URLs. */
   readonly links: readonly { readonly words: string; readonly href: string }[];
-  /** Number of items that it names. */
+  /** Number of items that the collection names. */
   readonly listed: number;
-  /** Null: a later or filtered page, which only has items. */
+  /** Null: this is a later or filtered page, which has only items. */
   readonly counted: CountedView | null;
-  /** False: for an item without a known sale, it is unknown whether it was ever sold. */
+  /** False: if no sale of an item is known, the item may still have been sold. */
   readonly areSalesKnown: boolean;
   readonly filters: ItemFilters;
   /** Number of items that match the filters. Null: not counted. */
@@ -148,7 +151,7 @@ function windowRow({ words, sums, before }: WindowLine): Markup {
 `;
 }
 
-/** The change in words. There is no percentage without earlier sales. */
+/** The change of a sum in words. Without earlier sales there is no percentage. */
 function changeWords(sats: number, before: SumsLine | null): string {
   if (before === null || before.volume === 0) return '–';
   const percent = Math.round((sats / before.volume - 1) * 100);

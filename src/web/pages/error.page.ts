@@ -8,18 +8,18 @@ export interface ErrorView {
   readonly status: number;
   readonly title: string;
   readonly message: string;
-  /** The path that a key would open; null: a key would not help. */
+  /** The path that a key would open. Null: a key would not help. */
   readonly keyFor: string | null;
-  /** The first page of a list whose place no longer exists. Null: the error is another one. */
+  /** The first page of the list, if the requested position no longer exists. Null: the error is a different one. */
   readonly firstPage: string | null;
-  /** A search that may find the intended thing. Null: there is none. */
+  /** A search that may find what the reader wanted. Null: there is no such search. */
   readonly instead: { readonly text: string; readonly href: string } | null;
 }
 
 export function errorPage({ site, status, title, message, keyFor, firstPage, instead }: ErrorView): Markup {
   return layout({
     title: `${status} ${title} · Satscribe`,
-    // the request is a stranger's text, and shared links would show it as ours
+    // leave out the request, because it is a stranger's text, and shared links would show it as a text of this site
     description: `This page of Satscribe cannot be shown: ${title}.`,
     site,
     main: html`<section class="lost">
@@ -34,7 +34,7 @@ export function errorPage({ site, status, title, message, keyFor, firstPage, ins
   });
 }
 
-/** A form in which people enter their key, which a cookie keeps. */
+/** A form in which people enter their key. A cookie then keeps the key. */
 function keyForm(path: string): Markup {
   return html`<form class="search key" action="/key" method="post">
     <div class="box">

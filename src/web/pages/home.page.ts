@@ -12,7 +12,7 @@ export interface HomeView {
   readonly islands: number;
   readonly blessed: number | null;
   readonly cursed: number | null;
-  /** A selection of the newest inscriptions, and the very first inscription. */
+  /** A selection of the newest inscriptions, and the first inscription of all. */
   readonly cards: readonly Card[];
   readonly latest: readonly BlockLine[];
   readonly live: LiveView;
@@ -58,7 +58,10 @@ ${view.blocks > view.latest.length && html`<p class="more"><a href="/blocks">All
   });
 }
 
-/** A card to check a file. Hashing needs a script; without scripts the search box takes the hash. */
+/**
+ * A card to check a file. A script computes the hash. Without scripts, the reader can type the hash into the search
+ * box.
+ */
 const checkCard = html`<section class="file-check" aria-labelledby="check">
   <h2 id="check">Check a file</h2>
   <p>Is it already inscribed, and who was first? The file is hashed here and never leaves your machine.</p>

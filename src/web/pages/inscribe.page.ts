@@ -3,21 +3,21 @@ import { html, type Markup } from '#web/html.ts';
 import { layout } from '#web/layout.ts';
 import { check, feeField, field, input, type OrderFormView } from '#web/parts/order-fields.ts';
 
-/** Bounds of an order, which the page shows before anything is sent. */
+/** Bounds of an order. The page shows them before anything is sent. */
 export interface InscribeLimits {
   /** Extensions of files, without a dot. */
   readonly extensions: readonly string[];
   readonly filesMax: number;
-  /** Largest file that fits into a transaction, in bytes. */
+  /** Maximum size of a file in bytes, so that it fits into a transaction. */
   readonly fileBytesMax: number;
   readonly orderBytesMax: number;
 }
 
 export interface InscribeView extends OrderFormView {
   readonly limits: InscribeLimits;
-  /** Names of satributes that sats of a payment may have. */
+  /** Names of satributes that the sats of a payment may have. */
   readonly satributes: readonly string[];
-  /** Types of sats that the operator sells; empty: none now. */
+  /** Types of special sats that the operator sells. Empty: none now. */
   readonly rareSats: readonly string[];
 }
 

@@ -10,24 +10,24 @@ export interface InscriptionListView {
   readonly title: string;
   readonly description: string;
   readonly heading: HtmlValue;
-  /** Kinds of contents. */
+  /** Choices of the kind of content. */
   readonly tabs: readonly ListChoice[];
   readonly sorts: readonly ListChoice[];
-  /** Shows or hides token operations. Null: the list does not have this choice. */
+  /** A choice that shows or hides token operations. Null: the list does not have this choice. */
   readonly tokens: ListChoice | null;
-  /** Further filters: names and values of parameters. */
+  /** All other filters: names and values of parameters. */
   readonly filters: readonly (readonly [name: string, value: string])[];
   readonly notes: readonly string[];
   readonly cards: readonly Card[];
-  /** The page, from 0. */
+  /** Number of the page, from 0. */
   readonly page: number;
   readonly first: string | null;
   readonly next: string | null;
-  /** Words in place of cards if there are none. */
+  /** Words to show if there are no cards. */
   readonly empty: string;
 }
 
-/** A list of inscriptions as tiles, with its choices. */
+/** The page of a list of inscriptions, as tiles, with the list's choices. */
 export function inscriptionListPage(view: InscriptionListView): Markup {
   const { site, title, description, heading, tabs, sorts, tokens, filters, notes, cards, empty } = view;
   return layout({

@@ -26,7 +26,7 @@ export interface InscriptionView {
   readonly id: string;
   readonly txid: string;
   readonly number: number | null;
-  /** The name from its creator or its collection. Null: it has no name. */
+  /** The name from the inscription's creator or collection. Null: it has no name. */
   readonly title: string | null;
   readonly traits: readonly Trait[];
   readonly height: Height;
@@ -36,7 +36,7 @@ export interface InscriptionView {
   readonly input: number;
   readonly contentType: string | null;
   readonly effectiveContentType: string | null;
-  /** Whether a document runs scripts. Null: not a document, or unknown. */
+  /** Whether a document runs scripts. Null: the content is not a document, or it is unknown. */
   readonly runs: boolean | null;
   readonly contentEncoding: string | null;
   readonly contentLength: number | null;
@@ -44,13 +44,13 @@ export interface InscriptionView {
   readonly delegate: string | null;
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
-  /** Null: it is not burned, or its burn has no metadata. */
+  /** Null: the inscription is not burned, or its burn has no metadata. */
   readonly burnMetadataJson: string | null;
-  /** A text longer than `jsonShownChars` may be truncated after that length. */
+  /** A text longer than `jsonShownChars` may be cut after that length. */
   readonly propertiesJson: string | null;
   /** Inscriptions that the content loads. */
   readonly references: readonly { readonly id: string; readonly isMissing: boolean }[];
-  /** Null: not indexed, or unknown. */
+  /** Null: the sat is not indexed, or unknown. */
   readonly sat: { readonly number: number; readonly satributes: readonly SatributeName[] } | null;
   readonly charms: readonly string[] | null;
   readonly curse: string | null;
@@ -59,19 +59,19 @@ export interface InscriptionView {
   readonly place: 'output' | 'lost' | 'unbound' | null;
   readonly address: string | null;
   readonly value: number | null;
-  /** Null: it is unknown which of the claimed parents are its parents. */
+  /** Null: it is unknown which of the claimed parents are valid. */
   readonly parents: ArtStripView | null;
   readonly children: ArtStripView;
-  /** Missing blocks cannot have further children. */
+  /** True: missing blocks cannot have more children. */
   readonly hasAllChildren: boolean;
   readonly gallery: ArtStripView;
   /** Sales in the mempool, in the order of their arrival. */
   readonly pendingSales: readonly PendingSaleView[];
   /** The newest events, newest first. */
   readonly events: readonly TimelineEvent[];
-  /** Collections that contain it, imports first. Null: unknown yet. */
+  /** Collections that contain the inscription, imports first. Null: not known yet. */
   readonly collections: readonly { readonly slug: string; readonly name: string }[] | null;
-  /** Its neighbours in the first collection. Null: unknown, or it is in no collection. */
+  /** Neighbours in the inscription's first collection. Null: unknown, or the inscription is in no collection. */
   readonly neighbours: Neighbours | null;
   readonly previous: string | null;
   readonly next: string | null;
@@ -87,7 +87,7 @@ const referencesShown = 8;
 const collectionsShown = 8;
 
 /**
- * The page of an inscription: first its art, then its name, facts, history and relatives; the whole record is folded.
+ * The page of an inscription: first its art, then its name, facts, history and relatives. The whole record is folded.
  */
 export function inscriptionPage(view: InscriptionView): Markup {
   const name = nameOf(view);
@@ -143,7 +143,7 @@ function tools({ id, number, effectiveContentType, contentHash }: InscriptionVie
   </p>`;
 }
 
-/** File extensions that programs know for the most common types. */
+/** File name extensions for the most common content types, because programs recognize files by them. */
 const endings: ReadonlyMap<string, string> = new Map([
   ['image/png', '.png'],
   ['image/jpeg', '.jpg'],
@@ -175,7 +175,7 @@ function chips({ effectiveContentType, charms, curse, sat }: InscriptionView): H
 
 const none = (words: string): Markup => html`<span class="faint">${words}</span>`;
 
-/** Makes rows of facts. An unknown value gives its reason in the same words everywhere. */
+/** Makes rows of facts. For an unknown value every row gives the reason in the same words. */
 function rowOf(view: InscriptionView): (name: string, value: HtmlValue) => Markup {
   const { why } = knownOf(view.facts);
   const unknown = html`<span class="faint">not known${why !== null && html`: ${why}`}</span>`;

@@ -2,7 +2,7 @@ import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
 
-/** Filters of the list of all sales, in the form of the page's parameters; empty: no bound. */
+/** Filters of the list of all sales, as values of the page's parameters. Empty: no bound. */
 export interface ActivityFilters {
   readonly class: 'all' | 'sale' | 'offer';
   readonly from: string;
@@ -14,14 +14,14 @@ export interface MarketActivityView {
   readonly site: Site;
   readonly filters: ActivityFilters;
   readonly sales: readonly SaleLine[];
-  /** Note about missing sales. Null: nothing is missing. */
+  /** A note about missing sales. Null: nothing is missing. */
   readonly note: string | null;
   readonly isFirst: boolean;
-  /** The cursor of older sales. Null: there are none. */
+  /** The cursor of older sales. Null: there are no older sales. */
   readonly next: string | null;
 }
 
-/** All sales of the market, newest first. */
+/** The page of all sales of the market, newest first. */
 export function marketActivityPage({
   site,
   filters,

@@ -7,18 +7,18 @@ import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
 import { strangersName } from '#web/parts/strangers-text.ts';
 import { thumbnail } from '#web/parts/thumbnail.ts';
 
-/** Sums of sales in a time span. */
+/** Sums of sales in a period. */
 export interface SumsLine {
   readonly sales: number;
   /** Volume in sats. */
   readonly volume: number;
   /** The lowest price in sats. Null: there are no sales, or only wash sales. */
   readonly lowest: number | null;
-  /** Wash sales, which no other figure includes. */
+  /** Number of wash sales. No other figure includes them. */
   readonly washSales: number;
 }
 
-/** Sums for each time span that the market counts. */
+/** Sums for each period that the market shows. */
 export interface PeriodLine {
   readonly day: SumsLine;
   readonly week: SumsLine;
@@ -27,12 +27,12 @@ export interface PeriodLine {
 
 export interface CollectionLine {
   readonly slug: string;
-  /** A name given by a stranger. */
+  /** A name, given by a stranger. */
   readonly name: string;
   /** The id of an inscription. */
   readonly icon: string | null;
   readonly items: number;
-  /** Null: unknown, or the collection comes from the chain, where sales are not counted. */
+  /** Null: unknown, or the collection comes from the chain, so its sales are not counted. */
   readonly sold: PeriodLine | null;
 }
 
@@ -57,15 +57,15 @@ export interface MarketView {
   readonly sort: MarketSort;
   readonly order: 'asc' | 'desc';
   readonly collections: readonly CollectionLine[];
-  /** Sums of all inscriptions. Null: unknown, or a later page. */
+  /** Sums of the sales of all inscriptions. Null: unknown, or this is a later page. */
   readonly all: PeriodLine | null;
   /** Volumes of the last days. */
   readonly bars: readonly Bar[];
-  /** The newest sales of any inscriptions. */
+  /** The newest sales of all inscriptions. */
   readonly sales: readonly SaleLine[];
-  /** Note about missing sales. Null: nothing is missing. */
+  /** A note about missing sales. Null: nothing is missing. */
   readonly note: string | null;
-  /** The page, from 0. */
+  /** Number of the page, from 0. */
   readonly page: number;
   readonly nextPage: number | null;
 }
@@ -148,7 +148,7 @@ function sorting(view: MarketView): Markup {
 
 const opposite = { asc: 'desc', desc: 'asc' } as const;
 
-/** The usual direction of an order: names from A, numbers from the largest. */
+/** The default direction of an order: names from A, numbers from the largest. */
 export const naturalOrder = (sort: string): 'asc' | 'desc' => (sort === 'name' ? 'asc' : 'desc');
 
 function emptyWords(query: string, page: number): string {

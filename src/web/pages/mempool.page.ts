@@ -12,14 +12,17 @@ import { runeSymbol } from '#web/parts/strangers-text.ts';
 /** A change of a rune by a pending transaction. */
 export interface PendingRuneLine {
   readonly kind: 'etched' | 'minted' | 'moved' | 'burned';
-  /** Null: its block assigns the name, or another pending transaction etches it. */
+  /** Null: the block will assign the name, or another pending transaction etches the rune. */
   readonly name: string | null;
-  /** The rune is already in a block, and has a page. */
+  /** Whether the rune is already in a block, and so has a page. */
   readonly isEtched: boolean;
   /** Amount in units of the rune. */
   readonly amount: string;
   readonly symbol: string | null;
-  /** The reason why the next block would not accept the rune, or why the amount has another unit; null: neither. */
+  /**
+   * The reason why the next block would not accept the etching, or why the amount is not in units of the rune. Null:
+   * there is no problem.
+   */
   readonly problem: string | null;
   readonly txid: string;
   /** Time of arrival in Unix seconds. */
@@ -33,7 +36,7 @@ export const mempoolTabs = ['inscriptions', 'sales', 'runes'] as const;
 export type MempoolTab = (typeof mempoolTabs)[number];
 
 export type MempoolTabView = {
-  /** The link to older rows; null: there are none. */
+  /** The link to older rows. Null: there are no older rows. */
   readonly next: string | null;
 } & (
   | {
@@ -50,24 +53,24 @@ export interface MempoolView {
   /** Null: no mempool was ever followed. */
   readonly state: {
     readonly isFollowed: boolean;
-    /** Its state, and the reason if it is not followed, in words. */
+    /** The state in words. If the mempool is not followed, also the reason. */
     readonly words: string;
     readonly since: number;
     readonly kept: number;
     readonly leftOut: number;
   } | null;
-  /** The node's whole mempool; null: unknown. */
+  /** The node's whole mempool. Null: unknown. */
   readonly whole: { readonly transactions: number; readonly vsize: number; readonly fees: number } | null;
-  /** Fee rates by the node's estimates, in sat/vB; null: unknown. */
+  /** Fee rates by the node's estimates, in sat/vB. Null: unknown. */
   readonly fees: readonly { readonly words: string; readonly rate: number }[] | null;
-  /** Number of pending inscriptions that the next blocks would contain, in words; null: unknown. */
+  /** Number of pending inscriptions that the next blocks would contain, in words. Null: unknown. */
   readonly outlook: string | null;
   readonly shown: MempoolTabView;
-  /** Whether there are newer rows before these. */
+  /** Whether the list has newer rows before these rows. */
   readonly isLater: boolean;
 }
 
-/** Virtual bytes of a full block: 4,000,000 weight units. */
+/** Number of virtual bytes of a full block: 4,000,000 weight units. */
 const blockVsize = 1_000_000;
 
 /** The page of the mempool: everything that waits for a block. */

@@ -10,25 +10,25 @@ import { isVisible, strangersName } from '#web/parts/strangers-text.ts';
 export interface MintPageView {
   readonly site: Site | null;
   readonly slug: string;
-  /** A stranger's text, like the name of the creator and the description. */
+  /** The collection's name. The name, the creator's name and the description are texts of a stranger. */
   readonly name: string;
   readonly creator: string;
   readonly description: string;
-  /** http and https URLs of strangers. */
+  /** Links from a stranger: only http and https URLs. */
   readonly links: readonly { readonly words: string; readonly href: string }[];
   readonly tiles: readonly MintTile[];
-  /** Each item is the same file. */
+  /** Whether all items are the same file. */
   readonly isEdition: boolean;
   readonly supply: MintSupply;
   readonly phases: readonly MintPhase[];
-  /** Sats per item for the service. */
+  /** Price of the service per item, in sats. */
   readonly serviceFee: number;
-  /** Null: the operator gives no rates. */
+  /** Dollars per bitcoin, for prices in dollars. Null: the operator sets no rates. */
   readonly dollarsPerCoin: number | null;
   readonly form: MintForm;
 }
 
-/** The page on which people buy items of a collection, before they are inscribed. */
+/** The page on which people buy items of a collection before the items are inscribed. */
 export function mintPage(view: MintPageView): Markup {
   const { site, slug, name, creator, description, tiles, isEdition, supply, form } = view;
   return layout({
@@ -51,7 +51,7 @@ ${mintForm(form, supply.sale)}
   });
 }
 
-/** Links of strangers: their sites learn nothing about the visitor, and search engines do not count them. */
+/** Links of strangers. The linked sites learn nothing about the visitor, and search engines do not count the links. */
 const linksPart = ({ links }: Pick<MintPageView, 'links'>): HtmlValue =>
   links.length > 0 &&
   html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`;

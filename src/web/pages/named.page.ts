@@ -7,13 +7,13 @@ export interface NamedView {
   /** Null: the process does not know its network yet. */
   readonly site: Site | null;
   readonly query: string;
-  /** At least one. */
+  /** The meanings of the query: at least one. */
   readonly meanings: readonly MeaningView[];
-  /** The reason why texts could not be searched. */
+  /** The reason why the full-text search failed. */
   readonly failure: string;
 }
 
-/** Lists the things that a text names, if the texts of inscriptions could not be searched for it. */
+/** The page with the meanings of a text, if the texts of inscriptions could not be searched. */
 export function namedPage({ site, query, meanings, failure }: NamedView): Markup {
   return layout({
     title: `${query} · Satscribe`,

@@ -1,7 +1,7 @@
 import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 
-/** The answer to an order's id in the search box. It does not show the id. */
+/** The page that answers a search for an order's id. It does not show the id. */
 export function orderIdPage({ site }: { readonly site: Site }): Markup {
   return layout({
     title: 'An order’s id · Satscribe',

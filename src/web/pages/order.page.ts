@@ -2,16 +2,16 @@ import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 
 export interface OrderPageView {
-  /** Null: the process does not know it yet. */
+  /** Null: the process does not know the network yet. */
   readonly site: Site | null;
   readonly network: string;
-  /** A button pays orders with coins of a demo. */
+  /** Whether there is a button that pays orders with coins of a demo. */
   readonly hasDemoCoins: boolean;
 }
 
 /**
- * The page of an order. Its id is in the fragment of the address, which browsers never send, so this text is the same
- * for all orders.
+ * The page of an order. The order's id is in the fragment of the address, which browsers never send, so the HTML is the
+ * same for all orders.
  */
 export function orderPage({ site, network, hasDemoCoins }: OrderPageView): Markup {
   return layout({
@@ -39,7 +39,7 @@ ${openForm(null)}
   });
 }
 
-/** The page for an order's id in a path, where it should not be. It does not repeat the id. */
+/** The page for an order's id in a path, where the id should not be. The page does not repeat the id. */
 export function misplacedOrderPage(site: Site | null): Markup {
   return layout({
     title: 'Your order · Satscribe',
@@ -56,7 +56,7 @@ ${openForm('shown')}
   });
 }
 
-/** A form for the id of an order. It is never sent: scripts put it into the fragment. */
+/** A form for the id of an order. The form is never sent, because a script puts the id into the fragment. */
 function openForm(shown: 'shown' | null): Markup {
   return html`<form id="open-order" class="open-order"${shown === null && html` hidden`}>
   <div class="field"><label for="order-id">Id of the order</label>

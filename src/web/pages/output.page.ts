@@ -22,15 +22,15 @@ export interface RangeLine {
 export interface OutputView {
   readonly site: Site;
   readonly outpoint: string;
-  /** `lost` and `unbound`: not outputs, but the names under which ord lists inscriptions without one. */
+  /** `lost` and `unbound`: not real outputs, but the names under which ord lists inscriptions that are in no output. */
   readonly kind: 'output' | 'lost' | 'unbound';
-  /** Sats; null: unknown. */
+  /** Value in sats. Null: unknown. */
   readonly value: number | null;
   readonly address: string | null;
   readonly script: string | null;
   readonly spent: SpentState;
   readonly block: { readonly height: Height; readonly time: number } | null;
-  /** It waits in the mempool. */
+  /** Whether the output's transaction is in the mempool. */
   readonly isPending: boolean;
   readonly cards: readonly Card[];
   readonly pendingCards: readonly PendingCard[];
@@ -42,7 +42,7 @@ export interface OutputView {
   /** Null: there is no index of sats, the output is spent, or it has more ranges than a page shows. */
   readonly ranges: readonly RangeLine[] | null;
   readonly rangeCount: number;
-  /** Unknown facts, in words; null: all are known. */
+  /** The facts that are unknown, in words. Null: all facts are known. */
   readonly why: string | null;
 }
 
@@ -52,7 +52,7 @@ const titles = {
   unbound: 'Inscriptions on no sat',
 } as const;
 
-/** An output of a transaction. */
+/** The page of an output of a transaction. */
 export function outputPage(view: OutputView): Markup {
   const { site, outpoint, kind, why } = view;
   const [txid = '', index = ''] = outpoint.split(':');

@@ -21,32 +21,32 @@ export interface PendingInscriptionView {
   readonly site: Site;
   readonly id: string;
   readonly txid: string;
-  /** Title in its metadata or properties, a stranger's text. */
+  /** Title from the inscription's metadata or properties: a stranger's text. */
   readonly title: string | null;
   readonly traits: readonly Trait[];
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
-  /** Null: it has no body of its own. */
+  /** Null: the inscription has no body of its own. */
   readonly sizeBytes: number | null;
   readonly contentHash: string | null;
   readonly delegate: string | null;
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
-  /** Parents that it claims: its block decides whether they are valid. */
+  /** Parents that the inscription claims. Its block decides whether they are valid. */
   readonly claimedParents: readonly string[];
-  /** Time at which this server first saw it, in Unix seconds. */
+  /** When this server first saw the inscription, in Unix seconds. */
   readonly firstSeen: number;
-  /** Sats; null: unknown. */
+  /** Fee in sats. Null: unknown. */
   readonly fee: number | null;
   readonly vsize: number;
   readonly replaces: readonly string[];
   readonly place: 'output' | 'fee' | 'unbound' | 'unknown';
-  /** The output that would contain it. */
+  /** The output that would contain the inscription. */
   readonly outpoint: string | null;
   readonly address: string | null;
 }
 
-/** The page of an inscription before its block: the known facts, and the note that they may still change. */
+/** The page of an inscription that no block contains yet: the known facts, and the note that they may still change. */
 export function pendingInscriptionPage(view: PendingInscriptionView): Markup {
   const { site, id, title, contentHash, metadataJson } = view;
   const name = title ?? `Inscription ${shortHash(id)}`;

@@ -4,11 +4,11 @@ import { type HtmlValue, html, Markup } from '#web/html.ts';
 export type Preview =
   | { readonly kind: 'text'; readonly text: string; readonly isCut: boolean }
   | { readonly kind: 'image'; readonly url: string }
-  /** `isStill`: in a list, where nothing plays by itself. */
+  /** `isStill`: the preview is in a list, where nothing plays by itself. */
   | { readonly kind: 'audio' | 'video' | 'font'; readonly url: string; readonly isStill: boolean }
   | { readonly kind: 'none'; readonly words: string };
 
-/** A page that shows only one content, for a frame with an opaque origin. It runs no script of ours. */
+/** A page that shows only one content, for a frame with an opaque origin. It runs no script of this service. */
 export function previewPage(preview: Preview): Markup {
   return html`<!doctype html>
 <html lang="en">
@@ -62,6 +62,6 @@ const styles: Readonly<Record<Preview['kind'], Markup>> = {
 };
 
 function style(rules: string): Markup {
-  // only our own constants, no strangers' content
+  // safe, because these are only constants of this file, and no content of strangers
   return new Markup(`<style>${base}${rules}</style>`);
 }

@@ -19,12 +19,12 @@ export type ResultsQuestion =
     }
   | { readonly kind: 'hash'; readonly hash: string; readonly coverage: CoveredBlocks };
 
-/** The blocks that an answer covers. Heights are null for an empty index. */
+/** The blocks that an answer covers. Heights are null if no block is indexed. */
 export interface CoveredBlocks {
   readonly fromHeight: Height | null;
   readonly toHeight: Height | null;
   readonly blocks: number;
-  /** Every block up to `toHeight` that can contain an inscription is indexed. */
+  /** Whether every block up to `toHeight` that can contain an inscription is indexed. */
   readonly complete: boolean;
 }
 
@@ -39,27 +39,27 @@ export interface ResultsView {
   readonly totalPages: number;
   /** The parameters of this search, without the page number. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Matches by type and over time. Null: too many to count. */
+  /** Numbers of matches by type and over time. Null: there are too many matches to count. */
   readonly overview: {
     readonly types: readonly TypeCount[];
     readonly otherTypes: number;
     readonly bars: readonly Bar[];
   } | null;
-  /** The things that the query names. `isPossible`: nearly any such word names a thing. */
+  /** The meanings of the query. `isPossible`: nearly any word of this form has such a meaning. */
   readonly meanings: readonly (MeaningView & { readonly isPossible: boolean })[];
-  /** Sentences about things that the query could name by its form, and that do not exist. */
+  /** Sentences about things that do not exist, although the query has the form of their names. */
   readonly misses: readonly string[];
-  /** Matches on this page that are only in the mempool. */
+  /** Number of matches on this page that are only in the mempool. */
   readonly pendingCards: number;
-  /** Other searches with matches, if this one has none. */
+  /** Other searches with matches, if this search has no matches. */
   readonly others: readonly OtherSearch[];
 }
 
-/** Another way to search the same text. */
+/** Another search for the same text. */
 export interface OtherSearch {
   readonly words: string;
   readonly href: string;
-  /** Null: counting takes too long. */
+  /** Number of matches. Null: counting takes too long. */
   readonly count: number | null;
 }
 
@@ -106,11 +106,11 @@ function description({ question, totalItems }: ResultsView): string {
   return `${found} whose ${verbs[question.match][question.where]} ${question.needles.join(' and ')}.`;
 }
 
-/** Whether a hash is of a block or a transaction, not of a content. */
+/** Whether the searched hash is of a block or a transaction, and not of a content. */
 const isOther = ({ question, totalItems, meanings, parameters }: ResultsView): boolean =>
   question.kind === 'hash' && totalItems === 0 && meanings.length > 0 && filtersOf(parameters).length === 0;
 
-/** A link to the feed. It has the newest matches, so it takes no order. */
+/** A link to the feed. The feed has the newest matches, so the link has no order. */
 function feedLink({ sort: _sort, order: _order, ...parameters }: Parameters): Markup {
   return html`<p class="more"><a href="/search.atom?${new URLSearchParams(parameters).toString()}">Follow this search (Atom feed)</a></p>`;
 }
@@ -120,7 +120,7 @@ function otherSearches(others: readonly OtherSearch[]): Markup | null {
   return html`<p class="types" aria-label="Other searches">${others.map(({ words, href, count }) => html`<a class="chip" href="${href}">${words}${count !== null && html` <b>${grouped(count)}</b>`}</a> `)}</p>`;
 }
 
-/** The parameters that say how to search, without the searched text. */
+/** The parameters of the search mode, without the searched text. */
 function modeOf(parameters: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => modeNames.has(name)));
 }
@@ -132,7 +132,7 @@ type Parameters = ResultsView['parameters'];
 function heading(view: ResultsView): HtmlValue {
   const { question, totalItems, parameters, pendingCards } = view;
   if (question.kind === 'hash') {
-    // the hash of a block, or a txid, says nothing about a file
+    // the hash of a block or a transaction says nothing about a file
     if (isOther(view)) return 'Not the hash of a content';
     return hashHeading(question.coverage, { totalItems, pendingCards }, parameters);
   }
@@ -143,8 +143,8 @@ function heading(view: ResultsView): HtmlValue {
 }
 
 /**
- * The heading of a search by hash. Only a search without filters proves that a content is new, and only in the default
- * order the first inscription is first.
+ * The heading of a search by hash. A content is certainly new only if the search has no filters. The first card is the
+ * first inscription only in the default order.
  */
 function hashHeading(
   coverage: CoveredBlocks,
@@ -155,7 +155,7 @@ function hashHeading(
     return html`${plural(totalItems, 'inscription')} of this content ${totalItems === 1 ? 'matches' : 'match'} these filters`;
   }
   if (totalItems === 0) return html`New ${among(coverage)}: no inscription there has this content`;
-  // pending ones are last, so if all matches are pending, no block has the content
+  // pending matches are last, so if all matches are pending, no block has the content
   if (pendingCards === totalItems)
     return html`In no block yet: ${plural(totalItems, 'pending inscription')} would have this content`;
   const times = totalItems === 1 ? 'once' : plural(totalItems, 'time');
@@ -165,7 +165,7 @@ function hashHeading(
   return html`Already inscribed ${times}${where}${pending}${isFirst ? ', first by' : ''}`;
 }
 
-/** The searched blocks: a content is only new within these. */
+/** The searched blocks in words. A content is new only within these blocks. */
 function among({ fromHeight, toHeight, blocks, complete }: CoveredBlocks): string {
   if (fromHeight === null || toHeight === null) return 'here, where no block is indexed';
   if (complete) return `up to block ${grouped(toHeight)}`;
@@ -182,7 +182,7 @@ const verbs = {
   fuzzy: { content: 'content has words like', metadata: 'metadata have words like' },
 } as const;
 
-/** A link to the other meaning of a text with commas. */
+/** A link to the other meaning of a text with commas. Null: there is no other meaning. */
 function otherReading(question: ResultsQuestion, parameters: Parameters): Markup | null {
   if (question.kind !== 'text' || question.match !== 'substring') return null;
   const { all, ...rest } = parameters;

@@ -24,27 +24,27 @@ export interface HolderLine {
 export interface RuneHoldersView {
   readonly site: Site;
   readonly rune: NamedRune;
-  /** The height of the block after which the list was made. */
+  /** The height of the block after which these are the holders. */
   readonly height: Height;
   /** Number of all holders. */
   readonly count: number;
-  /** Held units; all amounts are in units of the rune. */
+  /** Number of held units. All amounts are in units of the rune. */
   readonly held: string;
   readonly burned: string;
   readonly minted: string;
   readonly premine: string;
-  /** Whether held and burned units equal minted and premined ones. */
+  /** Whether the sum of held and burned units equals the sum of minted and premined units. */
   readonly isProven: boolean;
   /** The rank of the first holder, from 1. */
   readonly rank: number;
   readonly holders: readonly HolderLine[];
-  /** The query of the first page. Null: this is it. */
+  /** The query of the first page. Null: this is the first page. */
   readonly first: string | null;
   /** The query of the next page. Null: this is the last page. */
   readonly next: string | null;
 }
 
-/** The holders of a rune, largest first. */
+/** The page of a rune's holders, largest first. */
 export function runeHoldersPage(view: RuneHoldersView): Markup {
   const { site, rune, height, count, holders } = view;
   const units = (amount: string): Markup => html`${groupedDecimal(amount)} ${runeSymbol(rune.symbol)}`;
@@ -91,7 +91,7 @@ ${holders.map(
 </table></div>`;
 }
 
-/** Characters of a script that are shown; the copy button has all. */
+/** Number of characters of a script that are shown. The copy button copies the whole script. */
 const scriptChars = 24;
 
 function ownerOf({ address, script, scriptSha256 }: HolderLine): HtmlValue {
@@ -108,7 +108,7 @@ export interface RuneActivityView {
   readonly rune: NamedRune;
   readonly isOldestFirst: boolean;
   readonly events: readonly RuneEventLine[];
-  /** The query of the first page. Null: this is it. */
+  /** The query of the first page. Null: this is the first page. */
   readonly first: string | null;
   /** The query of the next page. Null: this is the last page. */
   readonly next: string | null;

@@ -15,20 +15,20 @@ export interface RuneView {
   /** Height of the etching. */
   readonly height: Height;
   readonly timestamp: number;
-  /** Null: no transaction etched it. */
+  /** Null: no transaction etched the rune. */
   readonly etching: string | null;
   /** The inscription that the etching revealed. */
   readonly parent: string | null;
   readonly divisibility: number;
   readonly turbo: boolean;
-  /** Existing units (premine and mints, without burned ones). All amounts are in units of the rune. */
+  /** Number of existing units: premine and mints, without burned units. All amounts are in units of the rune. */
   readonly supply: string;
-  /** Supply after all mints are used, without further burns. */
+  /** The supply once all mints are used, if no more units are burned. */
   readonly supplyMax: string;
   readonly premine: string;
   readonly minted: string;
   readonly burned: string;
-  /** Null: no one can mint it. */
+  /** Null: no one can mint the rune. */
   readonly terms: RuneTermsView | null;
   /** The newest events. */
   readonly activity: readonly RuneEventLine[];
@@ -40,9 +40,9 @@ export interface RuneTermsView {
   readonly mints: number;
   readonly cap: string;
   readonly left: string;
-  /** Used share of the cap, 0 to 100. */
+  /** Used percentage of the cap, 0 to 100. */
   readonly percent: number;
-  /** Heights of the first and the last block with open mints. Null: no bound. */
+  /** Heights of the first and the last block that can contain mints. Null: no bound. */
   readonly first: string | null;
   readonly last: string | null;
 }

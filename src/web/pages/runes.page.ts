@@ -16,19 +16,19 @@ export type RunesSort = keyof typeof sortWords;
 export interface RunesView {
   readonly site: Site;
   readonly runes: readonly RuneLine[];
-  /** Length of the list. */
+  /** Number of runes in the list. */
   readonly count: number;
   /** Number of all runes. */
   readonly countOfAll: number;
-  /** The page, from 1. */
+  /** Number of this page, from 1. */
   readonly page: number;
   readonly totalPages: number;
   readonly sort: RunesSort;
-  /** Only runes that the next block can mint. */
+  /** Whether the list has only runes that the next block can mint. */
   readonly isMinting: boolean;
   /** The text that was searched for. */
   readonly query: string;
-  /** The letters that names begin with; null: the query has other characters. */
+  /** The letters at the beginning of names. Null: the query has other characters. */
   readonly prefix: string | null;
 }
 
@@ -62,7 +62,7 @@ function emptyWords({ countOfAll, page, query, prefix, isMinting }: RunesView): 
   return html`No rune${words} has a name that begins with ${isolated(query)}. <a href="/runes">Show all runes</a>`;
 }
 
-/** Parameters of links to this list; usual values are left out. */
+/** Parameters of links to this list. Parameters with their default value are left out. */
 function parametersOf({ sort, isMinting, query }: RunesView): Record<string, string> {
   return {
     ...(query === '' ? {} : { q: query }),

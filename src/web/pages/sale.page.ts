@@ -12,7 +12,7 @@ import { thumbnail } from '#web/parts/thumbnail.ts';
 /** One of the sales of a transaction. */
 export interface SoldItem {
   readonly sale: Omit<SaleView, 'height' | 'time'>;
-  /** Null: it has no number, or the number is unknown. */
+  /** Null: the inscription has no number, or its number is unknown. */
   readonly number: number | null;
   readonly name: string;
   readonly collection: { readonly slug: string; readonly name: string } | null;
@@ -23,11 +23,11 @@ export interface SoldItem {
 export interface SalePageView {
   readonly site: Site;
   readonly txid: string;
-  /** The block with the sale. Null: it is in the mempool. */
+  /** The block with the sale. Null: the sale is in the mempool. */
   readonly block: { readonly height: number; readonly time: number } | null;
-  /** Unix seconds at which a pending sale was first seen. */
+  /** When a pending sale was first seen, in Unix seconds. */
   readonly firstSeen: number | null;
-  /** The current price of a coin, from the operator's rates. Null: there are no rates. */
+  /** The current price of a bitcoin in dollars, from the operator's rates. Null: there are no rates. */
   readonly dollarsPerCoin: number | null;
   /** The sold items: at least one. */
   readonly sold: readonly [SoldItem, ...SoldItem[]];
@@ -35,7 +35,7 @@ export interface SalePageView {
   readonly hasAll: boolean;
 }
 
-/** Shows the sales of a transaction, their prices, and why they count as sales. */
+/** The page of a transaction's sales: the prices, and why the transaction counts as a sale. */
 export function salePage(view: SalePageView): Markup {
   const { site, txid, sold, hasAll } = view;
   const [{ name, sale }] = sold;
@@ -94,7 +94,7 @@ ${others !== null && others.length > 0 && [heading(level, 'Other sales of this i
 const heading = (level: 'h2' | 'h3', words: string): Markup =>
   level === 'h2' ? html`<h2>${words}</h2>` : html`<h3>${words}</h3>`;
 
-/** The stored evidence, in the terms of docs/marketplace.md. */
+/** The stored evidence for a sale, in the terms of docs/marketplace.md. */
 function record(sale: SoldItem['sale'], hasJson: boolean): Markup {
   const { input, payoutOutput, grossPayout, feeOutput, sighash, bundle } = sale;
   return html`<details class="record"><summary>The exact record</summary><dl class="table">

@@ -20,15 +20,15 @@ export interface SatView {
   readonly percentile: string;
   readonly rarity: string;
   readonly charms: readonly string[];
-  /** Satributes of the sat, with reasons. */
+  /** The satributes that the sat has, each with the reason. */
   readonly satributes: readonly SatributeReason[];
-  /** Satributes that it may have, because their sats are unknown here. */
+  /** Satributes that the sat may have, because this server does not know all sats with them. */
   readonly unknownSatributes: readonly UnknownSatribute[];
   readonly height: Height;
   readonly offset: number;
-  /** Unix seconds of its block. Null: unknown. */
+  /** Time of the sat's block in Unix seconds. Null: unknown. */
   readonly time: number | null;
-  /** The block does not exist yet, and its time is an estimate. */
+  /** Whether the block does not exist yet, so that its time is an estimate. */
   readonly isExpected: boolean;
   /** Null: this server has no index of sats. */
   readonly place: SatPlaceView | null;
@@ -40,7 +40,7 @@ interface SatributeReason {
   readonly id: string;
   readonly title: string;
   readonly about: string;
-  /** The range of the rule that contains the sat; `end` is the first sat after it. */
+  /** The range of the rule that contains the sat. `end` is the first sat after the range. */
   readonly range: { readonly start: number; readonly end: number };
 }
 
@@ -51,10 +51,10 @@ interface UnknownSatribute {
 }
 
 export interface SatPlaceView {
-  /** Null: unknown. The index knows the places of sats that are not common, and of those with inscriptions. */
+  /** Null: unknown. The index knows the locations of sats that are not common, and of sats with inscriptions. */
   readonly satpoint: string | null;
   readonly address: string | null;
-  /** The first inscriptions on it. */
+  /** The first inscriptions on the sat. */
   readonly inscriptions: readonly string[];
   readonly inscriptionCount: number;
 }
@@ -95,7 +95,7 @@ ${satributesOf(view)}
 const copied = (text: string): Markup =>
   html`<span class="copied"><span class="mono wrap">${text}</span>${copyButton(text)}</span>`;
 
-/** Each satribute, with the rule from which it follows. */
+/** The satributes of a sat, each with the rule from which it follows. */
 function satributesOf({ sat, satributes, unknownSatributes }: SatView): Markup {
   const known =
     satributes.length === 0
@@ -128,7 +128,7 @@ function rangeWords({ start, end }: SatributeReason['range']): HtmlValue {
 const none = html`<span class="faint">none</span>`;
 
 /**
- * The place of a sat in words.
+ * The location of a sat in words.
  *
  * @param satpoint `<txid>:<index>:<offset>`
  */

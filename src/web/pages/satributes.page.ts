@@ -32,9 +32,9 @@ export interface SatributeView extends SatributeLine {
   readonly rule: {
     readonly kind: string;
     readonly why?: string;
-    /** Outputs whose sats these are. */
+    /** Outputs whose sats have this satribute. */
     readonly outputs?: readonly { readonly txid: string; readonly vout: number; readonly height: number }[];
-    /** Number of ranges in a list. */
+    /** Number of ranges in the rule's list. */
     readonly count?: number;
   };
   readonly ranges: readonly Range[];

@@ -5,7 +5,7 @@ import { layout, type Site } from '#web/layout.ts';
 import { heightLink } from '#web/parts/identifiers.ts';
 import { type ChartPoint, lineChart } from '#web/parts/line-chart.ts';
 
-/** A sentence about a state, and whether someone must act on it. */
+/** The state of a part in words, and whether someone must act. */
 export interface StateWords {
   readonly kind: 'good' | 'busy' | 'bad' | 'off';
   readonly words: string;
@@ -20,7 +20,7 @@ export interface StatusProblem {
 export interface TableProgress {
   readonly name: string;
   readonly state: string;
-  /** The last block that it has; null: none yet. */
+  /** The last block that the table has. Null: none yet. */
   readonly height: Height | null;
 }
 
@@ -31,7 +31,7 @@ export interface QueueLine {
   readonly limit: number;
 }
 
-/** A minute of this process, for the plots. Nulls: unknown. */
+/** A minute of this process, for the plots. Null fields are unknown. */
 export interface DayMinute {
   readonly time: number;
   readonly height: number | null;
@@ -50,7 +50,7 @@ export interface StatusView {
   readonly height: Height | null;
   readonly sourceHeight: Height | null;
   readonly lagBlocks: number | null;
-  /** Seconds since the indexed tip, while there are newer blocks. */
+  /** Age of the indexed tip in seconds, while there are newer blocks. */
   readonly lagSeconds: number | null;
   /** Null: not measured yet, or no block is left to index. */
   readonly blocksPerMinute: number | null;
@@ -58,13 +58,13 @@ export interface StatusView {
   /** Tables that are being filled. */
   readonly tables: readonly TableProgress[];
   readonly search: StateWords;
-  /** Texts that each search scans, because they are not in a segment yet. */
+  /** Number of texts that each search scans, because they are not in a segment yet. */
   readonly unsealed: number;
   readonly mempool: StateWords & { readonly transactions: number | null; readonly kept: number | null };
   readonly payments: StateWords & { readonly lagBlocks: number | null };
   readonly orders: StateWords & { readonly open: number | null; readonly stuck: number | null };
   readonly webhooks: { readonly waiting: number; readonly oldestSeconds: number | null } | null;
-  /** Room on the disk of the data folder; null: unknown. */
+  /** Room on the disk of the data folder. Null: unknown. */
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null;
   readonly queues: readonly QueueLine[];
   /** Minutes, oldest first. */
@@ -80,7 +80,10 @@ const state = ({ kind, words }: StateWords): Markup =>
 const row = (words: string, value: HtmlValue): Markup =>
   html`<div><dt>${words}</dt><dd>${value}</dd></div>\n`;
 
-/** The state of the service, now and in its last day. Everyone can read it, so it has no secrets and no money. */
+/**
+ * The page of the service's state, now and in the last day. Everyone can read it, so it has no secrets and no amounts
+ * of money.
+ */
 export function statusPage(view: StatusView): Markup {
   const { site, version, upSeconds, problems, tables, queues } = view;
   return layout({
@@ -234,7 +237,7 @@ function dayCharts(day: readonly DayMinute[]): Markup {
 <div class="charts">${charts}</div>`;
 }
 
-/** The queues. Empty ones are folded, because readers look for what waits. */
+/** The tables of the queues. Empty queues are folded, because readers look for queues with waiting entries. */
 function queueTables(queues: readonly QueueLine[]): HtmlValue {
   const waiting = queues.filter(({ length }) => length > 0);
   const empty = queues.filter(({ length }) => length === 0);

@@ -26,29 +26,29 @@ import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /** An output that a transaction spends. */
 export interface InputLine {
-  /** Null: new coins, and the fees of the block. */
+  /** The spent output. Null: the input has new coins, and the fees of the block. */
   readonly outpoint: string | null;
   /** Null: unknown. */
   readonly value: number | null;
   readonly address: string | null;
-  /** The type of the script, in words; null: unknown. */
+  /** The type of the script, in words. Null: unknown. */
   readonly script: string | null;
   readonly holds: HoldingsView;
 }
 
-/** An inscription that it moved. */
+/** An inscription that the transaction moved. */
 export interface MovedLine {
   readonly inscription: { readonly id: string; readonly number: number | null };
-  /** Null: it came from the fee of the transaction that revealed it. */
+  /** Null: the inscription came from the fee of the transaction that revealed it. */
   readonly from: string | null;
-  /** Null: it went into the fee. */
+  /** Null: the inscription went into the fee. */
   readonly to: string | null;
 }
 
 export interface SoldLine {
   readonly inscription: { readonly id: string; readonly number: number | null };
   readonly price: number;
-  /** Seller's address; null: the script has none. */
+  /** Seller's address. Null: the script has no address. */
   readonly maker: string | null;
   readonly taker: string | null;
 }
@@ -56,9 +56,9 @@ export interface SoldLine {
 /** A change of a rune by this transaction. */
 export interface RuneLine {
   readonly kind: 'etched' | 'minted' | 'sent' | 'received' | 'burned';
-  /** Null: a pending transaction etches it, and its block assigns the name. */
+  /** Null: a pending transaction etches the rune, and its block will assign the name. */
   readonly name: string | null;
-  /** A block has etched it, so it has a page. */
+  /** Whether a block has etched the rune. It then has a page. */
   readonly isEtched: boolean;
   /** Amount in units of the rune. */
   readonly amount: string;
@@ -76,18 +76,18 @@ export type TransactionStanding =
     }
   | {
       readonly kind: 'pending';
-      /** Null: the node does not know it. */
+      /** Null: the node does not know the transaction. */
       readonly firstSeen: number | null;
       readonly replaces: readonly string[];
-      /** Its expected wait at its fee rate, in words; null: unknown. */
+      /** The expected wait at the transaction's fee rate, in words. Null: unknown. */
       readonly outlook: string | null;
-      /** Unconfirmed transactions that it needs, and those that need it; null: unknown. */
+      /** Number of unconfirmed transactions that this transaction depends on, and that depend on it. Null: unknown. */
       readonly family: { readonly ancestors: number; readonly descendants: number } | null;
     }
   | { readonly kind: 'gone'; readonly reason: 'replaced' | 'evicted'; readonly by: string | null }
   | { readonly kind: 'unknown' };
 
-/** Rows of a list. `isAll` is false if there are more; `unknown` is the reason why rows are unknown. */
+/** Rows of a list. `isAll` false: there are more rows. `unknown`: the reason why rows are unknown. */
 export interface ListOf<Line> {
   readonly lines: readonly Line[];
   readonly isAll: boolean;
@@ -98,17 +98,17 @@ export interface TransactionView {
   readonly site: Site;
   readonly txid: string;
   readonly standing: TransactionStanding;
-  /** The reason why its bytes are unknown; null: they are known. */
+  /** The reason why the transaction's bytes are unknown. Null: they are known. */
   readonly why: string | null;
   readonly sizes: { readonly bytes: number; readonly weight: number } | null;
   readonly vsize: number | null;
-  /** Sats; null: unknown, or new coins. */
+  /** Fee in sats. Null: unknown, or the transaction is a coinbase. */
   readonly fee: number | null;
   readonly isCoinbase: boolean;
   /** Null: unknown. */
   readonly inputs: { readonly lines: readonly InputLine[]; readonly total: number } | null;
   readonly outputs: { readonly lines: readonly OutputLine[]; readonly total: number } | null;
-  /** The page number of inputs and outputs. */
+  /** The page number of the lists of inputs and outputs. */
   readonly page: number;
   readonly totalPages: number;
   readonly revealed: readonly Card[];
@@ -211,7 +211,7 @@ function revealedSection({ revealed, pendingReveals, isAllRevealed }: Transactio
 ${revealed.length > 0 ? cardList(revealed) : pendingCardList(pendingReveals)}</section>`;
 }
 
-/** A heading with rows below it, or the reason why they are unknown; empty if there are no rows. */
+/** A heading with rows below it, or with the reason why rows are unknown. Empty if there are no rows. */
 function listSection<Line>(
   title: string,
   { lines, isAll, unknown }: ListOf<Line>,

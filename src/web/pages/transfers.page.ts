@@ -7,10 +7,10 @@ import { type TimelineEvent, timeline } from '#web/parts/timeline.ts';
 export interface TransfersView {
   readonly site: Site;
   readonly id: string;
-  /** Null: its number is unknown. */
+  /** Null: the inscription's number is unknown. */
   readonly number: number | null;
   readonly order: 'asc' | 'desc';
-  /** A page of the history, in the list's order. */
+  /** One page of the history, in the list's order. */
   readonly events: readonly TimelineEvent[];
   readonly isFirst: boolean;
   /** Null: this is the last page. */

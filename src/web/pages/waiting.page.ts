@@ -8,13 +8,13 @@ export interface WaitingReason {
 }
 
 export interface WaitingView {
-  /** Empty: it is starting, and no problem is known. */
+  /** Empty: the service is starting, and no problem is known. */
   readonly reasons: readonly WaitingReason[];
-  /** Seconds after which the page reloads. */
+  /** How long the page waits before it reloads, in seconds. */
   readonly againSeconds: number;
 }
 
-/** The page of all paths while the service cannot answer yet: what is missing, and what to do. */
+/** The page for all paths while the service cannot answer yet: what is missing, and what to do. */
 export function waitingPage({ reasons, againSeconds }: WaitingView): Markup {
   const isStarting = reasons.length === 0;
   return layout({

@@ -7,25 +7,25 @@ import { type SaleLine, saleRows } from './sale-rows.ts';
 interface AddressSums {
   readonly sales: number;
   readonly washSales: number;
-  /** Sats, without wash trades. */
+  /** Volume in sats, without wash trades. */
   readonly volume: number;
-  /** Older sales are not in these sums. */
+  /** Whether there are older sales that are not in these sums. */
   readonly isLeast: boolean;
 }
 
-/** Sales of an address on one side, or why they are unknown. */
+/** Sales or purchases of an address, or the reason why they are unknown. */
 export type AddressSalesView =
   | { readonly kind: 'unknown'; readonly why: string }
   | {
       readonly kind: 'known';
       readonly side: 'sold' | 'bought';
-      /** Null: a later page. */
+      /** Null: this is a later page. */
       readonly sums: AddressSums | null;
       readonly sales: readonly SaleLine[];
     };
 
 /**
- * The sales of an address on one side, with their sum.
+ * The sales or purchases of an address, with their sum.
  *
  * @param empty makes the words of a page without rows, in the page's own form
  */

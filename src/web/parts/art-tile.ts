@@ -3,21 +3,22 @@ import { isSvg, mediaOf, mediaWords } from '#web/media.ts';
 import { snippet } from '#web/parts/snippet.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
 
-/** Facts of an inscription that a tile shows. */
+/** Facts of an inscription that its tile shows. */
 export interface Art {
   readonly id: string;
-  /** The type of the shown content: its own, or its delegate's. */
+  /** The type of the shown content: the inscription's own content, or its delegate's. */
   readonly contentType: string | null;
-  /** The beginning of a text. Null or absent: not a text, or not loaded here. */
+  /** The beginning of the content if it is a text. Null or absent: the content is no text, or is not loaded here. */
   readonly text?: string | null;
   /** Whether a document runs scripts. Null or absent: unknown. */
   readonly runs?: boolean | null;
 }
 
 /**
- * A square picture of an inscription. Images and SVG are thumbnails that this server draws; texts are shown as text;
- * documents without scripts are still frames. All others show a badge with their kind: in a list, nothing runs, plays
- * or moves. Pages with tiles are sent with `thumbnails: true`. It is a `span`, so that a link may surround it.
+ * A square picture of an inscription. Images and SVGs are shown as thumbnails that this server draws, and texts as
+ * text. Documents without scripts are shown in a frame that runs nothing. All others show a badge with their kind,
+ * because in a list nothing runs, plays or moves. Pages with tiles are sent with `thumbnails: true`. The tile is a
+ * `span`, so that it can be inside a link.
  */
 export function artTile(art: Art): Markup {
   return html`<span class="art">${shown(art)}</span>`;
@@ -40,7 +41,7 @@ const thumbnail = (id: string): Markup =>
 const stillFrame = (id: string): Markup =>
   html`<iframe sandbox="" loading="lazy" scrolling="no" tabindex="-1" aria-hidden="true" title="" src="/preview/${id}?size=card"></iframe>`;
 
-/** The signs of kinds, and what the reader can do with them. */
+/** Signs of the kinds of contents, and what the reader can do with each kind. */
 const badges = {
   frame: ['</>', 'open to run'],
   audio: ['♪', 'open to hear'],
@@ -50,9 +51,9 @@ const badges = {
 } as const;
 
 /**
- * The kind of a content that a list does not show.
+ * A badge for a content that a list does not show.
  *
- * @param isLinked false: there is no page that opens it
+ * @param isLinked false: there is no page that opens the content
  */
 export function badge(contentType: string | null, runs: boolean | null, isLinked = true): Markup {
   const media = mediaOf(contentType);

@@ -6,19 +6,22 @@ import { type KnownFacts, knownOf } from '#web/known.ts';
 
 export interface BlockLine extends KnownFacts {
   readonly height: Height;
-  /** Hash in display order, hex. */
+  /** Hash in display order, in hex. */
   readonly hash: BlockHashHex;
   readonly time: number;
   readonly sizeBytes: number;
   readonly txCount: number;
   readonly inscriptionCount: number;
-  /** First height of its run of consecutive blocks. */
+  /** First height of the consecutive indexed blocks around this block. */
   readonly islandHeight: Height;
 }
 
-/** Blocks. If some have unknown facts, a column names them and the reason. Marks gaps between two rows. */
+/**
+ * A table of blocks. If some blocks have unknown facts, a column says which facts are known, and why the others are
+ * not. Gaps between two rows are marked.
+ */
 export function blocksTable(blocks: readonly BlockLine[]): Markup {
-  // in most lists everything is known: a column with the same words in each row would be useless
+  // in most lists everything is known, and a column with the same words in each row would be useless
   const isAllKnown = blocks.every((block) => knownOf(block).unknown === null);
   return html`<div class="scroll"><table class="rows stacked blocks">
 <thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th>${!isAllKnown && html`<th scope="col">Known facts, and why</th>`}<th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>

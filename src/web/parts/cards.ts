@@ -11,29 +11,29 @@ import { isolated } from '#web/parts/strangers-text.ts';
 export interface Card {
   readonly id: string;
   readonly number: number | null;
-  /** Null: in the mempool, not in a block. */
+  /** Null: the inscription is in the mempool, not in a block. */
   readonly height: Height | null;
-  /** The type of the shown content: its own, or its delegate's. */
+  /** The type of the shown content: the inscription's own content, or its delegate's. */
   readonly contentType: string | null;
   /** Whether a document runs scripts. Null or absent: unknown. */
   readonly runs?: boolean | null;
-  /** Null: it has no body of its own. */
+  /** Null: the inscription has no body of its own. */
   readonly sizeBytes: number | null;
-  /** The beginning of a text. Null: not a text, or not loaded here. */
+  /** The beginning of the content if it is a text. Null: the content is no text, or is not loaded here. */
   readonly text: string | null;
-  /** Others with the same content. */
+  /** Inscriptions with the same content. */
   readonly copies?: Copies | null;
-  /** The matches of a search in its texts. */
+  /** The matches of a search in the inscription's texts. */
   readonly found?: { readonly where: 'content' | 'metadata'; readonly pieces: readonly Highlight[] };
 }
 
 /** Inscriptions with an equal content. */
 export interface Copies {
-  /** Number of all, including this one. */
+  /** Number of all copies, including this inscription. */
   readonly count: number;
-  /** There may be more. */
+  /** Whether there may be more. */
   readonly isLeast: boolean;
-  /** A list of all. */
+  /** The address of a list of all copies. */
   readonly href: string;
 }
 
@@ -74,7 +74,7 @@ function showsFound({ contentType, text, found }: Card): boolean {
 const isolatedPieces = (pieces: readonly Highlight[]): HtmlValue =>
   isolated(pieces.map(({ text }) => text).join(''), marked(pieces));
 
-/** Pieces of a text that fit on a card. */
+/** Maximum number of pieces of a text that fit on a card. */
 const piecesMax = 3;
 
 /** The pieces of a text with their matches marked, up to the limit of a card. */

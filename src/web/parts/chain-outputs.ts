@@ -14,9 +14,9 @@ export interface HoldingsView {
   readonly inscriptionCount: number;
   readonly runes: readonly HeldRune[];
   readonly runeCount: number;
-  /** Special sats; empty without an index of sats. */
+  /** Special sats. Empty without an index of sats. */
   readonly satributes: readonly { readonly id: string; readonly title: string; readonly count: number }[];
-  /** Its unknown facts, in words; null: all are known. */
+  /** The unknown facts about the output, in words. Null: all facts are known. */
   readonly unknown: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface OutputLine {
   readonly holds: HoldingsView;
 }
 
-/** The outputs of a transaction or of an address. */
+/** A table of outputs of a transaction or of an address. */
 export function outputsTable(lines: readonly OutputLine[]): Markup {
   return html`<div class="scroll"><table class="rows stacked">
 <thead><tr><th scope="col">Output</th><th scope="col">Pays</th><th scope="col" class="num">Value</th><th scope="col">Holds</th><th scope="col">Spent</th></tr></thead>
@@ -57,7 +57,7 @@ ${lines.map(
 </table></div>`;
 }
 
-/** The address of a script, or its type if it has none. */
+/** The address of a script. If the script has none, the type of the script. */
 export function ownerWords({ address, script }: Pick<OutputLine, 'address' | 'script'>): HtmlValue {
   if (address !== null) return addressLink(address, { isBare: true });
   return script === null ? unknownWords(null) : html`<span class="faint">${script}</span>`;

@@ -3,19 +3,19 @@ import { html, type Markup } from '#web/html.ts';
 
 /** A bar of a chart over time. */
 export interface Bar {
-  /** `2023-02-01`, or the first and last of several days. */
+  /** `2023-02-01`, or the first and last day of a longer span. */
   readonly label: string;
   readonly count: number;
-  /** Target of the bar's link: the blocks of these days. Null: no link. */
+  /** Address of the blocks of these days. Null: the bar is no link. */
   readonly href: string | null;
 }
 
-/** Subject of a chart. */
+/** The subject of a chart. */
 export interface ChartOf {
-  /** Prefix of the ids of its elements: unique for each chart of a page. */
+  /** Prefix of the ids of the chart's elements, unique for each chart of a page. */
   readonly id: string;
   readonly title: string;
-  /** The head of the column of its table. */
+  /** The heading of the value column in the chart's table. */
   readonly column: string;
   readonly amountWords: (count: number) => string;
 }
@@ -29,11 +29,12 @@ const matches: ChartOf = {
 
 const width = 400;
 const height = 64;
-/** Smallest height: a bar of one next to one of a million stays visible and clickable. */
+/** Minimum height of a bar, so that a bar of one stays visible and clickable next to a bar of a million. */
 const leastHeight = 3;
 
 /**
- * Amounts over time: bars that link to their blocks, and the same as a table. Null: a chart needs at least two bars.
+ * Amounts over time: bars that link to their blocks, and the same amounts as a table. Null: there are fewer than two
+ * bars.
  */
 export function timeChart(bars: readonly Bar[], of: ChartOf = matches): Markup | null {
   if (bars.length < 2) return null;

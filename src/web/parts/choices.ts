@@ -1,13 +1,13 @@
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
-/** A choice of a list, as a link. */
+/** A choice of a list, shown as a link. */
 export interface ListChoice {
   readonly words: string;
   readonly href: string;
   readonly isCurrent: boolean;
 }
 
-/** Choices side by side, one of which is current. */
+/** Choices in one line. One of them is the current choice. */
 export const choicesNav = (label: string, choices: readonly ListChoice[], isSmall = false): HtmlValue =>
   choices.length > 0 &&
   html`<nav class="tabs${isSmall && ' small'}" aria-label="${label}">${choices.map(choiceLink)}</nav>`;

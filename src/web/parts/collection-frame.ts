@@ -7,11 +7,11 @@ import { thumbnail } from './thumbnail.ts';
 export interface CollectionHead {
   readonly site: Site;
   readonly slug: string;
-  /** A name given by a stranger. */
+  /** A name, given by a stranger. */
   readonly name: string;
   readonly kind: 'import' | 'parent' | 'gallery';
   readonly icon: string | null;
-  /** Note about missing sales. Null: nothing is missing. */
+  /** A note about missing sales. Null: nothing is missing. */
   readonly note: string | null;
 }
 
@@ -38,7 +38,7 @@ interface CollectionParts {
   readonly main: HtmlValue;
 }
 
-/** The frame of the pages of a collection: its name, and links to all pages. */
+/** The frame of a collection's pages: the name, and links to all pages of the collection. */
 export function collectionFrame(
   { site, slug, name, kind, icon, note }: CollectionHead,
   { tab, description, intro, main }: CollectionParts,

@@ -7,11 +7,11 @@ export type Known<Fact> = { readonly known: Fact } | { readonly unknown: string 
 /** A number that is counted up to a bound. */
 export interface BoundedCount {
   readonly count: number;
-  /** There are more, or there may be more. */
+  /** Whether there are more, or may be more. */
   readonly isLeast: boolean;
 }
 
-/** A fact of a page in `dl.pairs`. */
+/** A fact in a list of facts (`dl.pairs`). */
 export const fact = (name: string, value: HtmlValue): Markup =>
   html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
 
@@ -22,7 +22,7 @@ export const unknownWords = (why: string | null): Markup =>
 export const satsWords = (sats: number): Markup =>
   html`<span class="nowrap">${grouped(sats)} ${sats === 1 ? 'sat' : 'sats'}</span>`;
 
-/** Sats per virtual byte, with one or two decimals if it is small. */
+/** A fee rate in sats per virtual byte. Small rates have one or two decimals. */
 export function feeRateWords(fee: number, vsize: number): Markup {
   const rate = fee / vsize;
   const digits = rate < 10 ? 2 : rate < 100 ? 1 : 0;

@@ -11,7 +11,10 @@ export interface HeldRune {
 
 export const runeHref = (name: string): string => `/rune/${encodeURIComponent(name)}`;
 
-/** The name of a rune, linked to its page once a block has etched it. Null: the block assigns the name. */
+/**
+ * The name of a rune. It links to the rune's page once a block has etched the rune. Name null: the block will assign
+ * the name.
+ */
 export function runeName({
   name,
   isEtched,
@@ -25,7 +28,7 @@ export function runeName({
     : html`<span class="wrap">${strangersName(name)}</span>`;
 }
 
-/** The runes of an owner. */
+/** A table of an owner's runes. Null: there are none. */
 export function heldRunesTable(runes: readonly HeldRune[]): Markup | null {
   if (runes.length === 0) return null;
   return html`<div class="scroll"><table class="rows">

@@ -3,14 +3,14 @@ import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
 const copyIcon = html`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d="M5.5 5.5v-3h8v8h-3m-8-5h8v8h-8z"></path></svg>`;
 
-/** A button that copies a text; scripts show it if the browser allows copying. */
+/** A button that copies a text. A script shows the button if the browser allows copying. */
 export const copyButton = (text: string): Markup =>
   html`<button class="copy" type="button" hidden data-copy="${text}" aria-label="Copy ${shortHash(text)}" title="Copy">${copyIcon}</button>`;
 
 interface Shown {
-  /** Shows the whole text, not only its beginning and end. */
+  /** Shows the whole text, not only the beginning and end. */
   readonly isWhole?: boolean;
-  /** Without a button: inside a text, or if a row has many. */
+  /** Leaves out the copy button, for example inside a text or if a row has many identifiers. */
   readonly isBare?: boolean;
 }
 
@@ -26,7 +26,7 @@ export const transactionLink = (txid: string, shown: Shown = {}): Markup =>
   identifier(`/tx/${txid}`, txid, shortened(txid, shown), shown);
 
 /**
- * An output with a link to its page.
+ * A link to the page of an output.
  *
  * @param outpoint `<txid>:<index>`
  */
@@ -44,7 +44,7 @@ export const heightLink = (height: number): Markup => html`<a href="/block/${hei
 export const blockHashLink = (hash: string, shown: Shown = {}): Markup =>
   identifier(`/block/${hash}`, hash, shortened(hash, shown), shown);
 
-/** An inscription by its number, or by its id if it has no number. */
+/** A link to an inscription, by its number. If the inscription has no number, by its id. */
 export const inscriptionLink = (
   { id, number }: { readonly id: string; readonly number: number | null },
   shown: Shown = { isBare: true },
@@ -53,7 +53,7 @@ export const inscriptionLink = (
   return identifier(`/inscription/${id}`, id, words, shown);
 };
 
-/** The SHA-256 of a content, with a link to all inscriptions that have it. */
+/** The SHA-256 of a content, with a link to all inscriptions with this content. */
 export const contentHashLink = (hash: string): Markup =>
   identifier(`/?hash=${hash}`, hash, shortened(hash, { isWhole: true }), {});
 

@@ -22,13 +22,13 @@ export interface ItemFilters {
   /** Traits to choose from. */
   readonly choices: readonly TraitChoice[];
   readonly sort: ItemSort;
-  /** False: a collection of the chain is too long to search or sort. */
+  /** False: the collection comes from the chain, and is too long to search or sort. */
   readonly isSearchable: boolean;
   /** Orders to choose from. */
   readonly sorts: readonly ItemSort[];
 }
 
-/** The parameters of a page of items, without its page number. */
+/** The parameters of a page of items, without the page number. */
 export const itemParameters = ({
   query,
   sort,
@@ -39,7 +39,7 @@ export const itemParameters = ({
   ...traitParameters(traits),
 });
 
-/** Search, order and traits of a collection's items, or the reason why they are missing. */
+/** Search, order and traits of a collection's items, or the reason why they are unavailable. */
 export function itemFilters(slug: string, filters: ItemFilters): Markup {
   const { query, sort, sorts, isSearchable, traits, choices } = filters;
   if (!isSearchable)

@@ -3,22 +3,22 @@ import { grouped, plural } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { strangersName } from './strangers-text.ts';
 
-/** A trait name in a collection, with its most frequent values. */
+/** A trait's name in a collection, with its most frequent values. */
 export interface TraitChoice {
   readonly name: string;
-  /** Number of its values. */
+  /** Number of different values of the trait. */
   readonly total: number;
   readonly values: readonly { readonly value: string; readonly items: number }[];
 }
 
-/** The required traits as a parameter; empty without traits. */
+/** The required traits as a parameter. Empty if there are none. */
 export const traitParameters = (traits: readonly TraitPair[]): Record<string, string> =>
   traits.length === 0 ? {} : { trait: formatTraitPairs(traits) };
 
-/** Makes the link to the items with other traits, starting at the first page. */
+/** Makes the link to the items with other required traits, at the first page. */
 type LinkTo = (traits: readonly TraitPair[]) => string;
 
-/** The required traits: each is a link to the items without that filter. */
+/** The required traits. Each is a link to the items without that requirement. */
 export function traitChips(asked: readonly TraitPair[], linkTo: LinkTo): HtmlValue {
   if (asked.length === 0) return null;
   const chips = asked.map((trait) => {
@@ -28,7 +28,7 @@ export function traitChips(asked: readonly TraitPair[], linkTo: LinkTo): HtmlVal
   return html`<div class="sorts"><ul aria-label="Filters that can be removed">${chips}</ul>${asked.length > 1 && html`<a href="${linkTo([])}">Remove all</a>`}</div>`;
 }
 
-/** The traits of all items, folded by name. A chosen value replaces another one of the same name. */
+/** The traits of all items, folded by name. Choosing a value replaces a required trait of the same name. */
 export function traitChoices(
   choices: readonly TraitChoice[],
   asked: readonly TraitPair[],

@@ -1,33 +1,33 @@
 import { grouped } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 
-/** A value at a time. */
+/** A value at a moment. */
 export interface ChartPoint {
   /** Unix seconds. */
   readonly time: number;
-  /** Null: unknown, which leaves a gap in the line. */
+  /** Null: the value is unknown, so the line has a gap. */
   readonly value: number | null;
 }
 
-/** Subject of a line chart. */
+/** The subject of a line chart. */
 export interface LineOf {
-  /** Prefix of the ids of its elements: unique for each chart of a page. */
+  /** Prefix of the ids of the chart's elements, unique for each chart of a page. */
   readonly id: string;
   readonly title: string;
-  /** The unit after each value, such as ` ms`; empty: no unit. */
+  /** The unit after each value, such as ` ms`. Empty: no unit. */
   readonly unit: string;
-  /** Whether the picture starts at 0; false: at the lowest value, for values that are never near 0. */
+  /** True: the vertical axis begins at 0. False: it begins at the lowest value, for values that are never near 0. */
   readonly fromZero: boolean;
 }
 
 const width = 400;
 const height = 64;
-/** Margin for the line's own width. */
+/** Margin around the line, because the line has a width. */
 const margin = 2;
-/** Rows of the table: one per hour of a day. */
+/** Maximum number of rows of the table: one for each hour of a day. */
 const tableRows = 24;
 
-/** Values over time as a line, and the same as a table. Null: a line needs at least two known values. */
+/** Values over time as a line, and the same values as a table. Null: there are fewer than two known values. */
 export function lineChart(points: readonly ChartPoint[], of: LineOf): Markup | null {
   const values = points.map(({ value }) => value).filter((value) => value !== null);
   const [first] = points;
@@ -54,7 +54,7 @@ export function lineChart(points: readonly ChartPoint[], of: LineOf): Markup | n
 </figure>`;
 }
 
-/** A path that is interrupted where values are unknown. */
+/** The path of the line. It is interrupted where values are unknown. */
 function pathOf(
   points: readonly ChartPoint[],
   x: (time: number) => number,
@@ -81,5 +81,5 @@ function table(points: readonly ChartPoint[], title: string, unit: string): Mark
 const valueWords = (value: number, unit: string): string =>
   `${value < 10 && !Number.isInteger(value) ? value.toFixed(1) : grouped(Math.round(value))}${unit}`;
 
-/** Hours and minutes of Unix seconds. */
+/** Unix seconds as hours and minutes. */
 const clock = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(11, 16);

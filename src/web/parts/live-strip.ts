@@ -2,14 +2,14 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, plural, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
-/** The present state, as the home page shows it. Null parts are unknown. */
+/** The current state, as the home page shows it. Null fields are unknown. */
 export interface LiveView {
   readonly block: { readonly height: Height; readonly time: number; readonly inscriptions: number } | null;
   /** `isMore`: there are more than `count`. Null: no mempool is followed. */
   readonly pending: { readonly count: number; readonly isMore: boolean } | null;
-  /** Newest first. Null: sales are not indexed, or not yet of all blocks. */
+  /** Newest sales first. Null: sales are not indexed, or the table of sales has not reached the last block. */
   readonly sales: readonly LiveSale[] | null;
-  /** Sats per virtual byte. Null: there is no node, or it does not answer. */
+  /** Fee rates in sats per virtual byte. Null: there is no node, or the node does not answer. */
   readonly fees: { readonly next: number; readonly hour: number; readonly day: number } | null;
 }
 
@@ -21,8 +21,8 @@ export interface LiveSale {
 }
 
 /**
- * The newest block, pending inscriptions, the latest sales and fees. Each part has its place even if it is unknown, so
- * that news do not move anything below.
+ * The newest block, pending inscriptions, the latest sales and fees. Each part is shown even if it is unknown, so that
+ * nothing below moves when news arrive.
  */
 export function liveStrip({ block, pending, sales, fees }: LiveView): Markup {
   return html`<dl class="now" data-live="strip">

@@ -20,27 +20,27 @@ export const meaningWords = {
 
 export type MeaningKind = keyof typeof meaningWords;
 
-/** One thing that a text names, with its page. */
+/** One meaning of a text, with its page. */
 export interface MeaningView {
   readonly kind: MeaningKind;
-  /** A name that may come from a stranger. */
+  /** The name of the thing. It may be a text of a stranger. */
   readonly label: string;
   readonly path: string;
-  /** The reason why the text means it, as the end of a sentence about the thing. */
+  /** The reason why the text has this meaning, as the end of a sentence about the thing. */
   readonly why: string;
-  /** Useful facts before a visit. They may contain texts of strangers. */
+  /** Useful facts about the thing. They may contain texts of strangers. */
   readonly facts: readonly string[];
-  /** Null: there is no picture. An icon is the thumbnail of an inscription. */
+  /** Null: there is no picture. `icon`: the thumbnail of an inscription. */
   readonly art:
     | { readonly kind: 'tile'; readonly tile: Art }
     | { readonly kind: 'icon'; readonly id: string }
     | null;
 }
 
-/** Kinds whose labels are codes: long texts that people compare, not read. */
+/** Kinds with labels that are codes: long texts that people compare and do not read. */
 const codes: ReadonlySet<MeaningKind> = new Set(['transaction', 'output', 'satpoint', 'address']);
 
-/** Things that a text names, as cards with pictures. */
+/** The meanings of a text, as cards with pictures. */
 export function meaningCards(meanings: readonly MeaningView[], label: string): Markup | null {
   if (meanings.length === 0) return null;
   return html`<ul class="meanings" aria-label="${label}">

@@ -5,25 +5,28 @@ import { check, closedNotice, feeField, field, input } from './order-fields.ts';
 export interface MintForm {
   readonly slug: string;
   readonly network: string;
-  /** The reason why orders are closed; null: they are open. */
+  /** The reason why orders are closed. Null: orders are open. */
   readonly closed: string | null;
   /**
-   * The challenge before an order. `none`: the service requires no challenge. `missing`: it requires one that its pages
-   * cannot show.
+   * The challenge before an order. `none`: the service requires no challenge. `missing`: the service requires a
+   * challenge that its pages cannot show.
    */
   readonly challenge: 'none' | 'missing' | { readonly siteKey: string };
-  /** The items have numbers to choose from. */
+  /** Whether the items have numbers to choose from. */
   readonly hasNumbers: boolean;
-  /** A phase has a list of addresses. */
+  /** Whether a phase has a list of addresses. */
   readonly hasLists: boolean;
-  /** An address for people who try a demo; null: this is not a demo. */
+  /** An address for people who try a demo. Null: this is not a demo. */
   readonly demoAddress: string | null;
 }
 
-/** States in which a form may be needed without a reload: a phase may open, and reserved items may become free. */
+/**
+ * States in which the form may be needed without a reload, because a phase may open, and reserved items may become
+ * free.
+ */
 const sellingStates: ReadonlySet<ShownSale> = new Set(['open', 'later', 'between', 'reserved']);
 
-/** The form for orders of a collection; its script shows it while a phase is open. */
+/** The form for orders of a collection's items. A script shows the form while a phase is open. */
 export function mintForm(form: MintForm, sale: ShownSale): HtmlValue {
   const list = form.hasLists && sale !== 'sold out' && sale !== 'closed' && listPart(form);
   if (!sellingStates.has(sale)) return list;

@@ -8,14 +8,14 @@ export interface MintPhase {
   readonly isPublic: boolean;
   /** Sats per item for the creator. */
   readonly price: number;
-  /** A price in a rune per item, in place of sats, in words; null: the price is in sats. */
+  /** Price per item in a rune instead of sats, in words. Null: the price is in sats. */
   readonly runePrice: string | null;
   readonly state: 'later' | 'open' | 'full' | 'over';
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
-  /** Items that it sells; null: all items that are left. */
+  /** Number of items that the phase sells. Null: all items that are left. */
   readonly items: number | null;
-  /** Items that it can still sell now. */
+  /** Number of items that the phase can still sell now. */
   readonly left: number;
 }
 
@@ -26,7 +26,7 @@ interface PhasePrices {
 
 const stateWords = { later: 'not open yet', open: 'open', full: 'sold out', over: 'ended' } as const;
 
-/** Phases of a sale, in the order of its creator. The script of the page replaces them (`data-live`). */
+/** Phases of a sale, in the creator's order. The page's script replaces this part (`data-live`). */
 export function phaseList(phases: readonly MintPhase[], prices: PhasePrices, isClosed: boolean): Markup {
   const { serviceFee } = prices;
   const more =

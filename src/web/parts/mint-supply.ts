@@ -8,13 +8,13 @@ export type ShownSale = 'closed' | 'runes' | 'sold out' | 'reserved' | 'open' | 
 export interface MintSupply {
   readonly sale: ShownSale;
   readonly total: number;
-  /** Paid items. */
+  /** Number of paid items. */
   readonly sold: number;
-  /** Items in unpaid orders. */
+  /** Number of items in unpaid orders. */
   readonly reserved: number;
-  /** The next time at which a phase opens or ends; null: there is none. */
+  /** The next time at which a phase opens or ends. Null: no phase will. */
   readonly next: Date | null;
-  /** A text that changes if a price may have changed. */
+  /** A text that differs if a price may have changed. */
   readonly terms: string;
 }
 
@@ -35,10 +35,10 @@ const words: Readonly<Record<ShownSale, { readonly head: string; readonly more: 
   },
 };
 
-/** Units of the bar: one pixel of a wide screen is about a thousandth. */
+/** Number of units of the bar. A pixel of a wide screen is about a thousandth of it. */
 const barUnits = 1000;
 
-/** The state of a sale, and the number of items left. The page's script replaces it (`data-live`). */
+/** The state of a sale, and the number of items left. The page's script replaces this part (`data-live`). */
 export function supplyPart({ sale, total, sold, reserved, next, terms }: MintSupply): Markup {
   const left = total - sold - reserved;
   const { head, more } = words[sale];

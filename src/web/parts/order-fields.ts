@@ -3,24 +3,24 @@ import type { Site } from '#web/layout.ts';
 
 /** A page on which customers order something. */
 export interface OrderFormView {
-  /** Null: the process does not know it yet. */
+  /** Null: the process does not know the network yet. */
   readonly site: Site | null;
   readonly network: string;
-  /** The reason why orders are closed; null: they are open. */
+  /** The reason why orders are closed. Null: orders are open. */
   readonly closed: string | null;
-  /** An address for people who try a demo; null: this is not a demo. */
+  /** An address for people who try a demo. Null: this is not a demo. */
   readonly demoAddress: string | null;
 }
 
 /**
- * The notice in place of a form while orders are closed.
+ * The notice that replaces a form while orders are closed.
  *
  * @param closed the reason
  */
 export const closedNotice = (closed: string): Markup =>
   html`<p class="notice"><b>You cannot order here now:</b> ${closed}. See <a href="/status">Status</a> for what the service waits for.</p>`;
 
-/** A field of an order form, with its hint and a place for its problem. */
+/** A field of an order form, with a hint and an element for the field's problem. */
 export function field(name: string, label: string, control: HtmlValue, hint: string): Markup {
   return html`<div class="field"><label for="${name}">${label}</label>
     ${control}
@@ -39,13 +39,13 @@ export const input = (
 export const check = (name: string, words: string): Markup =>
   html`<label class="check"><input type="checkbox" id="${name}" name="${name}"> ${words}</label>`;
 
-/** The fee rate, and a place for the current ones (order-form.js). */
+/** The fee rate, and an element for the current fee rates (order-form.js). */
 export const feeField =
   (): Markup => html`${field('fee', 'Fee rate in sat/vB', input('fee', 'text', 'decimal', '2'), 'Transactions with a higher rate are mined sooner.')}
   <div id="fees" class="choices" role="group" aria-label="Current fee rates" hidden></div>`;
 
 /**
- * The address that gets units of a rune.
+ * The field for the address that gets units of a rune.
  *
  * @param gets names the units
  */

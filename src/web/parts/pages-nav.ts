@@ -9,7 +9,7 @@ export interface PagesNav {
   readonly totalPages: number;
 }
 
-/** Links to the neighbouring pages, and a box for any page number. */
+/** Links to the previous and next page, and a box for any page number. Null: there is only one page. */
 export function pagesNav({ path, parameters, page, totalPages }: PagesNav): Markup | null {
   if (totalPages <= 1 && page === 1) return null;
   const to = (target: number): string =>

@@ -10,14 +10,14 @@ export interface PendingCard {
   readonly id: string;
   readonly contentType: string | null;
   readonly sizeBytes: number | null;
-  /** The beginning of a text. */
+  /** The beginning of the content if it is a text. */
   readonly text: string | null;
-  /** Sats; null: unknown. */
+  /** Fee in sats. Null: unknown. */
   readonly fee: number | null;
   readonly vsize: number;
 }
 
-/** Pending inscriptions with previews. */
+/** A list of pending inscriptions with previews. */
 export function pendingCardList(cards: readonly PendingCard[]): Markup {
   return html`<ul class="cards">
 ${cards.map(pendingCard)}

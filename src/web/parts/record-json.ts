@@ -1,9 +1,9 @@
 import { type HtmlValue, html } from '#web/html.ts';
 
-/** Characters of a JSON text that a page shows; `/indexer/inscription` has the whole text. */
+/** Maximum number of characters of a JSON text that a page shows. `/indexer/inscription` has the whole text. */
 export const jsonShownChars = 20_000;
 
-/** A part of a record that is JSON, with line breaks. */
+/** A part of a record as JSON with line breaks. */
 export function recordJson(title: string, json: string | null): HtmlValue {
   if (json === null) return null;
   const shown = json.length <= jsonShownChars ? json : `${json.slice(0, jsonShownChars)}…`;
@@ -11,9 +11,9 @@ export function recordJson(title: string, json: string | null): HtmlValue {
 }
 
 /**
- * JSON text with line breaks; numbers and strings stay unchanged (parsing would round large integers). A string that is
- * truncated at the end of the text is one token too: otherwise each of its quotes would be tried as the start of
- * another.
+ * JSON text with line breaks. Numbers and strings are unchanged; parsing would round large integers. A string that is
+ * cut at the end of the text counts as one token, because otherwise each quote in it would be tried as the start of
+ * another string.
  */
 function indented(json: string): string {
   let depth = 0;
@@ -22,7 +22,7 @@ function indented(json: string): string {
     switch (token) {
       case '{':
       case '[': {
-        // an empty list or object stays on its line
+        // an empty list or object gets no line break
         if (json[at + 1] === '}' || json[at + 1] === ']') return token;
         depth += 1;
         return `${token}${line()}`;

@@ -11,13 +11,13 @@ export interface RuneEventLine {
   readonly amount: string;
   readonly height: Height;
   readonly txid: string;
-  /** The output that got the units; null: it is not a transfer. */
+  /** The output that got the units. Null: the event is not a transfer. */
   readonly output: string | null;
-  /** The owner of that output; null: it has no address, or is not a transfer. */
+  /** The address of that output. Null: the output has no address, or the event is not a transfer. */
   readonly address: string | null;
 }
 
-/** Events of a rune, in the order of the list. */
+/** A table of a rune's events, in the order of `events`. */
 export function runeEventsTable(events: readonly RuneEventLine[], symbol: string | null): Markup {
   return html`<div class="scroll"><table class="rows stacked">
 <thead><tr><th scope="col">Event</th><th scope="col" class="num">Amount</th><th scope="col">Block</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
@@ -42,7 +42,7 @@ function eventRow(
 `;
 }
 
-/** The address of an output, or the output itself if its script has no address. */
+/** The address of an output. If the output's script has no address, the output itself. */
 function receiver(output: string | null, address: string | null): Markup | null {
   if (address !== null) return addressLink(address);
   return output === null ? null : outputLink(output);

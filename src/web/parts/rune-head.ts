@@ -1,7 +1,7 @@
 import { html, type Markup } from '#web/html.ts';
 import { runeHref } from './held-runes.ts';
 
-/** A rune, as its pages name it. */
+/** The name of a rune, as the rune's pages show it. */
 export interface NamedRune {
   /** The name with spacers. */
   readonly name: string;
@@ -16,7 +16,7 @@ const tabs = [
 ] as const;
 export type RuneTab = (typeof tabs)[number][0];
 
-/** The name of a rune, and links to its pages. */
+/** The name of a rune, and links to the rune's pages. */
 export function runeHead({ name }: NamedRune, shown: RuneTab): Markup {
   const before = tabs.find(([tab]) => tab === shown)?.[3] ?? '';
   return html`<h1 class="wrap">${before}${name}</h1>

@@ -15,18 +15,18 @@ export interface RuneLine {
   readonly number: number;
   readonly height: Height;
   readonly mints: number;
-  /** Null: it cannot be minted. */
+  /** Null: the rune cannot be minted. */
   readonly cap: string | null;
-  /** Used share of its mints, 0 to 100. Null: it has no terms. */
+  /** Used percentage of the rune's mints, 0 to 100. Null: the rune has no terms for mints. */
   readonly mintedPercent: number | null;
-  /** The next block can mint it. */
+  /** Whether the next block can mint the rune. */
   readonly isOpen: boolean;
 }
 
 /**
- * A list of runes.
+ * A table of runes.
  *
- * @param isOfOneBlock true: the page already says their block
+ * @param isOfOneBlock true: the page already says which block etched the runes
  */
 export function runesTable(runes: readonly RuneLine[], isOfOneBlock = false): Markup {
   return html`<div class="scroll"><table class="rows stacked">

@@ -9,10 +9,10 @@ export type EvidenceView = Pick<
   'class' | 'form' | 'confidence' | 'grossPayout' | 'payoutOutput' | 'feeOutput' | 'sighash' | 'bundle'
 > & { readonly wash: boolean };
 
-/** Types of signatures (BIP 143, BIP 341). */
+/** Types of signature hashes (BIP 143, BIP 341). */
 const sighash = { default: 0, all: 1, single: 3, anyoneCanPay: 0x80 } as const;
 
-/** The BIPs' names of the types. Others are shown as numbers. */
+/** The names of the types in the BIPs. Other types are shown as numbers. */
 export const sighashNames: Readonly<Record<number, string>> = {
   [sighash.default]: 'DEFAULT',
   [sighash.all]: 'ALL',
@@ -43,7 +43,7 @@ const certaintyWords: Readonly<Record<Confidence, string>> = {
     'No signature ties the payment only to the item. Others pay, in the layout of an offer or of a purchase: a payment for something else could look the same.',
 };
 
-/** The reasons why a transaction counts as a sale, in sentences without terms of the protocol. */
+/** The reasons why a transaction counts as a sale, in sentences without terms of the Bitcoin protocol. */
 export function evidenceSentences(sale: EvidenceView): string[] {
   return [
     signedWords(sale),
@@ -58,7 +58,7 @@ export function evidenceSentences(sale: EvidenceView): string[] {
   ].filter((sentence) => sentence !== false);
 }
 
-/** Explains what the seller's signature covers. */
+/** A sentence that says what the seller's signature covers. */
 function signedWords({ class: of, sighash: type, grossPayout, payoutOutput }: EvidenceView): string {
   const payment = `${price(grossPayout)} to output ${payoutOutput}`;
   if (of === 'offer')

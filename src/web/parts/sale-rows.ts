@@ -10,24 +10,24 @@ export interface SaleLine {
   readonly inscriptionId: string;
   /** The item's name in its collection. */
   readonly name: string;
-  /** Null: it is in no collection, or the whole list is of one collection. */
+  /** Null: the item is in no collection, or all sales of the list are of one collection. */
   readonly collection: { readonly slug: string; readonly name: string } | null;
   readonly class: 'sale' | 'offer';
   /** Price in sats. */
   readonly price: number;
-  /** Unix seconds of its block; for a pending sale, of its arrival. */
+  /** Time of the sale's block, in Unix seconds. For a pending sale, the time of its arrival. */
   readonly time: number;
   readonly txid: string;
-  /** Address of the seller; for a script without one its hex, or `sha256:` and its hash. */
+  /** Address of the seller. If the seller's script has no address, its hex, or `sha256:` and its hash. */
   readonly maker: string;
   /** Null: the inscription went into the fee. */
   readonly taker: string | null;
-  /** Seller and buyer are the same. */
+  /** Whether seller and buyer are the same. */
   readonly wash: boolean;
 }
 
 /**
- * Sales with their pictures. The time of each links to its page.
+ * Sales with pictures of their items. The time of each sale links to the sale's page.
  *
  * @param timeWord says what the time means
  */

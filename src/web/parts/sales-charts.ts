@@ -18,12 +18,12 @@ const priceChart: ChartOf = {
 };
 
 export interface ChartedSales {
-  /** Volumes and mean prices in sats; each bar has the same days in both. */
+  /** Volumes and mean prices in sats. The bars at the same index are about the same days. */
   readonly volumes: readonly Bar[];
   readonly prices: readonly Bar[];
 }
 
-/** Volume and mean price of a collection over time. Null: there are no sales, or sales of only one day. */
+/** Volume and mean price of a collection over time. Null: there are no sales, or only sales of one day. */
 export function salesCharts({ volumes, prices }: ChartedSales): HtmlValue {
   const volume = timeChart(volumes, volumeChart);
   const price = timeChart(prices, priceChart);

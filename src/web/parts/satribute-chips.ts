@@ -5,7 +5,7 @@ export interface SatributeName {
   readonly title: string;
 }
 
-/** The satributes of a sat, each with a link to its page, which explains why the sat has it. */
+/** The satributes of a sat. Each links to its page, which explains why the sat has the satribute. */
 export function satributeChips(satributes: readonly SatributeName[], sat: number): HtmlValue {
   return satributes.map(
     ({ id, title }) => html`<a class="chip" href="/satributes/${id}?sat=${sat}">${title}</a> `,

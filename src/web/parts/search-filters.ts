@@ -2,7 +2,7 @@ import { grouped } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
 
-/** Parameters of the page that filter matches, besides the text or hash and its mode. */
+/** Parameters of the page that filter matches, in addition to the text or hash and the search mode. */
 export const filterNames = [
   'contentType',
   'from',
@@ -19,7 +19,7 @@ export const filterNames = [
   'order',
 ] as const;
 
-/** The parameters of a search that leave out matches. */
+/** The parameters of a search that exclude matches. */
 export function filtersOf(parameters: Parameters): readonly string[] {
   return filterNames.filter((name) => name !== 'sort' && name !== 'order' && parameters[name] !== undefined);
 }
@@ -34,7 +34,7 @@ type Parameters = Readonly<Record<string, string>>;
 
 const linkTo = (parameters: Parameters): string => `/?${new URLSearchParams(parameters).toString()}`;
 
-/** The filters of a search as a form. A link removes each active filter. */
+/** The filters of a search as a form. For each active filter there is a link that removes the filter. */
 export function filterForm(parameters: Parameters, isText: boolean): Markup {
   const set = filterNames.filter((name) => parameters[name] !== undefined);
   const value = (name: string): string => parameters[name] ?? '';
@@ -74,7 +74,7 @@ ${
 </div>`;
 }
 
-/** Fields of the form. */
+/** Fields that the form has itself. */
 const shownNames: ReadonlySet<string> = new Set(['contentType', 'from', 'to', 'cursed', 'sort', 'order']);
 const modeNames: ReadonlySet<string> = new Set(['words', 'fuzzy', 'all']);
 
@@ -93,10 +93,10 @@ function without(parameters: Parameters, name: string): Parameters {
   return Object.fromEntries(Object.entries(parameters).filter(([given]) => given !== name));
 }
 
-/** Maximum number of types in the menu; the form accepts any other. */
+/** Maximum number of content types in the menu. The form also accepts any other type. */
 const typesMax = 8;
 
-/** Matches by content type; each links to the search with only that type. */
+/** Number of matches by content type. Each links to the search with only that type. */
 export function typeCounts(
   types: readonly TypeCount[],
   otherTypes: number,
@@ -107,7 +107,7 @@ export function typeCounts(
   const rest = types.slice(typesMax).reduce((sum, { count }) => sum + count, otherTypes);
   const chip = ({ contentType, count }: TypeCount): Markup => {
     const words = html`${isolated(contentType) ?? 'no type'} <b>${grouped(count)}</b>`;
-    // in a filter, a star means a whole class
+    // do not use a type with a star as a filter, because there a star means a whole class
     const isFilter = contentType !== null && contentType !== '' && !contentType.includes('*');
     return isFilter
       ? html`<a class="chip" href="${linkTo({ ...parameters, contentType })}">${words}</a> `

@@ -7,21 +7,21 @@ export interface FeedLink {
 
 /** Facts in a page's head, for sites that show links and for feed readers. */
 export interface Sharing {
-  /** Empty: unknown. */
+  /** The origin of this site. Empty: unknown. */
   readonly origin: string;
-  /** Path of its picture, 1200 × 630. */
+  /** Path of the page's picture, 1200 × 630. */
   readonly picture: string;
   readonly feed: FeedLink | null;
 }
 
 /**
- * The place of these tags in a page that is made before its address is known. A text in the page cannot contain it,
- * because its brackets are escaped.
+ * A mark that reserves the position of these tags in a page that is made before its address is known. No text in the
+ * page can contain the mark, because the brackets of texts are escaped.
  */
 const place = '<!--sharing-->';
 export const sharingPlace = new Markup(place);
 
-/** A page with its tags in place. */
+/** The page with the tags instead of the mark. */
 export const withSharing = (page: Markup, sharing: Sharing): Markup =>
   new Markup(page.text.replace(place, () => tags(sharing).text));
 

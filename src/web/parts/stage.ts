@@ -6,13 +6,13 @@ interface Staged {
   readonly id: string;
   /** The type of the shown content. */
   readonly effectiveContentType: string | null;
-  /** Whether a document runs scripts. Null: not a document, or unknown. */
+  /** Whether a document runs scripts. Null: the content is not a document, or it is unknown. */
   readonly runs: boolean | null;
 }
 
 /**
- * The art of an inscription, large. A document with scripts, or possibly with scripts, runs once it is opened: lazily
- * loaded frames are not loaded while they are folded. This needs no script of ours.
+ * The art of an inscription, large. A document that has or may have scripts is folded, and runs only after the reader
+ * opens it, because browsers do not load lazy frames while they are folded. This needs no script of this service.
  */
 export function stage({ id, effectiveContentType, runs }: Staged): Markup {
   const isDocument = mediaOf(effectiveContentType) === 'frame';
@@ -25,8 +25,8 @@ ${previewFrame(id, true)}</details>`;
 }
 
 /**
- * Inscribed content in a frame with an opaque origin, which has no access to this page or site. Documents have a
- * background of their own, because those without one expect a light one.
+ * Inscribed content in a frame with an opaque origin, which has no access to this page or site. Documents have their
+ * own background, because documents without a background expect a light one.
  */
 const previewFrame = (id: string, isDocument: boolean): Markup =>
   html`<iframe sandbox="allow-scripts" class="full${isDocument && ' document'}" loading="lazy" title="Content of inscription ${id}" src="/preview/${id}"></iframe>`;

@@ -1,5 +1,8 @@
 import { html, type Markup } from '#web/html.ts';
 
-/** The small picture of an inscription, which this server draws. It loads when it comes near the screen. */
+/**
+ * The small picture of an inscription. This server draws it, and browsers load it when it comes near the visible part
+ * of the page.
+ */
 export const thumbnail = (id: string, size: number): Markup =>
   html`<img class="thumbnail" src="/thumbnails/${id}.jpeg" alt="" width="${size}" height="${size}" loading="lazy" decoding="async">`;

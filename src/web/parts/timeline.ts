@@ -9,12 +9,12 @@ export interface TimelineEvent {
   readonly height: Height;
   /** Unix seconds of the block's header. */
   readonly time: number;
-  /** Null: a later transaction lost it in its fees. */
+  /** Null: a later transaction lost the inscription in its fees. */
   readonly txid: string | null;
-  /** The previous owner: an address, or a name for a script without one. Null: unknown. */
+  /** The previous owner: an address, or a name for a script without an address. Null: unknown. */
   readonly from: Party | null;
   readonly to: Party | null;
-  /** Null: it is not a sale. */
+  /** Null: the event is not a sale. */
   readonly sale: { readonly price: number; readonly isWash: boolean } | null;
 }
 
@@ -25,9 +25,9 @@ export interface Party {
 
 /** A sale that is not in a block yet. */
 export interface PendingSaleView {
-  /** Sats. */
+  /** Price in sats. */
   readonly price: number;
-  /** Null: the script has no address. For the taker also: the inscription goes into the fee. */
+  /** Null: the script has no address. A null taker can also mean that the inscription goes into the fee. */
   readonly makerAddress: string | null;
   readonly takerAddress: string | null;
   readonly txid: string;
@@ -42,13 +42,16 @@ const words: Readonly<Record<TimelineEvent['kind'], string>> = {
   unbound: 'Inscribed on no sat',
 };
 
-/** Transfers and sales of an inscription, newest first, after its pending sales. */
+/** Transfers and sales of an inscription, newest first. Pending sales are at the beginning. */
 export function timeline(pending: readonly PendingSaleView[], events: readonly TimelineEvent[]): Markup {
   return html`<ol class="timeline">
 ${pending.map(pendingItem)}${events.map(eventItem)}</ol>`;
 }
 
-/** A pending sale. Its buyer may change until a block contains it: another buyer can replace the transaction. */
+/**
+ * A pending sale. Its buyer may still change, because another buyer can replace the transaction until a block contains
+ * it.
+ */
 function pendingItem({ price, makerAddress, takerAddress, txid }: PendingSaleView): Markup {
   const party = (address: string | null): Party | null =>
     address === null ? null : { text: address, isAddress: true };
@@ -72,7 +75,7 @@ function parties(from: Party | null, to: Party | null): HtmlValue {
 const partyWords = ({ text, isAddress }: Party): Markup =>
   isAddress ? addressLink(text) : html`<span class="mono wrap">${text}</span>`;
 
-/** The satpoint of an inscription, with a link to the output. */
+/** The satpoint of an inscription, with a link to its output. */
 export function satpointLink(satpoint: string): Markup {
   const end = satpoint.lastIndexOf(':');
   return html`${outputLink(satpoint.slice(0, end))} <span class="faint">offset ${satpoint.slice(end + 1)}</span>`;

@@ -23,9 +23,9 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   readonly charges: readonly Readonly<{ address: string, sats: number }>[],
  *   readonly special: readonly string[],
  *   readonly make: (account: Account, specialOutput: string) => Promise<Outcome>,
- * }} Payment `asked`: the missing amounts as a text; if it differs, the payment is a different one. `charges`: the amounts
- *   that the payment must pay at least. `special`: satributes of the customer's sat that the order uses. `make`:
- *   requests the PSBT from the service
+ * }} Payment `asked`: the missing amounts as a text; if it differs, the payment is a different one. `charges`: the
+ *   amounts that the payment must pay at least. `special`: satributes of the customer's sat that the order uses.
+ *   `make`: requests the PSBT from the service
  *
  * @typedef {{
  *   readonly network: string,
@@ -34,8 +34,8 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   readonly newest: () => Promise<Payment | null | undefined>,
  *   readonly onSent: () => void,
  * }} WalletParts `holds`: the name of the things at the taproot address. `said`: the element for messages; it is
- *   still on the page when everything is paid. `newest`: requests the current payment from the service; null: nothing is to be
- *   paid; undefined: the service does not answer
+ *   still on the page when everything is paid. `newest`: requests the current payment from the service; null: nothing
+ *   is to be paid; undefined: the service does not answer
  */
 
 /**
