@@ -13,7 +13,7 @@ export function groupedDecimal(digits: string): string {
 
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** Bytes in a readable unit. */
+/** A number of bytes in a readable unit. */
 export function sizeWords(bytes: number): string {
   if (bytes === 1) return '1 byte';
   let value = bytes;

@@ -27,7 +27,7 @@ export interface Layout {
   readonly site: Site | null;
   /** Scripts of this page, by their names in `assets/script`. */
   readonly scripts?: readonly string[];
-  /** Text of the search box. */
+  /** The text in the search box. */
   readonly query?: string;
   /** The mode of the search in the box (`in`, `all`, `words`, `fuzzy`). The box keeps the mode. */
   readonly mode?: Readonly<Record<string, string>>;

@@ -133,7 +133,7 @@ type Path = Readonly<Record<string, string | undefined>>;
 /** Maximum number of characters of a slug: 100, or the length of an inscription id. No collection has a longer slug. */
 const slugCharsMax = 100;
 
-/** Reads parameters, and collects their faults. */
+/** Reads parameters, and collects all faults that it finds in them. */
 export class MarketQuery {
   readonly #query: Query;
   readonly #path: Path;
@@ -185,7 +185,7 @@ export class MarketQuery {
     return text;
   }
 
-  /** The traits that items must have. */
+  /** The traits that items must have. Empty if absent. */
   traits(): readonly TraitPair[] {
     const text = this.#text('trait');
     if (text === '') return [];
@@ -200,13 +200,13 @@ export class MarketQuery {
     return this.choice('sort', ['volume', 'slug'], 'volume');
   }
 
-  /** The height of `at`. Null if absent. */
+  /** The height in the parameter `at`. Null if absent. */
   at(): Height | null {
     const height = this.#whole('at', { absent: -1, least: 0, most: maxHeight });
     return height === -1 ? null : asHeight(height);
   }
 
-  /** The item after which a page begins. Null if absent. */
+  /** The last item of the previous page. Null if absent. */
   afterItem(): InscriptionId | null {
     const text = this.#text('after');
     if (text === '') return null;
@@ -215,7 +215,7 @@ export class MarketQuery {
     return id;
   }
 
-  /** The first second of the start day, in Unix seconds. Null if it is absent, empty or null. */
+  /** The first second of the start day, in Unix seconds. Null if the parameter is absent, empty or the text `null`. */
   startDate(): number | null {
     const text = this.#text('startDate');
     if (text === '' || text === 'null') return null;
@@ -328,7 +328,7 @@ export class MarketQuery {
 /** The first second of a day (UTC), in Unix seconds. Null if the text is not a date. */
 function dayStart(text: string): number | null {
   const time = datePattern.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // Date.parse refuses month 13, but reads February 30th as a day of March
+  // needed because Date.parse refuses month 13, but reads February 30th as a day of March
   return Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) ? null : time / 1000;
 }
 

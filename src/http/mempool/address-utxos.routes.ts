@@ -10,7 +10,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Utxo } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
-/** Esplora's form of an unspent output, with its order of keys. */
+/** An unspent output in Esplora's form, with Esplora's order of keys. */
 const utxoAnswer = Type.Object({
   txid: Type.String(),
   vout: Type.Integer(),

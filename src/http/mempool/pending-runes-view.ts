@@ -15,7 +15,7 @@ import { transactionJson } from './mempool-views.ts';
 type TransactionView = RunesAnswer['transactions'][number];
 type AmountView = TransactionView['minted'][number];
 
-/** A transaction of `/mempool/runes`. */
+/** The answer about one transaction of `/mempool/runes`. */
 export function pendingRunesJson(row: PendingRuneTransaction, network: NetworkParameters): TransactionView {
   const of = (step: PendingStep): PendingMove[] => row.moves.filter((move) => move.step === step);
   const atOutput = (move: PendingMove) => ({

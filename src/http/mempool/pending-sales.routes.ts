@@ -33,7 +33,7 @@ export function pendingSalesRoute(app: App, { pool, network, node }: AppDependen
       querystring: salesQuery,
       response: { 200: salesAnswer },
     },
-    // a collection may have many items
+    // expensive, because a collection may have many items
     config: { errors: 'own', guard: open, isDear: true },
     handler: async (request, reply) => {
       const { address, inscription, slug, cursor, limit } = request.query;

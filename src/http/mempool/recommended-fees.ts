@@ -30,7 +30,7 @@ export class FeeEstimates {
     this.#node = node;
   }
 
-  /** The fees. Throws the codes of NodeRpc. */
+  /** The fees. Throws NodeRpc's error codes. */
   recommended(): Promise<RecommendedFees> {
     const now = performance.now();
     if (this.#fees !== null && now - this.#askedAt < freshMs) return this.#fees;

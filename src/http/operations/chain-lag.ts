@@ -4,7 +4,7 @@ import { type DerivedTableReport, derivedTableReports } from '#chain/derived/der
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 
-/** The distance between the index and its source. */
+/** The lag of the index, compared with the tip of its source. */
 export interface Lag {
   readonly blocks: number;
   /** Age of the indexed tip in seconds, by the time in its header. 0 if there are no newer blocks. */

@@ -49,7 +49,7 @@ export function blockRoutes(app: App, deps: AppDependencies, { blocks, fees }: B
       }),
       response: ordAnswers.block,
     },
-    // data that the index lacks is read from the whole block
+    // expensive, because data that the index lacks is read from the whole block
     config: { errors: 'plain', guard: open, isDear: true },
     handler: async (request, reply) => {
       const { query } = request.params;

@@ -31,8 +31,8 @@ import { timelineOf } from './inscription-timeline.ts';
 /** Maximum number of bytes of a content that are searched for references, for the inscription's page. */
 const referenceBytes = 256 * 1024;
 /**
- * Maximum number of pending sales on the page of an inscription. With several, each sale after the first buys from a
- * buyer whose purchase no block has confirmed yet.
+ * Maximum number of pending sales on the page of an inscription. If there are several, each after the first is a sale
+ * by a buyer whose own purchase is still pending.
  */
 const pendingSalesShown = 5;
 /** Maximum number of newest sales, and of newest transfers, on the page: one or two screens. */

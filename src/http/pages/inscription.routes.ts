@@ -154,7 +154,7 @@ interface AskedInscription {
   readonly place: number | null;
 }
 
-/** ord's JSON. Rejects with `notIndexed`. */
+/** The answer with ord's JSON. Rejects with `notIndexed`. */
 function answerJson(
   deps: PieceDependencies,
   request: FastifyRequest,

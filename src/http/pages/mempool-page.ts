@@ -70,7 +70,7 @@ function stateView({ isFollowed, state, problem, since, kept, leftOut }: Mempool
   return { isFollowed, words, since: Math.floor(since.getTime() / 1000), kept, leftOut };
 }
 
-/** The fee outlook. Null: the node cannot answer. */
+/** The fee outlook for the next blocks, in words. Null: the node cannot answer. */
 async function outlookOf(
   client: ClientBase,
   fees: RecommendedFees | null,

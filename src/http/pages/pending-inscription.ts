@@ -42,7 +42,7 @@ export async function pendingInscriptionPage(
 ): Promise<FastifyReply | null> {
   const detail = await pendingInscription(client, id);
   if (detail !== null) {
-    // a block may contain it at any moment
+    // do not cache, because a block may contain the inscription at any moment
     reply.header('cache-control', 'no-store');
     const view = { ...viewOf(detail, deps.network), site: siteOf(deps, tip) };
     return sendPage(reply, page(view), { thumbnails: true });

@@ -8,7 +8,7 @@ import { daySpans, totalIn } from './day-spans.ts';
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** The counts of a search for its page, with links that narrow the search. */
+/** The counts of a search for the search's page, with links that restrict the search. */
 export async function overviewOf(
   pool: pg.Pool,
   facets: Omit<SearchFacets, 'tip'> | null,

@@ -36,7 +36,7 @@ import { namedResults, type ResultsDependencies, searchFailure } from './named-r
 import { otherSearches } from './other-searches.ts';
 import { overviewOf } from './results-overview.ts';
 
-// forms send empty fields too
+// the empty text is a value too, because forms also send empty fields
 const mark = (description: string) =>
   Type.Optional(Type.Union([Type.Literal('1'), Type.Literal('')], { description }));
 
@@ -244,7 +244,7 @@ async function show(
     totalPages: Math.ceil(value.totalItems / resultsPerPage),
     overview: await overviewOf(deps.pool, value.facets ?? null, parameters, asker.signal),
     misses: missesOf(query, meanings, deps.network),
-    // the page already shows the content
+    // leave out the hash, because the page already shows the content
     meanings: meanings
       .filter(({ kind }) => kind !== 'hash')
       .map(({ certainty, ...meaning }) => ({

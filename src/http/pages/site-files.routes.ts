@@ -4,7 +4,10 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { assetAddress, assetText } from '#web/assets.ts';
 
-/** The icon that browsers request by themselves; they use its type, not its name. */
+/**
+ * The icon that browsers request by themselves as `/favicon.ico`. It is an SVG, because browsers use its type, not its
+ * name.
+ */
 const icon = assetText('icon.svg');
 
 /**

@@ -9,7 +9,7 @@ import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** A text parameter, parsed by its own reader. */
+/** A text parameter. The text is parsed by a reader of its own. */
 export const text = (
   description: string,
   acceptedForm: AcceptedForm,
@@ -33,7 +33,7 @@ export const addressPath = Type.Object({
   }),
 });
 
-/** A whole number, parsed by its own reader. */
+/** A whole number as a text. The text is parsed by a reader of its own. */
 const wholeNumberText = (description: string, acceptedForm: AcceptedForm, example: string) =>
   Type.Optional(Type.String({ description, pattern: wholeNumberPattern, acceptedForm, examples: [example] }));
 

@@ -34,7 +34,7 @@ export const isSatName = (text: string): boolean => /^[a-z]{1,11}$/u.test(text);
 export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   const id = parseInscriptionId(text);
   if (id !== null) return { kind: 'id', id };
-  // at most as many digits as ord accepts
+  // accept at most as many digits as ord
   const number = /^-?\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(number) < 2 ** 31) return { kind: 'number', number };
   if (isSatName(text)) return { kind: 'sat', sat: satOf(text) };

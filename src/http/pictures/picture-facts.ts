@@ -14,7 +14,7 @@ import { listedItems } from '#market/lists/item-holder-lists.ts';
 import { grouped, plural, sizeWords, timeWords } from '#web/format.ts';
 import { mediaWords } from '#web/media.ts';
 
-/** The texts of a picture, and the inscription whose thumbnail it shows. */
+/** The texts of a picture, and the inscription whose thumbnail is in the picture. */
 export interface PictureFacts extends Pick<CardOrder, 'head' | 'title' | 'lines'> {
   readonly art: InscriptionId | null;
 }

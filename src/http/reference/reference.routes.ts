@@ -22,7 +22,7 @@ const policies = [
   [
     "default-src 'none'",
     "script-src 'self'",
-    // the reference sets styles on its elements
+    // needed because the reference sets styles on its elements
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "connect-src 'self'",

@@ -170,7 +170,7 @@ function historyRoute(app: App, { pool, network }: AppDependencies): void {
 interface BalancesQuestion {
   readonly address: string;
   readonly script: Uint8Array;
-  /** Null: the tip. */
+  /** The requested height. Null: the tip's height. */
   readonly asked: Height | null;
   readonly limit: number;
   readonly cursor: string | undefined;

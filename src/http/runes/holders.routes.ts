@@ -99,7 +99,7 @@ export function holdersRoutes(app: App, deps: AppDependencies): void {
 interface PageQuestion {
   /** Name of the rune. */
   readonly name: string;
-  /** Null: the tip. */
+  /** The requested height. Null: the tip's height. */
   readonly asked: Height | null;
   readonly limit: number;
   readonly cursor: string | undefined;

@@ -5,7 +5,7 @@ import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { U128 } from '#kernel/runes/u128.ts';
 
-/** Parts of the answers about runes on our own paths. */
+/** Parts of the answers about runes on this server's own paths. */
 
 export const textOrNull = Type.Union([Type.String(), Type.Null()]);
 export const units = Type.String({ pattern: '^[0-9]+$', description: 'in base units' });

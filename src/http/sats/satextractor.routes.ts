@@ -83,13 +83,13 @@ export function satextractorRoutes(app: App, deps: AppDependencies): void {
  */
 const reasonsShown = 5;
 
-/** An output that is not spent although it may contain special sats. */
+/** An output that is left unspent although it may contain special sats, and the reason. */
 interface LeftOut {
   readonly output: string;
   readonly reason: string;
 }
 
-/** An output with its wanted sats. */
+/** An output, with the sats in it that the client wants. */
 interface Candidate extends Coin {
   readonly utxo: Utxo;
   readonly special: readonly SpecialRange[];
@@ -179,7 +179,7 @@ async function candidatesOf(
   return { candidates, leftOut };
 }
 
-/** The fee rate of a body. Throws `request_invalid`. */
+/** The fee rate in a body. Throws `request_invalid`. */
 function feeRateOf(given: number | string): number {
   const rate = Number(given);
   if (rate >= feeRateLeast && rate <= feeRateMost) return rate;
@@ -188,7 +188,9 @@ function feeRateOf(given: number | string): number {
   });
 }
 
-/** The named satributes. Throws `request_invalid` for an unknown name, and for a satribute with unknown sats. */
+/**
+ * The satributes with these names. Throws `request_invalid` for an unknown name, and for a satribute with unknown sats.
+ */
 function satributesOf(names: readonly string[], deps: AppDependencies): readonly Satribute[] {
   const book = satributesInForce(deps);
   const { findable } = book;

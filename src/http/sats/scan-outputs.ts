@@ -31,7 +31,7 @@ export const specialRangeSchema = Type.Object({
   satributes: Type.Array(text),
 });
 
-/** The public scanner's answer, with `unknown` in addition. */
+/** The public scanner's answer, with `unknown` as an additional field. */
 export const scanAnswer = Type.Object({
   result: Type.Object({
     inscriptions: Type.Array(Type.Object({ output: text, inscriptions: Type.Array(text) })),
@@ -162,7 +162,7 @@ async function heldBy(
   );
 }
 
-/** Throws `request_invalid` if an output is named twice. */
+/** Checks that no output is named twice. Throws `request_invalid`. */
 export function refuseTwins(outpoints: readonly Outpoint[], name: string): void {
   const seen = new Set<string>();
   for (const outpoint of outpoints) {

@@ -107,7 +107,7 @@ async function drawSvg({ image, form }: ImageOrder): Promise<Drawing> {
   return { kind: 'none' };
 }
 
-/** Whether any of these pixels, four bytes each, is not transparent. */
+/** Whether at least one pixel is not fully transparent. A pixel has four bytes. */
 function isVisible(pixels: Buffer): boolean {
   for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 0) return true;
   return false;

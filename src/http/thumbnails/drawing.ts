@@ -21,7 +21,7 @@ export interface CardOrder {
   readonly lines: readonly string[];
   /** The network's name, shown in a corner of the picture. */
   readonly network: string;
-  /** A JPEG that this service drew. Null: there is none. */
+  /** A JPEG that this service drew. Null: the picture shows no thumbnail. */
   readonly thumbnail: Buffer | null;
 }
 

@@ -10,9 +10,9 @@ export const referencesMax = 24;
 /** Needs of an SVG that would be drawn without a browser. */
 export type SvgNeeds =
   | { readonly kind: 'none' }
-  /** It is drawn by its scripts, or has parts in HTML. */
+  /** The SVG is drawn by its scripts, or has parts in HTML. */
   | { readonly kind: 'scripts' }
-  /** It shows other inscriptions. */
+  /** The SVG shows other inscriptions. */
   | { readonly kind: 'inscriptions'; readonly ids: readonly InscriptionId[] };
 
 const runsScripts = /<(?:\w+:)?(?:script|foreignObject)[\s/>]/iu;
@@ -20,7 +20,7 @@ const runsScripts = /<(?:\w+:)?(?:script|foreignObject)[\s/>]/iu;
 const reference =
   /(["'(])(?:https?:\/\/[^"'()\s/]{1,255})?\/content\/([0-9a-f]{64}i\d{1,10})(?=["'\u0029])/giu;
 
-/** Returns the needs of an SVG. Any text gives an answer, in linear time. */
+/** Returns the needs of an SVG. Accepts any text, and takes linear time. */
 export function svgNeeds(svg: string): SvgNeeds {
   if (runsScripts.test(svg)) return { kind: 'scripts' };
   const ids = new Map<string, InscriptionId>();

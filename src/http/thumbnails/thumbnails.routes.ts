@@ -176,7 +176,7 @@ function askedOf(file: string): { readonly id: InscriptionId; readonly form: Pic
 }
 
 interface Picture {
-  /** Identifies the shown content. */
+  /** The entity tag of the shown content. */
   readonly tag: string;
   readonly cache: string;
   readonly picture: Buffer;

@@ -1,6 +1,6 @@
 /** An entry of a feed. Its texts are plain, so feed readers do not interpret markup in them. */
 export interface FeedEntry {
-  /** An id that never changes, and that no other entry has. */
+  /** An id of this entry alone, which never changes. */
   readonly id: string;
   readonly title: string;
   readonly href: string;

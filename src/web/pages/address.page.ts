@@ -24,14 +24,14 @@ export interface OwnedOutput {
   readonly holds: HoldingsView;
 }
 
-/** An inscription that a transaction of the mempool moves from or to the address. */
+/** An inscription that a transaction in the mempool moves to or from the address. */
 export interface PendingMoveLine {
   readonly inscription: { readonly id: string; readonly number: null };
   readonly txid: string;
   /** Null: the script has no address, or its owner is unknown. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Sats; null: unknown. */
+  /** Fee in sats. Null: unknown. */
   readonly fee: number | null;
   readonly vsize: number;
 }

@@ -90,7 +90,7 @@ ${steps}
   });
 }
 
-/** Says how many blocks between two heights are not indexed. Null: none are missing between them. */
+/** Says how many blocks between two heights are not indexed. Null: all blocks between them are indexed. */
 function gapBetween(below: Height, above: Height): Markup | null {
   const missing = above - below - 1;
   if (missing <= 0) return null;

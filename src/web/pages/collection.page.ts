@@ -45,7 +45,7 @@ export interface CountedView extends ChartedSales {
   readonly holderCount: number | null;
   /** Null: sales are unknown. */
   readonly windows: readonly WindowLine[] | null;
-  /** Price of the cheapest sale in the mempool, in sats. Null: there is none, or it is unknown. */
+  /** Price of the cheapest sale in the mempool, in sats. Null: no sale is known. */
   readonly pendingFloor: number | null;
 }
 

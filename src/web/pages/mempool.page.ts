@@ -27,7 +27,7 @@ export interface PendingRuneLine {
   readonly txid: string;
   /** Time of arrival in Unix seconds. */
   readonly seen: number;
-  /** Sats; null: unknown. */
+  /** Fee in sats. Null: unknown. */
   readonly fee: number | null;
   readonly vsize: number;
 }

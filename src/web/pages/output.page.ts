@@ -11,10 +11,10 @@ import { type PendingCard, pendingCardList } from '#web/parts/pending-cards.ts';
 import type { SatributeName } from '#web/parts/satribute-chips.ts';
 import { runeSymbol, strangersName } from '#web/parts/strangers-text.ts';
 
-/** Consecutive sats, by their numbers. */
+/** A range of consecutive sats, by their numbers. */
 export interface RangeLine {
   readonly start: number;
-  /** The first number after the range. */
+  /** The number of the first sat after the range. */
   readonly end: number;
   readonly satributes: readonly SatributeName[];
 }

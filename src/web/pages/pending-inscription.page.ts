@@ -34,7 +34,7 @@ export interface PendingInscriptionView {
   readonly metadataJson: string | null;
   /** Parents that the inscription claims. Its block decides whether they are valid. */
   readonly claimedParents: readonly string[];
-  /** When this server first saw the inscription, in Unix seconds. */
+  /** Time at which this server first saw the inscription, in Unix seconds. */
   readonly firstSeen: number;
   /** Fee in sats. Null: unknown. */
   readonly fee: number | null;

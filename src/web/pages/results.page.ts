@@ -30,7 +30,7 @@ export interface CoveredBlocks {
 
 export interface ResultsView {
   readonly site: Site;
-  /** Text of the search box. */
+  /** The text in the search box. */
   readonly query: string;
   readonly question: ResultsQuestion;
   readonly cards: readonly Card[];

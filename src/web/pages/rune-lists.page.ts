@@ -11,12 +11,12 @@ import { runeSymbol } from '#web/parts/strangers-text.ts';
 /** A holder of a rune. */
 export interface HolderLine {
   readonly address: string | null;
-  /** The script in hex. Null: it is longer than 128 bytes. */
+  /** The script in hex. Null: the script is longer than 128 bytes. */
   readonly script: string | null;
   readonly scriptSha256: string | null;
   /** Amount in units of the rune. */
   readonly amount: string;
-  /** Share of all held units, 0 to 100. */
+  /** Percentage of all held units, 0 to 100. */
   readonly percent: number;
   readonly outputs: number;
 }
@@ -35,7 +35,7 @@ export interface RuneHoldersView {
   readonly premine: string;
   /** Whether the sum of held and burned units equals the sum of minted and premined units. */
   readonly isProven: boolean;
-  /** The rank of the first holder, from 1. */
+  /** The rank of the first holder on the page, from 1. */
   readonly rank: number;
   readonly holders: readonly HolderLine[];
   /** The query of the first page. Null: this is the first page. */

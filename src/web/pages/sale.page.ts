@@ -9,7 +9,7 @@ import { buyer, party, type SaleLine, saleRows, washChip } from '#web/parts/sale
 import { isolated, strangersName } from '#web/parts/strangers-text.ts';
 import { thumbnail } from '#web/parts/thumbnail.ts';
 
-/** One of the sales of a transaction. */
+/** A sale of the page's transaction, and the item that it sold. */
 export interface SoldItem {
   readonly sale: Omit<SaleView, 'height' | 'time'>;
   /** Null: the inscription has no number, or its number is unknown. */
@@ -25,7 +25,7 @@ export interface SalePageView {
   readonly txid: string;
   /** The block with the sale. Null: the sale is in the mempool. */
   readonly block: { readonly height: number; readonly time: number } | null;
-  /** When a pending sale was first seen, in Unix seconds. */
+  /** Time at which a pending sale was first seen, in Unix seconds. */
   readonly firstSeen: number | null;
   /** The current price of a bitcoin in dollars, from the operator's rates. Null: there are no rates. */
   readonly dollarsPerCoin: number | null;

@@ -1,7 +1,7 @@
 import { html, type Markup } from '#web/html.ts';
 import { layout } from '#web/layout.ts';
 
-/** A problem that keeps a service from answering. */
+/** A problem because of which the service cannot answer. */
 export interface WaitingReason {
   readonly message: string;
   readonly advice: string;

@@ -27,7 +27,7 @@ export interface Card {
   readonly found?: { readonly where: 'content' | 'metadata'; readonly pieces: readonly Highlight[] };
 }
 
-/** Inscriptions with an equal content. */
+/** Inscriptions with the same content. */
 export interface Copies {
   /** Number of all copies, including this inscription. */
   readonly count: number;

@@ -9,7 +9,7 @@ import { runeSymbol, strangersName } from './strangers-text.ts';
 
 /** The known contents of an output. */
 export interface HoldingsView {
-  /** The first inscriptions. */
+  /** The first inscriptions in the output. */
   readonly inscriptions: readonly { readonly id: string; readonly number: number | null }[];
   readonly inscriptionCount: number;
   readonly runes: readonly HeldRune[];

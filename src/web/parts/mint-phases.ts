@@ -6,7 +6,7 @@ import { moment } from './moment.ts';
 export interface MintPhase {
   readonly name: string;
   readonly isPublic: boolean;
-  /** Sats per item for the creator. */
+  /** Price per item for the creator, in sats. */
   readonly price: number;
   /** Price per item in a rune instead of sats, in words. Null: the price is in sats. */
   readonly runePrice: string | null;

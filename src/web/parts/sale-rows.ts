@@ -56,7 +56,7 @@ function saleRow(
 
 export const washChip: HtmlValue = html` <span class="chip" title="Seller and buyer are the same, or pay for each other: no sum includes it">wash</span>`;
 
-/** A seller or buyer. A script without an address has no page. */
+/** The name of a seller or buyer. An address links to its page; a script without an address has no page. */
 export const party = (text: string, isWhole = false): Markup =>
   isScript(text)
     ? html`<span class="mono${isWhole ? ' wrap' : ''}" title="${text}">${isWhole ? text : `${text.slice(0, 15)}…`}</span>`

@@ -72,7 +72,7 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
       const page = query.page();
       const limit = query.limit();
       query.refuse();
-      // imports change between two blocks
+      // do not cache, because imports change between two blocks
       reply.header('cache-control', 'no-store');
       return reads.run(askerOf(reply), async (snapshot, mayWalk) => {
         if (snapshot.tip !== null) reply.header('x-indexed-height', snapshot.tip.height);

@@ -32,7 +32,7 @@ interface ListedSale {
 /** The inscription that a sale sold. */
 type SoldItem = Pick<SaleLine, 'name' | 'collection'> & { readonly id: InscriptionId };
 
-/** Sales of any inscriptions, with the names of items and collections. */
+/** Lines about sales of any inscriptions, with the names of items and collections. */
 export async function marketSaleLines(
   client: ClientBase,
   sales: readonly (ListedSale & { readonly id: InscriptionId })[],

@@ -51,7 +51,7 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
 
   async function send(request: Asked, reply: FastifyReply, isLive: boolean): Promise<void> {
     const asker = askerOf(reply);
-    // take the place before the first await, so that a request that is aborted at once gives it back
+    // take the place before the first await, so that the place of a request that is aborted at once is given back
     if (request.method !== 'HEAD') streams.takePlace(asker);
     const seen = isLive ? request.headers['last-event-id'] : undefined;
     const { from, rulesUpTo } = await startOf(
@@ -103,8 +103,8 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
 }
 
 /**
- * Start of a stream: after the last line that a reconnecting client received, whatever its URL says. A stream without
- * such a line uses the current rules, so it has no lines about earlier rules (ADR 52).
+ * Start of a stream. If a reconnecting client names the last line that it received, the stream starts after that line,
+ * whatever its URL says. Otherwise the stream uses the current rules, so it has no lines about earlier rules (ADR 52).
  */
 async function startOf(
   pool: Pool,

@@ -9,8 +9,8 @@ import {
 import { rarities } from '#kernel/sats/rarity.ts';
 
 /*
- * The answers of ord's paths (docs/ord-api.md). They are written as text, piece by piece. These schemas describe them
- * for the document, and for tests, which check every answer against them.
+ * Schemas of the answers of ord's paths (docs/ord-api.md). The answers are written as text, piece by piece, so the
+ * schemas are only for the API document, and for tests that check every answer against its schema.
  */
 
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -128,7 +128,7 @@ const envelope = Type.Object({
 /** An integer up to 2^128 - 1. */
 const u128 = Type.Integer({ minimum: 0 });
 const u128OrNull = nullable(u128);
-// not a tuple: its `items` would be a list, which OpenAPI 3.1 does not allow
+// not a tuple, because its `items` would be a list, and OpenAPI 3.1 does not allow that
 const range = Type.Array(u128OrNull, { minItems: 2, maxItems: 2 });
 const runeName = Type.String({ pattern: '^[A-Z]{1,28}$' });
 const runeId = Type.String({ pattern: '^[0-9]{1,20}:[0-9]{1,10}$' });

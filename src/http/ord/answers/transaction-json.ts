@@ -2,8 +2,8 @@ import type { RawInput, RawOutput, RawTransaction } from '#indexer/transaction/r
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 /*
- * Transactions in the form of rust-bitcoin in ord's answers. They are written as text, piece by piece: a block of 4 MB
- * becomes 9 MB of text, too much to make in one turn of the event loop or to hold as objects.
+ * Transactions in ord's answers, in the form of rust-bitcoin. They are written as text, piece by piece, because a block
+ * of 4 MB becomes 9 MB of text. That is too much for one turn of the event loop, and too much to keep as objects.
  */
 
 const hex = (bytes: Uint8Array): string =>
@@ -56,7 +56,7 @@ export function* transactionJson({ version, lockTime, inputs, outputs }: RawTran
 
 /**
  * Joins pieces into larger pieces, because each piece of a stream costs a turn of the event loop. An empty piece ends
- * the turn too: it stands for reading that took time but gave no text.
+ * the turn too. Such a piece means that reading took time but gave no text.
  */
 export function* joined(pieces: Iterable<string>): Generator<string> {
   let text = '';

@@ -48,7 +48,7 @@ interface FoundBlock {
   readonly runes: readonly string[] | null;
 }
 
-/** Answers with whole blocks, and the list of blocks. */
+/** Answers with whole blocks, and with the list of blocks. */
 export class BlockAnswers {
   readonly #deps: AppDependencies;
   readonly #node: NodeCalls | null;
@@ -111,7 +111,10 @@ export class BlockAnswers {
     });
   }
 
-  /** The bytes of a block, from the source of blocks, else from the node. Throws `not_found` and `no_node`. */
+  /**
+   * The bytes of a block, from the source of blocks if possible, otherwise from the node. Throws `not_found` and
+   * `no_node`.
+   */
   async find(query: string, withContents: boolean, asker: Asker): Promise<FoundBlock> {
     const question = blockQuestionOf(query);
     const indexed = await withSnapshot(

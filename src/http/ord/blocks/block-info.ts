@@ -124,7 +124,7 @@ async function headerOfNode(node: NodeRpc | null, hash: BlockHashHex): Promise<N
   return header;
 }
 
-/** A block that is not indexed, described by the node. */
+/** The answer about a block that is not indexed, from the node's data. */
 async function nodeInfo(node: NodeRpc | null, query: string): Promise<string> {
   if (node === null) throw new AppError('not_found', `block ${quoted(query)} not found`);
   const hash = parseBlockHashHex(query) ?? (await nodeBlockHash(node, asHeight(Number(query))));

@@ -62,7 +62,7 @@ function mismatch(): AppError {
   return new AppError('spent_outputs_mismatch', 'the spent outputs do not fit the block');
 }
 
-/** Sum of the outputs that the next transaction spends. */
+/** Sum of the outputs that the next transaction of `spent` spends. */
 function spentValue(spent: SpentReader): number {
   const inputs = spent.compactSize();
   let sum = 0;

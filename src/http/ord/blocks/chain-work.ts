@@ -29,7 +29,7 @@ export class ChainWork {
     return base + (await sumBetween(client, asHeight(last + 1), height));
   }
 
-  /** The work up to a height that is a multiple of the interval. */
+  /** The work up to `height`, which is a multiple of the interval. */
   async #baseAt(client: ClientBase, height: Height): Promise<bigint> {
     for (let distance = 0; distance <= height; distance += interval) {
       const below = asHeight(height - distance);

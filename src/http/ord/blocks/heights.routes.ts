@@ -96,7 +96,10 @@ interface HashQuestion {
   readonly height: Height;
 }
 
-/** Sends the hash at a height: from the index, or from the node for heights below the first indexed block. */
+/**
+ * Sends the hash at a height. It comes from the index. For heights below the first indexed block, it comes from the
+ * node.
+ */
 async function sendHashAt(
   deps: AppDependencies,
   request: FastifyRequest,

@@ -20,7 +20,7 @@ import { burnMetadataJson } from './burn-metadata.ts';
 const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 const idOrNull = (id: InscriptionId | null): string | null => (id === null ? null : idText(id));
 
-/** The properties of an inscription without any, in ord's form. */
+/** The properties of an inscription that has none, in ord's form. */
 const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
 
 /**
@@ -52,7 +52,7 @@ function beforeProperties(detail: InscriptionDetail, network: NetworkParameters)
   const fields = JSON.stringify({
     address: addressOf(detail, network),
     charms: detail.charms === null ? null : charmNames(detail.charms),
-    // absent while the children are being counted
+    // undefined, and so absent, while the children are being counted
     child_count: detail.hasAllChildren ? (detail.childCount ?? undefined) : null,
     children: detail.hasAllChildren ? detail.children.map(idText) : null,
     content_length: detail.contentLength,
@@ -106,7 +106,7 @@ export interface InscriptionParts {
   readonly references: readonly Reference[];
   readonly pendingSales: readonly PendingSale[];
   readonly events: InscriptionView['events'];
-  /** Null: unknown yet. */
+  /** Null: not known yet. */
   readonly collections: InscriptionView['collections'];
   /** Neighbours in the inscription's first collection. Null: unknown, or the inscription is in no collection. */
   readonly neighbours: ItemNeighbours | null;

@@ -290,7 +290,7 @@ interface GalleryPlace {
   readonly page?: string;
 }
 
-/** Sends a page of a gallery: ord's JSON, or a page for people. */
+/** Sends a page of a gallery: ord's JSON, or an HTML page for people. */
 async function sendGallery(
   deps: PieceDependencies,
   request: FastifyRequest,

@@ -30,7 +30,7 @@ const response = ordAnswers.pageIndexOfIds;
  */
 const triesMax = 4;
 
-/** Lists of inscriptions: collections, galleries, and the inscriptions of a block. */
+/** Routes of lists of inscriptions: collections, galleries, and the inscriptions of a block. */
 export function listsRoutes(app: App, deps: AppDependencies): void {
   const lists = new OrdLists();
   const closing = new AbortController();

@@ -19,8 +19,8 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
 /**
- * The fields of ord's `/output`, except those that follow from the outpoint. Fields that need the output's transaction
- * are null if the index knows the output, but the server has neither blocks nor a node.
+ * The fields of ord's `/output`, except the fields that follow from the outpoint. Fields that need the output's
+ * transaction are null if the index knows the output, but the server has neither blocks nor a node.
  */
 export interface OutputFacts {
   readonly confirmations: number;
@@ -57,7 +57,10 @@ const partSize = 250;
  */
 const transactionBytesMax = 16_000_000;
 const opReturn = 0x6a;
-/** Longer scripts are unspendable (Bitcoin Core script/script.h, `MAX_SCRIPT_SIZE`). */
+/**
+ * Maximum length of a script in bytes. Longer scripts are unspendable (Bitcoin Core script/script.h,
+ * `MAX_SCRIPT_SIZE`).
+ */
 const spendableScriptMax = 10_000;
 
 export const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
@@ -112,7 +115,7 @@ export class OutputSearch {
     );
   }
 
-  /** The script of an output. Throws as `find`. */
+  /** The script of an output. Throws the errors of `find`. */
   async scriptOf(outpoint: Outpoint, asker: Asker): Promise<Uint8Array> {
     const { txid, vout } = outpoint;
     const { tip, places } = await this.#transactions.places([{ txid, vouts: [vout] }], asker);
@@ -212,9 +215,9 @@ export class OutputSearch {
     const isGenesis = isGenesisCoinbase(outpoint.txid);
     const facts = { ...output, confirmations, inscriptions: [] };
     if (node === null || isGenesis) {
-      // without a node, only the index and the transaction say whether the output is in the chain: unspendable outputs
-      // are, and so is the genesis output, which counts as never spent. If all unspent outputs are indexed, every other
-      // output is spent
+      // without a node, only the index and the transaction say whether the output is in the chain. It is if it is
+      // unspendable, or if it is the genesis output, which counts as never spent. If all unspent outputs are indexed,
+      // every other output is spent
       const isInChain = isGenesis || isUnspendable(output.script);
       if (isInChain || hasAll || (hasAllWithValue && output.value > 0))
         return { ...facts, indexed: isInChain, spent: !isGenesis };

@@ -9,8 +9,8 @@ import { mintable, type Terms } from '#kernel/runes/terms.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 
 /*
- * Written as text: integers are up to 2^128 - 1, which JSON.stringify refuses. Numbers and bigints have the form of
- * JSON already.
+ * Runes as JSON text. JSON.stringify is not used, because it refuses bigints, and integers are up to 2^128 - 1. Numbers
+ * and bigints as text already have the form of JSON.
  */
 
 /** The name as JSON: letters and `•` need no escapes. */

@@ -25,7 +25,7 @@ export interface RunesQuestion {
   /** The letters at the beginning of names. Null: the text has other characters. */
   readonly prefix: string | null;
   readonly sort: RuneSort;
-  /** Only runes that the next block can mint. */
+  /** Whether the list has only runes that the next block can mint. */
   readonly isMinting: boolean;
   /** Number of the page, from 1. */
   readonly page: number;
@@ -45,7 +45,7 @@ export const runesQuery = Type.Object({
   page: pageText('the page, from 1', { type: 'integer', minimum: 1, maximum: 999_999_999 }),
 });
 
-/** The longest name has 28 letters and 27 spacers. */
+/** Maximum number of characters of a query. The longest name has 28 letters and 27 spacers. */
 const queryMax = 60;
 const pageMax = 1e9;
 
@@ -114,7 +114,7 @@ async function tipOfRunes({ client, tip }: Snapshot): Promise<Tip | null> {
   return tip;
 }
 
-/** Part of a list. */
+/** The runes of one page of a list. */
 interface RuneKeys {
   /** Runes of the page, in order. */
   readonly keys: readonly number[];
@@ -131,7 +131,7 @@ function keysOf(
   const begin = (page - 1) * runesPerPage;
   const listed = namedInOrder(sort, isMinting, named, orders);
   if (listed === null) {
-    // keys of runes are dense
+    // the runes have all keys from 0 on, without gaps
     const left = Math.max(0, Math.min(runesPerPage, countOfAll - begin));
     const keyAt = (place: number): number => (sort === 'newest' ? countOfAll - 1 - place : place);
     return { keys: Array.from({ length: left }, (_, place) => keyAt(begin + place)), count: countOfAll };

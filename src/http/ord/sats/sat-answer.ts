@@ -44,7 +44,7 @@ const blockSeconds = 600;
 /** The time of the block that mines a sat. `expected`: the block does not exist yet. */
 interface MiningTime {
   readonly tip: Tip | null;
-  /** Unix seconds. Null: neither the index nor a node has the block. */
+  /** Time in Unix seconds. Null: neither the index nor a node has the block. */
   readonly time: number | null;
   readonly source: 'index' | 'node' | 'expected';
 }
@@ -74,7 +74,7 @@ interface KnownPlace {
   readonly inscriptions: readonly string[];
   /** Index entry of a sat that is not common. */
   readonly rare: RareSatPlace | null;
-  /** Location of the first inscription on any other sat. */
+  /** Location of the first inscription on a sat that is common. */
   readonly location: Location | null;
 }
 
@@ -106,7 +106,7 @@ async function whereaboutsOf(
   return { address, inscriptions, satpoint: rare.satpoint };
 }
 
-/** The answer of `/sat`: ord's fields, in its order. */
+/** The answer of `/sat`: ord's fields, in ord's order. */
 export function satJson({ sat, whereabouts: found, time: timestamp }: SatFacts): string {
   const whereabouts = found ?? withoutIndex;
   const { name, decimal, degree, percentile } = satNotations(sat);

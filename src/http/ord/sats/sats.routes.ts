@@ -73,7 +73,7 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
       if (isPage) return sendSatPage(await read(), deps, satributesInForce(deps), reply);
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
       const facts = await read();
-      // the answer depends on the clock or the node, not only on the index
+      // the answer also depends on the current time or the node
       const live = facts.source !== 'index';
       return sendOrd(request, reply, facts.tip, satJson(facts), { live });
     },
@@ -130,7 +130,7 @@ function satpointRoute(app: App, outputs: Outputs): void {
       const missing = new AppError('not_found', `satpoint ${satpoint} not found`);
       const ranges = await outputs.satRanges(outpoint, askerOf(reply)).catch((error: unknown) => {
         if (!(error instanceof AppError)) throw error;
-        // the output exists, but not in this index
+        // the output may exist, although it is not in this index
         if (error.code === 'no_node') return null;
         if (error.code !== 'not_found') throw error;
         throw missing;
@@ -164,7 +164,7 @@ function recursiveSatRoutes(app: App, deps: AppDependencies): void {
     const place = asked.page === undefined ? 0n : u64Of(asked.page, 'page');
     return answerFromIndex(deps, request, reply, recursive, async ({ client }) => {
       await requireIndexForInscriptions(client);
-      // no sat has more inscriptions than exist
+      // answer positions beyond any possible inscription without a read
       const isFar = number >= satSupply || place >= 2 ** 31 / pageSize;
       const first = Number(place) * pageSize;
       const keys = isFar

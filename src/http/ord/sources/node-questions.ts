@@ -92,7 +92,7 @@ export async function nodeTransaction(node: NodeRpc, txid: Txid): Promise<NodeTr
   return { transaction: transactionOf(hex, txid), confirmations, blockHash };
 }
 
-/** A transaction of a block that is known to contain it. */
+/** A transaction, read from a block that is known to contain the transaction. */
 export async function nodeTransactionIn(
   node: NodeRpc,
   txid: Txid,
@@ -132,7 +132,9 @@ interface NodePrevout {
   readonly scriptPubKey: { readonly hex: string };
 }
 
-/** The position of a transaction in a block that is known to contain it. Null if the node lacks the block. */
+/**
+ * The position of a transaction in a block that is known to contain the transaction. Null if the node lacks the block.
+ */
 export async function nodePositionIn(
   node: NodeRpc,
   txid: Txid,
@@ -164,7 +166,7 @@ export async function nodeBlock(node: NodeRpc, hash: BlockHashHex): Promise<Uint
 /** The fields of `getblockheader` that answers use. Hashes are in display order. */
 export interface NodeHeader {
   readonly height: Height;
-  /** -1 for a block outside the best chain. */
+  /** -1: the block is outside the best chain. */
   readonly confirmations: number;
   readonly version: number;
   readonly merkleroot: string;

@@ -112,7 +112,7 @@ function* itemsBetween(first: number, end: number): Generator<number> {
   for (let item = first; item < end; item++) yield item;
 }
 
-/** The fields of an envelope, for the answer. */
+/** The fields of an envelope that the answer needs. */
 interface Fields {
   /**
    * The item that opens the body: the first empty item at an even position. If there is no body, the end of the
@@ -139,7 +139,7 @@ function* readFields(envelope: Envelope): Generator<string, Fields> {
   const keys = new KeysSeen();
   let hasUnrecognizedEven = false;
   let item = first;
-  // the last item may be a key without a value
+  // the last item may be a key without a value, which is ignored
   for (; item + 1 < end && scan.itemLength[item] !== 0; item += 2) {
     if (isStepEnd(item - first)) yield '';
     const tag = byteOf(envelope, item);

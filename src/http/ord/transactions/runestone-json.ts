@@ -7,8 +7,8 @@ import { decipher } from '#kernel/runes/runestone/decipher.ts';
 import { isRunestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
 
 /*
- * Written as text: integers are up to 2^128, and one transaction can have 250,000 edicts. Numbers and bigints of a
- * runestone have the form of JSON already.
+ * Runestones as JSON text. It is written piece by piece, because integers are up to 2^128, and one transaction can have
+ * 250,000 edicts. Numbers and bigints as text already have the form of JSON.
  */
 
 /** The `runestone` of ord's `/decode/<txid>`, in pieces. `null` if the transaction has no runestone. */

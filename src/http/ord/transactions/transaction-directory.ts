@@ -33,7 +33,7 @@ export class TransactionDirectory {
   readonly #known = new Map<string, Uint32Array>();
   /** The blocks of the chain at a tip. Null: there are too many. */
   #listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
-  /** Runs one search at a time: the first one reads the blocks, and later ones use its result. */
+  /** Runs one search at a time. The first search reads the blocks, and later searches use what it read. */
   readonly #gate = new FairGate({
     running: 1,
     waiting: waitingMax,

@@ -25,7 +25,7 @@ import { TransactionDirectory } from './transaction-directory.ts';
 /** The coinbases of the first blocks, which a node does not give by their txids. */
 const genesisTxids: ReadonlySet<string> = new Set([
   '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b',
-  // testnet4
+  // the coinbase of testnet4
   '7aa0a7ae1e223414cb807e40cd57e667b718e42aaf9306db9102fe28912b7b4e',
 ]);
 
@@ -77,8 +77,8 @@ export class Transactions {
 
   /**
    * Blocks and positions of some transactions that the index knows. One connection is used; ten transactions take a
-   * millisecond. Inscriptions in the first outputs lead to the blocks, and so do those in the outputs `vouts`. With
-   * `withRunes`, runes in these outputs do too, and the cost is one and a half times as high.
+   * millisecond. The index finds a block by the inscriptions in the transaction's first outputs and in the outputs
+   * `vouts`. With `withRunes`, it also finds blocks by the runes in these outputs, at one and a half times the cost.
    */
   async places(
     asked: readonly Pick<AskedTransaction, 'txid' | 'vouts'>[],

@@ -44,7 +44,7 @@ import { heldRune, holdingsOf, satributesIn } from './holdings.ts';
 import { keyIn, notOurs } from './page-places.ts';
 import { pendingCardOf } from './pending-card.ts';
 
-/** Maximum number of outputs and inscriptions that are counted for a page, which takes some milliseconds. */
+/** Maximum number of outputs, and of inscriptions, that are counted for a page. Counting takes some milliseconds. */
 const countedMax = 10_000;
 
 /** An address, and the requested part of its data. */

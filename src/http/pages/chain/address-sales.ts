@@ -30,7 +30,7 @@ interface SalesQuestion {
 
 interface AddressSales {
   readonly sales: AddressSalesView;
-  /** The sale before which the next page begins, as text. Null: there are no older sales. */
+  /** The cursor of the next page. Null: there are no older sales. */
   readonly next: string | null;
 }
 

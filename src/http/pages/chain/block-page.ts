@@ -12,11 +12,11 @@ import { blockPage, blockTabs } from '#web/pages/block.page.ts';
 import type { BlockFees } from './block-fees.ts';
 import { blockLists, blockTab } from './block-tabs.ts';
 
-/** A list of a block, as named by its address. */
+/** The requested list of a block, from the page's address. */
 interface BlockPageQuestion {
   /** The block as the path names it. */
   readonly query: string;
-  /** The page, from 1. */
+  /** Number of the page, from 1. */
   readonly page: number;
   readonly tab?: string | undefined;
   readonly kind?: string | undefined;

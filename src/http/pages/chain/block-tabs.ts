@@ -57,7 +57,7 @@ export interface BlockTabQuestion {
   readonly kind: InscriptionKind | undefined;
   /** Number of the page, from 1. */
   readonly page: number;
-  /** A key in the list of one kind. */
+  /** The cursor in a list of one kind: a key of an inscription. */
   readonly after: string | undefined;
   readonly network: NetworkParameters;
 }

@@ -13,7 +13,7 @@ const shownEach = 3;
 /** Maximum number of ranges that one turn of the event loop compares with all satributes: some milliseconds. */
 const rangesATurn = 250;
 
-/** A rune and the held amount, in the form of pages. */
+/** A rune and its held amount, in the form that pages show. */
 export const heldRune = (rune: RuneBalance): HeldRune => ({
   name: formatSpacedRune(rune),
   amount: shownAmount(rune.amount, rune.divisibility),

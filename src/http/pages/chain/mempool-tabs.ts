@@ -29,7 +29,7 @@ const newest = Number.MAX_SAFE_INTEGER;
 /** Largest value of the database columns of inputs and positions, which are integers. */
 const integerMax = 2 ** 31 - 1;
 
-/** The list of a page of the mempool. */
+/** The list that a page of the mempool shows. */
 export interface MempoolQuestion {
   readonly tab: MempoolTab;
   readonly kind: InscriptionKind | undefined;

@@ -125,8 +125,8 @@ const cardsOf = (
 ): Pick<OwnView, 'cards' | 'inscriptionCount'> => ({ cards: summaries.map(cardOf), inscriptionCount });
 
 /**
- * The view of an output from the index alone: the bytes of its transaction are unavailable, or the output is not a real
- * one.
+ * The view of an output from the index alone. It is used if the bytes of the output's transaction are unavailable, or
+ * if the output is not a real one.
  */
 async function viewByIndex(
   { deps, outputs }: ChainSources,

@@ -9,7 +9,7 @@ export const notOurs = (): AppError =>
 /** Parses a key of the index. Throws `request_invalid`. */
 export function keyIn(text: string): number {
   const key = /^\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
-  // keys are integers of the database
+  // keys are integers of the database, below 2^31
   if (!(key < 2 ** 31)) throw notOurs();
   return key;
 }

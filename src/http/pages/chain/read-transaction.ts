@@ -23,13 +23,13 @@ import { type ChainSources, toldOrNull, toldOrWhy } from './chain-sources.ts';
 export interface BlockOfTransaction {
   readonly height: Height;
   readonly hash: BlockHash;
-  /** Time of its header, in Unix seconds. */
+  /** Time of the block's header, in Unix seconds. */
   readonly time: number;
   /** False: only the node has the block, because it is below or above the indexed blocks. */
   readonly isIndexed: boolean;
 }
 
-/** A transaction, as far as blocks and the node have its data. */
+/** A transaction, with all data that the blocks and the node have about it. */
 export interface ReadTransaction {
   readonly txid: Txid;
   /** Null: the transaction's bytes are unavailable here. */
@@ -130,7 +130,10 @@ async function blockOf(
   return header === null ? null : { height: header.height, hash, time: header.time, isIndexed: false };
 }
 
-/** The position of a transaction in its block, and the outputs that it spends. Null: the block does not contain it. */
+/**
+ * The position of a transaction in a block, and the outputs that the transaction spends. Null: the block does not
+ * contain the transaction.
+ */
 async function partsIn(
   { bytes, spentOutputs }: RawBlock,
   txid: Txid,

@@ -59,7 +59,7 @@ const rangesMax = 5_000;
 
 /** The index's facts about a transaction, from one snapshot. */
 export interface TransactionFacts {
-  /** If there are more than the limit, the limit and one more. */
+  /** At most the limit, and one more if there are more. */
   readonly revealed: readonly RevealedInscription[];
   readonly summaries: readonly InscriptionSummary[];
   /** Null: unknown. */
@@ -91,7 +91,7 @@ export interface PendingFacts extends PendingTransaction {
 const nothingKnown: KnownOutputs = { byPlace: new Map(), hasAll: false, hasAllWithValue: false };
 
 /**
- * Reads the facts of the index.
+ * Reads the index's facts about a transaction.
  *
  * @param shown the outputs on the page
  */

@@ -136,7 +136,7 @@ function vsizeOf({ read: { transaction }, facts: { pending }, told: { entry } }:
   return transaction === null ? null : Math.ceil(transaction.weight / 4);
 }
 
-/** The fee of a transaction. Null: it is a coinbase, or the value of an input is unknown. */
+/** The fee of a transaction. Null: the transaction is a coinbase, or the value of an input is unknown. */
 function feeOf({ read, facts: { pending }, told: { entry } }: RowParts): number | null {
   const { transaction, spent } = read;
   if (isCoinbase(read)) return null;

@@ -159,7 +159,7 @@ export const isPaidTo = ({ kind, output }: RuneChange, vout: number): boolean =>
 const runesAt = ({ facts: { runes } }: RowParts, vout: number): HeldRune[] =>
   (runes ?? []).filter((each) => isPaidTo(each, vout)).map(heldRune);
 
-/** Whether an output is spent, from the first source that knows it. */
+/** Whether an output is spent, according to the first source that knows the answer. */
 function spentState(parts: RowParts, output: RawOutput, place: number, vout: number): SpentState {
   const { facts, told } = parts;
   if (output.script[0] === opReturn) return { kind: 'unspendable' };

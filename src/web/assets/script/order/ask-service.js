@@ -1,4 +1,4 @@
-// Requests to this service, with their results in plain words.
+// Sends requests to this service. Failures are returned as messages in plain words.
 
 /**
  * @typedef {{ readonly kind: 'answered', readonly body: unknown }

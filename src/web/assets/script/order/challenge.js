@@ -1,4 +1,4 @@
-// The challenge before an order, by Turnstile, if the service requires one.
+// The challenge that a customer solves before an order, by Turnstile, if the service requires it.
 
 const scriptUrl = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit';
 /** A token for services without a challenge. They accept any token. */

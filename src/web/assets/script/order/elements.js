@@ -43,7 +43,7 @@ const copyIcon = () =>
   );
 
 /**
- * A button that copies a text, like those of other pages (copy.js).
+ * A button that copies a text. It is like the copy buttons of other pages (copy.js).
  *
  * @param {string} text
  * @param {string} what

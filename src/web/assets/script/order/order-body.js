@@ -84,7 +84,7 @@ function metadataProblem(text) {
 }
 
 /**
- * The order in a request. Empty fields are left out.
+ * The body of the order's request. Empty fields are left out.
  *
  * @param {readonly Item[]} items
  * @param {Fields} fields

@@ -1,4 +1,4 @@
-// The price of a new order, next to its form.
+// Shows the price of a new order next to the order's form.
 import { bitcoinOf, satsWords } from './amounts.js';
 import { element } from './elements.js';
 import { priceLines, priceWarnings, uncurseOffer, wordsOfSaving } from './price-lines.js';

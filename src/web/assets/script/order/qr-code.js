@@ -47,7 +47,7 @@ function product(left, right) {
 }
 
 /**
- * An item that must exist.
+ * The item at an index. Throws if there is no such item.
  *
  * @template Item
  * @param {ArrayLike<Item>} items

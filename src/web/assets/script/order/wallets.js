@@ -127,7 +127,7 @@ function accountOf(wallet, listed, purposeOf) {
 }
 
 /**
- * The account of a wallet with one address at a time.
+ * The account of a wallet that has only one address at a time.
  *
  * @param {string} address
  * @param {string} publicKey
