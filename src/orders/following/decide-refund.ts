@@ -7,8 +7,8 @@ import type { PlacedMoney } from './place-money.ts';
 import type { OrderRecords } from './read-records.ts';
 
 /**
- * The outputs that a refund of an order spends now; empty: no refund. Refunds are due in `waiting-refund`; for an
- * excess payment once the order is delivered; and for our outputs of a reveal that etched nothing
+ * The outputs that a refund of an order spends now; empty if no refund is due. Refunds are due in `waiting-refund`; for
+ * an excess payment once the order is delivered; and for our outputs of a reveal that etched nothing
  * (`src/orders/order/order-machine.ts` says how an order gets there). A due return is tried first, because it may spend
  * the same money. `src/orders/making/plan-refund.ts` leaves out outputs that cost more than they hold. Pure.
  */
@@ -20,14 +20,14 @@ export function refundedNow(
   const isLost = state === 'error' && etching?.isNameLost === true;
   const isDue = state === 'waiting-refund' || (isRevealed && (state === 'completed' || isLost));
   if (!isDue || refundScript === null) return [];
-  // for a parent all money of the order may pay, so it stays until the parent is returned; excess in our outputs does
-  // not wait
+  // the return of a parent may need all money of the order, so the money is kept until the parent is returned; only the
+  // excess in our outputs is refunded at once
   return isHoldingParents ? owed.filter(({ value, owed: theirs }) => theirs < value) : owed;
 }
 
 /**
- * The progress of refunds and returns: `sent` once one is stored, `deep` once all are in blocks and nothing remains to
- * refund or return. Null: none is stored. Pure.
+ * The progress of refunds and returns. `sent`: at least one refund or return is stored. `deep`: all of them are in
+ * blocks, and nothing remains to refund or return. Returns null if no refund or return is stored. Pure.
  */
 export function refundProgress(
   { refundScript }: Pick<Order, 'refundScript'>,

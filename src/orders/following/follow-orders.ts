@@ -52,20 +52,25 @@ export interface FollowOrdersOptions {
   /** URL of the database, for the role that owns its tables. */
   readonly url: string;
   readonly node: NodeRpc;
-  /** Watch of the same node. */
+  /** Watches the same node. */
   readonly watch: NodeWatch;
   readonly steps: OrderSteps;
   readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'proveFree' | 'reserved' | 'onFigures'>;
-  /** Searches that the steps wait for. */
+  /** Searches for lock times; the steps of orders wait for these searches. */
   readonly lockTimes: LockTimes;
   readonly arrivedSats: ArrivedSats;
-  /** Releases indices of the wallet for new orders, until its signal is aborted; null: another part does. */
+  /**
+   * Releases indices of the wallet for new orders, until the signal is aborted. Null: another part of the service
+   * releases indices.
+   */
   readonly releaseIndices: ((signal: AbortSignal) => Releasing) | null;
-  /** Hands transactions that nodes do not relay to a miner, until its signal is aborted; null: no miner. */
+  /**
+   * Hands transactions that nodes do not relay to a miner, until the signal is aborted. Null: the service has no miner.
+   */
   readonly handPackages: ((signal: AbortSignal) => Promise<void>) | null;
   /** Coins of the service, for returns. */
   readonly returnCoins: ReturnCoins;
-  /** Makes the work beside orders, on the same connection. Absent: there is none. */
+  /** Creates the work beside orders, on the same connection. Absent: there is no such work. */
   readonly beside?: (client: pg.ClientBase) => BesideOrders;
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -74,28 +79,32 @@ export interface FollowOrdersOptions {
 /** Work beside orders under the same lock, so that nothing else signs at the same time. */
 export interface BesideOrders {
   /**
-   * One look. Throws if the database or the node does not answer.
+   * Runs one round. Throws if the database or the node does not answer.
    *
-   * @param standing null: the node does not answer @param isAll after a block, and once a minute: everything without a
-   * block is sent again
+   * @param standing state of the node; null: the node does not answer
+   * @param isAll true after a block and once a minute: everything that is not in a block is sent again
    */
   look(standing: NodeStanding | null, isAll: boolean): Promise<void>;
 }
 
-/** Changes of payments that are read at once: a block with that many customers. */
+/** Maximum number of payment changes to read in one round. This is enough for a block that pays 1000 orders. */
 const changesMax = 1000;
-/** Due orders of one round: a few hundred milliseconds. */
+/** Maximum number of due orders to process in one round. They take a few hundred milliseconds. */
 const dueMax = 200;
-/** Orders that are processed before their transactions are sent: about a second. */
+/** Number of orders to process before their transactions are sent. They take about a second. */
 const sentAtOnce = 25;
-/** Pause between comparisons of the tips: notifications may be lost, and blocks that pay no order send none. */
+/**
+ * How often the tips are compared, in ms. Notifications alone are not enough: they may be lost, and a block that pays
+ * no order sends no notification.
+ */
 const pollMs = 500;
-/** Pause between repeated broadcasts of an unmined transaction: a restarted node may have lost its mempool. */
+/** How often an unmined transaction is sent again, in ms. A restarted node may have lost its mempool. */
 const broadcastEveryMs = 60_000;
 
 /**
- * Processes all orders by payments, blocks and time, until the signal is aborted. One process per database does so, and
- * another one stands by. Every decision comes from tables, so a killed process loses nothing: the next one resumes.
+ * Processes all orders, as payments, blocks and time require, until the signal is aborted. One process per database
+ * does this work; a second process waits to replace it. Every decision comes from tables, so a killed process loses
+ * nothing, and the next process resumes.
  */
 export async function followOrders(options: FollowOrdersOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -117,11 +126,11 @@ const follow = (client: pg.Client, options: FollowOrdersOptions): Promise<void> 
   withWorkBeside(options, (signal) => followRounds(client, { ...options, signal }));
 
 /**
- * Follows orders by `rounds`. Beside them it releases indices for new orders, which would run out during a round, and
- * hands packages to a miner, which may be silent for minutes. Indices are released until the last round has ended,
- * because it may need one.
+ * Follows orders by `rounds`, and does two jobs at the same time. It releases indices for new orders, because the
+ * indices would run out during a round. It hands packages to a miner, because the miner may not answer for minutes.
+ * Indices are released until the last round has ended, because that round may need an index.
  *
- * @param rounds ends once its signal is aborted
+ * @param rounds ends once the signal that it receives is aborted
  */
 export async function withWorkBeside(
   {
@@ -142,7 +151,7 @@ export async function withWorkBeside(
     const endBeforeRounds = (): void => controller.abort();
     signal.addEventListener('abort', endBeforeRounds, { once: true });
     if (signal.aborted) endBeforeRounds();
-    // a client that sees orders followed can order, so indices must be there before
+    // once orders are followed, clients may order, so indices must be released first
     await releasing?.tried;
     signal.removeEventListener('abort', endBeforeRounds);
     for (const ended of beside) ended.catch(() => controller.abort());
@@ -151,7 +160,7 @@ export async function withWorkBeside(
     controller.abort();
     await Promise.allSettled(beside);
   }
-  // rejects with errors that are not retried
+  // this rejects if one of the jobs failed with an error that is not retried
   await Promise.all(beside);
 }
 
@@ -179,15 +188,15 @@ class OrderRounds {
   readonly #options: FollowOrdersOptions;
   readonly #sender: TransactionSender;
   readonly #bumper: Bumper;
-  /** Null: this process has not looked at any order yet. */
+  /** Tips of the last round; null before this process has completed a round. */
   #tips: Tips | null = null;
   /**
-   * Orders that may have seen a block after these tips: if a reorganisation removes that block, the tips do not show
-   * it.
+   * Orders that may have been processed with a block after these tips. If a reorganisation removes that block, the tips
+   * do not show the change, so these orders are processed again.
    */
   #seenLater: readonly string[] = [];
   #broadcastAt = -Infinity;
-  /** The standing of the node that is stored. */
+  /** The state of the node that was stored last. */
   #told: NodeStanding | null = null;
   readonly #repeats = new Repeats();
   readonly #coins: CoinsFilling;
@@ -202,12 +211,12 @@ class OrderRounds {
     this.#beside = options.beside?.(client) ?? null;
   }
 
-  /** All coins of the wallet are listed. */
+  /** Whether all coins of the wallet are listed. */
   get isFilled(): boolean {
     return this.#coins.isComplete;
   }
 
-  /** One look at everything that is new. */
+  /** Runs one round: processes everything that is new. */
   async next(): Promise<void> {
     const { lockTimes, arrivedSats, returnCoins, signal, watch } = this.#options;
     const tips = await tipsOf(this.#client);
@@ -246,7 +255,7 @@ class OrderRounds {
     await this.#broadcast(isNewTip, unsent);
   }
 
-  /** Stores the fee rates that the node takes, for the processes that take orders. */
+  /** Stores the fee rates that the node accepts, for the processes that accept orders. */
   async #tellPolicy(): Promise<void> {
     const { standing } = this.#options.watch;
     if (standing === null || standing === this.#told) return;
@@ -254,52 +263,54 @@ class OrderRounds {
     this.#told = standing;
   }
 
-  /** Decides requested refunds, and returns their orders. */
+  /** Decides requested refunds. Returns the orders whose refunds were decided. */
   async #wishes(): Promise<string[]> {
     try {
       return await decideRefundWishes({ ...this.#options, client: this.#client });
     } catch (error) {
-      // they wait until the node answers
+      // the node does not answer: the requests are kept until it does
       if (error instanceof AppError && error.code.startsWith('node_')) return [];
       throw error;
     }
   }
 
-  /** Books facts of blocks beside payments of orders. */
+  /** Books what blocks changed, apart from payments of orders. */
   async #bookBlocks(): Promise<void> {
     await withTransaction(this.#client, bookFunds);
     await endRefundWatches(this.#client);
     await noteDeepBlocks(this.#client, { kind: 'bumps' });
   }
 
-  /** Finds coins of the service for orders that asked, and returns those orders. */
+  /** Finds coins of the service for the orders that need one. Returns the orders for which a coin was found. */
   async #findCoins(): Promise<string[]> {
     const { returnCoins, node, bumps, log } = this.#options;
     const { proveFree, reserved } = bumps;
     try {
       return await returnCoins.find({ client: this.#client, node, proveFree, reserved, log });
     } catch (error) {
-      // the orders ask again
+      // the node does not answer: the orders ask again in a later round
       if (error instanceof AppError && error.code.startsWith('node_')) return [];
       throw error;
     }
   }
 
-  /** Orders that the blocks since the last look may change. */
+  /** Orders that the blocks since the last round may change. */
   async #ofBlocks(tips: Tips): Promise<string[]> {
     const waiting = [
       ...(await ordersWaitingForBlocks(this.#client)),
       ...(await dueEtchings(this.#client)),
-      // the index knows now what these payments hold
+      // the index now knows the contents of these payments
       ...(await ordersPaidInBlocks(this.#client, this.#tips?.height ?? null, tips.height)),
     ];
-    // without a reorganisation no delivered order changes
+    // delivered orders can change only after a reorganisation, so they are left out if there was none
     const isFollowed =
       this.#tips !== null && (await isBlockIndexed(this.#client, this.#tips.height, this.#tips.index));
     return isFollowed ? waiting : [...waiting, ...(await recentlyDeliveredOrders(this.#client))];
   }
 
-  /** Adds orders whose payments changed. Returns the last change; null: there is none. */
+  /**
+   * Adds orders whose payments changed to `touched`. Returns the number of the last change, or null if nothing changed.
+   */
   async #changes(touched: Set<string>): Promise<number | null> {
     const after = await readOrdersOffset(this.#client);
     const changes = await readPaymentChanges(this.#client, after, changesMax);
@@ -312,28 +323,32 @@ class OrderRounds {
       const id = orderOfWatcher(watcher);
       if (id !== null) touched.add(id);
     }
-    // others also pay to the addresses of refunds: those of exchanges are paid all the time
+    // refund addresses also receive payments of others (an address of an exchange all the time), so only our
+    // transactions count here
     const closing = txidsOf(isRefundWatcher);
     const ours = txidsOf(isOwnWatcher);
-    // our output shows a transaction that was given up and is mined all the same
+    // a payment to our own output shows that a transaction was mined although it had been given up
     for (const id of await ordersOfTransactions(this.#client, [...closing, ...ours])) touched.add(id);
     if (ours.length > 0) for (const id of await ordersOfBumps(this.#client, ours)) touched.add(id);
     const last = changes.at(-1);
     if (last === undefined) return null;
-    // first of all, because the bumps may concern orders of this look
+    // settle bumps before any order is processed, because the bumps may concern orders of this round
     for (const id of await withTransaction(this.#client, settleBumpsOfOrders)) touched.add(id);
     return last.payment.change;
   }
 
-  /** Sends reveals that a block made valid, before their orders are processed. */
+  /** Sends reveals that a new block made valid. Runs before the orders of these reveals are processed. */
   async #releaseReveals(): Promise<void> {
     const released = await releaseRipe(this.#client, this.#options.steps.network);
     if (released.length > 0) failpoint('etchings-released');
-    // their commits are in blocks
+    // their commits are in blocks, so the reveals can be sent alone
     if (released.length > 0) await this.#withNode(() => this.#sender.sendAtOnce(released));
   }
 
-  /** Processes orders, and sends their new transactions in between. Returns the orders with unsent ones. */
+  /**
+   * Processes orders, and sends their new transactions in batches. Returns the orders whose new transactions are not
+   * sent yet.
+   */
   async #processAll(touched: ReadonlySet<string>): Promise<readonly string[]> {
     let unsent: string[] = [];
     let isReached = true;
@@ -342,7 +357,7 @@ class OrderRounds {
       await this.#process(id);
       unsent.push(id);
       if (!isReached || unsent.length < sentAtOnce) continue;
-      // without the node, all transactions wait
+      // if the node does not answer, all transactions wait
       isReached = await this.#sendNew(unsent);
       if (isReached) unsent = [];
     }
@@ -365,7 +380,7 @@ class OrderRounds {
         return;
       }
       const error = postgresFailure(cause);
-      // without the database nothing works; an error of one order must not stop the others
+      // if the database fails, stop the round; any other error of an order must not stop the other orders
       if (error instanceof AppError && error.code.startsWith('postgres_')) throw error;
       log.error({ err: error }, 'an order could not be processed: it is tried again in a minute');
       await withTransaction(this.#client, (tx) => failOrder(tx, id, steps, thrown));
@@ -373,14 +388,14 @@ class OrderRounds {
     }
   }
 
-  /** Sends new transactions of these orders. Returns false if the node does not answer: they are sent later. */
+  /** Sends new transactions of these orders. Returns false if the node does not answer; they are then sent later. */
   #sendNew(orderIds: readonly string[]): Promise<boolean> {
     return this.#withNode(() => this.#sender.send(orderIds, this.#options.watch.standing?.cluster));
   }
 
   /**
-   * Sends stored transactions that are not in a block: new ones of these orders; with each block and once a minute,
-   * all.
+   * Sends stored transactions that are not in a block. Sends all of them after each block and once a minute, and
+   * otherwise only the new transactions of these orders.
    */
   async #broadcast(isNewTip: boolean, orderIds: readonly string[]): Promise<void> {
     const { standing } = this.#options.watch;
@@ -395,7 +410,10 @@ class OrderRounds {
     });
   }
 
-  /** Whether the node answers. Payments are followed without it; stored transactions are sent once it answers. */
+  /**
+   * Runs `work`, and returns false if the node does not answer. Payments are followed without the node; stored
+   * transactions are sent once the node answers.
+   */
   async #withNode(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();

@@ -9,9 +9,9 @@ import { takeUp } from '#purse/transactions/supersede.store.ts';
 import type { Known } from './learn-order.ts';
 
 /**
- * Refunds files that can never be inscribed, from the commit's outputs for their reveals. These reveals are given up,
- * so that the refund, which spends the same outputs, is the only transaction that can be mined. Returns the reason if
- * the refund cannot be made: the reveals are restored then.
+ * Refunds files that can never be inscribed. The refund spends the commit's outputs for their reveals. These reveals
+ * are given up, so that the refund is the only transaction that can spend these outputs. If the refund cannot be made,
+ * restores the reveals and returns the reason.
  */
 export async function refundLost(
   tx: pg.ClientBase,
@@ -33,7 +33,9 @@ export async function refundLost(
   return problem;
 }
 
-/** The reason why an order with a sent commit is not delivered whole; null: it is. */
+/**
+ * The reason why an order with a sent commit is not delivered completely; null if the order is delivered completely.
+ */
 export function missingReason(
   { refundScript }: Pick<Order, 'refundScript'>,
   { facts, lost, refundedFiles, minting }: Pick<Known, 'facts' | 'lost' | 'refundedFiles' | 'minting'>,
@@ -48,14 +50,14 @@ export function missingReason(
   return `${missingSat}its output was spent, or a reorganisation took it back, after the commit was sent. The other files are inscribed; ${next}.`;
 }
 
-/** The same reason, once the money of files is refunded. */
+/** The reason why these files are missing, once their money is refunded. */
 export function filesMissing(files: readonly number[]): string {
   const named = files.map((file) => `file ${file + 1}`).join(', ');
   const whose = files.length === 1 ? 'Its' : 'Their';
   return `${missingSat}${named} of the order cannot be inscribed, because an output was spent, or a reorganisation took it back. ${whose} money is refunded; the other files are inscribed.`;
 }
 
-/** The reason why not all mints of an order are or will be executed; null: all are, as far as is known. */
+/** The reason why some mints of an order are not executed; null if all mints are executed or can still be executed. */
 export function mintsMissing({ mints }: MintingStanding, hasRefundAddress: boolean): string | null {
   const givenUp = mints.filter(({ fault, height }) => fault !== null && height === null);
   const failed = mints.filter(({ isExecuted }) => isExecuted === false).length;

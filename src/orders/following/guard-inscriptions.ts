@@ -7,8 +7,8 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /**
  * The payments of a delivery, in the order in which it spends them. Payments with runes are used only if the others are
- * not enough: the delivery leads these runes to its receiver. If the order wants certain sats, the sats decide which
- * payments are spent, and in which order. `unindexed`: the index lacks the block of one. Pure.
+ * not enough, because the delivery sends these runes to its receiver. If the order wants certain sats, the sats decide
+ * which payments are spent, and in which order. Returns `unindexed` if the index lacks the block of a payment. Pure.
  */
 export function selectedHoldingLeast(
   facts: Pick<OrderFacts, 'costs' | 'expiresAt' | 'now' | 'tip' | 'confirmations' | 'payments'>,
@@ -23,8 +23,9 @@ export function selectedHoldingLeast(
 }
 
 /**
- * Placed payments, unless the delivery would lose an inscription in them: their last sats are the fee, and the sats
- * before it are ours. The first `kept` sats go to the receiver, and may hold one. Pure.
+ * Returns the placed payments, or `unwanted` if the delivery would lose an inscription in the payments. The first
+ * `kept` sats go to the receiver, so an inscription is safe there. The sats after them go to us, and the last sats are
+ * the fee, so an inscription there would be lost. Pure.
  */
 export function guardInscriptions(placed: PlacedPayments, held: HeldPayments, kept: bigint): PlacedPayments {
   if (placed.kind !== 'placed') return placed;

@@ -8,7 +8,7 @@ import { completedAt } from '#orders/pricing/repricing.ts';
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import type { Known } from './learn-order.ts';
 
-/** States in which an order may become complete, before anything is made. */
+/** States in which an order may become complete, before any transaction is made. */
 const judgedStates: ReadonlySet<OrderState> = new Set<OrderState>([
   'waiting-payment',
   'waiting-parent',
@@ -17,9 +17,9 @@ const judgedStates: ReadonlySet<OrderState> = new Set<OrderState>([
 ]);
 
 /**
- * Decides whether an order keeps its price, once everything that it waits for was seen, and stores the decision. The
- * decision holds for these payments and parents: blocks, reorganisations and restarts do not change it. Returns true if
- * the price changed.
+ * Decides whether an order keeps its price, and stores the decision. The decision is made once all awaited payments and
+ * parents were seen. It is final for these payments and parents: blocks, reorganisations and restarts do not change it.
+ * Returns true if the price changed.
  */
 export async function judgePrice(
   tx: pg.ClientBase,
@@ -42,11 +42,11 @@ function isJudged({ state, isCancelAsked }: Order, facts: OrderFacts): boolean {
 }
 
 /**
- * Time at which the order was complete; null: something is missing. Only the index can say whether a deposit is the
- * parent, because anyone can send something there.
+ * Time at which the order was complete; null if a payment or parent is missing. Only the index can say whether a
+ * deposit is the parent, because anyone can send something to the address of the deposit.
  */
 function completionOf(facts: OrderFacts, parents: Known['parents']): Date | null {
-  // an order with a reveal was accepted before
+  // if a reveal exists, the price was already accepted
   if (facts.parents !== 'here' || facts.hasReveal) return null;
   const seen = parents.flatMap((parent) =>
     parent === undefined ? [] : [parent.payment.firstSeen.getTime()],

@@ -37,32 +37,38 @@ type KnownRows = Pick<
   | 'commitHeight'
 >;
 
-/** The facts of an order, with the rows that they come from, and the actions that are due. */
+/** The facts of an order, the rows from which these facts come, and the actions that are due. */
 export interface Known extends KnownRows, Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly facts: OrderFacts;
   readonly reveals: readonly OrderTransaction[];
-  /** The parents as the order uses them, in the order of its terms. */
+  /** The parents that the order uses, in the sequence of its terms. */
   readonly parents: ReturnType<typeof candidates>;
-  /** The return that is due; null: none. */
+  /** The return that is due; null if no return is due. */
   readonly returned: Return | null;
-  /** A payment has an inscription or a rune, and there is no address to return it to. */
+  /** Whether a payment has an inscription or a rune, but the order has no address to which it could be returned. */
   readonly lacksReturnAddress: boolean;
-  /** The outputs that a refund spends now; empty: no refund. */
+  /** The outputs that a refund spends now; empty if no refund is due. */
   readonly refunded: readonly OwedMoney[];
-  /** The entries that its ledger should have. */
+  /** The entries that the order's ledger should have. */
   readonly entries: readonly LedgerEntry[];
-  /** Its coins, each with its holder; null: nothing was ever paid or made. */
+  /**
+   * The order's coins, each with its holder; null if nothing was ever paid to the order and no transaction was made.
+   */
   readonly coins: readonly HeldCoin[] | null;
   /**
-   * The reason why all reveals are given up: the miner's refusal or silence for the only one, a name that cannot be
-   * etched, lost sats of all reveals, or mints none of which can be executed. Null: they are not given up.
+   * The reason why all reveals are given up; null if the reveals are not given up. Possible reasons: the miner refused
+   * the only reveal or did not answer; the name cannot be etched; the sats of all reveals are lost; or no mint can be
+   * executed.
    */
   readonly unmined: string | null;
-  /** Files whose sats are gone, while others remain, with their money in a block: they can never be inscribed. */
+  /**
+   * Files or mints that can never be delivered, each with its money. Empty if no other file or mint can be delivered,
+   * and until the commit is deep in the chain.
+   */
   readonly lost: readonly FileMoney[];
   /** Files whose money a refund spends. */
   readonly refundedFiles: readonly number[];
-  /** It shares the fee of a bump. */
+  /** Whether the order shares the fee of a bump. */
   readonly isBumped: boolean;
 }
 
@@ -71,7 +77,7 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
   return knownFrom(order, await readRecords(tx, order, depths, now), depths, now);
 }
 
-/** Decides from the records alone. Pure. */
+/** Derives the facts and due actions from the records of an order. Pure. */
 export function knownFrom(
   order: Order,
   records: OrderRecords,
@@ -108,7 +114,7 @@ export function knownFrom(
     isUnmined: unmined !== null,
     refund: refundProgress(order, records, money),
   };
-  // the order is delivered, so nothing of it is refunded or returned
+  // the order is being delivered after all, so no money is refunded and no parent is returned
   const isBack = order.state === 'waiting-refund' && paidAfterAll(facts) !== null;
   const returned = isBack
     ? null
@@ -146,7 +152,7 @@ const deliveryFacts = ({
   rune,
 });
 
-/** The records that a look uses beside the facts. */
+/** The records that processing an order uses beside the facts. */
 function rowsOf({
   payments,
   stocked,
@@ -161,7 +167,10 @@ function rowsOf({
   return { payments, stocked, items, held, transactions, mining, etching, minting, commitHeight };
 }
 
-/** The reason why its reveal is given up: the miner refused it, or its name cannot be etched; null: it is not. */
+/**
+ * The reason why the order's reveal is given up: the miner refused the reveal, or the name cannot be etched. Null if
+ * the reveal is not given up.
+ */
 const unminedOf = ({ mining, etching }: OrderRecords, now: Date): string | null =>
   mining === null ? (etching?.fault ?? null) : unminedReason(mining, now);
 
@@ -174,7 +183,10 @@ const runeFacts = ({
   isNameLost: etching?.isNameLost === true,
 });
 
-/** Files whose sats are gone for good, or mints that can never be executed, with the reason. */
+/**
+ * Indexes of files whose sats are permanently gone, or of mints that can never be executed, with the reason. Null: the
+ * order has no such files or mints.
+ */
 function goneOf(
   { state }: Order,
   { stocked, minting }: OrderRecords,
@@ -188,8 +200,8 @@ function goneOf(
 }
 
 /**
- * Files and mints of an order under way that can never be delivered. `areAllLost`: the reason if no file or mint can
- * be.
+ * Files and mints of an active order that can never be delivered. `areAllLost` is the reason if no file or mint at all
+ * can be delivered, else null.
  */
 function lostOf(
   order: Order,
@@ -202,7 +214,8 @@ function lostOf(
   const found = goneOf(order, records);
   if (found === null || !isCommitted) return { lost: [], refundedFiles: refunded, areAllLost: null };
   const gone = new Set([...found.gone, ...refunded]);
-  // only a block can undo a refund of single files; if all are lost, the order is refunded like any other
+  // only a block can undo a refund of single files, so the commit must be deep; if all files are lost, the whole order
+  // is refunded
   const areAllLost = gone.size === storedItems(terms) ? found.why : null;
   const isDue = areAllLost === null && isDeep({ height: commitHeight }, depth);
   const lost = isDue ? moneyOfFiles(terms, transactions) : [];
@@ -213,7 +226,7 @@ function lostOf(
   };
 }
 
-/** Decides what is returned now. */
+/** Decides which parents and holdings are returned now. */
 function returnedNow(
   order: Order,
   facts: OrderFacts,

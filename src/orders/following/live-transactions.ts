@@ -5,14 +5,17 @@ import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf, shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { spentBy } from '#purse/transactions/stored-plan.ts';
 
-/** Payments and outputs of bumps that transactions of an order can spend: in a block, or possibly soon. Pure. */
+/**
+ * Payments and outputs of bumps that transactions of an order can spend: those in a block, and those that may still be
+ * mined. Pure.
+ */
 export function outputsThere(
   payments: readonly Pick<WatchedPayment, 'txid' | 'vout' | 'goneAt'>[],
   bumps: readonly Pick<OrderBump, 'txid' | 'isMined' | 'isDead'>[],
 ): ReadonlySet<string> {
   return new Set([
     ...payments.filter(({ goneAt }) => goneAt === null).map(outpointOf),
-    // after a reorganisation, a bump has no block for a while
+    // after a reorganisation, a mined bump may be in no block for a while
     ...bumps
       .filter(({ isMined, isDead }) => isMined || !isDead)
       .map(({ txid }) => outpointOf({ txid, vout: 0 })),
@@ -20,11 +23,12 @@ export function outputsThere(
 }
 
 /**
- * Whether a signed delivery may be mined, even if it was superseded: others may have its transactions. It may, until an
- * input of it is gone, or a refund or return that spends the same is deep in the chain. Pure.
+ * Whether a signed delivery may still be mined. A superseded delivery may be mined too, because others may have its
+ * transactions. The result becomes false if an input of the delivery is gone, or if a refund or return that spends the
+ * same input is deep in the chain. Pure.
  *
- * @param deliveries commits and reveals, superseded or not @param deepClosings refunds and returns that no
- * reorganisation removes
+ * @param deliveries commits and reveals, superseded or not
+ * @param deepClosings refunds and returns that no reorganisation removes
  */
 export function mayBeDelivered(
   deliveries: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan'>[],
@@ -37,8 +41,9 @@ export function mayBeDelivered(
 }
 
 /**
- * Splits the transactions of an order into those that can be mined, each after the ones that it spends, and orphans: an
- * orphan spends an output that is neither in `there` nor made by a transaction that can be mined. Pure.
+ * Splits the transactions of an order into `live`, which can be mined, and `orphans`, which cannot. In `live`, each
+ * transaction comes after the transactions that it spends. An orphan spends an output that is neither in `there` nor
+ * made by a live transaction. Pure.
  */
 export function splitOrphans<T extends Pick<OrderTransaction, 'txid' | 'plan'>>(
   transactions: readonly T[],

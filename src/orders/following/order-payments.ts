@@ -7,19 +7,19 @@ import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { spentBy } from '#purse/transactions/stored-plan.ts';
 
-/** The records that decide whether payments to the address of an order count. */
+/** The records that decide which payments to the address of an order are usable. */
 export interface PaymentRecords {
   readonly payments: readonly WatchedPayment[];
   readonly transactions: readonly OrderTransaction[];
   readonly held: HeldPayments;
 }
 
-/** The payments to the address of an order as facts, in their order. Pure. */
+/** The payments to the address of an order as facts, in the sequence of the records. Pure. */
 export function orderPayments(
   order: Pick<Order, 'request'>,
   { payments, transactions, held }: PaymentRecords,
 ): OrderPayment[] {
-  // no reveal may be planned with outputs that a refund or return spends: these may already be mined
+  // no reveal may spend an output that a refund or return spends, because the refund or return may already be mined
   const taken = spentBy(transactions.filter(isClosing));
   const used = new Set([...spentBy(transactions, 'commit'), ...spentBy(transactions, 'reveal')]);
   return payments.map((payment) => {

@@ -21,20 +21,22 @@ export interface OrderStepsParts {
   readonly watch: Pick<NodeWatch, 'standing'>;
   readonly policy: OrderPolicy;
   readonly returns: ReturnPolicy;
-  /** NONSTANDARD_MINER_HOURS. */
+  /** How many hours the miner has for a reveal (NONSTANDARD_MINER_HOURS). */
   readonly minerHours: number;
-  /** Gives a free coin for a return; null at first, and later the coin. */
+  /** Gives a free coin for a return. Returns null while the coin is searched, and the coin on a later call. */
   readonly coinFor: CoinForReturn;
   readonly market: OrderSteps['market'];
   readonly restock: OrderSteps['restock'];
   readonly tell: OrderSteps['tell'];
 }
 
-/** The steps of orders with a wallet and a node. */
+/** Creates the steps of orders, with the given wallet and node. */
 export function orderSteps(parts: OrderStepsParts): OrderSteps {
   const { network, signer, arrivedSats, satributes, watch, policy, returns, coinFor, market, restock, tell } =
     parts;
-  /** Fee rate of transactions that are not urgent. */
+  /**
+   * Makes a transaction that is not urgent, at the fee rate of refunds. Returns a reason if the node does not answer.
+   */
   const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
     const { standing } = watch;
     return standing === null

@@ -18,35 +18,35 @@ import { spentBy } from '#purse/transactions/stored-plan.ts';
 import { orderPayments } from './order-payments.ts';
 import type { OrderRecords } from './read-records.ts';
 
-/** The money of an order, by the outputs that hold it. */
+/** The money of an order, grouped by where it is. */
 export interface PlacedMoney {
-  /** The payments to its address as facts, in their order. */
+  /** The payments to the order's address as facts, in the sequence of the records. */
   readonly seen: readonly OrderPayment[];
   /** Outputs that stored transactions spend. */
   readonly spent: ReadonlySet<string>;
-  /** The customer's excess payment, in the output of the delivery that holds it; null: none. */
+  /** The customer's excess payment, in the output of the delivery that holds it; null if there is no excess. */
   readonly excess: OwedMoney | null;
   /** Our outputs of a delivery that belong entirely to the customer. */
   readonly given: readonly OwedMoney[];
   readonly rests: ReturnType<typeof restsOf>;
-  /** Unspent payments with an inscription or a rune, deep enough to be spent: they do not count as money. */
+  /** Unspent payments with an inscription or a rune, deep enough to be spent. They are not money of the order. */
   readonly holding: readonly PaidHolding[];
   /**
-   * Customers' money: confirmed outputs that no stored transaction spends, deep enough to be spent, in which the index
-   * has only sats.
+   * Customers' money: outputs that no stored transaction spends, deep enough in the chain to be spent. The index shows
+   * that payments among them contain only sats.
    */
   readonly owed: readonly OwedMoney[];
-  /** Our money in such outputs, without excess payments. */
+  /** Our money in outputs that no stored transaction spends, without excess payments. */
   readonly ours: readonly OwedMoney[];
-  /** Sats of the customer that no stored transaction spends, without payments of dust. */
+  /** Sats of the customer that no stored transaction spends. Payments below the dust limit are not included. */
   readonly unspentSats: bigint;
-  /** An inscription or a rune waits for its return, or may: no stored transaction spends it. */
+  /** Whether an inscription or a rune waits, or may wait, for its return. No stored transaction spends it. */
   readonly isHoldingDeposits: boolean;
-  /** The rest of an earlier return or refund is not in a block yet. */
+  /** Whether the change of an earlier return or refund is not in a block yet. */
   readonly isMoneyComing: boolean;
   /**
-   * Blocks have payments or deposits that no stored transaction spends, and that are not deep enough, or missing in the
-   * index.
+   * Whether blocks contain unspent money or deposits that cannot be spent yet, because they are not deep enough, or
+   * because the index does not have them.
    */
   readonly isMoneyShallow: boolean;
 }
@@ -87,7 +87,7 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
   const closings = new Set<string>(transactions.filter(isClosing).map(({ txid }) => displayHash(txid)));
   const stranded = strandedCommit(transactions);
   const isMined = ({ txid }: OwedMoney): boolean => {
-    // a refund spends it only when it is as deep as a payment must be
+    // a refund spends the commit only once the commit is as deep as a payment must be
     if (txid === stranded?.txid) return isDeep({ height: commitHeight }, depth);
     return !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
   };

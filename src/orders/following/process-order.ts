@@ -54,51 +54,54 @@ import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';
 import { giveUpReveals, type OrderDepths } from './read-records.ts';
 
-/** Functions that the processing of an order needs from other rooms. */
+/** Functions that processing an order needs from other modules. */
 export interface OrderSteps extends OrderDepths {
-  /** Orders the payments by the sats that they hold. */
+  /** Puts the payments in sequence, by the sats that they contain. */
   readonly placeSats: (order: Order, funds: PaidFunds) => PlacedPayments;
   /**
-   * Plans, signs and stores the transactions that spend these payments. Returns a reason for people if they cannot be
-   * made, or the sats that the payments lack. Null: they are made, or the order is processed again once their lock
-   * times are found.
+   * Plans, signs and stores the transactions that spend these payments. Returns a reason for people if the transactions
+   * cannot be made, or the number of sats that the payments lack. Returns null if the transactions are made, or if the
+   * order is processed again once their lock times are found.
    */
   readonly makeReveals: (
     tx: pg.ClientBase,
     order: Order,
     funds: OrderFunds,
   ) => Promise<string | Shortfall | null>;
-  /** Lists delivered items of collections. */
+  /** The market's lists of delivered items of collections. */
   readonly market: MarketItems;
-  /** Puts the rests of an inventory output back into the inventory after a delivery. */
+  /** Puts the unused sats of an inventory output back into the inventory after a delivery. */
   readonly restock: (tx: pg.ClientBase, left: LeftInStock) => Promise<void>;
   /**
-   * Makes a return of parents and other outputs with inscriptions or runes, with the money that pays for it. Returns
-   * the reason if it cannot.
+   * Makes a return of parents and other outputs with inscriptions or runes; the money in `returned` pays for it.
+   * Returns the reason if the return cannot be made.
    */
   readonly makeReturn: (tx: pg.ClientBase, order: Order, returned: Return) => Promise<string | null>;
-  /** Makes a refund of these outputs if it is worth its fee. Returns the reason if it cannot. */
+  /** Makes a refund of these outputs if the refund is worth its fee. Returns the reason if no refund is made. */
   readonly makeRefund: (
     tx: pg.ClientBase,
     order: Order,
     outputs: readonly OwedMoney[],
   ) => Promise<string | null>;
-  /** Queues the message about a state for the customer, in the same transaction. */
+  /** Queues the message to the customer about the order's new state, in the same database transaction. */
   readonly tell: (tx: pg.ClientBase, order: Order) => Promise<void>;
 }
 
 type WantedPayments = Exclude<PlacedPayments, { kind: 'unwanted' }>;
 
-/** Bound of events in a row: each leads to another state, and there are fewer states. */
+/**
+ * Maximum number of consecutive events while one order is processed. Each event leads to another state, so more events
+ * would mean an endless loop.
+ */
 const eventsMax = 10;
-/** Pause before an order whose refund or reveal could not be made is tried again. */
+/** How long to wait before an order is retried whose refund or reveal could not be made, in ms. */
 export const tryAgainMs = 60_000;
-/** Pause between looks at an order that owes less than the fee of sending it. */
+/** How often an order is processed that owes less than the fee of a refund, in ms. */
 const oweAgainMs = 3_600_000;
 
 /**
- * Brings an order to the state that follows from its facts, with its transactions, its ledger and the messages to its
- * customer, all in the given transaction. Idempotent. Returns the state; null: there is no order.
+ * Moves an order to the state that follows from its facts. Makes its transactions, ledger entries and messages to the
+ * customer, all in the given database transaction. Idempotent. Returns the state, or null if the order does not exist.
  */
 export async function processOrder(
   tx: pg.ClientBase,
@@ -111,9 +114,9 @@ export async function processOrder(
   const before = order.state;
   let known: Known;
   let problem: string | null;
-  /** Why nothing is returned although something should be. */
+  /** Why a due return was not made; null otherwise. */
   let unreturned: string | null;
-  /** Other orders of the same address are decided before it. */
+  /** Whether this order waits, because other orders of the same address are decided first. */
   let isWaiting: boolean;
   for (let events = 0; ; events++) {
     assert(events < eventsMax, `order ${id} runs in a circle`);
@@ -148,7 +151,10 @@ export async function processOrder(
   return order.state;
 }
 
-/** Whether the order has a new price, or its payment can only be refunded: the event is applied then. */
+/**
+ * Applies an event if the order gets a new price, or if its payment can only be refunded. Returns whether an event was
+ * applied.
+ */
 async function isDecided(
   tx: pg.ClientBase,
   order: Order,
@@ -164,7 +170,7 @@ async function isDecided(
 const wantedOnly = (placed: PlacedPayments | null): WantedPayments | null =>
   placed?.kind === 'unwanted' ? null : placed;
 
-/** Returns rests of a delivery to the inventory. */
+/** Puts inventory sats that a delivery left over back into the inventory. */
 async function restock(tx: pg.ClientBase, { reveals }: Known, steps: OrderSteps): Promise<void> {
   for (const reveal of reveals) {
     const left = await leftInStock(tx, reveal);
@@ -174,14 +180,17 @@ async function restock(tx: pg.ClientBase, { reveals }: Known, steps: OrderSteps)
   }
 }
 
-/** Why an order fails whose transactions are stored. */
+/** Reason why an order fails after its transactions are stored. */
 const takenFromAnchor =
   'Another transaction took an inscription from its anchor, which anyone may spend, before its burn was mined.';
 
 const nameLost =
   'Another transaction etched the name first, in the same block as the reveal or just before it: the reveal etched nothing. Its fee to the miner is spent.';
 
-/** Forgets a refused cancellation: it must not take effect later, while the payment is gone for a while. */
+/**
+ * Forgets a refused cancellation. Otherwise the cancellation could take effect later, while the payment is temporarily
+ * missing.
+ */
 async function refuseCancellation(tx: pg.ClientBase, order: Order, before: OrderState): Promise<void> {
   if (!order.isCancelAsked || !underWay.includes(before) || isCancelled(order)) return;
   const { id } = order;
@@ -189,7 +198,7 @@ async function refuseCancellation(tx: pg.ClientBase, order: Order, before: Order
   await recordEvent(tx, id, 'cancelled', before, null);
 }
 
-/** States of orders that are not over. */
+/** States in which a requested cancellation can be refused. */
 const underWay: readonly OrderState[] = [
   'waiting-payment',
   'waiting-parent',
@@ -200,7 +209,9 @@ const underWay: readonly OrderState[] = [
   'error',
 ];
 
-/** An error while the transactions of a paid order are placed or made, with its cause. */
+/**
+ * An error while the payments of a paid order are placed or its transactions are made. `cause` is the original error.
+ */
 export class MakingFault extends Error {
   constructor(cause: unknown) {
     super('the transactions of an order cannot be made', { cause });
@@ -208,7 +219,7 @@ export class MakingFault extends Error {
   }
 }
 
-/** Marks errors in `prep`, because the rollback of a round may undo that state. */
+/** Wraps errors in state `prep` in MakingFault, because the rollback may undo the move to that state. */
 async function marked<Of extends unknown[], T>(
   state: OrderState,
   work: (...of: Of) => T | Promise<T>,
@@ -222,9 +233,9 @@ async function marked<Of extends unknown[], T>(
 }
 
 /**
- * An order whose transactions cannot be made because of a fault of ours goes to `error`, where its operator can retry
- * or refund it, even if the failed round was the one that found it paid. In other states it stays as it is: stored
- * transactions are sent, and the order is processed again.
+ * Moves an order to `error` if its transactions cannot be made because of a fault of ours. The operator can then retry
+ * or refund the order. This also works if the rolled back attempt was the first to find the order paid. In other
+ * states, the order is unchanged: stored transactions are sent, and the order is processed again.
  */
 export async function failOrder(
   tx: pg.ClientBase,
@@ -244,7 +255,7 @@ export async function failOrder(
   await applyEvent(tx, order, 'failed', steps, `The transactions cannot be made: ${why}`);
 }
 
-/** Applies an event of a customer or the operator. Returns false if the state refuses it, which is recorded. */
+/** Applies an event to an order. If the order's state refuses the event, records the refusal and returns false. */
 export async function applyEvent(
   tx: pg.ClientBase,
   order: Order,
@@ -258,7 +269,8 @@ export async function applyEvent(
     return false;
   }
   await moveOrder(tx, order, event, to, { error });
-  // also for a failed order that is retried: the service does not pay for the rise of fees until then
+  // a failed order that is retried gets a new estimate too, so the service does not pay for a rise of fees in the
+  // meantime
   if (to === 'prep') await noteEstimateAtPayment(tx, order.id, (await readNodePolicy(tx))?.estimate ?? null);
   await steps.tell(tx, { ...order, state: to, step: order.step + 1, error });
   failpoint('order-moved');
@@ -289,13 +301,13 @@ async function apply(
   return relock(tx, order.id);
 }
 
-/** The reason why an order ends, from its facts and its earlier error. */
+/** The reason to store with an event, from the order's facts and its earlier error. */
 function reasonOf(event: OrderEvent, order: Order, known: Known): string | null {
   const { error } = order;
   const { isSatGone, isNameLost } = known.facts;
   if (event === 'failed') return isNameLost ? nameLost : takenFromAnchor;
   if (event === 'revealed') return missingReason(order, known);
-  // a refunded customer can still read the reason
+  // the reason is kept, so that a refunded customer can still read it
   if (event === 'refunded') return error === null || isRefusal(error) ? null : error;
   return event === 'timeout' && isSatGone ? stockGone : null;
 }
@@ -307,7 +319,8 @@ async function relock(tx: pg.ClientBase, id: string): Promise<Order> {
 }
 
 /**
- * Makes the transactions that the state of the order needs, and returns the reason if it cannot; null: none are needed.
+ * Returns a function that makes the transactions that the state of the order needs, or null if no transactions are
+ * needed.
  */
 function makingOf(
   tx: pg.ClientBase,
@@ -328,7 +341,7 @@ function makingOf(
   if (returned === null && refunded.length === 0) return null;
   return async () => {
     const unreturned = returned === null ? null : await steps.makeReturn(tx, order, returned);
-    // outputs of a return are not refunded in the same look
+    // a return may spend the outputs of the refund, so the refund waits for the next time that the order is processed
     if (refunded.length === 0 || (returned !== null && unreturned === null))
       return { problem: unreturned, unreturned };
     // a return that cannot be made does not delay a refund
@@ -336,14 +349,17 @@ function makingOf(
   };
 }
 
-/** Result of making the transactions of a look: the reason why not all were made; null: all were. */
+/** Result of making the transactions that an order needs. */
 interface Made {
   readonly problem: string | null;
-  /** Reason why a due return was not made; null: it was. */
+  /** Reason why a due return was not made; null if the return was made. */
   readonly unreturned?: string | null;
 }
 
-/** Makes the delivery of placed payments; null: their places are still being looked up. */
+/**
+ * Returns a function that makes the delivery of placed payments; null while the sats of the payments are still being
+ * located.
+ */
 function deliveryStep(
   tx: pg.ClientBase,
   order: Order,
@@ -363,7 +379,9 @@ function deliveryStep(
   };
 }
 
-/** Notes that a plan costs more than the quote: more coins pay for it, or the order waits for more. */
+/**
+ * Stores that a plan costs more than the quote. More coins then pay for the plan, or the order waits for more coins.
+ */
 async function waitForMore(
   tx: pg.ClientBase,
   order: Order,
@@ -376,11 +394,14 @@ async function waitForMore(
   return null;
 }
 
-/** All parents, once the order is paid and they are here. */
+/** The known parents. They are complete once the order is paid and its parents have arrived. */
 const parentsOf = ({ parents }: Known): readonly Deposit[] =>
   parents.filter((parent) => parent !== undefined);
 
-/** A reorganisation may have removed the payment or a parent while lock times were searched. */
+/**
+ * Whether the order is still paid. A reorganisation may have removed the payment or a parent while lock times were
+ * searched.
+ */
 const isPaidInTime = (facts: OrderFacts): boolean =>
   paidInTime(facts).isDeep && facts.parents === 'here' && isRuneHere(facts);
 
@@ -388,7 +409,10 @@ const isPaidInTime = (facts: OrderFacts): boolean =>
 const isDeliveryDue = (order: Order, known: Known): boolean =>
   order.state === 'prep' && known.reveals.length === 0 && isPaidInTime(known.facts);
 
-/** Whether a paid order has its items for good; null: nothing is planned for it now, or it is not for a collection. */
+/**
+ * Decides whether a paid order finally gets its collection items. Returns null if no delivery is due, or if the order
+ * is not for a collection.
+ */
 const decideItemsOf = async (
   tx: pg.ClientBase,
   order: Order,
@@ -398,11 +422,11 @@ const decideItemsOf = async (
     ? decideCollectionOrder(tx, order, known.items, known.payments)
     : null;
 
-/** Whether it is still unknown if the order's rune can be etched or minted. */
+/** Whether the index does not know yet if the order's rune can be etched or minted. */
 const areRunesUnknown = ({ etching, minting }: Known): boolean =>
   etching?.isUnknown === true || minting?.isUnknown === true;
 
-/** How the delivery spends its payments; null: no delivery is due. */
+/** How the delivery spends the order's payments; null if no delivery is due. */
 function placedOf(
   order: Order,
   known: Known,
@@ -415,13 +439,13 @@ function placedOf(
   const standing = known.stocked?.standing ?? 'here';
   const reason = unwantedReason(order, known);
   if (reason !== null) return { kind: 'unwanted', reason };
-  // a block that brings it back wakes the order
+  // if a block brings the sat back, that block wakes the order
   if (standing === 'away') return { kind: 'pending' };
   const parents = parentsOf(known).map(({ payment }) => payment);
   return spendPayments(order, { ...known, parents }, (funds) => steps.placeSats(order, funds));
 }
 
-/** The reason why an order is not delivered, whatever is paid for it; null: it is delivered. */
+/** The reason why an order cannot be delivered, even if it is paid; null if there is no such reason. */
 function unwantedReason({ areLeavesDeleted }: Order, { etching, minting, stocked }: Known): string | null {
   if (areLeavesDeleted) return leavesDeleted;
   return stocked?.standing === 'gone' ? stockGone : (etching?.fault ?? minting?.fault ?? null);
@@ -431,8 +455,8 @@ const leavesDeleted =
   'The payment became known at least a week after the time of the order was over, when its contents were already deleted.';
 
 /**
- * Adds missing ledger entries, and stores the holders of the coins. Returns false while the facts disagree for a
- * moment.
+ * Adds missing ledger entries, and stores the holders of the coins. Returns false if the entries must wait, because the
+ * facts temporarily disagree.
  */
 async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped }: Known): Promise<boolean> {
   const posted = await postEntries(tx, { kind: 'order', id }, entries);
@@ -442,22 +466,23 @@ async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped
   return posted !== 'waits';
 }
 
-/** Whether the order has items of a collection. */
+/** Whether items of a collection are kept for the order. */
 const hasItems = ({ items }: Pick<Known, 'items'>): boolean =>
   items?.standing === 'unpaid' || items?.standing === 'allowed';
 
-/** The outcome of a look. */
+/** The outcome of processing an order. */
 interface Look {
   readonly problem: string | null;
-  /** Its ledger agrees with its facts. */
+  /** Whether the order's ledger agrees with its facts. */
   readonly isPosted: boolean;
-  /** Other orders are decided before it. */
+  /** Whether this order waits, because other orders are decided first. */
   readonly isWaiting: boolean;
 }
 
 /**
- * Time at which time alone may change an order; null: only payments, blocks and people can, and each of them wakes the
- * order. An order that was always due would be processed in every round, and a few of these would block all others.
+ * The next time at which an order must be processed although nothing else changes. Null: only payments, blocks and
+ * people can change the order, and each of these wakes the order. An order that was always due would be processed in
+ * every round, and a few such orders would block all others.
  */
 function nextLook(
   order: Order,
@@ -466,12 +491,14 @@ function nextLook(
   now: Date,
 ): Date | null {
   const look = lookOf(order, known, problem, now);
-  // a deep refund frees its items, but later blocks do not wake the order
+  // a deep refund releases the items, but later blocks do not wake the order, so time must
   const isHolding = hasItems(known) && !needsItems(order, now);
   return isPosted && !isWaiting && !isHolding ? look : earlier(look, new Date(now.getTime() + tryAgainMs));
 }
 
-/** Stores on the order why something of it waits, if its state does not show that. */
+/**
+ * Stores why a deposit, a file or a mint is not delivered or returned, if the state of the order does not show that.
+ */
 async function explain(
   tx: pg.ClientBase,
   order: Order,
@@ -484,28 +511,31 @@ async function explain(
   await noteMissing(tx, id, missingReason(order, known));
 }
 
-/** Time of the next look at an order whose ledger agrees with its facts. */
+/** The next time at which an order is processed whose ledger agrees with its facts. */
 function lookOf(order: Order, known: Known, problem: string | null, now: Date): Date | null {
   const { state, expiresAt } = order;
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const again = problem === null ? null : after(againMs(problem));
-  // the token order decides when the time of a rune is over: until then the items are kept for a while
+  // the token order decides when its own time is over; after the expiry of this order, the items are kept for a limited
+  // time
   const isRuneLate = known.facts.rune !== null && now > expiresAt;
   if (state === 'waiting-payment' || state === 'waiting-parent')
     return earlier(again, isRuneLate ? runeRelease(order, known) : expiresAt);
   const release = releaseOf(order, known, now);
   if (state === 'error') return release;
   if (!isOver(state)) return earlier(again ?? release, minedUntil(order, known));
-  // later blocks do not wake orders that are over
+  // later blocks do not wake finished orders, so time must
   const shallow = known.isMoneyShallow ? after(tryAgainMs) : null;
   return earlier(again, earlier(shallow, release));
 }
 
-/** Pause before a problem is tried again: fees fall within hours. */
+/**
+ * How long to wait after a problem, in ms. Problems that depend on fees wait longer, because fees fall within hours.
+ */
 const againMs = (problem: string): number =>
   problem === owedTooLittle || problem.startsWith(depositsWait) ? oweAgainMs : tryAgainMs;
 
-/** Time at which its sats or its items are released, all at once; null: never. */
+/** Time at which the order's inventory sats or items are released, all at once; null if they are never released. */
 function releaseOf(order: Order, { stocked, items }: Known, now: Date): Date | null {
   if (items?.standing === 'unpaid' && needsItems(order, now))
     return reservedUntil({ ...order, failedAt: null });
@@ -513,22 +543,22 @@ function releaseOf(order: Order, { stocked, items }: Known, now: Date): Date | n
   return held === undefined ? null : reservedUntil({ ...order, failedAt: held.failedAt });
 }
 
-/** Time at which the items of an order that waits for its rune are released; null: never. */
+/** Time at which the items of an order that waits for its rune are released; null if they are never released. */
 const runeRelease = (order: Order, known: Known): Date | null =>
   hasItems(known) && order.paidAt === null ? runeWaitsUntil(order) : null;
 
-/** Time from which the reveal for a miner may be given up; null: none. */
+/** Time from which the reveal for a miner may be given up; null if no reveal waits for a miner. */
 const minedUntil = ({ state }: Order, { mining }: Known): Date | null =>
   state !== 'queued' || mining === null || mining.isMined
     ? null
     : new Date(mining.minedUntil.getTime() + lateMs);
 
-/** Delay after that time: exactly at its end it would not count as over. */
+/** How long to wait after `minedUntil`, in ms. Exactly at `minedUntil`, the miner's time is not over yet. */
 const lateMs = 1_000;
 
 const earlier = (a: Date | null, b: Date | null): Date | null =>
   a === null || (b !== null && b < a) ? b : a;
 
-/** Whether an order is over: only unused money and reorganisations concern it. */
+/** Whether blocks no longer wake an order: only unused money and reorganisations can change it. */
 const isOver = (state: OrderState): boolean =>
   !['waiting-confirmation', 'prep', ...deliveringStates, 'error'].includes(state);

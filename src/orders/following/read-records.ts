@@ -45,64 +45,69 @@ import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
 import { spentBy } from '#purse/transactions/stored-plan.ts';
 import { mayBeDelivered, outputsThere, splitOrphans } from './live-transactions.ts';
 
-/** Needed confirmations, and the bound of the costs of returns. */
+/** Confirmations that are required, the maximum cost of returns, and the network. */
 export interface OrderDepths {
-  /** Confirmations of payments of an amount, before they are spent. */
+  /** Number of confirmations that the payments of an order of this amount need before they are spent. */
   readonly confirmationsFor: (amount: bigint) => number;
-  /** Confirmations of a completed order's inscriptions, in the index. */
+  /** Number of confirmations that inscriptions need in the index before their order is completed. */
   readonly finalConfirmations: number;
-  /** Sats that returns of one order may cost (ORDER_RETURN_MAX_SATS). */
+  /** Maximum cost of the returns of one order, in sats (ORDER_RETURN_MAX_SATS). */
   readonly returnMaxSats: bigint;
   /** The network, which decides when names unlock. */
   readonly network: NetworkParameters;
 }
 
-/** The rows of an order, with what payments and index say about them. */
+/** The rows of an order, with the data of the payments table and the index about them. */
 export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorTaken'> {
-  /** The last block of the payments, and the confirmations that payments of this order need. */
+  /** `tip`: the last block whose payments are known. `confirmations`: the number that payments of this order need. */
   readonly depth: Pick<OrderFacts, 'tip' | 'confirmations'>;
-  /** Payments to its address, seen or gone. */
+  /** Payments to the order's address, including those that are gone. */
   readonly payments: readonly WatchedPayment[];
   readonly deposits: readonly Deposit[];
-  /** Stored transactions that can be mined, each after the ones that it spends. */
+  /** Stored transactions that can be mined. Each comes after the transactions that it spends. */
   readonly transactions: readonly OrderTransaction[];
   readonly bumps: readonly OrderBump[];
   /** Txids of refunds and returns in blocks. */
   readonly mined: ReadonlySet<string>;
   /** Inscriptions and runes of unspent payments, from the index. */
   readonly held: HeldPayments;
-  /** Our outputs that bumps and transactions of other orders spend. */
+  /** Our outputs of this order that other orders' bumps and transactions spend. */
   readonly lent: ReadonlySet<string>;
-  /** Its reservations in the inventory; null: it uses no inventory sats. */
+  /** The order's reservations in the inventory; null if the order uses no inventory sats. */
   readonly stocked: Stocked | null;
-  /** Standing of its items; null: it is not for a collection. */
+  /** State of the order's items; null if the order is not for a collection. */
   readonly items: ItemsStanding | null;
-  /** Progress of its rune payment; null: its price is sats alone. */
+  /** Progress of the order's rune payment; null if the price is in sats only. */
   readonly rune: RuneProgress | null;
-  /** Package of its reveal for a miner; null: nodes relay its reveals. */
+  /** Package of the order's reveal for a miner; null if nodes relay the order's reveals. */
   readonly mining: StoredPackage | null;
-  /** Standing of its etching; null: it etches nothing. */
+  /** State of the order's etching; null if the order etches nothing. */
   readonly etching: EtchingStanding | null;
-  /** Standing of its mints; null: it mints nothing. */
+  /** State of the order's mints; null if the order mints nothing. */
   readonly minting: MintingStanding | null;
-  /** Height of the commit, if a refund may spend its outputs; null: not in a block, as far as is known. */
+  /**
+   * Height of the commit's block. Only read if a refund may spend the commit's outputs; null otherwise, and while no
+   * block with the commit is known.
+   */
   readonly commitHeight: Height | null;
 }
 
 export interface Stocked {
-  /** One for each file, in the order of the files. */
+  /** One reservation for each file, in the sequence of the files. */
   readonly reservations: readonly Reservation[];
-  /** Standing of all of them together. */
+  /** State of all reservations together. */
   readonly standing: StockStanding;
-  /** Files whose sats are gone for good. */
+  /** Indexes of files whose sats are permanently gone. */
   readonly lost: readonly number[];
-  /** Outputs that stored reveals of the order may spend, now or once they are back: `<txid>:<vout>`. */
+  /**
+   * Outputs that stored reveals of the order may spend, now or once a missing output is back. Format: `<txid>:<vout>`.
+   */
   readonly spendable: readonly string[];
 }
 
 /**
- * Reads the records of an order. Transactions that can never be mined are superseded, and superseded ones that are in a
- * block are restored.
+ * Reads the records of an order. Supersedes transactions that can never be mined, and restores superseded transactions
+ * that are in a block.
  */
 export async function readRecords(
   tx: pg.ClientBase,
@@ -113,8 +118,8 @@ export async function readRecords(
   const offset = await readPaymentsOffset(tx);
   const depth = { tip: offset?.height ?? null, confirmations: depths.confirmationsFor(order.amount) };
   const deposits = await readDeposits(tx, order, depth);
-  // after the deposits: if a parent is known, the money of the same transaction is known too, and can pay for its
-  // return
+  // read payments after deposits: if a parent is known, the money of the same transaction is then known too, and can
+  // pay for the parent's return
   const payments = await readPayments(tx, watcherOf(order.id));
   await reviveMined(tx, order.id);
   const made = await readTransactions(tx, order.id);
@@ -133,9 +138,9 @@ export async function readRecords(
   const minting = await keepMints(tx, order, live, now);
   const kept = withFailed(live, minting);
   const transactions = await supersedeGivenUp(tx, order, kept, { mining, etching });
-  // bumps of orphans end with them
+  // bumps of orphans are superseded together with the orphans, so read again
   const bumps = transactions.length === made.length ? bumpsBefore : await readBumps(tx, order.id);
-  // only returns spend our outputs, which bumps of other orders may have taken
+  // only returns spend our outputs, so only a return needs to know which outputs others spend
   const spent = spentBy(transactions);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
   const held = await readHeldPayments(tx, order, left);
@@ -176,13 +181,14 @@ export async function readRecords(
 }
 
 interface DeliveryRecords extends Pick<OrderRecords, 'payments'>, Pick<OrderFacts, 'tip'> {
-  /** Its transactions that are not superseded. */
+  /** The order's transactions that are not superseded. */
   readonly made: readonly OrderTransaction[];
   readonly there: ReadonlySet<string>;
 }
 
 /**
- * Standing of an order's items of a collection, which are kept while it needs them; null: it is not for a collection.
+ * Keeps the collection items of an order while the order needs them, and returns their state; null if the order is not
+ * for a collection.
  */
 async function readItems(
   tx: pg.ClientBase,
@@ -192,7 +198,7 @@ async function readItems(
   now: Date,
 ): Promise<ItemsStanding | null> {
   if (order.request.collection === undefined) return null;
-  // without a payment nothing was signed
+  // nothing was signed if there is no payment
   const deliveries = payments.length === 0 ? [] : await readDeliveries(tx, order.id);
   const closings = deliveries.length === 0 ? [] : made.filter(isClosing);
   const paid = closings.length === 0 || tip === null ? [] : await readPayments(tx, refundWatcherOf(order.id));
@@ -207,7 +213,10 @@ async function readItems(
   return keepCollectionItems(tx, order, mayBeDelivered(deliveries, deepClosings, there), now);
 }
 
-/** The reservations of an order, which are kept while its state needs them. */
+/**
+ * Keeps the reservations of an order while its state needs them, and returns them; null if the order uses no inventory
+ * sats.
+ */
 async function readStocked(
   tx: pg.ClientBase,
   order: Order,
@@ -232,7 +241,7 @@ async function readStocked(
     return stockStanding(reservation, standing);
   });
   const spendable = reservations.filter(({ isReleased }, file) => {
-    // the other reveals of a sent commit can be mined without this sat: no reveal is given up alone
+    // a single reveal is not given up here, because the other reveals of a sent commit can be mined without this sat
     return standings[file] !== 'gone' || (order.paidTo === 'wallet' && !isReleased);
   });
   const lost = reservations.flatMap((reservation, file) => {
@@ -248,7 +257,10 @@ const revealsOf = (reservation: Reservation, reveals: readonly OrderTransaction[
     .filter(({ plan }) => plan.inputs.some(({ outpoint }) => outpoint === outpointOf(reservation)))
     .map(({ txid }) => txid);
 
-/** Coins of the operator that returns of the order spend, if they are in a block or the mempool. */
+/**
+ * Coins of the operator that transactions of the order spend. Coins that are in no block and not in the mempool are
+ * left out.
+ */
 async function readCoins(
   tx: pg.ClientBase,
   transactions: readonly OrderTransaction[],
@@ -260,7 +272,7 @@ async function readCoins(
   return (await outputsThereAmong(tx, coins)).map(outpointOf);
 }
 
-/** Supersedes transactions whose inputs are gone: they can never be mined. Returns the others. */
+/** Supersedes transactions that can never be mined, because their inputs are gone. Returns the others. */
 async function supersedeOrphans(
   tx: pg.ClientBase,
   transactions: readonly OrderTransaction[],
@@ -274,7 +286,7 @@ async function supersedeOrphans(
   return live;
 }
 
-/** The package of the reveal that may be mined, or else the newest one; null: none. */
+/** The package of the reveal that may be mined, or else the newest package; null if there is no package. */
 async function readPackage(
   tx: pg.ClientBase,
   order: Order,
@@ -293,8 +305,8 @@ type CommitRecords = Pick<
 >;
 
 /**
- * Whether a refund may spend the outputs of a commit. While an order may be delivered, its commit is not stranded for
- * good.
+ * Whether a refund may spend the outputs of a commit. A stranded commit alone is a reason only in a state of refunds,
+ * because in other states the order may still be delivered.
  */
 const mayRefundCommit = (
   order: Order,
@@ -307,8 +319,8 @@ const mayRefundCommit = (
   (isOver(order) && strandedCommit(transactions) !== null);
 
 /**
- * Reads the block of a commit that a refund may spend, by its output for the first reveal. The output is watched from
- * now on, and blocks since the first payment are searched for it.
+ * Reads the height of a commit that a refund may spend. The block is found by the commit's output for the first reveal.
+ * If this output is not known yet, it is watched from now on, and blocks since the first payment are searched for it.
  */
 async function readCommitHeight(
   tx: pg.ClientBase,
@@ -330,7 +342,10 @@ async function readCommitHeight(
   return own.find(({ block }) => block !== null)?.block?.height ?? null;
 }
 
-/** The transactions, each marked if blocks of this look show it as a failed mint. */
+/**
+ * Returns the transactions, and marks those that are failed mints according to the blocks, or whose output a refund
+ * spends.
+ */
 function withFailed(
   transactions: readonly OrderTransaction[],
   minting: MintingStanding | null,
@@ -340,20 +355,20 @@ function withFailed(
   const refunded = spentBy(transactions, 'refund');
   return transactions.map((made) => {
     const { txid, kind, plan } = made;
-    // the refund of our output stays, even if a reorganisation has the mint executed later
+    // a refund of our output is kept, even if a reorganisation later makes the mint succeed
     const isRefunded =
       kind === 'reveal' && plan.outputs.some((_, vout) => refunded.has(outpointOf({ txid, vout })));
     return { ...made, isFailed: isRefunded || failed.has(displayHash(txid)) };
   });
 }
 
-/** Whether the rest of an order is refunded. */
+/** Whether the order is in a state where its remaining money is refunded. */
 const isOver = ({ state }: Pick<Order, 'state'>): boolean =>
   state === 'waiting-refund' || state === 'refunded';
 
 /**
- * Supersedes a reveal that was given up and restored together with its commit, if a block has only the commit. Its
- * output is refunded.
+ * Supersedes a reveal that had been given up and was restored together with its commit, if a block contains only the
+ * commit. The commit's output is then refunded.
  */
 async function supersedeGivenUp(
   tx: pg.ClientBase,
@@ -370,9 +385,9 @@ async function supersedeGivenUp(
 }
 
 /**
- * Gives up all reveals: the miner did not mine the only one, its name is taken, or the sats of all are lost. The commit
- * stays if it was sent or is in a block: its outputs are spent by key, so that either a reveal or that transaction is
- * mined. An unsent commit is given up, too.
+ * Gives up all reveals, because the miner did not mine the only reveal, its name is taken, or the sats of all reveals
+ * are lost. A commit that was sent or is in a block is kept. A refund then spends the commit's outputs by key, so that
+ * either a reveal or the refund is mined. An unsent commit is given up, too.
  */
 export async function giveUpReveals(
   tx: pg.ClientBase,
@@ -402,7 +417,10 @@ export async function giveUpReveals(
 const txidsOf = (transactions: readonly OrderTransaction[], of: OrderTransaction['kind']): Txid[] =>
   transactions.filter(({ kind }) => kind === of).map(({ txid }) => txid);
 
-/** The delivery of an order in the index: whether it is deep enough, and whether another transaction took a part. */
+/**
+ * Reads from the index whether the delivery of an order is complete and deep enough, and whether another transaction
+ * took one of the anchors.
+ */
 async function readDelivery(
   tx: pg.ClientBase,
   { request, terms }: Order,
@@ -426,7 +444,7 @@ async function readDelivery(
   return { isRevealed: count === wanted && isDeepEnough, isAnchorTaken: taken > 0 };
 }
 
-/** Txids of an order's refunds and returns in blocks: the scripts that they pay are watched. */
+/** Txids of an order's refunds and returns in blocks. They are found because the scripts that they pay are watched. */
 async function readMinedClosings(
   tx: pg.ClientBase,
   order: Order,

@@ -24,9 +24,10 @@ export interface WishesParts {
 
 /**
  * Decides requested refunds of orders whose transactions are stored. A refund is granted if neither the mempool nor a
- * block spends their inputs: the transactions are never sent again, and the refund spends the same inputs, so that only
- * one of them is ever mined. An order that lacks an inventory sat or mints only gets the address for the refund of
- * these, and stays. Returns the decided orders. Throws the codes of NodeRpc.
+ * block spends the inputs of these transactions. The transactions are then never sent again. The refund spends the same
+ * inputs, so only one of them is ever mined. If an order lacks an inventory sat or mints, and no refund of the whole
+ * order is possible, the order continues. Only the refund address is stored, for the refund of the missing part.
+ * Returns the orders whose requests were decided. Throws the codes of NodeRpc.
  */
 export async function decideRefundWishes({ client, node, steps }: WishesParts): Promise<string[]> {
   const wishes = await refundWishes(client);
@@ -47,7 +48,7 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
         );
         await applyEvent(tx, order, 'refunding', steps);
       } else if (isMissingPart(order)) {
-        // the refund of the missing part has an address now
+        // only the address is stored: the refund of the missing part can now be sent
         await grantRefundWish(tx, id);
       } else {
         await forgetRefundWish(tx, id, refused);
@@ -58,15 +59,15 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
   return wishes;
 }
 
-/** Whether a part of the order can never be delivered, and its money is kept until there is an address. */
+/** Whether a part of the order can never be delivered. The money of this part is kept until there is an address. */
 const isMissingPart = ({ error }: Pick<Order, 'error'>): boolean =>
   [missingSat, missingMints].some((start) => error?.startsWith(start) === true);
 
 const refused = 'It is not refunded: the mempool or a block has a transaction that spends its payments.';
 
 /**
- * Whether neither the mempool nor a block spends the inputs of these transactions. Then they are not there either: each
- * depends on payments.
+ * Whether neither the mempool nor a block spends the inputs of these transactions. If so, the transactions themselves
+ * are not in the mempool or a block either, because each of them depends on payments.
  */
 async function areFree(node: NodeRpc, transactions: readonly OrderTransaction[]): Promise<boolean> {
   const own = new Set<string>(transactions.map(({ txid }) => displayHash(txid)));
