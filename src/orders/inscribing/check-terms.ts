@@ -12,13 +12,16 @@ import {
 import { anchorDust, anchorScript, largest, p2trDust } from './plan-amounts.ts';
 import { idField, pushBytesMax, uncurseFault } from './reveal-script.ts';
 
-/** The first fault that makes an order impossible, whatever its transactions weigh; null: none. */
+/** The first fault that makes an order impossible, whatever its transactions weigh; null if there is no fault. */
 export function checkTerms(terms: OrderTerms): OrderRefusal | null {
   const [first = null] = termFaults(terms);
   return first;
 }
 
-/** All faults that make an order impossible, one for each subject. Lazy: an order can have 10,000 files. */
+/**
+ * All faults that make an order impossible, at most one for each subject. The generator is lazy, because an order can
+ * have 10,000 files.
+ */
 export function* termFaults(terms: OrderTerms): Generator<OrderRefusal> {
   yield* filesFaults(terms);
   yield* some(receiversFault(terms));
@@ -44,7 +47,7 @@ function* filesFaults({ files, etching, mint }: OrderTerms): Generator<OrderRefu
   for (const [file, terms] of files.entries()) yield* some(pushFault(terms, file));
 }
 
-/** Fault of a field that must fit into one push. */
+/** Fault of a content type or metaprotocol that does not fit into one push; null if both fit. */
 function pushFault({ contentType, metaprotocol }: FileTerms, file: number): OrderRefusal | null {
   if (Buffer.byteLength(contentType ?? '') > pushBytesMax) {
     const reason = `The content type of file ${file + 1} has more than ${pushBytesMax} bytes.`;
@@ -73,7 +76,10 @@ function receiversFault(terms: OrderTerms): OrderRefusal | null {
   return null;
 }
 
-/** Anyone may spend an anchor, so the wallet puts at most the largest postage on one. */
+/**
+ * Fault of a burn with too many sats in one anchor; null if there is none. Anyone may spend an anchor, so an anchor
+ * gets at most the largest allowed postage.
+ */
 function burnFault({ batchMode, files, postage }: OrderTerms): OrderRefusal | null {
   const shared = (postage === 'least' ? anchorDust : postage) * BigInt(files.length);
   if (batchMode === 'separate-outputs' || shared <= orderBounds.postageMax) return null;
@@ -140,10 +146,7 @@ function* parentFaults({ parents }: OrderTerms): Generator<OrderRefusal> {
   }
 }
 
-/**
- * Faults of an order that asks for inventory sats. Each sat needs the first input of a reveal, and an output of its
- * own.
- */
+/** Faults of an order of inventory sats. Each sat needs its own reveal, with the first input, and its own output. */
 export function* inventoryFaults({
   files,
   parents,
@@ -164,8 +167,8 @@ export function* inventoryFaults({
 }
 
 /**
- * Fault of an etching, which is a managed order. Anything that needs another transaction, or moves sats, is impossible
- * with it.
+ * Fault of an etching; null if there is none. An etching is a managed order, and cannot be combined with anything that
+ * needs another transaction or moves sats.
  */
 function etchingFault({
   type,
@@ -184,7 +187,7 @@ function etchingFault({
   return inventory === null ? null : alone('is not possible with rareSats.');
 }
 
-/** Faults of an order of mints, which is a managed order without inscriptions. */
+/** Faults of an order of mints. Such an order is managed, and has no inscriptions. */
 function* mintFaults(terms: OrderTerms, { count }: MintTerms): Generator<OrderRefusal> {
   const { type, files, parents, burn, inventory, etching } = terms;
   const alone = (why: string): OrderRefusal => refused('mint-alone', `An order of mints ${why}`);

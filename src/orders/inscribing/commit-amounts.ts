@@ -8,16 +8,16 @@ import { type Parts, p2trDust, p2trOutputWeight, spareOf, valueOf, weightWith } 
 /** Values of the outputs of a commit. */
 export interface CommitAmounts {
   readonly kind: 'amounts';
-  /** One for each reveal, in order. */
+  /** Values for each reveal, in the sequence of the reveals. */
   readonly reveals: readonly Pick<RevealLayout, 'committed' | 'feeInput'>[];
-  /** The last output; null: no change. */
+  /** Value of the change, which is the last output; null if there is no change. */
   readonly change: bigint | null;
 }
 
 /**
- * Plans an output for the cost of each reveal of a layout, and change if it is above P2TR's dust. The quote has one
- * input: the service pays for more inputs, from its outputs of the reveals. Refuses with `payment-short` and the
- * missing sats.
+ * Plans an output for the cost of each reveal of a layout, and a change output if the change is not below the dust
+ * limit of P2TR. The quote covers one input. The service pays for more inputs, from its outputs of the reveals. Refuses
+ * with `payment-short` and the missing sats if that is not enough.
  */
 export function commitAmounts(
   { feeRate }: Pick<OrderTerms, 'feeRate'>,
@@ -39,20 +39,26 @@ export function commitAmounts(
   return { kind: 'amounts', reveals: settled, change: null };
 }
 
-/** Inputs and outputs of a commit, all of the wallet: P2TR, spent by key. */
+/** Inputs and outputs of a commit. All belong to the wallet: they are P2TR, and the inputs are spent by key. */
 function partsOf(inputs: number, reveals: readonly RevealLayout[]): Parts {
   const outputs = reveals.reduce((count, { feeInput }) => count + (feeInput === null ? 1 : 2), 0);
   return { inputs, outputs, weight: inputs * keyInputWeight + outputs * p2trOutputWeight };
 }
 
-/** Adds sats to the output that pays the fee: if it is another one, the inscription keeps exactly its postage. */
+/**
+ * Adds sats to the output that pays the fee of the reveal. If that is the separate `feeInput`, the inscription's own
+ * output keeps exactly its postage.
+ */
 const withMoved = (
   { committed, feeInput }: RevealLayout,
   moved: bigint,
 ): Pick<RevealLayout, 'committed' | 'feeInput'> =>
   feeInput === null ? { committed: committed + moved, feeInput } : { committed, feeInput: feeInput + moved };
 
-/** Sats that each reveal gets in addition, or loses from our output. Null: our outputs do not have enough. */
+/**
+ * Sats that each reveal gets in addition, or loses from our output (negative). Null: our outputs do not have enough
+ * sats.
+ */
 function spread(rest: bigint, reveals: readonly RevealLayout[]): bigint[] | null {
   if (rest >= 0n) return [rest];
   let left = -rest;

@@ -12,21 +12,25 @@ import {
 import { type FileGroup, pointerOf, type SettledTerms } from './settled-terms.ts';
 
 /**
- * Bound of the planned weight of a reveal with several files: nodes relay 400,000, and partial payments add inputs
- * later. It includes the burn: nodes take both together up to 404,000, with room for a transaction that pays for them.
+ * Maximum planned weight of a reveal with several files, including its burn. Nodes relay 400,000, and partial payments
+ * may add inputs later. Nodes accept the reveal and the burn together up to 404,000; the difference leaves room for a
+ * transaction that pays for both.
  */
 const sharedRevealWeightMax = 390_000;
-/** A reveal that a miner takes directly must fit into a block, beside its header and coinbase. */
+/**
+ * Maximum weight of a reveal that a miner takes directly. The reveal must fit into a block, beside the header and
+ * coinbase.
+ */
 export const minedWeightMax = 3_900_000;
 
-/** A group, with the length of its leaf. */
+/** A group of files, with the length of the leaf that reveals them. */
 export interface LeafGroup extends FileGroup {
   readonly leafBytes: number;
 }
 
 /**
- * Files one after the other, as many in each reveal as fit. An etching without files still has a reveal, and each mint
- * is a group without files.
+ * Groups the files by reveal, in their sequence. Each reveal gets as many files as fit. An etching without files also
+ * gets a reveal, and each mint is a group without files.
  */
 export function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
   if (terms.mint !== null)
@@ -45,7 +49,7 @@ export function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
 }
 
 function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal {
-  // without a curse only one envelope fits into the first input, and so does one inventory sat
+  // an uncursed envelope needs the first input of its reveal for itself, and so does an inventory sat
   const isAlone = terms.uncurse || terms.inventory !== null;
   let count = 0;
   let leafBytes = revealScriptBytes([]);
@@ -55,7 +59,7 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
     const bytes = leafBytes + envelopeBytes(envelopeLengths(terms, { first }, file, count));
     const weight = revealWeight(terms, { first, count: count + 1 }, bytes);
     if (count > 0 && weight + burnWeight(terms, count + 1) > sharedRevealWeightMax) break;
-    // the bound of relaying is checked before the burn is added
+    // here the reveal is checked without the burn: the weight that nodes relay is a limit of the reveal alone
     if (weight > revealWeightMax(terms)) return tooLarge(terms, first + count, weight);
     leafBytes = bytes;
     count++;
@@ -64,9 +68,9 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
 }
 
 /**
- * Maximum weight of a reveal with one file. Without a miner it is what nodes relay. It is the same for burns, which are
- * sent together with their reveal; for inventory sats, which do not wait for a miner; and for etchings, because no
- * miner keeps the reveal until its commit is deep.
+ * Maximum weight of a reveal with one file. Without a miner, the maximum is the weight that nodes relay. The same
+ * maximum applies to burns, because they are sent together with their reveal; to inventory sats, because they do not
+ * wait for a miner; and to etchings, because no miner keeps the reveal until its commit is deep.
  */
 const revealWeightMax = ({ nonStandard, burn, inventory, etching }: OrderTerms): number =>
   nonStandard && !burn && inventory === null && etching === null ? minedWeightMax : standardWeightMax;
@@ -88,7 +92,8 @@ function tooLarge(terms: SettledTerms, file: number, weight: number): OrderRefus
 }
 
 /**
- * Bytes of the largest content with which the reveal of a file fits, if everything else stays; null: no content fits.
+ * Length of the largest content with which the reveal of a file would fit, with all other fields unchanged, in bytes;
+ * null if no content fits.
  */
 function largestContent(terms: SettledTerms, index: number, max: number): number | null {
   const file = terms.files[index];
@@ -99,7 +104,7 @@ function largestContent(terms: SettledTerms, index: number, max: number): number
     return revealWeight(terms, { first: index, count: 1 }, bytes) <= max;
   };
   if (!fits(1)) return null;
-  // a byte of content is at least one weight unit
+  // a byte of content weighs at least one unit, so the content has at most `max` bytes
   let [least, most] = [1, max];
   while (most - least > 1) {
     const middle = Math.floor((least + most) / 2);

@@ -6,7 +6,7 @@ import { valueOf } from './plan-amounts.ts';
 import { inscriptionOutputs } from './plan-transactions.ts';
 import { type FileGroup, pointerOf, type SettledTerms, settleTerms } from './settled-terms.ts';
 
-/** Values of an order's inputs, on which places depend. Sats. */
+/** Values of an order's inputs, in sats. The positions of inscriptions depend on them. */
 export interface SpentValues {
   readonly payments: readonly { readonly value: bigint }[];
   readonly parents: readonly { readonly value: bigint }[];
@@ -14,15 +14,16 @@ export interface SpentValues {
 
 export interface InscribedPlaces {
   readonly kind: 'places';
-  /** For each file, in order: the number of the payments' sats before the inscribed one. Ascending. */
+  /** For each file, in sequence: how many sats of the payments come before the inscribed sat. Ascending. */
   readonly places: readonly number[];
 }
 
 /**
- * Places of an order's inscriptions in the sats of its payments, which are spent one after the other. The places do not
- * depend on the order of the payments. Parents keep their own sats; their values matter only to pointers, which count
- * from the first sat of all. Refuses payments that do not pay for the commit (`payment-short`), and parents whose
- * values differ from those in the pointers (`parent-value-differs`).
+ * Positions of an order's inscriptions in the sats of its payments. The payments are spent one after the other, and the
+ * positions do not depend on the sequence of the payments. Parents keep their own sats. The values of parents matter
+ * only to pointers, because a pointer counts from the first sat of all outputs. Refuses payments that do not pay for
+ * the commit (`payment-short`), and parents whose values differ from the values in the pointers
+ * (`parent-value-differs`).
  */
 export function inscribedPlaces(
   terms: OrderTerms,
@@ -46,7 +47,7 @@ export function inscribedPlaces(
   return { kind: 'places', places };
 }
 
-/** Place of an inscription, from the first sat of the output that its reveal spends by leaf. */
+/** Position of an inscription, counted from the first sat of the output that its reveal spends by leaf. */
 function placeIn(terms: SettledTerms, reveal: FileGroup, place: number, parents: bigint): bigint {
   const pointer = pointerOf(terms, reveal, place);
   return pointer === null ? 0n : pointer - parents;

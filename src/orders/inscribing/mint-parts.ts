@@ -7,8 +7,8 @@ import type { MintTerms, OrderTerms } from './order-terms.ts';
 import type { Parts } from './plan-amounts.ts';
 
 /**
- * The runestone of a mint. Without edicts and pointer, the minted runes go to the first output, and so do other runes
- * of its input.
+ * The runestone of a mint. It has no edicts and no pointer, so the minted runes and any other runes of the input go to
+ * the first output.
  */
 export const mintRunestone = ({ id }: Pick<MintTerms, 'id'>): Runestone => ({
   kind: 'runestone',
@@ -25,7 +25,10 @@ export function minterScript({ receivers }: Pick<OrderTerms, 'receivers'>): Uint
   return receiver;
 }
 
-/** Inputs and outputs of a mint, without our output: in, an output of the commit; out, receiver and runestone. */
+/**
+ * Inputs and outputs of a mint, without our output. Input: an output of the commit. Outputs: the receiver and the
+ * runestone.
+ */
 export function mintParts(terms: Pick<OrderTerms, 'receivers'>, mint: MintTerms): Parts {
   return {
     inputs: 1,

@@ -25,19 +25,19 @@ import {
   settleTerms,
 } from './settled-terms.ts';
 
-/** A quoted reveal. */
+/** A reveal as planned for the quote. */
 export interface RevealLayout extends FileGroup {
   readonly leafBytes: number;
   readonly weight: number;
   readonly fee: bigint;
-  /** Our output of the reveal; with `burn`, of the transaction that burns. */
+  /** Our output of the reveal; with `burn`, our output of the transaction that burns. */
   readonly own: OwnOutput;
   readonly burn: { readonly weight: number; readonly fee: bigint } | null;
-  /** Value of the output that it spends by leaf. */
+  /** Value of the output that the reveal spends by leaf. */
   readonly committed: bigint;
   /**
-   * Value of a second input, spent by key: it exists if the first input must be the inscription's and hold exactly its
-   * postage.
+   * Value of a second input, spent by key. This input exists only if the first input must belong to the inscription and
+   * hold exactly its postage; null otherwise.
    */
   readonly feeInput: bigint | null;
 }
@@ -45,23 +45,26 @@ export interface RevealLayout extends FileGroup {
 /** The transactions of an order, with all their costs. */
 export interface OrderLayout {
   readonly kind: 'layout';
-  /** `direct`: one reveal spends the payment to its address. `wallet`: a commit of the wallet, then reveals. */
+  /**
+   * `direct`: a single reveal spends the payment directly. `wallet`: a commit of the wallet spends the payment, and
+   * reveals spend the commit.
+   */
   readonly paidTo: 'direct' | 'wallet';
   readonly postage: bigint;
   readonly reveals: readonly RevealLayout[];
   readonly commit: { readonly weight: number; readonly fee: bigint } | null;
   /** Fees of all transactions. */
   readonly minerFee: bigint;
-  /** `minerFee`, and what our outputs need beyond the shares: the chain's part of the price. */
+  /** The chain's part of the price: `minerFee`, and the sats that our outputs need beyond our shares. */
   readonly chainFee: bigint;
   readonly sizeFees: SizeFees;
 }
 
 /** The size fee of an order. */
 export interface SizeFees {
-  /** The least possible size fee: our outputs are chosen by it. */
+  /** The least possible size fee. The kinds of our outputs are chosen by this fee. */
   readonly least: bigint;
-  /** The whole size fee: the first reveal gets the part that our outputs add. */
+  /** The whole size fee. The first reveal gets the difference to `least`. */
   readonly all: bigint;
 }
 
@@ -70,15 +73,16 @@ export interface Revenue {
   /** Revenue without the size fee. */
   readonly amount: bigint;
   /**
-   * A percentage of the chain fee, rounded down; or the size fees of the quote, because a percentage of the later price
-   * would divide differently and choose other outputs.
+   * A percentage of the chain fee, rounded down, or the size fees of the quote. Later plans use the quote's fees,
+   * because a percentage of the later price would divide the sats differently and choose other outputs.
    */
   readonly size: { readonly percent: number } | SizeFees;
 }
 
 /**
- * Plans the transactions of an order before there is a payment: their exact weights need no keys, and only the lengths
- * of contents. Deterministic: later plans for the same terms have the same layout. Cost: linear in the files.
+ * Plans the transactions of an order before there is a payment. Their exact weights need no keys, and of the contents
+ * only the lengths. Deterministic: later plans for the same terms have the same layout. Cost: linear in the number of
+ * files.
  */
 export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | OrderRefusal {
   const fault = checkTerms(terms);
@@ -97,18 +101,19 @@ export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | 
   const isMined = groups.some((group) => isMinedDirectly(settled, group));
   const parted = partedFault(settled, groups, isMined);
   if (parted !== null) return parted;
-  // money at an address that only such a reveal can spend would be lost if no miner takes it
+  // an order with a reveal for a miner is paid to the wallet: only the reveal could spend a direct payment, so the
+  // payment would be lost if no miner took the reveal
   const isDirect = terms.type === 'direct' && groups.length === 1 && !revealsPostageFirst(terms) && !isMined;
   return priced(settled, revenue, groups, isDirect ? 'direct' : 'wallet');
 }
 
-/** Whether nodes may not relay a group's reveal, so that a miner takes it directly. */
+/** Whether a group's reveal is too heavy for nodes to relay, so that a miner must take it directly. */
 const isMinedDirectly = (terms: SettledTerms, group: LeafGroup): boolean =>
   revealWeight(terms, group, group.leafBytes) > standardWeightMax;
 
 /**
- * Fault of other files beside a file for a miner. If no miner takes its reveal, the order is refunded from its commit:
- * with other files, a part of the order could be delivered and the rest not.
+ * Fault of other files beside a file for a miner. If no miner takes the file's reveal, the whole order is refunded from
+ * its commit. With other files, a part of the order could be delivered and the rest not.
  */
 function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRefusal {
   const file = groups.find((group) => isMinedDirectly(terms, group))?.first ?? 0;
@@ -116,7 +121,7 @@ function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRef
   return refused('non-standard-alone', reason, { file });
 }
 
-/** Fault of files in several reveals, or beside each other; null: none. */
+/** Fault of an etching with several reveals, or of files beside a file for a miner; null if there is none. */
 function partedFault(
   terms: SettledTerms,
   groups: readonly LeafGroup[],
@@ -127,7 +132,8 @@ function partedFault(
 }
 
 /**
- * Fault of an etching with several reveals: they would be sent at different times, and could not be refunded together.
+ * Fault of an etching with several reveals. The reveals would be sent at different times, so they could not be refunded
+ * together.
  */
 function etchingParted([first]: readonly LeafGroup[]): OrderRefusal {
   const reason = `The files of an etching are in its one transaction, which has room for the first ${first?.count ?? 0} of them: order the others by themselves.`;
@@ -145,7 +151,7 @@ function priced(
   const minerFeeOf = (reveals: readonly RevealLayout[]): bigint =>
     reveals.reduce((sum, { fee, burn }) => sum + fee + (burn?.fee ?? 0n), commit?.fee ?? 0n);
 
-  // our outputs are chosen by the least possible size fee; the first reveal gets the rest
+  // the kinds of our outputs are chosen by the least possible size fee; the first reveal gets the rest of the size fee
   const { amount, size } = revenue;
   const least =
     'percent' in size
@@ -171,7 +177,7 @@ function priced(
 
 const percentOf = (amount: bigint, percent: number): bigint => (amount * BigInt(percent)) / 100n;
 
-/** Our part of each reveal, by its number of files. The first reveal gets the remainder. */
+/** Our share in each reveal, in proportion to its number of files. The first reveal gets the remainder. */
 function sharesOf(
   { files, mint }: OrderTerms,
   groups: readonly FileGroup[],
@@ -186,7 +192,7 @@ function sharesOf(
   return shares.map((share, index) => (index === 0 ? share + amount - given + sizeFee : share));
 }
 
-/** Sats of our outputs. They include the customer's postage if the inventory provides that of the inscriptions. */
+/** Sats of our outputs. They include the customer's postage if inventory sats are the postage of the inscriptions. */
 const amountOf = ({ inventory, postage, files }: SettledTerms, amount: bigint): bigint =>
   inventory === null ? amount : amount + postage * BigInt(files.length);
 
@@ -198,30 +204,33 @@ function revealOf(
 ): RevealLayout {
   if (terms.mint !== null) return mintOf(terms, terms.mint, group, share);
   const parts = revealParts(terms, group, group.leafBytes);
-  // postage from the inventory: the customer's postage is in our output
+  // if the postage comes from the inventory, the customer's postage is in our output instead
   const postage = terms.inventory === null ? terms.postage * BigInt(postagesOf(terms, group)) : 0n;
   const isApart = revealsPostageFirst(terms);
   if (!terms.burn) {
-    // the commit's output holds only our output and its fee, which without postage could be dust
+    // without postage, the commit's output pays only for our output and the fee, so it could be dust
     const isFeeAlone = isApart || (postage === 0n && paidTo === 'wallet');
     const own = ownOutputFor(parts, terms.feeRate, share, isFeeAlone ? p2trDust : 0n);
     return laidOut({ ...group, weight: own.weight, fee: own.fee, own, burn: null }, postage, isApart);
   }
   const weight = weightWith(parts, p2trOutputWeight);
   const anchors = postageOutputCount(terms, group);
-  // our output of the reveal pays for the burn, so it must be above dust
+  // our output of the reveal pays for the burn, so this output must not be dust
   const own = ownOutputFor(burnParts(anchors), terms.feeRate, share, p2trDust);
   const burn = { weight: own.weight, fee: own.fee };
   return laidOut({ ...group, weight, fee: feeOf(weight, terms.feeRate), own, burn }, postage, isApart);
 }
 
-/** One mint. Our output of it shows its block, so the customer pays for the output if our share is too small. */
+/**
+ * The layout of one mint. Our output of the mint shows in which block the mint is, so the output must exist. The
+ * customer pays for the output if our share is too small.
+ */
 function mintOf(terms: SettledTerms, mint: MintTerms, group: LeafGroup, share: bigint): RevealLayout {
   const own = ownOutputFor(mintParts(terms, mint), terms.feeRate, largest(share, p2trDust));
   return laidOut({ ...group, weight: own.weight, fee: own.fee, own, burn: null }, terms.postage, false);
 }
 
-/** Postages of a reveal: a premine's belongs to the only reveal. */
+/** Number of postages in a reveal. The postage of a premine is in the only reveal of its etching. */
 const postagesOf = (terms: SettledTerms, { count }: FileGroup): number =>
   terms.etching === null ? count : postageCount(terms);
 
@@ -236,7 +245,7 @@ function laidOut(
     : { ...reveal, committed: postage + costs, feeInput: null };
 }
 
-/** The reveals, with more sats for us in the first one. */
+/** Returns the reveals, with `more` additional sats in our output of the first reveal. */
 function withMore([first, ...others]: readonly RevealLayout[], more: bigint): readonly RevealLayout[] {
   if (first === undefined) return [];
   const own = { ...first.own, value: first.own.value + more };

@@ -3,7 +3,7 @@ import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { Etching } from '#kernel/runes/runestone/artifact.ts';
 import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** The bytes of a content, or only their number, which is enough for a price. */
+/** The bytes of a content, or only their number. The number is enough for a price. */
 export type Content = Uint8Array | number;
 
 /** One inscription of an order: a file, or a delegate with its fields. */
@@ -26,9 +26,9 @@ export interface ParentTerms {
 
 /** An inventory sat for one inscription. */
 export interface InventoryTerms {
-  /** Sats of the output that has it. */
+  /** Value of the output that contains the sat, in sats. */
   readonly value: bigint;
-  /** Sats of that output before it: 0, or enough for an output. */
+  /** Number of sats in that output before the inventory sat: 0, or enough for an output. */
   readonly place: bigint;
 }
 
@@ -38,39 +38,48 @@ export interface MintTerms extends SpacedRune {
   readonly count: number;
 }
 
-/** Outputs of a reveal's inscriptions: one for each, or one for all, a postage apart. */
+/**
+ * How the inscriptions of a reveal are put into outputs: one output for each inscription, or one output for all. In a
+ * shared output, the inscriptions are one postage apart.
+ */
 export type BatchMode = 'separate-outputs' | 'shared-output';
 
-/** Fields of an order that its transactions depend on. */
+/** Fields of an order on which its transactions depend. */
 export interface OrderTerms {
-  /** `direct`: the charge address is the commit output. `bulk`: paid to the wallet, which makes its own commit. */
+  /**
+   * `direct`: the payment to the charge address is the commit output. `bulk`: the customer pays the wallet, which makes
+   * its own commit.
+   */
   readonly type: 'direct' | 'bulk';
-  /** In the order of their indexes. */
+  /** In the sequence of their indexes. */
   readonly files: readonly FileTerms[];
   /** Scripts: one for all files, or one for each file. Not used if the inscriptions are burned. */
   readonly receivers: readonly Uint8Array[];
-  /** Sats of each inscription's output; `least`: the least that nodes relay to its receivers. */
+  /** Sats of each inscription's output. `least`: the smallest value that nodes relay to all receivers. */
   readonly postage: bigint | 'least';
-  /** Sats for 1,000 virtual bytes, Bitcoin Core's unit of fee rates: 2 sat/vB are 2,000. */
+  /** Fee rate in sats per 1,000 virtual bytes, the unit of Bitcoin Core. 2 sat/vB are 2,000. */
   readonly feeRate: bigint;
   readonly batchMode: BatchMode;
   readonly parents: readonly ParentTerms[];
-  /** Inscribe to an anchor, then send the anchor to an OP_RETURN output. */
+  /** Whether to inscribe to an anchor and then send the anchor to an OP_RETURN output. */
   readonly burn: boolean;
-  /** Inscribe only in ways that ord's rules before the jubilee would not curse. */
+  /** Whether to inscribe only in ways that ord's rules before the jubilee would not curse. */
   readonly uncurse: boolean;
-  /** Sats for the referral, for each file. */
+  /** Sats per file that the customer pays for the referral. */
   readonly additionalFee: bigint;
-  /** Whether a miner takes reveals that nodes do not relay (above 400,000 weight units). */
+  /** Whether there is a miner who takes reveals that nodes do not relay (above 400,000 weight units). */
   readonly nonStandard: boolean;
-  /** One for each file, in their order, each of an output of its own. Null: sats of the payments are inscribed. */
+  /**
+   * One inventory sat for each file, in the sequence of the files. Each sat is in its own output. Null: sats of the
+   * payments are inscribed.
+   */
   readonly inventory: readonly InventoryTerms[] | null;
   /**
-   * The rune that its reveal etches. The premine goes to the receiver in an output of its own. Such an order may have
-   * no files. Null: none.
+   * The rune that the order's reveal etches. The premine goes to the receiver in its own output. Such an order may have
+   * no files. Null: the order etches nothing.
    */
   readonly etching: Etching | null;
-  /** Mints for its receiver. Such an order has no files and no reveals. Null: none. */
+  /** Mints for the order's receiver. Such an order has no files and no reveals. Null: the order mints nothing. */
   readonly mint: MintTerms | null;
 }
 
@@ -102,7 +111,10 @@ export type OrderRefusalCode =
   | 'payment-short'
   | 'parent-value-differs';
 
-/** An order that cannot be made, or a transaction that cannot be planned. It is an expected outcome, never thrown. */
+/**
+ * The refusal of an order that cannot be made, or of a transaction that cannot be planned. A refusal is an expected
+ * result, and is never thrown.
+ */
 export interface OrderRefusal {
   readonly kind: 'refused';
   readonly code: OrderRefusalCode;
@@ -110,7 +122,7 @@ export interface OrderRefusal {
   readonly reason: string;
   /** Index of the faulty file, if the fault concerns one. */
   readonly file?: number;
-  /** Missing sats, if a payment is short. */
+  /** Number of missing sats, if a payment is too small. */
   readonly missing?: bigint;
 }
 
@@ -120,36 +132,41 @@ export const refused = (
   more: Pick<OrderRefusal, 'file' | 'missing'> = {},
 ): OrderRefusal => ({ kind: 'refused', code, reason, ...more });
 
-/** A refusal because payments lack `missing` sats for their transaction. */
+/** The refusal of payments that lack `missing` sats for their transaction. */
 export const shortOf = (missing: bigint, what: 'order' | 'transaction'): OrderRefusal =>
   refused('payment-short', `The payment is ${missing} sats short of what the ${what} costs.`, { missing });
 
-/** Whether a text is the stored reason of such a refusal. */
+/** Whether a text is the reason of a `payment-short` refusal. */
 export const isShortfall = (reason: string): boolean => /^The payment is \d+ sats short of /u.test(reason);
 
-/** The bounds of the public interface (section 8). */
+/** Limits of the public interface (section 8). */
 export const orderBounds = {
   files: 10_000,
   postageMin: 330n,
   postageMax: 10_000n,
   postageDefault: 546n,
-  /** Nodes relay nothing below 0.1 sat/vB (Bitcoin Core's DEFAULT_MIN_RELAY_TX_FEE since 28.3). */
+  /**
+   * Minimum fee rate. Nodes relay no transaction below 0.1 sat/vB (Bitcoin Core's DEFAULT_MIN_RELAY_TX_FEE since 28.3).
+   */
   feeRateMin: 100n,
   feeRateDefault: 2000n,
-  /** Nodes refuse to send at a higher rate (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
+  /**
+   * Maximum fee rate. Nodes refuse to send a transaction at a higher rate (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE,
+   * 0.1 BTC/kvB).
+   */
   feeRateMax: 10_000_000n,
-  /** A hundredth of a bitcoin: more is a mistake. */
+  /** Maximum additional fee: 0.01 bitcoin. More is a mistake. */
   additionalFeeMax: 1_000_000n,
-  /** Each is an input and an output of the reveal, and a tag of every envelope. */
+  /** Maximum number of parents. Each parent is an input and an output of the reveal, and a tag in every envelope. */
   parents: 100,
   /**
-   * Reveals of one order. 50 MB of files take 130. For each, an address is proven (3 ms) and a transaction is signed
-   * (16 ms), and all other orders wait for that.
+   * Maximum number of reveals of one order. 50 MB of files need 130 reveals. For each reveal, an address is proven (3
+   * ms) and a transaction is signed (16 ms), and all other orders wait meanwhile.
    */
   reveals: 150,
   /**
-   * Mints of one order. A commit with that many outputs weighs 172,000 of the 400,000 that nodes relay. Signing takes
-   * some milliseconds for each mint, and all other orders wait for that.
+   * Maximum number of mints of one order. A commit with 1000 outputs weighs 172,000 of the 400,000 that nodes relay.
+   * Signing takes a few milliseconds for each mint, and all other orders wait meanwhile.
    */
   mints: 1000,
 } as const;

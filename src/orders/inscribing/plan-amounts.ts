@@ -1,19 +1,19 @@
 import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { frameWeight, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
 
-/** OP_1 <4e73> (P2A): anyone can spend it, so anyone can pay for its transaction. */
+/** OP_1 <4e73> (P2A). Anyone can spend such an output, so anyone can pay for its transaction. */
 export const anchorScript = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
-/** A bare OP_RETURN: by this first byte, ord burns the inscriptions in the output. */
+/** A bare OP_RETURN. If a script starts with this byte, ord burns the inscriptions in the output. */
 export const burnScript = Uint8Array.of(0x6a);
 
-/** The least values that nodes relay (`dustOf`), for P2TR and for an anchor. */
+/** Smallest values that nodes relay (`dustOf`): of a P2TR output, and of an anchor. */
 export const p2trDust = 330n;
 export const anchorDust = 240n;
 
 export const p2trOutputWeight = outputWeight(new Uint8Array(34));
 export const anchorOutputWeight = outputWeight(anchorScript);
 
-/** The inputs and outputs of a transaction: their numbers, and their weight. */
+/** Inputs and outputs of a transaction: the number of each, and the weight of all. */
 export interface Parts {
   readonly inputs: number;
   readonly outputs: number;
@@ -27,7 +27,7 @@ export const weightWith = ({ inputs, outputs, weight }: Parts, output: number): 
 export const valueOf = (parts: readonly { readonly value: bigint }[]): bigint =>
   parts.reduce((sum, { value }) => sum + value, 0n);
 
-/** Our output of a transaction. With it we can pay for the transaction later (CPFP). */
+/** Our output of a transaction. By spending this output, we can pay for the transaction later (CPFP). */
 export interface OwnOutput {
   /** P2TR if it is worth keeping, else an anchor. */
   readonly kind: 'service' | 'anchor';
@@ -37,12 +37,13 @@ export interface OwnOutput {
   readonly fee: bigint;
 }
 
-/** Sats that our output of a reveal can give and stay P2TR. */
+/** Sats that our output of a reveal can lose and still be P2TR. */
 export const spareOf = ({ kind, value }: OwnOutput): bigint => (kind === 'service' ? value - p2trDust : 0n);
 
 /**
- * Our output if `share` sats are ours after the fee: P2TR if these are at least its dust, else an anchor. Its value and
- * the fee are at least `least` together. The customer pays what the share lacks.
+ * Our output if `share` sats are ours after the fee: P2TR if `share` is at least P2TR's dust limit, else an anchor. The
+ * output's value and the fee together are at least `least`. If the share is too small for that, the customer pays the
+ * difference.
  */
 export function ownOutputFor(parts: Parts, feeRate: bigint, share: bigint, least = 0n): OwnOutput {
   const kind = share >= p2trDust ? 'service' : 'anchor';
@@ -53,8 +54,8 @@ export function ownOutputFor(parts: Parts, feeRate: bigint, share: bigint, least
 }
 
 /**
- * Our output if `rest` sats remain for it and the fee. Null: they do not even pay for an anchor. Invariant: for the
- * rest of an output by `ownOutputFor`, the result is that output.
+ * Our output if `rest` sats remain for the output and the fee together. Null: `rest` does not even pay for an anchor.
+ * Invariant: if `rest` is the value and fee of an output of `ownOutputFor`, the result is the same output.
  */
 export function ownOutputFrom(parts: Parts, feeRate: bigint, rest: bigint): OwnOutput | null {
   for (const [kind, output, dust] of ownKinds) {

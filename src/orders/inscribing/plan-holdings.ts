@@ -9,14 +9,14 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { etchedHere } from '#kernel/runes/rune-id.ts';
 import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 
-/** Contents of an input, and the outputs for them in a plan. */
+/** Inscriptions and runes in an input, and the outputs of the plan that receive them. */
 export interface SentHoldings {
   readonly input: number;
-  /** Absent: nothing. */
+  /** Absent: the input holds nothing. */
   readonly holds?: Holdings | undefined;
-  /** The output for its inscriptions. */
+  /** Index of the output for the inscriptions. */
   readonly output: number;
-  /** The output for its runes. */
+  /** Index of the output for the runes. */
   readonly runesTo: number;
 }
 
@@ -25,11 +25,14 @@ export interface PlannedHoldings {
   readonly reveals?: readonly PlannedReveal[];
   /** Null: the plan has no runestone. */
   readonly runestone?: Runestone | null;
-  /** The output of runes that no edict moves. */
+  /** Index of the output for runes that no edict moves. */
   readonly rest: number;
 }
 
-/** A plan that names what its inputs hold, and where that goes. The wallet checks this before it signs. Pure. */
+/**
+ * Adds to a plan which inscriptions and runes its inputs hold, and which outputs receive them. The wallet checks this
+ * before it signs. Pure.
+ */
 export function withHoldings(
   plan: TransactionPlan,
   { sent, reveals = [], runestone = null, rest }: PlannedHoldings,
@@ -57,7 +60,7 @@ export function withHoldings(
   };
 }
 
-/** The premine of a runestone, which no edict moves. */
+/** The premine of a runestone. No edict moves the premine. */
 function premineOf(
   runestone: Runestone | null,
   output: number,
@@ -66,7 +69,7 @@ function premineOf(
   return premine === null || premine === 0 ? [] : [{ id: etchedHere, amount: premine, output }];
 }
 
-/** Contents of a plan's outputs, according to the plan. */
+/** Inscriptions and runes in each output of a plan, according to the plan. */
 export function namedOutputs(plan: TransactionPlan, txid: Txid): readonly Holdings[] {
   const { outputs, inscriptions = [], reveals = [], runes } = plan;
   if (inscriptions.length === 0 && reveals.length === 0 && runes === undefined)
@@ -85,7 +88,7 @@ interface Contents {
   readonly runes: RuneAmount[];
 }
 
-/** Sats before each input or output. */
+/** Number of sats before each input or output. */
 function startsOf(parts: readonly { readonly value: bigint }[]): readonly bigint[] {
   let start = 0n;
   return parts.map(({ value }) => (start += value) - value);

@@ -8,10 +8,10 @@ import { type Arrived, type OwnDestination, planOf, runestoneOutput, spent } fro
 import { postageOf } from './settled-terms.ts';
 
 /**
- * Plans one mint of an order. Input: its output of the commit. Outputs: the minted runes with one postage, ours, and
- * the runestone. Spends the whole output of the commit. Pure.
+ * Plans one mint of an order. Input: the commit's output for this mint, which is spent completely. Outputs: the minted
+ * runes with one postage, our output, and the runestone. Pure.
  *
- * @param committed output of the commit, at our own key
+ * @param committed output of the commit; its script is our own key
  */
 export function planMint(terms: OrderTerms, committed: Arrived, service: OwnDestination): TransactionPlan {
   const { mint, feeRate } = terms;
@@ -19,7 +19,7 @@ export function planMint(terms: OrderTerms, committed: Arrived, service: OwnDest
   const runestone = mintRunestone(mint);
   const postage = postageOf(terms);
   const own = ownOutputFrom(mintParts(terms, mint), feeRate, committed.value - postage);
-  // our output shows the mint's block, so an anchor is not enough
+  // our output shows in which block the mint is, so an anchor is not enough
   assert(own?.kind === 'service', 'a commit pays for our output of each mint');
   const plan = planOf(
     [spent(committed, 'key')],

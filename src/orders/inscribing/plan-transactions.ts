@@ -47,13 +47,13 @@ import {
   settleTerms,
 } from './settled-terms.ts';
 
-/** An output of the chain or the mempool that the wallet can spend. */
+/** An output in the chain or the mempool that the wallet can spend. */
 export interface Arrived extends OwnScript {
   readonly txid: Txid;
   readonly vout: number;
   readonly value: bigint;
   readonly script: Uint8Array;
-  /** Absent: it holds only its sats. */
+  /** Absent: the output holds only sats. */
   readonly holds?: Holdings;
 }
 
@@ -65,20 +65,21 @@ export interface OwnDestination {
 
 export interface RevealFunds {
   /**
-   * The first one is spent by leaf, and commits to this reveal. The others, which add sats or pay the fee, are spent by
-   * key.
+   * The first payment commits to this reveal, and is spent by leaf. The other payments add sats or pay the fee, and are
+   * spent by key.
    */
   readonly payments: readonly [Arrived, ...Arrived[]];
-  /** In the order of the terms. */
+  /** In the sequence of the terms. */
   readonly parents: readonly Arrived[];
-  /** The inventory output that the terms name for the file of this reveal; spent by key. */
+  /** The inventory output that the terms name for the file of this reveal. It is spent by key. */
   readonly inventory?: Arrived;
-  /** Destination of our output, unless only an anchor is possible. */
+  /** Destination of our output. Not used if only an anchor is possible. */
   readonly service: OwnDestination;
   /**
-   * Contents of a runestone that returns the parents' runes: without it they go to the first output, which is not a
-   * parent's if an inscription comes first. Or of one that leads runes of the payments to the inscription, if the first
-   * output belongs to the inventory. It is the last output, and the service pays for it.
+   * How a runestone moves runes. Without a runestone, all runes go to the first output. A route is needed in two cases.
+   * If an inscription is in the first output, the route returns the parents' runes. If the first output belongs to the
+   * inventory, the route sends runes of the payments to the inscription. The runestone is the last output, and the
+   * service pays for it.
    */
   readonly route?: RuneRoute;
 }
@@ -86,15 +87,15 @@ export interface RevealFunds {
 export interface CommitFunds {
   /** All are spent by key. */
   readonly payments: readonly [Arrived, ...Arrived[]];
-  /** One for each reveal of the layout, with its leaf. */
+  /** One destination for each reveal of the layout, with the leaf of the reveal. */
   readonly commits: readonly OwnDestination[];
-  /** Destination of the inputs that pay fees, if the layout has such inputs. */
+  /** Destination of the outputs that later pay the fees of reveals, if the layout has such outputs. */
   readonly feeInputs: OwnDestination;
   readonly change: OwnDestination;
 }
 
 export interface BurnFunds {
-  /** The reveal's anchors of kind `burn`, in order. */
+  /** The reveal's anchors of kind `burn`, in their sequence. */
   readonly anchors: readonly Omit<Arrived, keyof OwnScript>[];
   /** The reveal's output of kind `service`. */
   readonly payment: Arrived;
@@ -104,16 +105,16 @@ export interface BurnFunds {
 const opReturn = 0x6a;
 
 /**
- * Plans the reveal of some files of an order, with the outputs that arrived. It pays exactly the fee rate of the terms
- * for any inputs. The customer's outputs never get smaller, so the service pays for more inputs.
+ * Plans the reveal of some files of an order, with the outputs that arrived. The plan pays exactly the fee rate of the
+ * terms, whatever its inputs are. The customer's outputs never get smaller, so the service pays for additional inputs.
  *
- * Inputs: parents or an inventory output, then payments. Outputs: parents with what they brought, the inscriptions,
- * ours. The rest of an inventory output goes back to the inventory, before and after the inscription. A reveal that
- * needs its envelope in the first input begins with that input, and with the inscription's output
- * (`revealsPostageFirst`).
+ * Inputs: parents or an inventory output, then payments. Outputs: parents with their unchanged values, the
+ * inscriptions, our output. The unused sats of an inventory output go back to the inventory, in outputs before and
+ * after the inscription. If the envelope must be in the first input, the envelope's input and the inscription's output
+ * come first (`revealsPostageFirst`).
  *
- * Refuses with `payment-short` and the missing sats, and with `parent-value-differs` if the pointers, written for the
- * values of the terms, would move inscriptions into other outputs.
+ * Refuses with `payment-short` and the missing sats if the payments are not enough. Refuses with `parent-value-differs`
+ * if the pointers, which were written for the values of the terms, would move inscriptions into other outputs.
  */
 export function planReveal(
   terms: OrderTerms,
@@ -156,7 +157,7 @@ export function planReveal(
   return withRevealed(plan, settled, group, { ...funds, runestone });
 }
 
-/** The runestone of a reveal, which etches or leads runes; null: none. */
+/** The runestone of a reveal, which etches or moves runes; null if the reveal needs no runestone. */
 function runestoneOf(terms: SettledTerms, group: FileGroup, { route }: RevealFunds): Runestone | null {
   const etching = etchingRunestone(terms, group);
   assert(etching === null || route === undefined, 'a reveal that etches leads no other runes');
@@ -170,8 +171,9 @@ export const runestoneOutput = (runestone: Runestone): PlannedOutput => ({
 });
 
 /**
- * Names what a reveal spends and inscribes: everything in a parent goes to the parent's output, inscriptions of
- * payments go to the output of the first inscription, and runes go where the runestone leads them.
+ * Adds to the plan of a reveal which inscriptions and runes it spends and creates. Inscriptions and runes of a parent
+ * go to the parent's output. Inscriptions of payments go to the output of the first inscription. Runes of payments go
+ * to the output to which the runestone sends them.
  */
 function withRevealed(
   plan: TransactionPlan,
@@ -213,7 +215,7 @@ const sentTo = ({ holds }: Arrived, input: number, output: number, runesTo: numb
   runesTo,
 });
 
-/** The inscription, between the rests of the inventory output. */
+/** The outputs of the inscription, between outputs with the unused sats of the inventory output. */
 function withInventory(
   terms: SettledTerms,
   group: FileGroup,
@@ -242,7 +244,7 @@ function revealInputs(terms: SettledTerms, { payments, parents, inventory }: Rev
   return [...taken, ...kept, revealing, ...paying];
 }
 
-/** An output as an input of a plan. */
+/** Converts an output to an input of a plan. */
 export const spent = (
   { txid, vout, value, script, key, leafScript, leafHash }: Arrived,
   path: PlannedInput['path'],
@@ -259,7 +261,10 @@ export const spent = (
   path,
 });
 
-/** Each parent returns with all that it brought: to its owner with the last reveal, to its deposit before that. */
+/**
+ * Outputs of the parents, with their unchanged values. The last reveal returns each parent to its owner; earlier
+ * reveals return it to its deposit address.
+ */
 function parentOutputs(terms: SettledTerms, group: FileGroup, { parents }: RevealFunds): PlannedOutput[] {
   return parents.map(({ value, script, key, leafScript }, index) => {
     const owner = terms.parents[index];
@@ -270,8 +275,9 @@ function parentOutputs(terms: SettledTerms, group: FileGroup, { parents }: Revea
 }
 
 /**
- * Outputs of the inscriptions. Pointers count from the first sat of all outputs. If the parents' values differ from
- * those in the pointers, the first inscription's output takes the difference, and the others keep their places.
+ * Outputs of the inscriptions. Pointers count from the first sat of all outputs. If the parents' values differ from the
+ * values in the pointers, the first inscription's output absorbs the difference, and the other inscriptions keep their
+ * positions.
  */
 export function inscriptionOutputs(
   terms: SettledTerms,
@@ -286,7 +292,7 @@ export function inscriptionOutputs(
     return outputs.map((output) => ({ ...output, kind }));
   }
   const value = first.value - differs;
-  // in a shared output the second inscription must not move onto the first
+  // in a shared output, the second inscription must not move onto the sat of the first inscription
   const least = first.value - terms.postage + BigInt(dustOf(first.script));
   if (value >= least) return [{ ...first, value }, ...others].map((output) => ({ ...output, kind }));
   const reason = `The parents hold ${valueOf(parents)} sats, not the ${terms.parentsValue} that the order names, so its inscriptions cannot be placed: send the parents in outputs of their values.`;
@@ -306,7 +312,10 @@ function partsOf(
   return { inputs: inputs.length, outputs: outputs.length, weight: spending + paying };
 }
 
-/** The output that the burn will spend: P2TR, with the fee of the burn and our output of it. */
+/**
+ * Our output of the reveal, which the burn will spend: P2TR, with enough sats for the fee of the burn and for our
+ * output of the burn. Null: there are not enough sats.
+ */
 function ownBeforeBurn(terms: SettledTerms, parts: Parts, anchors: number, rest: bigint): OwnOutput | null {
   const weight = weightWith(parts, p2trOutputWeight);
   const fee = feeOf(weight, terms.feeRate);
@@ -328,8 +337,8 @@ function ownOutput({ kind, value }: OwnOutput, { script, own }: OwnDestination):
 }
 
 /**
- * The commit of an order that was paid to the wallet: an output with the cost of each reveal of its layout, and change
- * if that is worth an output (commit-amounts.ts).
+ * Plans the commit of an order that was paid to the wallet. The commit has an output with the cost of each reveal, and
+ * a change output if the change is worth one (commit-amounts.ts).
  */
 export function planCommit(
   terms: OrderTerms,
@@ -362,8 +371,8 @@ function commitOutputs(
 }
 
 /**
- * The transaction that burns a reveal's anchors: to an OP_RETURN output with all of their sats. Anyone may spend an
- * anchor, so both transactions are sent as one package.
+ * Plans the transaction that burns a reveal's anchors. All sats of the anchors go to an OP_RETURN output. Anyone may
+ * spend an anchor, so the reveal and the burn are sent as one package.
  */
 export function planBurn(
   terms: OrderTerms,
@@ -383,7 +392,10 @@ export function planBurn(
   return withHoldings(planOf(inputs, [burned, ownOutput(own, service)], terms.feeRate), { sent, rest: 1 });
 }
 
-/** A plan with two invariants: it pays exactly the fee rate, and its other sats all go to its outputs. */
+/**
+ * Creates a plan and checks its invariants: the plan pays exactly the fee rate, all other sats go to its outputs, and
+ * no output is dust.
+ */
 export function planOf(inputs: PlannedInput[], outputs: PlannedOutput[], feeRate: bigint): TransactionPlan {
   const fee = feeOf(plannedWeight({ inputs, outputs }), feeRate);
   const left = valueOf(inputs) - valueOf(outputs);

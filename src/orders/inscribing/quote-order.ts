@@ -6,14 +6,14 @@ import { layoutOrder, type OrderLayout } from './order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './order-terms.ts';
 import { pushBytesMax } from './reveal-script.ts';
 
-/** Prices of the service, in sats for one file. */
+/** Prices of the service, in sats per file. */
 export interface OrderPrices {
   readonly baseFee: bigint;
   readonly rareSatsFee: bigint;
   readonly collectionServiceFee: bigint;
-  /** For the creator of a collection. */
+  /** Price that goes to the creator of a collection. */
   readonly price: bigint;
-  /** Percentage of the chain fee, for orders that are not direct. A whole number. */
+  /** Size fee as a percentage of the chain fee, a whole number. Only orders that are not direct pay it. */
   readonly sizeFeePercent: number;
   readonly discounts: readonly Discount[];
 }
@@ -37,7 +37,7 @@ export interface QuotedTransaction {
   readonly kind: 'commit' | 'reveal' | 'burn' | 'mint';
   readonly weight: number;
   readonly fee: bigint;
-  /** Number of the files that it inscribes or burns, and the index of the first one. */
+  /** Number of files that the transaction inscribes or burns; `firstFile` is the index of the first of these files. */
   readonly files: number;
   readonly firstFile: number;
 }
@@ -45,11 +45,11 @@ export interface QuotedTransaction {
 /** The price of an order, in sats. */
 export interface OrderQuote extends Record<DiscountedFee, bigint> {
   readonly kind: 'quote';
-  /** Fees of all transactions, and sats that our outputs need to be relayed. */
+  /** Fees of all transactions, and the sats that our outputs need to be relayed. */
   readonly chainFee: bigint;
   readonly serviceFee: bigint;
   readonly sizeFee: bigint;
-  /** Sum for all files. */
+  /** Sum of the additional fees of all files. */
   readonly additionalFeeCharged: bigint;
   readonly postage: bigint;
   readonly count: number;
@@ -58,13 +58,14 @@ export interface OrderQuote extends Record<DiscountedFee, bigint> {
   readonly amount: bigint;
   readonly warnings: readonly OrderWarning[];
   readonly transactions: readonly QuotedTransaction[];
-  /** Layout that the transactions after the payment follow. */
+  /** Layout of the transactions that are made after the payment. */
   readonly layout: OrderLayout;
 }
 
 /**
- * The cost of an order: its exact transactions at the asked fee rate, and the formula of the public interface for the
- * rest. Invariant: `amount` is exactly the sum of all outputs and fees of the layout.
+ * Computes the price of an order. The chain fee comes from the exact transactions at the requested fee rate; the other
+ * fees follow the formula of the public interface. Invariant: `amount` is exactly the sum of all outputs and fees of
+ * the layout.
  */
 export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote | OrderRefusal {
   const { baseFee, rareSatsFee, collectionServiceFee } = prices;
@@ -118,9 +119,9 @@ function transactionsOf(
     : [{ kind: 'commit', ...commit, files: count, firstFile: 0 }, ...revealed];
 }
 
-/** From this value on an output can be moved without more sats, to any type of address (`dustOf`, P2PKH). */
+/** Smallest value of an output that can be sent to any type of address without adding sats (`dustOf`, P2PKH). */
 const movablePostage = 546n;
-/** Nodes before Bitcoin Core 28.3 relay nothing below 1 sat/vB. */
+/** Smallest fee rate that older nodes relay: before Bitcoin Core 28.3, it is 1 sat/vB. */
 const relayedFeeRate = 1000n;
 
 function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
@@ -165,7 +166,10 @@ function vindicatedWarning(terms: OrderTerms, layout: OrderLayout): OrderWarning
   return { code: 'vindicated', message };
 }
 
-/** Warning of fees that the miner keeps if an etching or mints fail; null: the order has neither. */
+/**
+ * Warning about fees that the miner keeps if an etching or mints fail; null if the order has no claimed name and no
+ * mints.
+ */
 function spentWarning(terms: OrderTerms, { commit, reveals: [mint] }: OrderLayout): OrderWarning | null {
   if (commit === null || mint === undefined) return null;
   if (terms.mint !== null) {
@@ -179,7 +183,7 @@ function spentWarning(terms: OrderTerms, { commit, reveals: [mint] }: OrderLayou
 
 const filesWords = (count: number): string => (count === 1 ? '1 inscription' : `${count} inscriptions`);
 
-/** Number of files that are not in the first envelope of the first input, or repeat a field. */
+/** Number of files that are vindicated: their envelope is not the first one of the first input, or repeats a field. */
 function vindicatedFiles(
   { files, parents, uncurse, inventory }: OrderTerms,
   { reveals }: OrderLayout,

@@ -5,10 +5,10 @@ import { type EnvelopeFields, revealScript } from './reveal-script.ts';
 import { type FileGroup, pointerOf, type SettledTerms, settleTerms } from './settled-terms.ts';
 
 /**
- * The leaf of a reveal: the script tree of the address of its commit output. All contents of these files must be there,
- * not only their lengths.
+ * The leaf of a reveal. It is the whole script tree of the commit output's address. The contents of all files must be
+ * given, not only their lengths.
  *
- * @param key x-only
+ * @param key x-only public key that must sign the reveal
  */
 export function revealLeaf(terms: OrderTerms, { first, count }: FileGroup, key: Uint8Array): Uint8Array {
   const settled = settleTerms(terms);

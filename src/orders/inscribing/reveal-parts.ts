@@ -36,11 +36,13 @@ export function revealParts(terms: SettledTerms, group: FileGroup, leafBytes: nu
   };
 }
 
-/** Maximum weight of a reveal: with a P2TR output of ours. */
+/** Maximum weight of a reveal. The maximum is reached if our output is P2TR. */
 export const revealWeight = (terms: SettledTerms, group: FileGroup, leafBytes: number): number =>
   weightWith(revealParts(terms, group, leafBytes), p2trOutputWeight);
 
-/** Weight of the inscriptions' outputs. Makes no objects, because groups are tried file by file. */
+/**
+ * Weight of the inscriptions' outputs. Creates no objects, because groups are tried file by file, so this runs often.
+ */
 function postageWeight(terms: OrderTerms, group: FileGroup): number {
   const scripts = outputScripts(terms);
   const [shared = anchorScript] = scripts;

@@ -12,15 +12,15 @@ export interface EnvelopeFields {
   /** Metadata as CBOR. */
   readonly metadata: Uint8Array | null;
   readonly delegate: InscriptionId | null;
-  /** In the order in which the inscription shows them. */
+  /** In the sequence in which the inscription shows the parents. */
   readonly parents: readonly InscriptionId[];
-  /** Number of the sat, among those of all outputs, that the inscription moves to. */
+  /** Position of the sat to which the inscription moves, counted from the first sat of all outputs. */
   readonly pointer: bigint | null;
   /** The push that claims the name of a rune (`runeCommitment`). */
   readonly rune: Uint8Array | null;
 }
 
-/** Lengths of an envelope's fields: enough to plan a transaction. */
+/** Lengths of an envelope's fields in bytes. The lengths are enough to plan a transaction. */
 export interface EnvelopeLengths {
   readonly contentType: number | null;
   readonly body: number | null;
@@ -36,15 +36,18 @@ export interface EnvelopeLengths {
 /** Fields that curse an envelope by ord's rules before the jubilee (inscription_updater.rs). */
 export type UncurseFault = 'pointer' | 'metadata' | 'parents';
 
-/** Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE: the longest push of a tapscript that nodes relay. */
+/** Maximum length of a push in a tapscript that nodes relay, in bytes (Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE). */
 export const pushBytesMax = 520;
-/** `<x-only key> OP_CHECKSIG` before the envelopes. */
+/** Bytes of `<x-only key> OP_CHECKSIG` before the envelopes. */
 const lockBytes = 1 + 32 + 1;
-/** OP_FALSE OP_IF "ord" and OP_ENDIF. */
+/** Bytes of OP_FALSE OP_IF "ord" and OP_ENDIF around the fields of an envelope. */
 const frameBytes = 1 + 1 + 4 + 1;
-/** OP_FALSE OP_IF and OP_ENDIF around a name that a leaf without envelopes claims. */
+/** Bytes of OP_FALSE OP_IF and OP_ENDIF around the claim of a name in a leaf without envelopes. */
 const claimFrameBytes = 1 + 1 + 1;
-/** The tag of a field: always a data push of one byte. OP_1 to OP_16 would be the curse `pushnum`. */
+/**
+ * Bytes of the tag of a field. A tag is always a data push of one byte, because OP_1 to OP_16 would cause the curse
+ * `pushnum`.
+ */
 const tagBytes = 2;
 
 const opFalse = 0x00;
@@ -55,9 +58,9 @@ const protocolId = Uint8Array.of(0x03, 0x6f, 0x72, 0x64);
 
 /**
  * The leaf of a reveal: the key that must sign, then one envelope for each inscription. ord reads exactly these fields
- * (indexer/parse). Invariant: its length is that of `revealScriptBytes`.
+ * (indexer/parse). Invariant: the leaf has the length that `revealScriptBytes` computes.
  *
- * @param claim claim of a rune name, for a leaf without envelopes; null: none
+ * @param claim push that claims a rune name, for a leaf without envelopes; null if the leaf claims no name
  */
 export function revealScript(
   key: Uint8Array,
@@ -70,7 +73,7 @@ export function revealScript(
   out.push(key);
   out.opcodes(opCheckSig);
   if (claim !== null) {
-    // this part is skipped, so nodes require no minimal push, and any name can be a data push
+    // nodes skip this part, so they do not require a minimal push here, and any name can be a data push
     out.opcodes(opFalse, opIf);
     out.push(claim);
     out.opcodes(opEndIf);
@@ -80,7 +83,7 @@ export function revealScript(
   return script;
 }
 
-/** Bytes of a leaf with these envelopes, and with a claim of `claim` bytes; null: without a claim. */
+/** Length in bytes of a leaf with these envelopes and a claim of `claim` bytes. `claim` null: without a claim. */
 export function revealScriptBytes(
   envelopes: readonly EnvelopeLengths[],
   claim: number | null = null,
@@ -89,7 +92,7 @@ export function revealScriptBytes(
   return envelopes.reduce((sum, envelope) => sum + envelopeBytes(envelope), lockBytes + claiming);
 }
 
-/** Bytes of an envelope in its script. */
+/** Length of an envelope in its script, in bytes. */
 export function envelopeBytes(lengths: EnvelopeLengths): number {
   const { body, metadata, parents } = lengths;
   let bytes = frameBytes;
@@ -103,7 +106,7 @@ export function envelopeBytes(lengths: EnvelopeLengths): number {
   return bytes;
 }
 
-/** Fields with one push. */
+/** Fields that need exactly one push. */
 const singleFields = [
   'contentType',
   'contentEncoding',
@@ -113,7 +116,7 @@ const singleFields = [
   'rune',
 ] as const;
 
-/** The lengths of the encoded fields. */
+/** Lengths of the encoded fields of an envelope, in bytes. */
 export function lengthsOf(fields: EnvelopeFields): EnvelopeLengths {
   return {
     contentType: textBytes(fields.contentType),
@@ -128,7 +131,7 @@ export function lengthsOf(fields: EnvelopeFields): EnvelopeLengths {
   };
 }
 
-/** The field by which an envelope is cursed, wherever it is; null: none. */
+/** The field that makes an envelope cursed in any input; null if there is no such field. */
 export function uncurseFault(
   lengths: Pick<EnvelopeLengths, 'pointer' | 'metadata' | 'parents'>,
 ): UncurseFault | null {
@@ -138,15 +141,16 @@ export function uncurseFault(
 }
 
 /**
- * An inscription id as the value of a field (ord inscription_id.rs): the txid in internal order, then the index in
- * little endian without trailing zero bytes.
+ * Encodes an inscription id as the value of a field (ord inscription_id.rs): the txid in internal byte order, then the
+ * index in little endian without trailing zero bytes.
  */
 export function idField(id: InscriptionId): Uint8Array {
   return withoutLastZeros(inscriptionIdBytes(id), 32);
 }
 
 /**
- * A pointer as the value of a field (ord inscription.rs, `pointer_value`): little endian without trailing zero bytes.
+ * Encodes a pointer as the value of a field (ord inscription.rs, `pointer_value`): little endian without trailing zero
+ * bytes.
  */
 export function pointerField(pointer: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
@@ -212,12 +216,15 @@ class ScriptWriter {
 
 const textBytes = (text: string | null): number | null => (text === null ? null : Buffer.byteLength(text));
 
-/** Bytes of a push with its opcode (`pushPrefix`, but nothing is made); an empty push is OP_0. */
+/**
+ * Length of a push with its opcode, in bytes. Same result as with `pushPrefix`, but creates no bytes. An empty push is
+ * OP_0.
+ */
 const pushBytes = (length: number): number => length + (length < 0x4c ? 1 : length <= 0xff ? 2 : 3);
 
 const chunksOf = (length: number): number => Math.ceil(length / pushBytesMax);
 
-/** Bytes of all pushes of a value, which is cut into the longest allowed ones. */
+/** Length of all pushes of a value, in bytes. The value is cut into pushes of the maximum length. */
 function chunkBytes(length: number): number {
   const last = length % pushBytesMax;
   return Math.floor(length / pushBytesMax) * pushBytes(pushBytesMax) + (last === 0 ? 0 : pushBytes(last));

@@ -4,18 +4,18 @@ import type { InventoryTerms, OrderTerms } from './order-terms.ts';
 import { anchorScript, largest, p2trDust, valueOf } from './plan-amounts.ts';
 import { idField } from './reveal-script.ts';
 
-/** The files of one reveal: `count` files of the order, from `first` on. */
+/** The files of one reveal: `count` files of the order, starting at index `first`. */
 export interface FileGroup {
   readonly first: number;
   readonly count: number;
 }
 
-/** Terms with values that are computed once for all files. */
+/** Terms, with additional values that are computed once for all files. */
 export interface SettledTerms extends OrderTerms {
-  /** The postage of the terms, or the least for all receivers. */
+  /** The postage of the terms in sats. `least` is replaced by the smallest value that nodes relay to all receivers. */
   readonly postage: bigint;
   readonly parentsValue: bigint;
-  /** The lengths of the parents' ids as fields. */
+  /** Lengths of the parents' ids as field values, in bytes. */
   readonly parentLengths: readonly number[];
 }
 
@@ -29,8 +29,9 @@ export function settleTerms(terms: OrderTerms): SettledTerms {
 }
 
 /**
- * Whether reveals spend the inscription's own output first, then parents and the inputs that pay the fee. An envelope
- * is uncursed only in the first input. Otherwise parents come first, so that they return whatever the payment is.
+ * Whether reveals spend the inscription's own output first, then parents and the inputs that pay the fee. This is
+ * needed because an envelope is uncursed only in the first input. Otherwise parents come first, so that they are
+ * returned whatever the value of the payment is.
  */
 export function revealsPostageFirst({ uncurse, parents }: Pick<OrderTerms, 'uncurse' | 'parents'>): boolean {
   return uncurse && parents.length > 0;
@@ -42,11 +43,11 @@ export function postageOf(
 ): bigint {
   if (terms.postage !== 'least') return terms.postage;
   const dusts = outputScripts(terms).map((script) => BigInt(dustOf(script)));
-  // the commit has an output with exactly the postage
+  // the commit then has a P2TR output with exactly the postage, which must not be dust
   return largest(...dusts, revealsPostageFirst(terms) ? p2trDust : 0n);
 }
 
-/** Scripts that inscriptions go to: one for all files, or one for each file. */
+/** Scripts that receive inscriptions: one for all files, or one for each file. */
 export function outputScripts({
   burn,
   receivers,
@@ -74,23 +75,31 @@ export function postageOutputs(
 export const postageOutputCount = ({ batchMode }: OrderTerms, { count }: FileGroup): number =>
   batchMode === 'shared-output' ? Math.min(1, count) : count;
 
-/** Whether a group is the last reveal: with it parents return to their owners, before that to their deposits. */
+/**
+ * Whether a group is the last reveal of an order. The last reveal returns parents to their owners; earlier reveals
+ * return parents to their deposit addresses.
+ */
 export const isLast = ({ files }: OrderTerms, { first, count }: FileGroup): boolean =>
   first + count === files.length;
 
-/** The sat that an inscription of a reveal moves to; null for the first one, which needs no pointer. */
+/**
+ * Position of the sat to which an inscription of a reveal moves, counted from the first sat of all outputs; null for
+ * the first inscription, which needs no pointer.
+ */
 export function pointerOf(
   terms: SettledTerms,
   group: Pick<FileGroup, 'first'>,
   place: number,
 ): bigint | null {
-  // with inventory, the envelope is in the second input
+  // with an inventory sat, the envelope is in the second input, so it needs a pointer
   const sat = inventoryOf(terms, group);
   if (sat !== null) return sat.place;
   return place === 0 ? null : terms.parentsValue + BigInt(place) * terms.postage;
 }
 
-/** The inventory sat of a reveal, which then has one file. Null: sats of the payments are inscribed. */
+/**
+ * The inventory sat of a reveal. A reveal with an inventory sat has one file. Null: sats of the payments are inscribed.
+ */
 export function inventoryOf(
   { inventory }: Pick<OrderTerms, 'inventory'>,
   { first }: Pick<FileGroup, 'first'>,
@@ -101,7 +110,7 @@ export function inventoryOf(
   return sat;
 }
 
-/** Sats of the inventory output that a reveal leaves, before the inscription and after it; 0: none. */
+/** Number of unused sats of the inventory output, before the inscription and after it. 0: there are no unused sats. */
 export function leftOfInventory(
   terms: SettledTerms,
   group: Pick<FileGroup, 'first'>,
@@ -110,6 +119,9 @@ export function leftOfInventory(
   return sat === null ? [0n, 0n] : [sat.place, sat.value - sat.place - terms.postage];
 }
 
-/** Whether the sats before an inventory sat, and those after its postage, can be outputs, or are 0. */
+/**
+ * Whether the sats before an inventory sat can be an output, or are 0. The same is required of the sats after the
+ * postage.
+ */
 export const isSpendable = ({ value, place }: InventoryTerms, postage: bigint): boolean =>
   [place, value - place - postage].every((sats) => sats === 0n || sats >= p2trDust);
