@@ -8,21 +8,27 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { agreedTip } from './audit.queries.ts';
 import type { Coin, Unspent } from './audited-order.ts';
 
-/** The two sides that an audit compares. */
+/** The two sides that an audit compares: the database and the node. */
 export interface ComparedParts {
-  /** Reads all of `chain` and `service`. */
+  /** Connection with the right to read all tables of the schemas `chain` and `service`. */
   readonly database: pg.Pool | pg.ClientBase;
   readonly node: BatchRpc;
   readonly signal?: AbortSignal;
 }
 
-/** The index, the payments and the node reach the same block within a second or two. */
+/**
+ * Maximum number of attempts to find the index, the payments and the node at the same block, and the pause between
+ * attempts in ms. They usually reach the same block within two seconds.
+ */
 const tipTries = 60;
 const tipTryMs = 500;
 
 export const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Reads rows and asks the node about outputs, all at one block. Throws `audit_impossible`. */
+/**
+ * Reads rows and asks the node about outputs, all at the same block. Throws `audit_impossible` if the index, the
+ * payments and the node do not reach the same block in time.
+ */
 export async function atOneBlock<Read>(
   { database, node, signal }: ComparedParts,
   readRows: (tx: pg.ClientBase) => Promise<Read>,
@@ -33,7 +39,7 @@ export async function atOneBlock<Read>(
     const found = await withTransaction(database, (tx) => readAt(tx, readRows), snapshot);
     if (found === null) continue;
     const unspent = await unspentOf(node, questions(found.read), signal);
-    // if the chain changed meanwhile, the rows and the node's answers are of two chains
+    // if the tip changed meanwhile, the rows and the node's answers may belong to different chains
     if ((await bestBlock(node)) === found.tip) return { read: found.read, unspent };
   }
   throw new AppError(
@@ -50,12 +56,15 @@ async function readAt<Read>(
   return tip === null ? null : { tip, read: await readRows(tx) };
 }
 
-/** Concurrent requests: bitcoind works on four at once, and others need it too. */
+/** Maximum number of concurrent requests. bitcoind works on four requests at once, and other parts need it too. */
 const lanes = 2;
-/** Questions in one request. The node answers each in about 10 µs; a request for each would take 30 times as long. */
+/**
+ * Maximum number of outputs in one request. The node needs about 10 µs per output; separate requests would take 30
+ * times as long.
+ */
 const askedAtOnce = 100;
 
-/** Outputs that are unspent in the node's best chain. Spending in its mempool does not count. */
+/** Outputs that are unspent in the node's best chain. Transactions in the mempool are ignored. */
 async function unspentOf(
   node: BatchRpc,
   outpoints: readonly string[],
@@ -80,7 +89,7 @@ async function unspentOf(
 }
 
 interface TxOut {
-  /** Bitcoins. */
+  /** In bitcoins. */
   readonly value: number;
   readonly scriptPubKey: { readonly hex: string };
 }

@@ -9,10 +9,13 @@ import type {
   Unspent,
 } from './audited-order.ts';
 
-/** Kinds of outputs that the wallet can spend. Its table of coins must have all of them. */
+/** Kinds of outputs that the wallet can spend. The wallet's table of coins must contain all such outputs. */
 const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change', 'bump']);
 
-/** Listed coins in blocks that no payment or plan of the order explains: the node must say whether they are unspent. */
+/**
+ * Listed coins in blocks that no payment and no plan of the order explains. The node must be asked whether they are
+ * unspent.
+ */
 export function unexplainedCoins(order: AuditedOrder, mined: ReadonlySet<string>): Coin[] {
   const known = new Set([
     ...expectedCoins(order, mined).map(({ outpoint }) => outpoint),
@@ -22,9 +25,10 @@ export function unexplainedCoins(order: AuditedOrder, mined: ReadonlySet<string>
 }
 
 /**
- * Differences of the wallet's table of coins: own outputs in blocks that it lacks, coins that it lists but the chain
- * does not have, and coins with another holder than payments and plans say. The table is checked, never trusted. Empty
- * while the coins of an earlier version are still being listed. Pure.
+ * Differences between the wallet's table of coins and the chain. `unlisted`: an own output in a block that the table
+ * lacks. `not-there`: a listed coin that the chain does not have. `holder`: a coin whose listed holder differs from the
+ * one that payments and plans determine. The table is checked, never trusted. Empty while the coins of an earlier
+ * version are still being listed. Pure.
  */
 export function listedFaults(
   order: AuditedOrder,
@@ -53,7 +57,10 @@ const difference = (
   chain: bigint,
 ): OrderDifference => ({ kind, where, ledger, chain });
 
-/** `mayBeFree` is null if other orders also decide whether the coin is free. */
+/**
+ * Whether a coin is wrongly listed as free, or wrongly as not free. `mayBeFree` is null if other orders also decide;
+ * the coin is then not checked.
+ */
 const isWrong = ({ isFree }: ListedCoin, mayBeFree: boolean | null): boolean =>
   mayBeFree !== null && isFree !== mayBeFree;
 
@@ -61,7 +68,7 @@ interface ExpectedCoin extends Coin {
   readonly mayBeFree: boolean | null;
 }
 
-/** Outputs in blocks at scripts of the wallet, spent ones included. */
+/** Outputs in blocks at scripts of the wallet, including spent outputs. */
 function expectedCoins(order: AuditedOrder, mined: ReadonlySet<string>): ExpectedCoin[] {
   const { payments, transactions } = order;
   const spent = plannedToSpend(transactions);
@@ -79,13 +86,16 @@ function expectedCoins(order: AuditedOrder, mined: ReadonlySet<string>): Expecte
   return [...payments.map((payment) => ({ ...payment, mayBeFree: false })), ...made];
 }
 
-/** Change of an operator's coin that a return spent. */
+/**
+ * Whether a transaction is a return that spends a coin of the operator. Its output at our script is then the change of
+ * that coin.
+ */
 const isOfOperator = ({ kind, plan }: AuditedTransaction): boolean =>
   kind === 'return' && plan.inputs.some(({ isOperator }) => isOperator === true);
 
 /**
- * Whether a transaction's output at our script is the service's: the order is delivered, and no customer's money is in
- * it.
+ * Whether a transaction's output at our script belongs to the service. This is true if the order is delivered, and the
+ * output contains no customer's money. Null: other orders also decide.
  */
 function isOurs(order: AuditedOrder, { kind, index, plan }: AuditedTransaction): boolean | null {
   const isDelivered = order.state === 'completed';
@@ -104,7 +114,7 @@ function isOurs(order: AuditedOrder, { kind, index, plan }: AuditedTransaction):
   return isDelivered && paid - order.amount < p2trDust;
 }
 
-/** Outputs that the order's own transactions spend, mined or not. */
+/** Outputs that the order's own transactions spend, whether these transactions are mined or not. */
 const plannedToSpend = (transactions: readonly AuditedTransaction[]): ReadonlySet<string> =>
   spentBy(transactions.filter(({ kind, isSuperseded }) => kind !== 'bump' && !isSuperseded));
 

@@ -7,13 +7,16 @@ import { type AuditedCollectionOrder, faultsOfCollectionOrder } from './collecti
 import { nextCollectionOrders } from './collection-orders.queries.ts';
 import type { CollectionDifferenceKind } from './differences.ts';
 
-/** A difference between the numbers stored for a collection and those of its rows, its orders and their ledger. */
+/**
+ * A difference between the numbers stored for a collection and the numbers that follow from its rows, its orders and
+ * their ledger.
+ */
 export interface CollectionDifference {
   readonly collection: string;
   readonly kind: CollectionDifferenceKind;
-  /** A phase or an order, as people read it; null: the whole collection. */
+  /** The phase or order that differs, in a form for people; null: the whole collection differs. */
   readonly where: string | null;
-  /** Items; for `earned`, sats. */
+  /** Number of items; for `earned`, sats. */
   readonly noted: bigint;
   readonly found: bigint;
 }
@@ -21,9 +24,9 @@ export interface CollectionDifference {
 type CollectionAuditParts = Pick<AuditParts, 'database' | 'signal' | 'rest' | 'looks'>;
 
 /**
- * Proves the counters of collections against their items and orders, the items against the states of orders, and what
- * creators earned against prices and the ledger. A collection that differs is checked again: its orders may be in the
- * middle of a step. Asks no node, and changes nothing.
+ * Compares the counters of collections with their items and orders, the items with the states of orders, and the
+ * earnings of creators with prices and the ledger. A collection that differs is checked again, because its orders may
+ * be in the middle of a step. Asks no node, and changes nothing.
  */
 export async function auditCollections(parts: CollectionAuditParts): Promise<CollectionDifference[]> {
   const { database, signal, looks = looksUsual } = parts;
@@ -39,8 +42,8 @@ export async function auditCollections(parts: CollectionAuditParts): Promise<Col
 }
 
 /**
- * Whether a difference may be intended: a creator may list fewer items for an address than it has paid for. It is
- * reported, but the service still counts as sound.
+ * Whether a difference may be intended. A creator may list fewer items for an address than the address has paid for.
+ * Such a difference is reported, but does not make the service unhealthy.
  */
 export const mayBeMeant = ({ kind }: Pick<CollectionDifference, 'kind'>): boolean => kind === 'allowance';
 

@@ -5,15 +5,18 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { coinFaults } from './audit-order.ts';
 import type { OrderDifference, Unspent } from './audited-order.ts';
 
-/** Funds of the operator with everything that the database and the ledger say about them, at one moment. */
+/** Funds of the operator, with the data of the database and the ledger about them, read at one moment. */
 export interface AuditedFunds {
   readonly coins: readonly FundCoin[];
   readonly entries: readonly LedgerEntry[];
-  /** Outpoints of free coins of the funds in the wallet's table; null: earlier coins are not all listed yet. */
+  /**
+   * Outpoints of free coins of the funds in the wallet's table. Null: the coins of an earlier version are still being
+   * listed.
+   */
   readonly listed: ReadonlySet<string> | null;
 }
 
-/** Coins that must be unspent at the addresses for funds. */
+/** Coins at the addresses for funds that must be unspent. */
 const coinsOf = ({ coins }: AuditedFunds) =>
   coins
     .filter(({ height, spending }) => height !== null && spending !== 'mined')
@@ -27,7 +30,7 @@ const coinsOf = ({ coins }: AuditedFunds) =>
 export const questionsOfFunds = (funds: AuditedFunds): string[] =>
   coinsOf(funds).map(({ outpoint }) => outpoint);
 
-/** All differences of the funds, from blocks, node and ledger at one block. Pure. */
+/** All differences of the funds. Blocks, node and ledger must be read at the same block. Pure. */
 export function auditFunds(funds: AuditedFunds, unspent: Unspent): OrderDifference[] {
   const booked = balanceOf(funds.entries);
   const received = balanceOf(fundEntries(funds.coins));

@@ -6,15 +6,15 @@ import { listedFaults, unexplainedCoins } from './audit-coins.ts';
 import type { AuditedOrder, AuditedTransaction, Coin, OrderDifference, Unspent } from './audited-order.ts';
 import type { DifferenceKind } from './differences.ts';
 
-/** Kinds of outputs at scripts of the wallet. */
+/** Kinds of outputs that are at scripts of the wallet. */
 const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change', 'bump']);
 const opReturnHex = '6a';
-/** States in which the ledger has every transaction that blocks have. */
+/** States in which the ledger must contain every transaction of the order that is in a block. */
 const settledStates: ReadonlySet<OrderState> = new Set<OrderState>(['completed', 'refunded']);
 
 /**
- * Outputs to ask the node about: those that should be unspent at our scripts, and those that show whether a transaction
- * is in a block if nothing else shows it. Pure.
+ * Outputs to ask the node about. First, outputs that should be unspent at our scripts. Second, outputs of transactions
+ * that are not known to be in a block: an unspent output shows that its transaction is mined. Pure.
  */
 export function questionsOf(order: AuditedOrder): string[] {
   const known = knownMined(order);
@@ -23,14 +23,14 @@ export function questionsOf(order: AuditedOrder): string[] {
   const asked = new Set(coins.map(({ outpoint }) => outpoint));
   for (const { txid, plan } of open) {
     for (const [vout, { kind }] of plan.outputs.entries()) {
-      // the index knows the outputs with inscriptions, which can be 10,000
+      // outputs with inscriptions are not asked: the index knows them, and there can be 10,000
       if (kind !== 'postage') asked.add(`${txid}:${vout}`);
     }
   }
   return [...asked];
 }
 
-/** All differences of an order, from blocks, index, node and ledger at one block. Pure. */
+/** All differences of an order. Blocks, index, node and ledger must be read at the same block. Pure. */
 export function auditOrder(order: AuditedOrder, unspent: Unspent): OrderDifference[] {
   const mined = minedOf(order, unspent);
   const counted = countedOf(order);
@@ -46,7 +46,10 @@ export function auditOrder(order: AuditedOrder, unspent: Unspent): OrderDifferen
   ];
 }
 
-/** Transactions that the index or the payments have in a block, and transactions whose outputs they spend. */
+/**
+ * Transactions that are in a block according to the index or the payments, and the order's transactions whose outputs
+ * these spend.
+ */
 function knownMined({ transactions }: AuditedOrder): Set<string> {
   const mined = new Set(
     transactions
@@ -56,7 +59,7 @@ function knownMined({ transactions }: AuditedOrder): Set<string> {
   return withAncestors(transactions, mined);
 }
 
-/** Known mined transactions, and those of which the node has an unspent output. */
+/** Transactions that are known to be mined, and transactions of which the node has an unspent output. */
 function minedOf(order: AuditedOrder, unspent: Unspent): Set<string> {
   const mined = knownMined(order);
   for (const { txid, plan } of order.transactions) {
@@ -65,20 +68,22 @@ function minedOf(order: AuditedOrder, unspent: Unspent): Set<string> {
   return withAncestors(order.transactions, mined);
 }
 
-/** Adds the order's transactions that mined ones spend: a mined transaction has mined inputs. */
+/**
+ * Adds the order's transactions that mined transactions spend, because the inputs of a mined transaction are mined too.
+ */
 function withAncestors(transactions: readonly AuditedTransaction[], mined: Set<string>): Set<string> {
   const byTxid = new Map(transactions.map((transaction) => [transaction.txid, transaction]));
   for (const txid of mined) {
     for (const { outpoint } of byTxid.get(txid)?.plan.inputs ?? []) {
       const ancestor = shownTxidOf(outpoint);
-      // iteration of a set includes what is added during it
+      // the loop also visits elements that are added to the set during the loop
       if (byTxid.has(ancestor)) mined.add(ancestor);
     }
   }
   return mined;
 }
 
-/** Outputs that should be unspent at our scripts if blocks have these transactions. */
+/** Outputs that should be unspent at our scripts if the transactions in `mined` are in blocks. */
 function coinsOf(
   { payments, transactions, spentByOthers }: AuditedOrder,
   mined: ReadonlySet<string>,
@@ -94,7 +99,7 @@ function coinsOf(
   return [...payments, ...made].filter(({ outpoint }) => !spent.has(outpoint));
 }
 
-/** Our transactions that the ledger counts. */
+/** Our transactions that have entries in the ledger. */
 const countedOf = ({ ledger }: AuditedOrder): Set<string> =>
   new Set(ledger.filter(({ isReceipt }) => !isReceipt).map(({ txid }) => txid));
 
@@ -128,13 +133,13 @@ function countingFaults(
   ];
 }
 
-/** Accounts whose sats left our scripts. The other accounts hold what is still there, anchors included. */
+/**
+ * Accounts whose sats left our scripts. The other accounts contain the sats that are still at our scripts, including
+ * anchors.
+ */
 const leftAccounts = ['postage', 'fee', 'outside'] as const satisfies readonly LedgerAccount[];
 
-/**
- * Compares balances of the order's accounts with the sums of its payments and of the transactions that the ledger
- * counts.
- */
+/** Compares balances of the order's accounts with the sums of its payments and of its transactions in the ledger. */
 function sumFaults(order: AuditedOrder, counted: ReadonlySet<string>): OrderDifference[] {
   const { ledger } = order;
   const balances = balancesOf(ledger);
@@ -150,15 +155,15 @@ function sumFaults(order: AuditedOrder, counted: ReadonlySet<string>): OrderDiff
     ['fee', booked('fee'), left.fee],
     ['held', kept, paid - left.outside - left.postage - left.fee],
   ];
-  // the operator bears the cost of bumps, whatever the order earned
+  // the operator pays for bumps, whatever the order earned, so this account may be negative
   const bumped = order.transactions
     .filter(({ kind, txid }) => kind === 'bump' && counted.has(txid))
     .reduce((all, { fee }) => all + fee, 0n);
-  // and what returns take from the operator's coins
+  // the operator also pays the sats that returns take from the operator's coins
   const returned = order.transactions
     .filter(({ txid }) => counted.has(txid))
     .reduce((all, { plan }) => all + takenFromOperator(plan), 0n);
-  // sats of the inventory that stay with inscriptions came from the inventory
+  // the inventory pays the sats that stay with inscriptions on inventory sats
   const given = order.transactions
     .filter(({ txid }) => counted.has(txid))
     .reduce((all, { plan }) => all + givenByInventory(plan), 0n);
@@ -185,7 +190,7 @@ function balancesOf(ledger: AuditedOrder['ledger']): ReadonlyMap<LedgerAccount, 
   return balances;
 }
 
-/** Sats that counted transactions paid to others, by account. */
+/** Sats that the transactions in the ledger paid to others, by account. */
 function leftBy(
   { transactions }: AuditedOrder,
   counted: ReadonlySet<string>,
@@ -196,7 +201,8 @@ function leftBy(
   for (const { txid, plan, fee } of there) {
     left.fee += fee;
     for (const [vout, { kind, value }] of plan.outputs.entries()) {
-      // a parent that the next reveal spends stays at its deposit, and the next transaction burns what is on an anchor
+      // a spent output has not left our scripts: the next reveal spends a parent at its deposit, and the burn spends an
+      // anchor
       if (spent.has(`${txid}:${vout}`)) continue;
       const account = leftAccounts.find((name) => name === accountOfOutput(kind));
       if (account !== undefined) left[account] += BigInt(value);
@@ -208,15 +214,15 @@ function leftBy(
 const sumOf = (lines: readonly { readonly sats: bigint }[]): bigint =>
   lines.reduce((all, { sats }) => all + sats, 0n);
 
-/** Difference of one output that should be unspent at a script of ours. */
+/** Difference of an output that should be unspent at one of our scripts. Empty if the node has the same output. */
 export function coinFaults({ outpoint, value, script }: Coin, found: Coin | undefined): OrderDifference[] {
   if (found !== undefined && found.value === value && found.script === script) return [];
   return [{ kind: 'missing', where: outpoint, ledger: value, chain: found?.value ?? 0n }];
 }
 
 /**
- * Each inscription of a counted reveal must be in an output for it, at the script of its receiver; that of a burn, in
- * an OP_RETURN output.
+ * Differences of deliveries. Each inscription of a reveal in the ledger must be in an output of the reveal at the
+ * script of its receiver. An inscription of a burn must be in an OP_RETURN output.
  */
 function deliveryFaults(
   { transactions, receivers }: AuditedOrder,
@@ -237,15 +243,15 @@ function deliveryFaults(
 }
 
 /**
- * Counts the inscriptions of a reveal or a burn that are where they should be. `first` is the place of its first file
- * in the order.
+ * Counts the inscriptions of a reveal or a burn that are in the right output. `first` is the index of the transaction's
+ * first file in the order.
  */
 function deliveredBy(
   { kind, plan, files, inscriptions }: AuditedTransaction,
   receivers: readonly string[],
   first: number,
 ): number {
-  // two inscriptions on one sat are one delivery too few
+  // a set, because two inscriptions on the same sat are only one correct delivery
   const places = new Set<string>();
   for (const { index, vout, offset, script } of inscriptions) {
     const output = vout === null ? undefined : plan.outputs[vout];
@@ -253,7 +259,7 @@ function deliveredBy(
       continue;
     const receiver = receivers.length > 1 ? receivers[first + index] : receivers[0];
     const isAtReceiver = output.kind === 'postage' && output.script === receiver;
-    // before its burn, an inscription is on the anchor of its reveal
+    // until the burn, an inscription is on the anchor of its reveal
     const isToBurn = output.kind === 'burn' && output.script.startsWith(opReturnHex) === (kind === 'burn');
     if (isAtReceiver || isToBurn) places.add(`${vout}:${offset}`);
   }

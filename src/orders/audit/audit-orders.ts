@@ -13,47 +13,50 @@ import { type AuditedFunds, auditFunds, questionsOfFunds } from './audit-funds.t
 import { auditOrder, questionsOf } from './audit-order.ts';
 import type { NamedOrder, OrderDifference } from './audited-order.ts';
 
-/** A difference, with the order that has it. */
+/** A difference, and the order to which it belongs. */
 export interface AuditDifference extends OrderDifference {
   readonly order: NamedOrder;
 }
 
 export interface Audit {
   readonly orders: number;
-  /** Orders with a difference. */
+  /** Number of orders with a difference. */
   readonly differing: number;
-  /** Sats that each account holds. `outside` is negative: the sum of all others. */
+  /** Sats of each account. `outside` is negative, because the sum of all accounts is 0. */
   readonly balances: readonly { readonly account: LedgerAccount; readonly sats: bigint }[];
-  /** Differences of the first orders that differ. */
+  /** Differences of the first orders that differ, at most `toldMax` orders. */
   readonly differences: readonly AuditDifference[];
   /** Differences of the funds of the operator. */
   readonly funds: readonly OrderDifference[];
 }
 
 export interface AuditParts extends ComparedParts {
-  /** Waits between two pages; receives the time that the last one took. */
+  /** Waits between two pages. Receives the time that the last page took, in ms. */
   readonly rest?: (workedMs: number) => Promise<void>;
-  /** How often an order that differs is checked: it may be in the middle of a step. */
+  /** Maximum number of times that an order that differs is checked again. It may be in the middle of a step. */
   readonly looks?: number;
 }
 
-/** Orders whose differences are listed. All are counted. */
+/** Maximum number of orders whose differences are listed. All orders that differ are counted. */
 const toldMax = 1000;
-/** More orders than can be in the middle of a step at once: if there are more, they really differ. */
+/**
+ * Maximum number of orders that are checked again. Fewer orders than that are in the middle of a step at once, so any
+ * further orders really differ.
+ */
 const lookedAgainMax = 10_000;
-/** A round of all orders takes seconds after a new block. */
+/** Usual maximum number of repeated checks. After a new block, processing all orders takes seconds. */
 export const looksUsual = 6;
 export const lookAgainMs = 2_000;
 /**
- * Longer pause after these looks: a round may take long, if it sends 50 MB or asks the node about a thousand
- * transactions.
+ * Pause between checks after the first `looksUsual` checks, in ms. It is longer, because processing all orders may take
+ * long if 50 MB are sent, or if the node is asked about a thousand transactions.
  */
 const lookLaterMs = 30_000;
 
 /**
- * Proves the ledger of all orders against the chain and the index, page by page. Each page is compared at one block
- * that the index, the payments and the node have reached; an order that differs is checked again. Changes nothing.
- * Throws `audit_impossible` if they do not reach the same block in time, and the codes of NodeRpc.
+ * Compares the ledger of all orders with the chain and the index, page by page. Each page is compared at a block that
+ * the index, the payments and the node have all reached. An order that differs is checked again. Changes nothing.
+ * Throws `audit_impossible` if the three do not reach the same block in time, and the codes of NodeRpc.
  */
 export async function auditOrders(parts: AuditParts): Promise<Audit> {
   const { orders, suspects } = await auditAll(parts);
@@ -72,7 +75,7 @@ export async function auditOrders(parts: AuditParts): Promise<Audit> {
   };
 }
 
-/** Checks each order once; counts all, and collects those that differ. */
+/** Checks each order once. Counts all orders, and collects the ids of orders that differ. */
 async function auditAll(parts: AuditParts): Promise<{ orders: number; suspects: string[] }> {
   const { database, signal, rest } = parts;
   const suspects = new Set<string>();
@@ -90,7 +93,7 @@ async function auditAll(parts: AuditParts): Promise<{ orders: number; suspects: 
   }
 }
 
-/** Checks again the orders that differed, and returns the differences that remain after some looks. */
+/** Checks the orders that differed again, up to `looks` times. Returns the differences that remain. */
 async function auditAgain(parts: AuditParts, suspects: readonly string[]): Promise<AuditDifference[]> {
   const { signal, looks = looksUsual } = parts;
   let differing = suspects;
@@ -104,7 +107,7 @@ async function auditAgain(parts: AuditParts, suspects: readonly string[]): Promi
   return differences;
 }
 
-/** Orders of one repeated check. */
+/** Maximum number of orders in one page of a repeated check. */
 const someAtOnce = 100;
 
 async function auditSome(parts: AuditParts, ids: readonly string[]): Promise<AuditDifference[]> {
@@ -114,7 +117,7 @@ async function auditSome(parts: AuditParts, ids: readonly string[]): Promise<Aud
   return differences;
 }
 
-/** Checks the operator's funds until they match the chain, or until the looks are used up. */
+/** Checks the operator's funds until they match the chain, or until the maximum number of checks is reached. */
 async function auditFundsAgain(parts: AuditParts): Promise<OrderDifference[]> {
   const { database, signal, looks = looksUsual } = parts;
   let differences: OrderDifference[] = [];

@@ -20,11 +20,14 @@ import type {
   ListedCoin,
 } from './audited-order.ts';
 
-/** Bounds of a page in orders and in files: plans of 10,000 files take some megabytes. */
+/** Maximum number of orders and of files in a page. Plans of 10,000 files take some megabytes. */
 const pageOrders = 200;
 const pageFiles = 10_000;
 
-/** Ids of the next orders after an id (null: from the first on). Empty at the end. */
+/**
+ * Ids of the next page of orders. Empty at the end.
+ * @param after the last id of the page before; null: start with the first order
+ */
 export async function nextOrderIds(client: pg.ClientBase, after: string | null): Promise<string[]> {
   const { rows } = await client.query<{ id: string; files: number }>(
     `SELECT id, (request->>'count')::integer AS files FROM service.orders
@@ -39,7 +42,7 @@ export async function nextOrderIds(client: pg.ClientBase, after: string | null):
   return rows.slice(0, end === -1 ? rows.length : Math.max(1, end)).map(({ id }) => id);
 }
 
-/** Hash of the last block, if the index and the payments are at the same one; else null. */
+/** Hash of the last block if the index and the payments are at the same block; else null. */
 export async function agreedTip(client: pg.ClientBase): Promise<string | null> {
   const { rows } = await client.query<{ hash: Buffer }>(
     `SELECT ${paymentsTipHash} AS hash WHERE ${paymentsTipHash} = ${indexTipHash}`,
@@ -47,7 +50,10 @@ export async function agreedTip(client: pg.ClientBase): Promise<string | null> {
   return rows[0] === undefined ? null : displayHash(rows[0].hash);
 }
 
-/** Orders with everything that is compared. The number of statements does not depend on the number of orders. */
+/**
+ * Reads orders with all data that an audit compares. The number of SQL statements does not depend on the number of
+ * orders.
+ */
 export async function readAuditedOrders(
   client: pg.ClientBase,
   ids: readonly string[],
@@ -95,7 +101,7 @@ async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<
     value: string;
     script: string;
   }>(
-    // a parent that passes from reveal to reveal reaches its deposit again, by a transaction of ours
+    // outputs of our own transactions are left out: a reveal may return a parent to its deposit for the next reveal
     `SELECT s.id, p.txid, p.vout, p.value::text AS value, encode(p.script, 'hex') AS script
        FROM (SELECT id, script FROM service.orders WHERE id = ANY($1::uuid[])
              UNION ALL
@@ -110,7 +116,10 @@ async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<
   });
 }
 
-/** Coins of orders in the wallet's table, and those of bumps whose cost they share; null: the table is not complete. */
+/**
+ * Coins of orders in the wallet's table, and coins of bumps whose cost the orders share; null if the table is not
+ * complete.
+ */
 async function readListed(
   client: pg.ClientBase,
   ids: readonly string[],
@@ -164,7 +173,7 @@ async function readTransactions(
     [ids],
   );
   const reveals = rows.filter(({ kind }) => kind === 'reveal');
-  // includes superseded ones: an order can have several with one index
+  // superseded reveals are included, so an order can have several reveals with the same index
   const revealsAt = Map.groupBy(reveals, ({ id, index }) => `${id} ${index}`);
   const burned = rows
     .filter(({ kind }) => kind === 'burn')
@@ -195,7 +204,7 @@ async function readTransactions(
   });
 }
 
-/** Bumps whose cost orders share. */
+/** Bumps whose fees the orders share, by order. */
 async function readBumps(
   client: pg.ClientBase,
   ids: readonly string[],
@@ -229,7 +238,7 @@ async function readBumps(
   );
 }
 
-/** Outputs of the orders' transactions that mined bumps or mined transactions of other orders spend. */
+/** Outputs of the orders' transactions that are spent by mined bumps or by mined transactions of other orders. */
 async function readSpentByOthers(
   client: pg.ClientBase,
   ids: readonly string[],
@@ -247,12 +256,12 @@ async function readSpentByOthers(
 }
 
 /**
- * Grace after a sat should be released: the next look at its order releases it, and a round of orders takes minutes at
- * most.
+ * How long after the due time a sat may still be reserved, in ms. The sat is released the next time that its order is
+ * processed, and processing all orders takes minutes at most.
  */
 const releasedWithinMs = 3_600_000;
 
-/** Inventory sats that orders should have released long ago. */
+/** Inventory outputs that orders still reserve, although they should have released them long ago. */
 async function readKeptStock(client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, string[]>> {
   const { rows } = await client.query<{
     id: string;
@@ -281,7 +290,7 @@ async function readKeptStock(client: pg.ClientBase, ids: readonly string[]): Pro
   return grouped(kept, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);
 }
 
-/** Inscriptions, grouped by the transaction that put them where they are. */
+/** Inscriptions, grouped by the transaction that moved them to their current output. */
 const inscriptionsAt = (places: readonly RevealedPlace[]): Map<string, IndexedInscription[]> =>
   grouped(
     places.map((place) => ({ ...place, id: hexOf(place.txid) })),

@@ -3,14 +3,14 @@ import type pg from 'pg';
 /** Result of the last audit of all orders. */
 export interface LastAudit {
   readonly ageSeconds: number;
-  /** Duration. */
+  /** Duration of the audit, in seconds. */
   readonly seconds: number;
   readonly orders: number;
-  /** Orders that differ. */
+  /** Number of orders that differ, including the additional audits. */
   readonly differing: number;
 }
 
-/** Null if no audit has ended yet. */
+/** Result of the last audit; null if no audit has ended yet. */
 export async function readLastAudit(client: pg.Pool | pg.ClientBase): Promise<LastAudit | null> {
   const { rows } = await client.query<{
     age: number;

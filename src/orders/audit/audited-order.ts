@@ -4,11 +4,11 @@ import type { LedgerAccount } from '#purse/ledger/ledger.ts';
 import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 import type { DifferenceKind } from './differences.ts';
 
-/** An output of the chain. Its hash and script are hex, as people see them. */
+/** An output of the chain. Its txid and script are in hex; the txid is in display byte order. */
 export interface Coin {
-  /** `<txid>:<vout>` */
+  /** Format: `<txid>:<vout>`. */
   readonly outpoint: string;
-  /** Sats. */
+  /** In sats. */
   readonly value: bigint;
   readonly script: string;
 }
@@ -16,9 +16,9 @@ export interface Coin {
 /** A difference between the ledger of an order and the chain. */
 export interface OrderDifference {
   readonly kind: DifferenceKind;
-  /** The output or transaction that differs; null: a sum differs. */
+  /** The output, transaction or account that differs; null: a sum differs. */
   readonly where: string | null;
-  /** Sats; for `delivered`, inscriptions; for `reserved`, outputs. */
+  /** Number of sats; for `delivered`, of inscriptions; for `reserved`, of outputs. */
   readonly ledger: bigint;
   readonly chain: bigint;
 }
@@ -27,80 +27,84 @@ export interface OrderDifference {
 export type Unspent = ReadonlyMap<string, Coin>;
 
 /**
- * Place that the index first has for an inscription: an output of the transaction that made it, or elsewhere. For a
- * burn, the place that the burn sent it to.
+ * First location of an inscription in the index: an output of the transaction that created the inscription, or another
+ * location. For a burn: the location to which the burn sent the inscription.
  */
 export interface IndexedInscription {
-  /** Number among the transaction's inscriptions; for a burn, among those of its reveal. */
+  /** Index among the transaction's inscriptions; for a burn, among the inscriptions of its reveal. */
   readonly index: number;
-  /** Null: not in an output of the transaction. */
+  /** Output of the transaction; null: the inscription is not in an output of the transaction. */
   readonly vout: number | null;
   readonly offset: number;
-  /** The script's first 128 bytes. */
+  /** The first 128 bytes of the output's script, in hex. */
   readonly script: string | null;
 }
 
 /** A coin of the wallet's table. */
 export interface ListedCoin extends Coin {
-  /** The service may spend it for its own costs. */
+  /** Whether the service may spend the coin for its own costs. */
   readonly isFree: boolean;
   readonly isInBlock: boolean;
 }
 
 /**
- * A stored transaction of an order, also one whose payments are gone; or a bump, whose fee here is the part that the
- * order bears.
+ * A stored transaction of an order, even if its payments are gone, or a bump. The `fee` of a bump is only the part that
+ * the order pays.
  */
 export interface AuditedTransaction {
   readonly txid: string;
   readonly kind: string;
-  /** Number among transactions of its kind: reveals in the order of their files. A burn has that of its reveal. */
+  /**
+   * Index among transactions of the same kind. Reveals are numbered in the sequence of their files. A burn has the
+   * index of its reveal.
+   */
   readonly index: number;
-  /** Files that it inscribes or burns. */
+  /** Number of files that the transaction inscribes or burns. */
   readonly files: number;
   readonly plan: StoredPlan;
   readonly fee: bigint;
   readonly isSuperseded: boolean;
-  /** A block has an output of it at a watched script. */
+  /** Whether a block has an output of this transaction at a watched script. */
   readonly isSeenInBlock: boolean;
-  /** Inscriptions that the index has. */
+  /** Inscriptions of the transaction that the index has. */
   readonly inscriptions: readonly IndexedInscription[];
 }
 
-/** Net sats of one account of an order's ledger by one transaction. */
+/** Net change of one account of an order's ledger by one transaction. */
 export interface LedgerLine {
   readonly txid: string;
-  /** The transaction is a payment to the order; else it is ours. */
+  /** Whether the transaction is a payment to the order; otherwise it is our own transaction. */
   readonly isReceipt: boolean;
   readonly account: LedgerAccount;
   readonly sats: bigint;
 }
 
-/** Fields by which an operator recognizes an order. */
+/** Fields by which an operator identifies an order. */
 export interface NamedOrder {
   readonly id: string;
   readonly kind: OrderKind;
   readonly state: OrderState;
-  /** Sats. */
+  /** In sats. */
   readonly amount: bigint;
   readonly createdAt: Date;
 }
 
-/** An order with everything that database, index and ledger say about it, at one moment. */
+/** An order, with the data of the database, the index and the ledger about it, read at one moment. */
 export interface AuditedOrder extends NamedOrder {
   /** One script for all files, or one for each file. */
   readonly receivers: readonly string[];
-  /** Payments in blocks: to the charge's address, and to the deposits of parents. */
+  /** Payments in blocks, to the charge's address and to the deposits of parents. */
   readonly payments: readonly Coin[];
   readonly transactions: readonly AuditedTransaction[];
   /**
-   * Outputs of these transactions that mined bumps or transactions of other orders spend: revenue pays for all of them.
+   * Outputs of `transactions` that mined bumps or mined transactions of other orders spend. Such spending is correct,
+   * because revenue of one order may pay for others.
    */
   readonly spentByOthers: readonly string[];
-  /** Outputs of the inventory that the order still keeps although its state should have released them: one at most. */
+  /** Outputs of the inventory that the order still reserves although its state should have released them. */
   readonly keptStock: readonly string[];
-  /** The order's coins in the wallet's table, and those of its bumps; null: the table is not complete yet. */
+  /** Coins of the order and of its bumps in the wallet's table; null: the table is not complete yet. */
   readonly listed: readonly ListedCoin[] | null;
-  /** Lines whose sum is 0 are left out. */
+  /** Entries of the ledger, summed. Sums of 0 are left out. */
   readonly ledger: readonly LedgerLine[];
 }

@@ -1,26 +1,29 @@
 import type { SoldStanding } from '#collections/selling/sold-items.store.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 
-/** An order that buys of a collection, with what orders, its ledger and the collection say about it at one moment. */
+/**
+ * An order that buys items of a collection, with the data of the orders, the ledger and the collection about it, read
+ * at one moment.
+ */
 export interface AuditedCollectionOrder {
   readonly id: string;
-  /** Null: the order does not exist. It was refused, or the process ended while it was being created. */
+  /** Null: the order does not exist. It was refused, or the process ended while the order was being created. */
   readonly state: OrderState | null;
   readonly standing: SoldStanding;
   readonly items: number;
-  /** Sats that the creator gets for an item. */
+  /** Sats that the creator gets per item. */
   readonly price: bigint;
-  /** Single files of it can be refunded: it is inscribed on sats of the inventory. */
+  /** Whether the order inscribes on sats of the inventory, so that single files can be refunded. */
   readonly isStocked: boolean;
-  /** A delivery is signed, and no refund is so deep in the chain that the delivery can no longer be mined. */
+  /** Whether a signed delivery may still be mined: no refund is so deep in the chain that it excludes the delivery. */
   readonly mayBeDelivered: boolean;
-  /** Sats of the creator in its ledger. */
+  /** Sats of the creator in the order's ledger. */
   readonly earned: bigint;
-  /** Sats of the service in its ledger. */
+  /** Sats of the service in the order's ledger. */
   readonly revenue: bigint;
 }
 
-/** A number that follows from orders, and the one that the collection or the ledger has. */
+/** A difference between a number that follows from orders, and the stored number of the collection or the ledger. */
 export interface CollectionOrderFault {
   /** `standing`: an order's items do not match its state. `earned`: sats of the creator differ. */
   readonly kind: 'standing' | 'earned';
@@ -29,11 +32,11 @@ export interface CollectionOrderFault {
   readonly found: bigint;
 }
 
-/** States in which an order has its items for good. */
+/** States in which an order has its items permanently. */
 const delivered: ReadonlySet<OrderState> = new Set(['queued', 'completed']);
-/** States in which an order gives its items back, as soon as no delivery of it can be mined. */
+/** States in which an order gives its items back, once no delivery of the order can be mined any more. */
 const without: ReadonlySet<OrderState> = new Set(['cancelled', 'waiting-refund', 'refunded']);
-/** States in which no block has a delivery. */
+/** States in which no block has a delivery of the order. */
 const unearned: ReadonlySet<OrderState> = new Set(['waiting-payment', 'expired', 'cancelled', 'refunded']);
 
 /** Differences between an order's state, its items, and the creator's sats. Pure. */
@@ -55,16 +58,17 @@ const isDelivered = (state: OrderState | null): boolean => state !== null && del
 
 function isRightStanding({ state, standing, mayBeDelivered }: AuditedCollectionOrder): boolean {
   if (state === null) return standing === 'making' || standing === 'released';
-  // the transaction that stores an order ends its making
+  // the database transaction that stores an order also ends `making`
   if (standing === 'making') return false;
   if (isDelivered(state)) return standing === 'allowed';
   return mayBeDelivered || !without.has(state) || (standing !== 'unpaid' && standing !== 'allowed');
 }
 
-/** Sats that the creator should have from an order; if two amounts are right, the one in the ledger. */
+/** Sats that the creator should have from an order. If two amounts would be right, returns the amount in the ledger. */
 function dueOf({ state, earned, revenue, isStocked }: AuditedCollectionOrder, price: bigint): bigint {
   if (earned > price) return price;
   if (state === null || unearned.has(state)) return 0n;
-  // the creator's share is booked first: if it is not whole, the service gets nothing (partner-shares.ts)
+  // the creator's share is booked first, so if the service got revenue, the creator must have the whole price
+  // (partner-shares.ts)
   return state === 'completed' && !isStocked && revenue > 0n ? price : earned;
 }

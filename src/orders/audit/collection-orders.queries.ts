@@ -7,10 +7,13 @@ import type { LedgerAccount } from '#purse/ledger/ledger.ts';
 import { hasDeepRefund, hasReveal } from '#purse/transactions/own-transactions.queries.ts';
 import type { AuditedCollectionOrder } from './collection-order-faults.ts';
 
-/** Orders in a page. */
+/** Maximum number of orders in a page. */
 const pageOrders = 500;
 
-/** The next orders of a collection after an id (null: from the first on). Empty at the end. */
+/**
+ * Reads the next page of orders of a collection. Empty at the end.
+ * @param after the last id of the page before; null: start with the first order
+ */
 export async function nextCollectionOrders(
   client: pg.ClientBase,
   collection: string,

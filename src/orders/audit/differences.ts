@@ -1,4 +1,4 @@
-/** Kinds of differences of orders, each with what an operator does about it. */
+/** Kinds of differences of orders, each with a description and an action for the operator. */
 export const differences = {
   received: {
     what: 'payments that are in a block or in the ledger, but not in both',
@@ -68,7 +68,7 @@ export const differences = {
   },
 } as const;
 
-/** Kinds that mean something else for funds of the operator. */
+/** Kinds of `differences` that have another meaning for funds of the operator. */
 export const fundDifferences = {
   received: {
     what: 'coins of the operator that are in a block or in the ledger, but not in both',
@@ -86,7 +86,7 @@ export const fundDifferences = {
   },
 } as const satisfies Partial<Record<DifferenceKind, { readonly what: string; readonly action: string }>>;
 
-/** Kinds that mean something else for payouts. */
+/** Kinds of `differences` that have another meaning for payouts. */
 export const payoutDifferences = {
   'not-counted': {
     what: 'a transaction of the payout that a block has and the ledger does not count',

@@ -13,29 +13,39 @@ export interface KeepAuditingOptions {
   readonly node: BatchRpc;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Audits, after the orders, collections and what another room keeps in the ledger. */
+  /** Runs further audits after the audit of orders: collections, and entries that other modules keep in the ledger. */
   readonly beside: (parts: AuditParts) => Promise<readonly { readonly kind: string }[]>;
-  /** Receives the result of the last audit, at the start too. Null: another process may audit from now on. */
+  /**
+   * Receives the result of each audit, and at the start the result of the last audit. Null: this process stops
+   * auditing, and another process may audit from now on.
+   */
   readonly onAudit: (audit: Pick<LastAudit, 'orders' | 'differing'> | null) => void;
-  /** For tests: the time from the end of one audit to the next, and how often an order that differs is checked. */
+  /**
+   * For tests: the time from the end of one audit to the next, and the maximum number of checks of an order that
+   * differs.
+   */
   readonly pace?: { readonly everyMs: number; readonly looks: number };
 }
 
-/** More often than people look, and far longer than an audit takes. */
+/**
+ * Pause between two audits, in ms. It is shorter than the time in which people read the results, and far longer than an
+ * audit takes.
+ */
 const usualEveryMs = 600_000;
 /**
- * No one waits for this audit, and a difference makes the service not ready: orders get three minutes to finish their
- * step.
+ * Maximum number of checks of an order that differs: three minutes in all, so that orders can finish their step. A
+ * difference makes the service not ready, and no one waits for this audit.
  */
 const usualLooks = 12;
 /**
- * An audit rests four times as long as it works, so it takes a fifth of a core at most, of Postgres and of the node.
+ * How long an audit pauses after each page, as a multiple of the time for the page. With 4, an audit uses at most a
+ * fifth of a core, of Postgres and of the node.
  */
 const restsFor = 4;
 
 /**
- * Audits all orders repeatedly, until the signal is aborted. One process per database does so, and another one stands
- * by. Memory: one page of orders.
+ * Audits all orders repeatedly, until the signal is aborted. One process per database does this work; a second process
+ * waits to replace it. Memory: one page of orders.
  */
 export async function keepAuditing(options: KeepAuditingOptions): Promise<void> {
   const { url, signal, log, onAudit } = options;
@@ -88,7 +98,7 @@ async function auditOnce(
     };
     const { orders, differences, funds, ...audit } = await auditOrders(parts);
     const others = await beside(parts);
-    // the operator's funds count as one more, and so do the other audits
+    // the operator's funds count as one more order, and all other audits together as another
     const differing = audit.differing + (funds.length === 0 ? 0 : 1) + (others.length === 0 ? 0 : 1);
     const seconds = (performance.now() - startedAt) / 1000;
     await writeLastAudit(client, { seconds, orders, differing });
@@ -99,7 +109,7 @@ async function auditOnce(
     const counts = Object.fromEntries([...kinds].map(([kind, all]) => [kind, all.length]));
     log.error({ orders, differing, counts }, 'orders differ from the chain: satscribe audit names them');
   } catch (error) {
-    // the age of the last audit shows it
+    // the failure is visible, because the age of the last audit grows
     if (!(error instanceof AppError) || error.code !== 'audit_impossible') throw error;
     log.warn({ err: error }, 'orders could not be audited: the audit is tried again later');
   }

@@ -2,63 +2,73 @@ import { smallest } from '#kernel/bitcoin/amount.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 
-/** Fee that an order bears for a family: bumps that replace each other, one of which is mined. */
+/**
+ * The fee that an order pays for a family of bumps. The bumps of a family replace each other, so at most one of them is
+ * mined.
+ */
 export interface SpentOnFamily {
   readonly orderId: string;
   readonly family: Txid;
   readonly fee: bigint;
 }
 
-/** The largest fee in a family of bumps that replace each other. */
+/** The largest fee among the bumps of a family, which replace each other. */
 export interface FamilyCost {
   readonly family: Txid;
   readonly fee: bigint;
-  /** The newest bump of the family was made within a day. */
+  /** Whether the newest bump of the family was made within the last day. */
   readonly isOfToday: boolean;
 }
 
-/** Bounds of the sats that bumps may cost. */
+/** Maximum costs of bumps, in sats. */
 export interface BumpBudgets {
-  /** One order (ORDER_BUMP_MAX_SATS); 0: no bumps. */
+  /** Maximum for one order (ORDER_BUMP_MAX_SATS). 0: no bumps are made. */
   readonly maxSats: bigint;
-  /** All orders within a day (ORDER_BUMP_DAY_MAX_SATS). */
+  /** Maximum for all orders within a day (ORDER_BUMP_DAY_MAX_SATS). */
   readonly dayMaxSats: bigint;
-  /** All orders within `revenueDays`, as a percentage of the revenue of these days (ORDER_BUMP_REVENUE_PERCENT). */
+  /**
+   * Maximum for all orders within `revenueDays`, as a percentage of the revenue of these days
+   * (ORDER_BUMP_REVENUE_PERCENT).
+   */
   readonly revenuePercent: bigint;
 }
 
-/** Long enough for fees to rise and fall again, short enough that bumps are not paid from the revenue of long ago. */
+/**
+ * Number of days over which bumps are compared with the revenue. It is long enough for fees to rise and fall again, and
+ * short enough that old revenue does not pay for new bumps.
+ */
 export const revenueDays = 30;
-/** Sats beside the share of the revenue: a new service has no revenue. */
+/** Sats that bumps may cost in addition to the percentage of the revenue, because a new service has no revenue. */
 export const revenueAllowance = 100_000n;
 /**
- * Bound of an order by what it earns. A file at the usual price (2,000 sats) may cost 8,000: with that, a reveal of 300
- * virtual bytes pays 26 sat/vB more. Without this bound, many cheap orders would cost more than they earn.
+ * Maximum cost of an order's bumps: `costOfAny` sats, and `costPerEarned` sats for each sat that the order earns. A
+ * file at the usual price (2,000 sats) may thus cost 8,000, which raises the rate of a reveal of 300 virtual bytes by
+ * 26 sat/vB. Without this limit, many cheap orders would cost more than they earn.
  */
 const costPerEarned = 3n;
 const costOfAny = 2_000n;
 
-/** Bound of an order's bumps, from what the service earns by the order. Pure. */
+/** Maximum cost of an order's bumps in sats, based on the sats that the service earns from the order. Pure. */
 export const boundByEarned = (earned: bigint): bigint => costOfAny + costPerEarned * largest(earned, 0n);
 
-/** Bound of all bumps of `revenueDays`, from the revenue of these days. Pure. */
+/** Maximum cost of all bumps within `revenueDays` in sats, based on the revenue of these days. Pure. */
 export const boundByRevenue = (revenue: bigint, { revenuePercent }: BumpBudgets): bigint =>
   revenueAllowance + (largest(revenue, 0n) * revenuePercent) / 100n;
 
-/** Bounds that all orders share. */
+/** Limits that apply to all orders together. */
 export type SharedBound = 'day' | 'revenue';
 
 export interface BudgetFacts {
   /** Sats that each order earns. */
   readonly earned: ReadonlyMap<string, bigint>;
-  /** Sats booked as revenue within `revenueDays`. */
+  /** Revenue that was booked within `revenueDays`, in sats. */
   readonly revenue: bigint;
   readonly spent: readonly SpentOnFamily[];
-  /** Families within `revenueDays`. */
+  /** Families of bumps within `revenueDays`. */
   readonly families: readonly FamilyCost[];
 }
 
-/** Costs of bumps and their bounds, in sats, for operators. */
+/** Costs of bumps and their limits, in sats, for operators. */
 export interface BumpFigures {
   readonly cost: Readonly<Record<SharedBound, bigint>>;
   readonly budget: Readonly<Record<SharedBound, bigint>>;
@@ -77,14 +87,14 @@ export function bumpFigures(
 }
 
 /**
- * Budgets of each order and of all together, reduced by each bump that is stored. An order bears its largest share in a
- * family, because any bump of the family may be mined.
+ * Budgets of each order, and of all orders together. Each stored bump reduces the budgets. Of each family, the largest
+ * share of an order is deducted, because any bump of the family may be mined.
  */
 export class Budgets {
   readonly #budgets: BumpBudgets;
   readonly #earned: BudgetFacts['earned'];
   readonly #revenue: bigint;
-  /** Sats of each family, by order. */
+  /** Sats that each order pays, by order id and then by family. */
   readonly #spent = new Map<string, Map<string, bigint>>();
   readonly #families = new Map<string, Omit<FamilyCost, 'family'>>();
 
@@ -96,7 +106,7 @@ export class Budgets {
     for (const { family, ...cost } of families) this.#families.set(displayHash(family), cost);
   }
 
-  /** Bound of one order. `isByEarned`: the bound comes from what the order earns. */
+  /** Maximum cost of one order's bumps. `isByEarned`: the limit comes from the earnings of the order. */
   boundOf(orderId: string): { readonly sats: bigint; readonly isByEarned: boolean } {
     const byEarned = boundByEarned(this.#earned.get(orderId) ?? 0n);
     const isByEarned = byEarned < this.#budgets.maxSats;
@@ -104,9 +114,10 @@ export class Budgets {
   }
 
   /**
-   * Budgets that orders have left.
+   * Remaining budgets of orders, in sats.
    *
-   * @param replaced family whose next bump is planned: what it spent is free again; null: a new family
+   * @param replaced family whose next bump is planned; its earlier costs are not deducted. Null: the bump starts a new
+   * family
    */
   of(orderIds: Iterable<string>, replaced: Txid | null = null): ReadonlyMap<string, bigint> {
     const family = replaced === null ? null : displayHash(replaced);
@@ -119,7 +130,7 @@ export class Budgets {
     return left;
   }
 
-  /** Sats that all orders together may still cost, and the bound that limits them. */
+  /** Sats that bumps of all orders together may still cost, and the limit that applies. */
   shared(replaced: Txid | null = null): {
     readonly sats: bigint;
     readonly bound: SharedBound;
@@ -141,7 +152,7 @@ export class Budgets {
       : { sats: left, bound: 'revenue', of: byRevenue };
   }
 
-  /** Counts a stored bump of this family, with the sats that each order bears. */
+  /** Deducts a stored bump of this family. `shares`: the sats that each order pays. */
   spend(family: Txid, shares: ReadonlyMap<string, bigint>): void {
     const key = displayHash(family);
     let fee = 0n;

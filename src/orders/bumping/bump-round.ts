@@ -19,19 +19,19 @@ import {
 } from './plan-bump.ts';
 import { groupStuck, isStuck } from './stuck.ts';
 
-/** Bounds of bumps, and the time before the first. */
+/** Maximum costs of bumps, and the waiting time before a bump. */
 export interface BumpPolicy extends BumpBudgets {
-  /** How long a transaction waits before it is bumped. */
+  /** How long a transaction waits before it is bumped, in ms. */
   readonly afterMs: number;
 }
 
-/** A bump that is to be signed, stored and sent. */
+/** A planned bump, to be signed, stored and sent. */
 export interface WantedStore {
   readonly parents: readonly FoundParent[];
   readonly planned: PlannedBump;
-  /** Index of the key that gets the rest. */
+  /** Index of the key that receives the change. */
   readonly ownIndex: number;
-  /** Sats of the rest that belong to a customer. */
+  /** Sats of the change that belong to a customer. */
   readonly owed: bigint;
   readonly replaced: LiveBump | null;
 }
@@ -40,34 +40,34 @@ export interface RoundParts {
   readonly policy: BumpPolicy;
   readonly standing: NodeStanding;
   readonly now: Date;
-  /** All transactions that have waited long, stuck or not. */
+  /** All transactions that have waited at least `afterMs`, stuck or not. */
   readonly parents: readonly FoundParent[];
   readonly live: readonly LiveBump[];
   readonly costs: Omit<BudgetFacts, 'earned'>;
   readonly scriptOf: (own: OwnScript) => Uint8Array;
   readonly isInMempool: (txid: Txid) => Promise<boolean>;
-  /** Null: the wallet's coins are not all listed yet. */
+  /** Finds free coins. Returns null if the wallet's coins are not all listed yet. */
   readonly freeCoins: () => Promise<readonly OwnedOutput[] | null>;
   readonly freeSats: () => Promise<FreeSats>;
-  /** Whether neither a block nor the mempool spends a coin: the seed may also be in other wallets. */
+  /** Whether neither a block nor the mempool spends a coin. Another wallet with the same seed may have spent it. */
   readonly isUnspent: (coin: OwnedOutput) => Promise<boolean>;
-  /** Signs and stores a bump, and returns its family; null if an order is no longer under way. */
+  /** Signs and stores a bump, and returns its family. Returns null if the bump was not stored (keep-bump.ts). */
   readonly store: (wanted: WantedStore) => Promise<Txid | null>;
   readonly log: Logger;
 }
 
-/** One look at everything that is stuck. */
+/** One round that bumps everything that is stuck. */
 export class BumpRound {
   readonly #parts: RoundParts;
   readonly #budgets: Budgets;
   /** Reasons why orders are not bumped, by order id. */
   readonly stuck = new Map<string, string>();
-  /** Stuck orders without a bump because free coins are kept for what is owed to partners. */
+  /** Stuck orders without a bump, because the free coins are needed for debts to partners. */
   readonly heldBack = new Set<string>();
-  /** Null: not read yet. */
+  /** Null: not read yet in this round. */
   #coins: readonly OwnedOutput[] | null = null;
   #areCoinsListed = true;
-  /** Null: not read yet. */
+  /** Null: not read yet in this round. */
   #sats: FreeSats | null = null;
 
   constructor(parts: RoundParts) {
@@ -76,7 +76,7 @@ export class BumpRound {
     this.#budgets = new Budgets(parts.policy, { ...parts.costs, earned });
   }
 
-  /** Sats of free coins before the next bump of the round. */
+  /** Sats of free coins, without coins that earlier bumps of this round spend. */
   async freeSats(): Promise<FreeSats> {
     this.#sats ??= await this.#parts.freeSats();
     return this.#sats;
@@ -104,7 +104,10 @@ export class BumpRound {
     }
   }
 
-  /** Notes dropped transactions that are not bumped because their customers chose to wait. */
+  /**
+   * Notes the reason for transactions that are not in the mempool and are not bumped, because their customers chose a
+   * low rate.
+   */
   #noteWaiting(): void {
     const { parents, standing } = this.#parts;
     for (const parent of parents) {
@@ -117,7 +120,7 @@ export class BumpRound {
     }
   }
 
-  /** Replaces a stuck child by one that pays more and spends the same. */
+  /** Replaces a bump whose parents are still stuck by a bump that spends the same outputs and pays more. */
   async #replace(bump: LiveBump): Promise<void> {
     const { policy, now } = this.#parts;
     const ids = new Set<string>(bump.parents.map((txid) => displayHash(txid)));
@@ -150,12 +153,12 @@ export class BumpRound {
     this.#budgets.spend(stored, planned.shares);
     this.#coins = this.#coins?.filter((coin) => !planned.coins.includes(coin)) ?? null;
     if (this.#sats !== null)
-      // the rest of these coins is a coin again once it is in a block
+      // the change of these coins is free again once the bump is in a block
       this.#sats = { ...this.#sats, free: this.#sats.free - valueOf(planned.coins) };
   }
 
   async #wanted(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<WantedBump> {
-    // a replacement may spend what its family has spent
+    // the earlier costs of the family are not deducted, because a replacement pays them only once
     const family = replaced?.family ?? null;
     const budgets = this.#budgets.of(
       parents.map(({ orderId }) => orderId),
@@ -167,12 +170,12 @@ export class BumpRound {
     return { ...wantedOf(parents, budgets, before), most };
   }
 
-  /** Plans without coins first: finding free coins takes a look at the index. */
+  /** Plans a bump without free coins first, because finding free coins needs queries of the index. */
   async #plan(wanted: WantedBump, index: number): Promise<ReturnType<typeof planBump>> {
     const { scriptOf, freeCoins, standing } = this.#parts;
     const own = { key: { branch: 1, index } as const, leafScript: null };
     const rest = { script: scriptOf(own), own };
-    // `spare` is not used without coins
+    // `spare` is only used if the bump spends coins, so do not read it otherwise
     const spare = wanted.kept.length === 0 ? 0n : spareOf(await this.freeSats());
     const alone = planBump(wanted, { coins: [], spare }, rest, standing);
     if (alone.limit !== 'coins') return alone;
@@ -201,7 +204,7 @@ export class BumpRound {
   /**
    * Notes why transactions are not bumped.
    *
-   * @param replaced the family whose next bump was refused; null: a new family
+   * @param replaced the family whose next bump was refused; null: the bump would have started a new family
    */
   async #refuse(parents: readonly FoundParent[], limit: BumpLimit, replaced: Txid | null): Promise<void> {
     const orderIds = parents.map(({ orderId }) => orderId);
@@ -216,7 +219,7 @@ export class BumpRound {
     }
   }
 
-  /** @param shared the spent budget of all orders; null: the budget of this order is spent */
+  /** @param shared the budget of all orders, which is used up; null: the budget of this order is used up */
   async #reasonOf(
     limit: BumpLimit,
     orderId: string,
@@ -276,7 +279,7 @@ function wantedOf(
   };
 }
 
-/** Sums of all unmined ancestors, each counted once: their commit, and the reveals of burns. */
+/** Fee and size of all unmined ancestors (commits, and reveals of burns). Each ancestor is counted once. */
 function ancestorOf(parents: readonly FoundParent[]): WantedBump['ancestor'] {
   const own = new Set(parents.map(({ id }) => id));
   const byId = new Map(

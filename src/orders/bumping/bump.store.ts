@@ -15,19 +15,19 @@ import { type StoredPlan, virtualBytesOf } from '#purse/transactions/stored-plan
 import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import type { FamilyCost, SpentOnFamily } from './budgets.ts';
 
-/** An input of a bump, with what a bump that replaces it needs. */
+/** An input of a bump, with all data that a replacement of the bump needs. */
 export interface StoredBumpInput {
   readonly outpoint: string;
   readonly value: number;
   /** In hex. */
   readonly script: string;
-  /** Index of its key in branch 1; null: an anchor. */
+  /** Index of the input's key in branch 1; null: the input is an anchor. */
   readonly keyIndex: number | null;
 }
 
 export interface StoredBumpPlan extends StoredPlan {
   readonly inputs: readonly StoredBumpInput[];
-  /** Sats of the rest that belong to a customer; absent: none. */
+  /** Sats of the change that belong to a customer; absent: no sats belong to a customer. */
   readonly owed?: number;
 }
 
@@ -58,7 +58,7 @@ interface LiveRow {
   readonly parents: string[];
 }
 
-/** The newest bump of each family without a mined bump, the oldest first. */
+/** The newest bump of each family without a mined bump. The bumps are sorted by age, oldest first. */
 export async function liveBumps(client: pg.ClientBase): Promise<LiveBump[]> {
   const { rows } = await client.query<LiveRow>(
     `SELECT DISTINCT ON (${familyOf('b')}) b.txid, ${familyOf('b')} AS family, b.plan, b.fee,
@@ -82,7 +82,7 @@ export async function liveBumps(client: pg.ClientBase): Promise<LiveBump[]> {
     .toSorted((a, b) => a.madeAt.getTime() - b.madeAt.getTime());
 }
 
-/** A transaction of an order that should have been mined long ago, with the facts that decide about it. */
+/** A transaction of an order that should have been mined long ago, with the facts that decide whether it is bumped. */
 export interface OverdueTransaction {
   readonly txid: Txid;
   readonly orderId: string;
@@ -92,36 +92,44 @@ export interface OverdueTransaction {
   readonly virtualBytes: number;
   readonly ownIndex: number;
   readonly amount: bigint;
-  /** Rate that its customer asked for, in sats for 1,000 virtual bytes. */
+  /** Fee rate that the customer chose, in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  /** Estimate when the order was paid, in the same unit; null: there was none. */
+  /**
+   * Estimated fee rate at the time when the order was paid, in sats per 1,000 virtual bytes; null: there was no
+   * estimate.
+   */
   readonly paidEstimate: bigint | null;
-  /** Sats that the service earns by the order. */
+  /** Sats that the service earns from the order. */
   readonly earned: bigint;
-  /** A burn spends our output of it. */
+  /** Whether a burn spends our output of this transaction. */
   readonly isBurned: boolean;
-  /** Plan of its reveal, for a burn. */
+  /** For a burn: the plan of its reveal; null otherwise. */
   readonly revealed: StoredPlan | null;
 }
 
 /**
- * Plan of the transaction that spends a payment: it shows whether too much was paid. For a burn, this is its reveal.
+ * SQL: plan of the transaction that spends a payment. The plan shows whether too much was paid. For a burn, this is the
+ * plan of its reveal.
  */
 export const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
     SELECT r.plan FROM service.wallet_transactions AS r
      WHERE r.order_id = t.order_id AND r.kind = 'reveal' AND r.index = t.index AND r.superseded_at IS NULL) END`;
 
-/** True for a reveal whose burn is stored: the burn spends our output of it. */
+/** SQL: true for a reveal whose burn is stored. The burn spends our output of the reveal. */
 export const isBurned = `(t.kind = 'reveal' AND EXISTS (
     SELECT FROM service.wallet_transactions AS b
      WHERE b.order_id = t.order_id AND b.kind = 'burn' AND b.index = t.index AND b.superseded_at IS NULL))`;
 
 /**
- * Transactions of one round, with a question to the node for each. Younger ones follow once some of these are mined.
+ * Maximum number of overdue transactions in one round. The node is asked about each of them. Younger transactions
+ * follow once some of these are mined.
  */
 const overdueMax = 1000;
 
-/** Unmined transactions of orders under way that were made and sent before a time. The oldest first. */
+/**
+ * Unmined transactions of active orders that were sent before a time, or were made before it and never sent. Sorted by
+ * age, oldest first.
+ */
 export async function overdueTransactions(
   client: pg.ClientBase,
   before: Date,
@@ -181,7 +189,10 @@ export async function overdueTransactions(
   });
 }
 
-/** Sats that orders have spent on bumps, by family: of bumps that replace each other, one is mined. */
+/**
+ * Sats that orders have spent on bumps, by order and family. Of each family the largest share is taken, because only
+ * one bump of a family is mined.
+ */
 export async function spentOnBumps(
   client: pg.ClientBase,
   orderIds: readonly string[],
@@ -200,7 +211,7 @@ export async function spentOnBumps(
   }));
 }
 
-/** Costs of bumps since a time, by family. Bumps that can never be mined cost nothing. */
+/** Costs of bumps since a time, by family. Bumps that can never be mined are left out. */
 export async function familyCosts(
   client: pg.Pool | pg.ClientBase,
   since: Date,
@@ -221,7 +232,7 @@ export async function familyCosts(
 
 export interface NewBump {
   readonly txid: Txid;
-  /** The first bump that it replaces; null: it is the first. */
+  /** The first bump of the family that this bump replaces; null: this is the first bump of its family. */
   readonly replaces: Txid | null;
   readonly bytes: Uint8Array;
   readonly plan: StoredBumpPlan;
@@ -231,7 +242,7 @@ export interface NewBump {
   readonly shares: ReadonlyMap<string, bigint>;
 }
 
-/** Stores a signed bump, before it is sent. Returns false if the same bump is stored already. Throws `OutputTaken`. */
+/** Stores a signed bump before it is sent. Returns false if the same bump is stored already. Throws `OutputTaken`. */
 export async function insertBump(tx: pg.ClientBase, { parents, shares, ...bump }: NewBump): Promise<boolean> {
   const of = { kind: 'bump', orderId: null, payoutId: null, index: 0, files: 0 } as const;
   if (!(await insertTransaction(tx, { ...bump, ...of }))) return false;
@@ -251,21 +262,21 @@ export async function insertBump(tx: pg.ClientBase, { parents, shares, ...bump }
 /** A bump whose fee an order shares. */
 export interface OrderBump {
   readonly txid: Txid;
-  /** The same for all bumps that replace each other. */
+  /** Txid that identifies the family: all bumps that replace each other have the same value. */
   readonly family: Txid;
   readonly plan: StoredBumpPlan;
   readonly fee: number;
-  /** Sats of the fee that the order bears. */
+  /** Sats of the fee that the order pays. */
   readonly share: number;
   readonly madeAt: Date;
   readonly sentAt: Date | null;
   readonly refusal: string | null;
   readonly isMined: boolean;
-  /** It is superseded: as far as is known it can never be mined, or it is no longer wanted. */
+  /** Whether the bump is superseded, because it can probably never be mined, or because it is no longer wanted. */
   readonly isDead: boolean;
 }
 
-/** The bumps of an order, the oldest first. */
+/** The bumps of an order, oldest first. */
 export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string): Promise<OrderBump[]> {
   const { rows } = await client.query<{
     txid: Buffer;
@@ -296,7 +307,9 @@ export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string
   }));
 }
 
-/** Our outputs of an order's transactions that bumps and transactions of other orders spend: `<txid>:<vout>`. */
+/**
+ * Our outputs of an order's transactions that bumps and transactions of other orders spend. Format: `<txid>:<vout>`.
+ */
 export async function spentByOthers(client: pg.ClientBase, orderId: string): Promise<string[]> {
   const { rows } = await client.query<{ txid: Buffer; vout: number }>(
     `SELECT s.txid, s.vout FROM service.wallet_transactions AS t

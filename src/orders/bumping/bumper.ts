@@ -36,7 +36,7 @@ export interface BumperParts {
   readonly node: NodeRpc;
   readonly signer: OrderSigner;
   readonly policy: BumpPolicy;
-  /** Receives the costs of bumps at each look, before new bumps are made. */
+  /** Receives the costs of bumps in each round, before new bumps are made. */
   readonly onFigures?: (figures: BumpFigures) => void;
   readonly proveFree: ProveFree;
   readonly reserved: ReservedSats;
@@ -57,7 +57,7 @@ export class Bumper {
 
   /**
    * Finds stuck transactions, stores bumps for them, and sends stored bumps. Throws if the database or the node does
-   * not answer; logs any other error, and stops no orders.
+   * not answer. Logs any other error, so that orders continue.
    */
   async look(standing: NodeStanding, now: Date): Promise<void> {
     const error = await guarded(() => this.#look(standing, now));
@@ -67,7 +67,7 @@ export class Bumper {
 
   async #look(standing: NodeStanding, now: Date): Promise<void> {
     const { client, node, policy, log } = this.#parts;
-    // bumps that were stored before are sent first: what they pay for may no longer be stuck
+    // stored bumps are sent first, because the transactions that they pay for may then no longer be stuck
     await this.#send();
     const overdue = await overdueTransactions(client, new Date(now.getTime() - policy.afterMs));
     const { parents, helpless } = await findStuck(node, overdue, urgentFeeRate(standing));
@@ -126,9 +126,7 @@ export class Bumper {
     return { spent, families, revenue };
   }
 
-  /**
-   * Sends the bumps that are not mined, together with the transactions that they pay for if the mempool lacks these.
-   */
+  /** Sends the bumps that are not mined. If the mempool lacks transactions that a bump pays for, sends them with it. */
   async #send(): Promise<void> {
     const { client, log } = this.#parts;
     for (const bump of await liveBumps(client)) {

@@ -8,16 +8,16 @@ import type { OverdueTransaction } from './bump.store.ts';
 import type { OwnedOutput } from './plan-bump.ts';
 import { type WaitingParent, wantedRate } from './stuck.ts';
 
-/** An overdue, unmined transaction, and its output that can pay. */
+/** An overdue, unmined transaction, with its output that can pay for a bump. */
 export interface FoundParent extends WaitingParent {
   readonly overdue: OverdueTransaction;
-  /** Its unmined ancestors, the first one first. */
+  /** The transaction's unmined ancestors. An ancestor comes before its descendants. */
   readonly ancestors: readonly OverdueTransaction[];
 }
 
 export interface FoundStuck {
   readonly parents: readonly FoundParent[];
-  /** Orders that no output of ours can pay for now. */
+  /** Orders with a stuck transaction that none of our outputs can pay for now. */
   readonly helpless: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export async function findStuck(
     const mempool = standings.get(displayHash(transaction.txid)) ?? null;
     const ancestors = ancestorsOf(transaction, byId);
     const output = payingOutput(transaction, spent);
-    // a transaction whose ancestor is not in the mempool waits for that ancestor
+    // if an ancestor is not in the mempool, the transaction waits until the ancestor is bumped
     const isBlocked = ancestors.some((each) => standings.get(displayHash(each.txid)) === null);
     if (output !== null && !isBlocked && (mempool !== null || ancestors.length === 0)) {
       const [first] = ancestors;
@@ -64,7 +64,7 @@ function parentOf(
 ): Omit<FoundParent, 'mempool' | 'commit' | 'wantedRate' | 'ancestors'> {
   const { txid, orderId, virtualBytes } = transaction;
   const { revealed } = transaction;
-  // its reveal may be mined, and shows whether too much was paid
+  // for a burn, add its reveal, because the reveal may be mined and shows whether too much was paid
   const before = revealed === null ? [] : [{ txid, kind: 'reveal' as const, plan: revealed }];
   const excess = excessOf(transaction, [...unmined.filter((each) => each.orderId === orderId), ...before]);
   return {
@@ -78,7 +78,7 @@ function parentOf(
   };
 }
 
-/** Standings by id; null: not in the mempool. Mined transactions are left out. */
+/** State in the mempool of each transaction, by id. Null: not in the mempool. Mined transactions are left out. */
 async function standingsOf(
   node: NodeRpc,
   overdue: readonly OverdueTransaction[],
@@ -94,7 +94,7 @@ async function standingsOf(
   return standings;
 }
 
-/** Unmined ancestors of a transaction, the first one first. */
+/** Unmined ancestors of a transaction. An ancestor comes before its descendants. */
 function ancestorsOf(
   { plan }: OverdueTransaction,
   byId: ReadonlyMap<string, OverdueTransaction>,
@@ -102,7 +102,8 @@ function ancestorsOf(
   const found = new Set<OverdueTransaction>();
   for (const { outpoint } of plan.inputs) {
     const parent = byId.get(shownTxidOf(outpoint));
-    // a reveal spends each parent that the reveal before it returned: all of these lead to the same ancestors
+    // a reveal spends several outputs of the reveal before it (the returned parents), so the same ancestor is found
+    // several times
     if (parent === undefined || found.has(parent)) continue;
     for (const each of ancestorsOf(parent, byId)) found.add(each);
     found.add(parent);
@@ -128,7 +129,7 @@ function payingOutput(
   };
 }
 
-/** A transaction is in one cluster with its ancestor: the ancestor's cluster counts. */
+/** The transaction's own state, with the cluster of its first ancestor. Both are in the same cluster. */
 const clusterOf = (
   own: MempoolStanding | null,
   first: MempoolStanding | null | undefined,

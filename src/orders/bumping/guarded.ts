@@ -2,8 +2,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 
 /**
- * Runs a part of a look at stuck transactions, and returns its error, or null. An error of one bump must stop neither
- * other bumps nor orders. Throws if the database or the node is away, because nothing works then.
+ * Runs a part of a round of bumps. Returns its error, or null. An error of one bump must stop neither other bumps nor
+ * orders. Throws if the database or the node does not answer, because nothing else works then.
  */
 export async function guarded(work: () => Promise<void>): Promise<Error | null> {
   try {

@@ -17,8 +17,9 @@ import { insertBump, type StoredBumpPlan } from './bump.store.ts';
 import type { WantedStore } from './bump-round.ts';
 
 /**
- * Signs a bump, stores it in one transaction before anything is sent, and returns its family. Null: an order that it
- * pays for is no longer under way, it is stored already, or another plan has taken one of its coins.
+ * Signs a bump, stores it in one database transaction before anything is sent, and returns its family. Returns null if
+ * one of the bump's orders is no longer being delivered, if the bump is stored already, or if another plan has taken
+ * one of its coins.
  */
 export async function keepBump(
   { client, signer, log }: { client: pg.ClientBase; signer: OrderSigner; log: Logger },
@@ -43,7 +44,7 @@ export async function keepBump(
       plan: storedBump(plan, signed.holdings, owed),
       fee,
       ownIndex,
-      // parents that were mined in the meantime are spent as coins
+      // outputs of parents that were mined in the meantime are spent as coins, so these parents are not listed
       parents: parents.map(({ overdue }) => overdue.txid),
       shares,
     });
@@ -56,7 +57,10 @@ export async function keepBump(
   return family;
 }
 
-/** Returns false if another process has taken a coin since it was found free: the next look finds others. */
+/**
+ * Returns the result of `keep`, or false if another process has taken a coin since it was found free. The next round
+ * finds other coins.
+ */
 async function isKept(
   client: pg.ClientBase,
   keep: (tx: pg.ClientBase) => Promise<boolean>,

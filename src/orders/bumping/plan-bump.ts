@@ -16,48 +16,51 @@ import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 
-/** An output of ours: P2TR of a key of branch 1, or an anchor, which has no key. */
+/** An output of ours: P2TR with a key of branch 1, or an anchor, which has no key. */
 export interface OwnedOutput {
   readonly txid: Txid;
   readonly vout: number;
   readonly value: bigint;
   readonly script: Uint8Array;
-  /** Null: an anchor. */
+  /** Null: the output is an anchor. */
   readonly key: WalletKey | null;
-  /** Absent: it holds only its sats. */
+  /** Absent: the output holds only sats. */
   readonly holds?: Holdings;
 }
 
-/** A transaction that is to be mined sooner. */
+/** A transaction that a bump pays for, so that it is mined sooner. */
 export interface BumpedTransaction {
   readonly orderId: string;
   readonly fee: bigint;
   readonly virtualBytes: number;
-  /** Its output that is ours. */
+  /** Our output of the transaction. */
   readonly output: OwnedOutput;
-  /** Sats of that output that belong to a customer: they stay in the rest. */
+  /** Sats of `output` that belong to a customer. They are kept in the change. */
   readonly owed: bigint;
 }
 
-/** Unconfirmed transactions that one child pays for together. */
+/** Unconfirmed transactions that one child pays for, with the limits of the child. */
 export interface WantedBump {
   readonly parents: readonly BumpedTransaction[];
-  /** Unmined ancestors of the parents, together. */
+  /** Sums over the unmined ancestors of the parents. */
   readonly ancestor: { readonly fee: bigint; readonly virtualBytes: number };
-  /** Inputs of the replaced child, beside the outputs of the parents. */
+  /** Inputs of the replaced child that are not outputs of the parents. */
   readonly kept: readonly OwnedOutput[];
   readonly replaced: { readonly fee: bigint; readonly virtualBytes: number } | null;
-  /** Rate that all of them together should pay, in sats for 1,000 virtual bytes; and the rate that they pay now. */
+  /**
+   * Fee rate that parents, ancestors and child together should pay, in sats per 1,000 virtual bytes. `paidRate` is the
+   * lowest rate that the parents pay now.
+   */
   readonly feeRate: bigint;
   readonly paidRate: bigint;
-  /** Sats that each order of the parents may still cost. */
+  /** Remaining budget of each order of the parents, in sats. */
   readonly budgets: ReadonlyMap<string, bigint>;
-  /** Sats that all orders together may still cost. */
+  /** Remaining budget of all orders together, in sats. */
   readonly most: bigint;
 }
 
 export interface BumpRules {
-  /** Sats for 1,000 virtual bytes. */
+  /** Both rates are in sats per 1,000 virtual bytes. */
   readonly mempoolMinFeeRate: bigint;
   readonly incrementalFeeRate: bigint;
 }
@@ -66,42 +69,43 @@ export interface PlannedBump {
   readonly kind: 'bump';
   readonly plan: TransactionPlan;
   readonly fee: bigint;
-  /** Sats of the fee that each order bears. */
+  /** Sats of the fee that each order pays. */
   readonly shares: ReadonlyMap<string, bigint>;
   readonly coins: readonly OwnedOutput[];
-  /** Reason why it does not pay the wanted rate; null: it pays that rate. */
+  /** Reason why the bump does not reach the wanted rate; null: it reaches the wanted rate. */
   readonly limit: BumpLimit | null;
 }
 
 /**
- * Why a transaction does not pay more: the budgets of its orders are spent, no coin of ours is free, or free coins are
- * kept for what is owed to partners.
+ * Why a bump does not pay more. `budget`: the budgets are used up. `coins`: there is no free coin. `owed`: the free
+ * coins are needed for debts to partners.
  */
 export type BumpLimit = 'budget' | 'coins' | 'owed';
 
-/** Coins of the service that may pay, beside the outputs of its orders. */
+/** Coins of the service that may pay for bumps, in addition to our outputs of the orders. */
 export interface PayingCoins {
-  /** Free coins, which hold only sats. */
+  /** Free coins. They contain only sats. */
   readonly coins: readonly OwnedOutput[];
-  /** Sats of all free coins beyond what must stay; negative: sats are missing. */
+  /** Sats of all free coins, less the sats that must be kept. Negative: sats are missing. */
   readonly spare: bigint;
 }
 
 type Planned = PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit };
 
-/** Least gain that is worth a transaction: a twentieth more. */
+/** Minimum increase of the rate that is worth a transaction: one twentieth (`more` / `of`). */
 const leastGain = { of: 20n, more: 1n };
 
 /**
- * Plans the child that pays for some transactions: it spends our outputs of them, and free coins if these outputs do
- * not hold enough, and keeps the rest. The ids of the parents do not change. It pays no more than the budgets allow,
- * and at least what a replacement must pay if a child exists already (BIP 125, rules 3, 4 and 6). Returns the limit if
- * no child can be made. Pure.
+ * Plans the child that pays for some transactions. The child spends our outputs of these transactions, and also free
+ * coins if the outputs do not hold enough. The change goes back to us. The ids of the parents do not change. The child
+ * pays no more than the budgets allow. If a child exists already, the new child pays at least what a replacement must
+ * pay (BIP 125, rules 3, 4 and 6). Returns the limit if no child can be made. Pure.
  *
- * Invariants: sats leave only as the fee; the shares add up to the fee, each within the budget of its order; what is
- * owed to customers stays; if it spends a coin of the service, the coins keep at least the sats that must stay.
+ * Invariants: only the fee leaves our scripts. The shares add up to the fee, and each share is within the budget of its
+ * order. Sats that are owed to customers are kept. If the child spends a coin of the service, the coins of the service
+ * keep at least the sats that must be kept.
  *
- * @param rest destination of the rest
+ * @param rest destination of the change
  */
 export function planBump(
   wanted: WantedBump,
@@ -116,10 +120,10 @@ export function planBump(
     wanted.most,
     [...budgets.values()].reduce((sum, budget) => sum + budget, 0n),
   );
-  // our part of the rest is a coin above dust, or there is no output
+  // our part of the change must not be dust
   const reserve = owed + p2trDust;
   const own = [...parents.map(({ output }) => output), ...kept];
-  // sats that the service keeps afterwards are at least those that must stay
+  // the fee may use only sats that the service does not have to keep
   const beyond = largest(valueOf(own) - owed + spare, 0n);
   const chosen: OwnedOutput[] = [];
   const inputFee = feeOf(keyInputWeight, wanted.feeRate);
@@ -130,7 +134,8 @@ export function planBump(
     const inputs = [...own, ...chosen];
     const size = childSize(inputs, rest);
     const asked = wantedFee(wanted, size, rules);
-    // outputs of the orders pay for their own delivery first
+    // our outputs of the orders may always pay for the delivery of these orders, so `beyond` applies only if coins are
+    // spent
     const isOwnAlone = kept.length + chosen.length === 0;
     const most = isOwnAlone ? budget : smallest(budget, beyond);
     const fee = smallest(asked, most);
@@ -138,7 +143,7 @@ export function planBump(
     if (missing <= 0n) return bump({ inputs, fee, asked, limit: most < budget ? 'owed' : 'budget' });
     const coin = nextCoin(worth, chosen, missing + inputFee);
     if (coin === null) return bump({ inputs, fee: fee - missing, asked, limit: 'coins' });
-    // the input of a coin costs more than may be taken from it
+    // a coin's input would cost more than the sats that may be taken from coins
     if (chosen.length === 0 && spare <= inputFee)
       return bump({ inputs, fee: fee - missing, asked, limit: 'owed' });
     chosen.push(coin);
@@ -149,7 +154,7 @@ export function planBump(
 export const owedOf = ({ parents }: Pick<WantedBump, 'parents'>): bigint =>
   parents.reduce((sum, { owed }) => sum + owed, 0n);
 
-/** The smallest coin that is enough, else the largest. */
+/** The smallest unused coin that is enough, or else the largest; null if there is no unused coin. */
 function nextCoin(
   coins: readonly OwnedOutput[],
   chosen: readonly OwnedOutput[],
@@ -165,9 +170,9 @@ interface Funded {
   readonly inputs: readonly OwnedOutput[];
   readonly chosen: readonly OwnedOutput[];
   readonly fee: bigint;
-  /** Fee that the wanted rate needs. */
+  /** Fee that is needed to reach the wanted rate. */
   readonly asked: bigint;
-  /** Reason for a lower fee. */
+  /** Reason if the fee is lower than `asked`. */
   readonly limit: BumpLimit;
 }
 
@@ -219,7 +224,7 @@ const inputOf = ({ txid, vout, value, script, key }: OwnedOutput): PlannedInput 
 const childSize = (inputs: readonly OwnedOutput[], rest: OwnDestination): number =>
   virtualSize(plannedWeight({ inputs: inputs.map(inputOf), outputs: [rest] }));
 
-/** Fee and size of all transactions that the child pays for. */
+/** Fee and size of all transactions that the child pays for, ancestors included. */
 function packageOf({ parents, ancestor }: WantedBump): { fee: bigint; virtualBytes: number } {
   return {
     fee: parents.reduce((sum, { fee }) => sum + fee, ancestor.fee),
@@ -233,7 +238,7 @@ function wantedFee(wanted: WantedBump, size: number, rules: BumpRules): bigint {
   return largest(fee, leastFee(wanted, size, rules));
 }
 
-/** Least fee that the node takes: that of the child by itself, and that of a replacement. */
+/** Minimum fee that the node accepts, for the child alone and, if the child replaces another, for a replacement. */
 function leastFee({ replaced }: WantedBump, size: number, rules: BumpRules): bigint {
   const relayed = feeAt(size, rules.mempoolMinFeeRate);
   if (replaced === null) return relayed;
@@ -247,7 +252,7 @@ function reachedRate(wanted: WantedBump, fee: bigint, size: number): bigint {
   return ((paid.fee + fee) * 1000n) / BigInt(paid.virtualBytes + size);
 }
 
-/** Divides the fee by how much each order's transactions lack, within the budgets. */
+/** Divides the fee among the orders, in proportion to the sats that their transactions lack, within the budgets. */
 function sharesOf({ parents, feeRate, budgets }: WantedBump, fee: bigint): Map<string, bigint> {
   const shares = new Map<string, bigint>();
   let open = fee;
@@ -267,7 +272,7 @@ function sharesOf({ parents, feeRate, budgets }: WantedBump, fee: bigint): Map<s
   return shares;
 }
 
-/** Sats that the transactions of an order lack to reach the rate; at least one, so that the order bears something. */
+/** Sats that the transactions of an order lack to reach the rate. At least 1, so that each order pays a share. */
 function lackOf(parents: readonly BumpedTransaction[], orderId: string, feeRate: bigint): bigint {
   const lack = parents
     .filter((parent) => parent.orderId === orderId)

@@ -5,24 +5,28 @@ import type { MempoolStanding } from '#orders/sending/mempool-standing.ts';
 import type { ClusterLimits } from '#orders/sending/node-standing.ts';
 import type { BumpedTransaction } from './plan-bump.ts';
 
-/** A transaction of an order that has waited long. */
+/** A transaction of an order that has waited long for a block. */
 export interface WaitingParent extends BumpedTransaction {
   readonly id: string;
-  /** Null: it is not in the mempool. */
+  /** Null: the transaction is not in the mempool. */
   readonly mempool: MempoolStanding | null;
-  /** Its unmined ancestors, named by the first of them. */
+  /**
+   * Sums of the transaction's unmined ancestors; `id` is the id of the first ancestor. Null: there are no unmined
+   * ancestors.
+   */
   readonly commit: { readonly id: string; readonly fee: bigint; readonly virtualBytes: number } | null;
-  /** Rate that it should pay. */
+  /** Fee rate that the transaction should pay. */
   readonly wantedRate: bigint;
 }
 
 /**
- * Rate that the transactions of an order should pay now. A customer who paid less than the estimate chose to wait: the
- * service pays only for the rise of fees since the payment. Without an estimate the rise is unknown, and nothing is
- * paid beyond the asked rate. Rates are sats for 1,000 virtual bytes. Pure.
+ * Fee rate that the transactions of an order should pay now. If the customer paid less than the estimate, the customer
+ * chose to wait, so the service pays only for the rise of fees since the payment. Without an estimate the rise is
+ * unknown, so the service pays nothing beyond the asked rate. Rates are in sats per 1,000 virtual bytes. Pure.
  *
- * @param asked rate that the customer asked for @param then the estimate when the order was paid; null: there was none
- * @param now the rate that is paid now
+ * @param asked rate that the customer chose
+ * @param then estimated rate at the time when the order was paid; null: there was no estimate
+ * @param now rate that is needed now for a fast confirmation
  */
 export function wantedRate(asked: bigint, then: bigint | null, now: bigint): bigint {
   if (then === null) return asked;
@@ -30,14 +34,17 @@ export function wantedRate(asked: bigint, then: bigint | null, now: bigint): big
   return (asked * now) / then;
 }
 
-/** Shortfall of a rate that is tolerated: estimates move that far within minutes. */
+/**
+ * Maximum shortfall of a rate that is tolerated: one tenth (`less` / `of`). Estimates change that much within minutes.
+ */
 const tolerated = { of: 10n, less: 1n };
 
 /**
- * Whether a transaction that has waited long pays too little. A dropped one whose customer chose less than the mempool
- * takes now waits for lower fees. Pure.
+ * Whether a transaction that has waited long pays too little. A transaction that is not in the mempool is stuck if its
+ * wanted rate reaches the mempool's minimum. Otherwise the transaction waits for lower fees, because its customer chose
+ * a low rate. Pure.
  *
- * @param mempoolMinFeeRate the mempool takes nothing below this rate
+ * @param mempoolMinFeeRate minimum rate that the mempool accepts
  */
 export function isStuck(
   { mempool, wantedRate: wanted }: Pick<WaitingParent, 'mempool' | 'wantedRate'>,
@@ -47,19 +54,20 @@ export function isStuck(
   return mempool.effectiveRate * tolerated.of < wanted * (tolerated.of - tolerated.less);
 }
 
-/** Virtual bytes of a child with one input beside those of its parents, and a coin. */
+/** Size of a child in virtual bytes, with an input for a parent's output, an input for a coin, and one output. */
 const childBytes = 170;
 const bytesOfParent = virtualSize(keyInputWeight);
 
-/** Cost to pay for a transaction by itself. */
+/** Cost of a child that pays only for this transaction and its ancestors, in sats. */
 const lackAlone = ({ virtualBytes, commit, fee, wantedRate: rate }: WaitingParent): bigint =>
   feeAt(virtualBytes + (commit?.virtualBytes ?? 0) + childBytes, rate) - fee - (commit?.fee ?? 0n);
 
 /**
- * Groups of stuck transactions, each for one child, within the limits of clusters. A group has reveals of one
- * unconfirmed commit, which depend on each other anyway; or transactions in the mempool that should pay the same rate.
- * Alone are transactions that are missing in the mempool, because packages of two travel furthest; those whose output
- * holds a customer's money; and those of orders that cannot bear the cost. Pure.
+ * Groups stuck transactions. Each group gets one child, within the limits of clusters. Reveals of the same unconfirmed
+ * commit form a group, because they depend on each other anyway. Transactions in the mempool that should pay the same
+ * rate form a group. A transaction is alone if it is not in the mempool, because packages of two are relayed best; or
+ * if its output holds a customer's money. Transactions of an order that cannot pay the cost are grouped only with each
+ * other. Pure.
  */
 export function groupStuck(
   stuck: readonly WaitingParent[],
@@ -90,7 +98,7 @@ function poolOf(
   return isPoor ? `order ${orderId}` : `rate ${rate}`;
 }
 
-/** Packs members into as few groups as fit, in their order. */
+/** Puts members into groups within the limits, in their sequence: each member joins the first group that has room. */
 function packed(members: readonly WaitingParent[], limits: ClusterLimits): WaitingParent[][] {
   const groups: { members: WaitingParent[]; count: number; virtualBytes: number }[] = [];
   for (const member of members) {
@@ -98,7 +106,7 @@ function packed(members: readonly WaitingParent[], limits: ClusterLimits): Waiti
       count: 1,
       virtualBytes: member.virtualBytes,
     };
-    // reveals of one commit are one cluster
+    // reveals of one commit are in the same cluster anyway, so they always join the group
     const group = groups.find(
       (open) =>
         member.commit !== null ||

@@ -4,12 +4,13 @@ import { hasUnspentOutput, mempoolStanding } from '#orders/sending/mempool-stand
 import { outpointParts } from '#purse/transactions/outpoint.ts';
 import type { LiveBump } from './bump.store.ts';
 
-/** Parents in a package beside its child (Bitcoin Core, MAX_PACKAGE_COUNT). */
+/** Maximum number of parents in a package, in addition to the child (Bitcoin Core, MAX_PACKAGE_COUNT). */
 const packageParentsMax = 24;
 
 /**
- * Parents that a bump is sent with: empty if the mempool or blocks have all of them. If one is missing, all unmined
- * ones, including those in the mempool: before Bitcoin Core 30 a package has all unconfirmed parents of its child.
+ * Parents that are sent together with a bump. Empty if the mempool or blocks have all parents. If a parent is missing,
+ * returns all unmined parents, including parents in the mempool. Before Bitcoin Core 30, a package must contain all
+ * unconfirmed parents of its child.
  */
 export async function parentsToSend(
   node: NodeRpc,
@@ -24,13 +25,13 @@ export async function parentsToSend(
       unmined.push(parent);
       continue;
     }
-    // its receivers may have spent its other outputs
+    // check only the outputs that the bump spends, because receivers may have spent the parent's other outputs
     const vouts = spent.filter(({ txid }) => displayHash(txid) === id).map(({ vout }) => vout);
     if (await hasUnspentOutput(node, parent, new Set(vouts))) continue;
     absent.push(parent);
     unmined.push(parent);
   }
   if (absent.length === 0) return [];
-  // later versions of Bitcoin Core take the missing ones alone
+  // if there are too many, send the missing parents alone: newer versions of Bitcoin Core accept that
   return unmined.length > packageParentsMax ? absent : unmined;
 }
