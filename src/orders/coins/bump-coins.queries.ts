@@ -4,7 +4,7 @@ import type { StoredBumpPlan } from '#orders/bumping/bump.store.ts';
 import { isMined } from '#purse/transactions/spends.store.ts';
 import type { BumpCoinFacts } from './order-coins.ts';
 
-/** Facts about the coins of all bumps whose fees these orders share. */
+/** Facts about the change outputs of all bumps whose fees these orders share. */
 export async function readBumpCoins(
   client: pg.ClientBase,
   orderIds: readonly string[],

@@ -9,7 +9,10 @@ import { orderCoins } from './order-coins.ts';
 import { readPastOrders } from './past-orders.queries.ts';
 import { countUnlisted } from './unlisted-orders.queries.ts';
 
-/** Lists the coins of a page of stored orders, which no later look would list. Returns true once all are listed. */
+/**
+ * Lists the coins of a page of stored orders. Without this, coins of orders that are not processed again would never be
+ * listed. Returns true once the coins of all orders are listed.
+ */
 async function fillPage(client: pg.ClientBase): Promise<boolean> {
   return withTransaction(client, async (tx) => {
     const { after, isComplete } = await readCoinsFill(tx);
@@ -32,13 +35,13 @@ async function fillPage(client: pg.ClientBase): Promise<boolean> {
   });
 }
 
-/** Time between two lines of the log. */
+/** Minimum time between two log lines about the progress, in ms. */
 const toldEveryMs = 10_000;
 
 /**
- * Lists the coins of orders of an earlier version, one page of orders between two looks. A killed process loses
- * nothing: the next one resumes after the last page. Until all are listed, no coin may be spent for the service's own
- * costs.
+ * Lists the coins of orders that an earlier version stored, one page of orders in each round. A killed process loses
+ * nothing: the next process resumes after the last page. Until all coins are listed, no coin may be spent for the
+ * service's own costs.
  */
 export class CoinsFilling {
   readonly #log: Logger;

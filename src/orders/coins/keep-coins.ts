@@ -4,7 +4,7 @@ import { keepCoins } from '#purse/coins/coins.store.ts';
 import { readBumpCoins } from './bump-coins.queries.ts';
 import { bumpCoins } from './order-coins.ts';
 
-/** Stores the coins of orders as their facts say. */
+/** Stores these coins as the coins of these orders. */
 export async function keepOrderCoins(
   tx: pg.ClientBase,
   orders: readonly { readonly id: string; readonly coins: readonly HeldCoin[] }[],

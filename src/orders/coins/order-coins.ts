@@ -6,7 +6,7 @@ import type { HeldCoin } from '#purse/coins/coin.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { type StoredPlan, spentBy, valueIn } from '#purse/transactions/stored-plan.ts';
 
-/** A payment to a script of an order. It may be gone. */
+/** A payment to a script of an order. The payment may be gone. */
 type Paid = Pick<WatchedPayment, 'txid' | 'vout' | 'value' | 'goneAt'>;
 
 /** Facts from which the coins of an order follow. */
@@ -16,14 +16,14 @@ export interface OrderCoinFacts {
     readonly payment: Paid;
     readonly at: { readonly keyIndex: number; readonly script: Uint8Array };
   }[];
-  /** Stored transactions that can be mined. */
+  /** The order's stored transactions that can be mined. */
   readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'plan' | 'isFailed'>[];
 }
 
 /**
  * The coins of an order, each with its holder: payments to it, and outputs of its transactions that the wallet can
- * spend. A coin is free once the order is delivered, if it holds no customer's money and nothing of the order spends
- * it. Pure.
+ * spend. A coin is free once the order is delivered, if the coin contains no customer's money and no transaction of the
+ * order spends the coin. Pure.
  */
 export function orderCoins(
   order: Pick<Order, 'state' | 'amount' | 'keyIndex' | 'ownIndex'>,
@@ -41,7 +41,7 @@ export function orderCoins(
         const output = { txid: made.txid, vout, value: BigInt(value) };
         if (kind === 'commit') return [{ ...output, key, held: 'reserved', why: 'commit' }];
         if (kind === 'parent') {
-          // a parent that passes from reveal to reveal is at its deposit in between
+          // between two reveals, a parent is at its deposit
           const at = deposits.find((deposit) => hexOf(deposit.at.script) === script)?.at;
           if (at === undefined) return [];
           return [{ ...output, key: { branch: 0, index: at.keyIndex }, held: 'reserved', why: 'deposit' }];
@@ -66,12 +66,12 @@ function standingOf(
   output: { readonly kind: 'service' | 'change'; readonly isSpent: boolean },
 ): Standing {
   if (made.kind === 'return' && output.kind === 'change' && spendsOperator(made.plan))
-    // the rest of an operator's coin does not belong to the order
+    // the change of an operator's coin does not belong to the order
     return { held: 'free', why: 'rest' };
   if (output.isSpent || isBurned(made, transactions)) return { held: 'reserved', why: 'spending' };
-  // a customer's money may be in it
+  // the output may contain a customer's money
   if (made.kind === 'return') return { held: 'reserved', why: 'rest' };
-  // the fee of a mint that minted nothing is refunded
+  // the service's fee for a mint that minted nothing is refunded
   if (made.isFailed === true) return { held: 'reserved', why: 'excess' };
   if (made.kind !== 'refund' && isPaidTooMuch(amount, made, transactions))
     return { held: 'reserved', why: 'excess' };
@@ -81,7 +81,7 @@ function standingOf(
 const spendsOperator = ({ inputs }: StoredPlan): boolean =>
   inputs.some(({ isOperator }) => isOperator === true);
 
-/** Whether a transaction is a reveal whose burn is stored: the burn spends our output of it. */
+/** Whether a transaction is a reveal whose burn is stored. The burn spends our output of the reveal. */
 const isBurned = (
   { kind, index }: OrderCoinFacts['transactions'][number],
   transactions: OrderCoinFacts['transactions'],
@@ -89,8 +89,9 @@ const isBurned = (
   kind === 'reveal' && transactions.some((other) => other.kind === 'burn' && other.index === index);
 
 /**
- * Whether a customer paid too much, from what a transaction spends: an excess above dust belongs to the customer and is
- * in our output. For a burn, what its reveal spends counts; parents leave with all that they brought.
+ * Whether a customer paid too much, according to the inputs of a transaction. An excess above dust belongs to the
+ * customer and is in our output. For a burn, the inputs of its reveal are used. The values of parents are subtracted,
+ * because parents are returned unchanged.
  */
 function isPaidTooMuch(
   amount: bigint,
@@ -101,7 +102,7 @@ function isPaidTooMuch(
     made.kind === 'burn'
       ? transactions.find(({ kind, index }) => kind === 'reveal' && index === made.index)
       : made;
-  // if unknown, the sats count as the customer's
+  // if the inputs are unknown, treat the sats as the customer's
   if (spending === undefined) return true;
   const { inputs, outputs } = spending.plan;
   const paid = valueIn(inputs.filter(({ isInventory }) => isInventory !== true));
@@ -119,15 +120,15 @@ const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 export interface BumpCoinFacts extends Pick<HeldCoin, 'txid'> {
   readonly ownIndex: number;
   readonly value: number;
-  /** It holds a customer's money. */
+  /** Whether the bump's output contains a customer's money. */
   readonly isOwing: boolean;
-  /** It is mined, or may still be. */
+  /** Whether the bump is mined, or may still be mined. */
   readonly isThere: boolean;
-  /** All orders that it paid for are delivered. */
+  /** Whether all orders that the bump paid for are delivered. */
   readonly areDelivered: boolean;
 }
 
-/** The coin that a bump leaves; empty if the bump can never be mined. Pure. */
+/** The coin that remains from a bump; empty if the bump can never be mined. Pure. */
 export function bumpCoins({
   txid,
   ownIndex,

@@ -13,7 +13,10 @@ export interface PastOrder {
   readonly facts: OrderCoinFacts;
 }
 
-/** Orders with the facts of their coins, as their next look reads them. The number of statements is fixed. */
+/**
+ * Reads orders with the facts of their coins, the same facts that processing these orders reads. The number of SQL
+ * statements is fixed.
+ */
 export async function readPastOrders(client: pg.ClientBase, ids: readonly string[]): Promise<PastOrder[]> {
   const { rows } = await client.query<
     Pick<Order, 'id' | 'state'> & { amount: string; key_index: number; own_index: number }
@@ -36,7 +39,7 @@ export async function readPastOrders(client: pg.ClientBase, ids: readonly string
   }));
 }
 
-/** Payments to deposits, by order, without those that transactions of their orders make. */
+/** Payments to deposits, by order. Outputs of the orders' own transactions are left out. */
 async function depositsOf(
   client: pg.ClientBase,
   payments: ReadonlyMap<string, readonly WatchedPayment[]>,

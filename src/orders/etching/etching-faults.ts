@@ -8,11 +8,11 @@ import { earliestReveal } from './name-fault.ts';
 import { unsignedNameFault } from './unsigned-name-fault.ts';
 
 /**
- * Faults of an order's etching, by the index and the mempool of now: a name that is taken, locked, or being etched by a
- * pending transaction; and terms whose last block comes too early. Empty if the order etches nothing. Throws
- * `runes_not_indexed`, `derived_table_behind`, `not_found` if runes are never known, and the reason of the signal.
+ * Faults of an order's etching, according to the current index and mempool. A name may be taken, locked, or in a
+ * pending etching; the terms may end too early. Empty if the order etches nothing. Throws `runes_not_indexed`,
+ * `derived_table_behind`, `not_found` if the index never knows runes, and the reason of the signal.
  *
- * @param pool of the index
+ * @param pool connections to the index
  */
 export async function etchingFaults(
   pool: pg.Pool,
@@ -40,7 +40,10 @@ export async function etchingFaults(
   );
 }
 
-/** The fault of terms that end before the block after the first that could etch the rune. */
+/**
+ * The fault of terms that end too early for any mint. The first mint can be in the block after the first block that
+ * could etch the rune.
+ */
 function endFaults(end: bigint | number | null, height: number): readonly RequestFault[] {
   if (end === null || BigInt(end) > BigInt(height + 1)) return [];
   const message = `terms.height.end must be above ${height + 1}: the first block that could etch the rune is ${height}, and no later one could mint it.`;

@@ -16,17 +16,23 @@ import { unsignedNameFault } from './unsigned-name-fault.ts';
 
 /** Progress of an order's etching. */
 export interface EtchingStanding {
-  /** The index lacks the last block of payments, or does not know runes: nothing is decided. */
+  /**
+   * Whether the name cannot be judged: the index lacks the last block of the payments, or does not know runes. Nothing
+   * is decided then.
+   */
   readonly isUnknown: boolean;
-  /** Its reveal is stored, and waits for the depth of its commit. */
+  /** Whether the order's reveal is stored, and waits until its commit is deep enough. */
   readonly isHeld: boolean;
-  /** Block of its reveal, in the index or in payments; null: none. */
+  /** Height of the reveal's block, from the index or the payments; null: no block has the reveal. */
   readonly minedHeight: Height | null;
-  /** Its reveal is in a block, and another transaction etched the name. */
+  /** Whether the reveal is in a block, but another transaction etched the name. */
   readonly isNameLost: boolean;
-  /** Its reveal was given up and is not in a block: it is not sent. */
+  /** Whether the reveal was given up and is not in a block. Such a reveal is not sent. */
   readonly isGivenUp: boolean;
-  /** The reason why its name cannot be etched, for the customer; null: it can, or its reveal is in a block. */
+  /**
+   * The reason for the customer why the name cannot be etched; null: the name can be etched, or the reveal is in a
+   * block.
+   */
   readonly fault: string | null;
 }
 
@@ -34,10 +40,10 @@ interface StandingParts {
   readonly network: NetworkParameters;
 }
 
-/** The name of an order's etching, and its state in blocks. */
+/** The name of an order's etching, and which transaction etched it. */
 interface NameFacts extends SpacedRune {
   readonly orderId: string;
-  /** Last common block of the index and the payments, if its runes are known; else null. */
+  /** Last common block of the index and the payments, if the index knows the runes of this block; else null. */
   readonly tip: Height | null;
   readonly etched: EtchedBy | null;
 }
@@ -52,9 +58,9 @@ const unsigned: EtchingStanding = {
 };
 
 /**
- * Reads the progress of an order's etching; null: it etches nothing.
+ * Reads the progress of an order's etching; null if the order etches nothing.
  *
- * @param reveal that may be mined; null: none is stored
+ * @param reveal the stored reveal that may be mined; null: no such reveal is stored
  */
 export async function readEtchingStanding(
   tx: pg.ClientBase,
@@ -64,7 +70,7 @@ export async function readEtchingStanding(
 ): Promise<EtchingStanding | null> {
   const { etching } = order.terms;
   if (etching === undefined) return null;
-  // a name that ord gives needs no waiting, and no one can take it
+  // if ord assigns the name, the reveal does not wait, and no one can take the name
   if (etching.rune === null)
     return {
       ...unsigned,
@@ -81,7 +87,10 @@ export async function readEtchingStanding(
   return signedStanding(stored, name, await faultOfSigned(tx, network, stored, name));
 }
 
-/** The standing without a stored reveal that may be mined. Looks up the name if the order is about to be signed. */
+/**
+ * The progress of an etching without a stored reveal that may be mined. Looks up the name if the order is about to be
+ * signed.
+ */
 async function unsignedStanding(
   tx: pg.ClientBase,
   network: NetworkParameters,
@@ -98,7 +107,7 @@ async function unsignedStanding(
   return { ...unsigned, fault: await unsignedNameFault(tx, network, name, tip, orderId) };
 }
 
-/** The reason why the name of a stored reveal cannot be etched; null: it can, or it is too early to decide. */
+/** The reason why a stored reveal cannot etch its name; null: it can, or it is too early to decide. */
 async function faultOfSigned(
   tx: pg.ClientBase,
   network: NetworkParameters,
@@ -107,13 +116,13 @@ async function faultOfSigned(
 ): Promise<string | null> {
   const { tip, etched, rune } = name;
   if (tip === null || minedHeightOf(stored, name) !== null) return null;
-  // the payments may not have the block of a rival yet, and that block may have the reveal, too
+  // a rival's block above `tip` is ignored: the payments do not know this block yet, and it may contain our reveal, too
   const isTaken = etched !== null && etched.height <= tip;
   if (!isTaken && (stored.isReleased || !isRipe(stored, tip))) return null;
   return nameFaultOfReveal(name, await nameRivals(tx, network, rune), tip, stored.reveal);
 }
 
-/** The standing of a stored reveal. Pure. */
+/** The progress of an etching with a stored reveal. Pure. */
 function signedStanding(stored: StoredEtching, name: NameFacts, fault: string | null): EtchingStanding {
   const { tip, etched } = name;
   const minedHeight = minedHeightOf(stored, name);
@@ -131,7 +140,7 @@ function signedStanding(stored: StoredEtching, name: NameFacts, fault: string | 
 const minedHeightOf = (stored: StoredEtching, { etched }: NameFacts): Height | null =>
   etched !== null && isSame(etched.txid, stored.reveal) ? etched.height : stored.revealHeight;
 
-/** Whether the next block may have the reveal: all blocks before it are known. */
+/** Whether the next block may contain the reveal, because its commit is deep enough. */
 const isRipe = ({ commitHeight }: StoredEtching, tip: Height): boolean =>
   commitHeight !== null && tip >= commitHeight + releasedAboveCommit;
 

@@ -9,13 +9,16 @@ import { paymentsTipHeight } from '#payments/store/offset.store.ts';
 import { isLive } from '#purse/transactions/spends.store.ts';
 import { releasedAboveCommit } from './released-at.ts';
 
-/** SQL: whether a transaction, named in the statement, is a reveal that waits for the depth of its commit. */
+/**
+ * SQL: whether a transaction is a reveal that waits until its commit is deep enough. `transaction` is the transaction's
+ * name in the statement.
+ */
 export const isHeldReveal = (transaction: string): string =>
   `EXISTS (SELECT FROM service.etchings AS held WHERE held.reveal = ${transaction}.txid AND held.released_at IS NULL)`;
 
 /**
- * SQL: whether a transaction, named in the statement, is the commit of such a reveal. No bump pays for it: a customer
- * who takes the name with another transaction would lose only the order's own fee.
+ * SQL: whether a transaction is the commit of a reveal that waits (`isHeldReveal`). No bump pays for such a commit.
+ * Otherwise a customer could take the name with another transaction, and make the service lose the cost of bumps.
  */
 export const isHeldCommit = (transaction: string): string =>
   `EXISTS (SELECT FROM service.etchings AS held WHERE held.commit_txid = ${transaction}.txid AND held.released_at IS NULL)`;
@@ -24,17 +27,19 @@ export const isHeldCommit = (transaction: string): string =>
 export interface StoredEtching {
   readonly reveal: Txid;
   readonly isReleased: boolean;
-  /** The reason why its reveal was given up: the name cannot be etched; null: it was not. */
+  /**
+   * The reason why the reveal was given up, which is why the name cannot be etched; null: the reveal was not given up.
+   */
   readonly fault: string | null;
-  /** Block of its commit; null: none, as far as payments know. */
+  /** Height of the commit's block; null: the payments know no block with the commit. */
   readonly commitHeight: Height | null;
-  /** Block of its reveal, as far as payments know; null: none. */
+  /** Height of the reveal's block; null: the payments know no block with the reveal. */
   readonly revealHeight: Height | null;
 }
 
 /**
- * Stores a reveal that waits for its commit. Both may be made again after their payment was gone for a while: then the
- * commit gets another block, and everything restarts.
+ * Stores a reveal that waits for its commit. The same commit and reveal may be made again after their payment was gone
+ * for a while. The commit then gets into another block, so the stored progress is reset.
  */
 export async function insertEtching(
   tx: pg.ClientBase,
@@ -47,7 +52,7 @@ export async function insertEtching(
   );
 }
 
-/** The etchings of an order, the newest first; empty: nothing was signed. */
+/** The etchings of an order, newest first; empty if nothing was signed. */
 export async function readEtchings(client: pg.ClientBase, orderId: string): Promise<StoredEtching[]> {
   const { rows } = await client.query<{
     reveal: Buffer;
@@ -78,7 +83,10 @@ export async function releaseReveals(tx: pg.ClientBase, reveals: readonly Txid[]
   );
 }
 
-/** Gives up an order's etchings for this reason. A block that has a reveal still counts. */
+/**
+ * Gives up an order's etchings for this reason. If a block contains a reveal all the same, the reveal is still
+ * recognized.
+ */
 export async function giveUpEtchings(tx: pg.ClientBase, orderId: string, fault: string): Promise<void> {
   await tx.query(
     'UPDATE service.etchings SET given_up_at = now(), fault = $2 WHERE order_id = $1 AND given_up_at IS NULL',
@@ -86,7 +94,7 @@ export async function giveUpEtchings(tx: pg.ClientBase, orderId: string, fault: 
   );
 }
 
-/** Whether another order of this service is about to etch a name: its commit is made. */
+/** Whether another order of this service is about to etch a name, because its commit and reveal are made. */
 export async function isEtchedByAnother(
   client: pg.ClientBase,
   orderId: string | null,
@@ -101,7 +109,7 @@ export async function isEtchedByAnother(
   return rows[0]?.is_etched === true;
 }
 
-/** Whether an order waits for the depth of its commit. */
+/** Whether any order waits until its commit is deep enough. */
 export async function isRevealAwaited(pool: pg.Pool): Promise<boolean> {
   const { rows } = await pool.query<{ is_awaited: boolean }>(
     `SELECT EXISTS (SELECT FROM service.orders WHERE state = 'waiting-reveal') AS is_awaited`,
@@ -109,14 +117,14 @@ export async function isRevealAwaited(pool: pg.Pool): Promise<boolean> {
   return rows[0]?.is_awaited === true;
 }
 
-/** A waiting reveal that the next block may have. */
+/** A waiting reveal that the next block may contain. */
 export interface RipeEtching {
   readonly orderId: string;
   readonly reveal: Txid;
   readonly rune: Rune;
 }
 
-/** Reveals of waiting orders that the block after `tip` may have, the oldest first. */
+/** Reveals of waiting orders that the block after `tip` may contain, oldest first. */
 export async function ripeEtchings(client: pg.ClientBase, tip: Height): Promise<RipeEtching[]> {
   const { rows } = await client.query<{ order_id: string; reveal: Buffer; rune: string }>(
     `SELECT e.order_id, e.reveal, e.rune::text
@@ -134,8 +142,8 @@ export async function ripeEtchings(client: pg.ClientBase, tip: Height): Promise<
 }
 
 /**
- * Orders whose waiting reveal is due, because the next block may have it, or a block has etched its name; and orders
- * that still wait although their reveal was released. Costs a look-up for each waiting reveal.
+ * Orders whose waiting reveal is due, because the next block may contain the reveal, or because a block has etched the
+ * name. Also orders that still wait although their reveal was released. Cost: one look-up for each waiting reveal.
  */
 export async function dueEtchings(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ order_id: string }>(

@@ -5,18 +5,19 @@ import { maturityBlocks } from '#kernel/runes/rune.ts';
 import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
 
 /**
- * The first block that could have the reveal of an etching whose commit is not sent yet: the next block has the commit.
+ * Height of the first block that could contain the reveal of an etching whose commit is not sent yet. It is assumed
+ * that the next block contains the commit.
  *
- * @param tip of the index; null: no block is indexed
+ * @param tip height of the index's tip; null: no block is indexed
  */
 export const earliestReveal = (tip: number | null): number => (tip ?? -1) + 1 + maturityBlocks;
 
 /**
- * The reason why an order cannot etch a name, as a sentence; null: it can. A pending etching of the same name counts if
- * the block at `height`, or an earlier one, may have it. Pure.
+ * The reason why an order cannot etch a name, as a sentence; null if the order can etch the name. A pending etching of
+ * the same name is a reason if the block at `height` or an earlier block may contain this etching. Pure.
  *
- * @param height of the first block that could have the reveal @param own txid of the order's reveal, which is not its
- * own rival; null: there is none yet
+ * @param height height of the first block that could contain the reveal
+ * @param own txid of the order's reveal, which is not a rival of itself; null: there is no reveal yet
  */
 export function nameFault(
   name: string,
@@ -39,9 +40,9 @@ export function nameFault(
 }
 
 /**
- * The reason why a stored reveal, which the block after `tip` may have, cannot etch its name; null: it can. Pending
- * transactions do not count if it is unknown whether they can etch: anyone can send one for a small fee, and the order
- * would lose the fee of its commit. Pure.
+ * The reason why a stored reveal cannot etch its name in the block after `tip`; null if the reveal can etch the name.
+ * Pending transactions are ignored if it is unknown whether they can etch. Otherwise anyone could send such a
+ * transaction for a small fee, and the order would lose the fee of its commit. Pure.
  */
 export function nameFaultOfReveal(
   name: SpacedRune,
@@ -53,7 +54,7 @@ export function nameFaultOfReveal(
   return nameFault(formatSpacedRune(name), { ...rivals, claims }, tip + 1, reveal);
 }
 
-/** Whether a pending etching in this state (docs/mempool.md) may become a rune in a block up to `height`. */
+/** Whether a pending etching in this state (docs/mempool.md) may etch its rune in a block up to `height`. */
 function mayEtch(state: string, matureHeight: number | null, height: number): boolean {
   if (state === 'open' || state === 'unknown') return true;
   return state === 'immature' && (matureHeight === null || matureHeight <= height);

@@ -7,9 +7,9 @@ import { releaseReveals, ripeEtchings } from './etchings.store.ts';
 import { nameFaultOfReveal } from './name-fault.ts';
 
 /**
- * Releases all reveals that the next block may have and whose names are free, in one look for all of them: orders are
- * processed one by one, so the last of a thousand would be sent half a minute after the block. Returns their orders,
- * which are still `waiting-reveal`.
+ * Releases all reveals that the next block may contain and whose names are free. All are released at once, before
+ * orders are processed one by one; otherwise the last of a thousand reveals would be sent half a minute after the
+ * block. Returns the orders of these reveals. The orders are still in state `waiting-reveal`.
  */
 export async function releaseRipe(client: pg.ClientBase, network: NetworkParameters): Promise<string[]> {
   return withTransaction(client, async (tx) => {

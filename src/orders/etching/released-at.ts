@@ -1,4 +1,7 @@
 import { maturityBlocks } from '#kernel/runes/rune.ts';
 
-/** Blocks after the commit's block from which a node takes the reveal: the next block may have it (BIP 68). */
+/**
+ * Number of blocks above the commit's block after which a node accepts the reveal, because the next block may then
+ * contain the reveal (BIP 68).
+ */
 export const releasedAboveCommit = maturityBlocks - 1;

@@ -7,7 +7,7 @@ import { entriesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 import { readFundKeys } from './fund-addresses.store.ts';
 import { type FundCoin, readFundCoins } from './fund-coins.queries.ts';
 
-/** Ledger entries for the operator's funds: one for each output in a block. Pure. */
+/** Ledger entries for the operator's funds: one entry for each output in a block. Pure. */
 export const fundEntries = (coins: readonly FundCoin[]): LedgerEntry[] =>
   entriesOf(
     coins
@@ -17,9 +17,9 @@ export const fundEntries = (coins: readonly FundCoin[]): LedgerEntry[] =>
   );
 
 /**
- * The coins of the funds. They are free as soon as they are in a block. Pure.
+ * The coins of the operator's funds. A coin is free as soon as it is in a block. Pure.
  *
- * @param keys by script, in hex
+ * @param keys key indices by script in hex
  */
 export const fundCoins = (
   coins: readonly Pick<FundCoin, 'txid' | 'vout' | 'value' | 'script'>[],
@@ -33,8 +33,8 @@ export const fundCoins = (
   });
 
 /**
- * Adds missing ledger entries of the funds, takes back those that a reorganisation removed, and lists their coins.
- * Idempotent.
+ * Adds missing ledger entries of the funds, reverses entries whose outputs a reorganisation removed, and lists the
+ * coins of the funds. Idempotent.
  */
 export async function bookFunds(tx: pg.ClientBase): Promise<void> {
   const coins = await readFundCoins(tx);

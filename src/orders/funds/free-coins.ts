@@ -4,23 +4,28 @@ import { type FoundInCoin, readFreeCoins, setAside, type WalletCoin } from '#pur
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
-/** Proven content of a coin beside sats. `free`: none. `unknown`: nothing is proven. */
+/**
+ * Proven contents of a coin in addition to its sats. `free`: the coin contains only sats. `unknown`: nothing is proven.
+ */
 export type CoinProof = 'free' | FoundInCoin['found'] | 'unknown';
 
-/** Returns the proof for each of these coins, in their order. */
+/** Returns the proof for each coin, in the sequence of the coins. */
 export type ProveFree = (coins: readonly WalletCoin[]) => Promise<readonly CoinProof[]>;
 
-/** Whether neither a block nor the mempool spends a coin: the seed may also be in other wallets. */
+/** Whether neither a block nor the mempool spends a coin. Another wallet with the same seed may have spent it. */
 export type IsUnspent = (coin: OwnedOutput) => Promise<boolean>;
 
-/** Coins that are read first, the largest: each pays for many transactions. */
+/**
+ * Number of coins that are read first, largest first. Usually that is enough, because a large coin pays for many
+ * transactions.
+ */
 const readFirst = 200;
 
 /**
- * Coins of the wallet that the service may spend for its own costs, the largest first: revenue and funds of the
- * operator that are in a block, that no stored transaction spends, and that are proven to hold nothing but sats. Reads
- * more until the node confirms one as unspent; the caller asks about the later ones. Coins that hold something are set
- * aside. Null: coins of an earlier version are not all listed yet.
+ * Coins of the wallet that the service may spend for its own costs, largest first. These are revenue and funds of the
+ * operator that are in a block, that no stored transaction spends, and that are proven to contain only sats. Reads more
+ * coins until the node confirms one coin as unspent; the caller must ask the node about the later coins. Coins that
+ * contain an inscription or runes are set aside. Null: the coins of an earlier version are not all listed yet.
  */
 export async function freeCoins(
   client: pg.Pool | pg.ClientBase,
@@ -29,7 +34,7 @@ export async function freeCoins(
 ): Promise<OwnedOutput[] | null> {
   if (!(await readCoinsFill(client)).isComplete) return null;
   const seen = new Set<string>();
-  // four times as many each time: another wallet may have spent thousands
+  // read four times as many coins each time, because another wallet may have spent thousands
   for (let limit = readFirst; ; limit *= 4) {
     const coins = await readFreeCoins(client, limit);
     const others = coins.filter((coin) => !seen.has(outpointOf(coin)));
@@ -40,7 +45,7 @@ export async function freeCoins(
   }
 }
 
-/** All free coins, for people. The node is not asked whether other wallets have spent them. */
+/** All free coins, to show to people. The node is not asked whether other wallets have spent them. */
 export async function allFreeCoins(
   client: pg.Pool | pg.ClientBase,
   proveFree: ProveFree,
@@ -49,7 +54,9 @@ export async function allFreeCoins(
   return freeAmong(coins, await proveFree(coins)).map(ownedOf);
 }
 
-/** Coins among these that are proven to hold nothing but sats. A coin that holds more is set aside. */
+/**
+ * Returns the coins that are proven to contain only sats. Sets aside the coins that contain an inscription or runes.
+ */
 export async function provenFree(
   client: pg.Pool | pg.ClientBase,
   coins: readonly WalletCoin[],

@@ -6,13 +6,13 @@ import { nextBlock, watchScripts } from '#payments/store/watches.store.ts';
 
 /** An address of the wallet to which the operator sends coins. */
 export interface FundAddress {
-  /** Index of its key in branch 1. */
+  /** Index of the address's key in branch 1. */
   readonly ownIndex: number;
   readonly script: Buffer;
   readonly address: string;
 }
 
-/** Stores an address, which is watched from the next block on. It must be committed before anyone sees it. */
+/** Stores an address, and watches it from the next block on. The address must be committed before anyone sees it. */
 export async function insertFundAddress(
   tx: pg.ClientBase,
   { ownIndex, script, address }: Omit<FundAddress, 'script'> & { readonly script: Uint8Array },
@@ -25,7 +25,7 @@ export async function insertFundAddress(
   await watchScripts(tx, fundsWatcher, [{ script, sinceHeight: nextBlock }]);
 }
 
-/** Key indices of these addresses, by their scripts in hex. */
+/** Key indices of the addresses for funds, by script in hex. */
 export async function readFundKeys(client: pg.ClientBase): Promise<ReadonlyMap<string, number>> {
   const { rows } = await client.query<{ own_index: number; script: Buffer }>(
     'SELECT own_index, script FROM service.fund_addresses',
@@ -33,7 +33,7 @@ export async function readFundKeys(client: pg.ClientBase): Promise<ReadonlyMap<s
   return new Map(rows.map(({ own_index: index, script }) => [hexOf(script), index]));
 }
 
-/** The newest address without a payment; null: none. */
+/** The newest address without a payment; null if there is no such address. */
 export async function unusedFundAddress(tx: pg.ClientBase): Promise<string | null> {
   const { rows } = await tx.query<{ script: Buffer; address: string }>(
     'SELECT script, address FROM service.fund_addresses ORDER BY created_at DESC, own_index DESC',

@@ -9,16 +9,22 @@ import { hasInput, isMined, isOfFamily } from '#purse/transactions/spends.store.
 export interface FundCoin {
   readonly txid: Txid;
   readonly vout: number;
-  /** Sats. */
+  /** In sats. */
   readonly value: bigint;
   readonly script: Uint8Array;
-  /** Null: in no block yet. */
+  /** Height of the output's block; null: not in a block yet. */
   readonly height: number | null;
-  /** `mined`: a bump or return of ours that spends it is in a block. `stored`: such a one may still be mined. */
+  /**
+   * `mined`: a bump or return of ours that spends this output is in a block. `stored`: a bump or return that spends
+   * this output may still be mined. Null: no stored transaction spends it.
+   */
   readonly spending: 'mined' | 'stored' | null;
 }
 
-/** All outputs that were ever at the addresses for funds, the oldest first, except replaced or evicted ones. */
+/**
+ * All outputs that were ever at the addresses for funds, oldest first. Outputs of replaced or evicted transactions are
+ * left out.
+ */
 export async function readFundCoins(client: pg.Pool | pg.ClientBase): Promise<FundCoin[]> {
   const payments = await readPayments(client, fundsWatcher);
   const coins = payments
@@ -30,7 +36,7 @@ export async function readFundCoins(client: pg.Pool | pg.ClientBase): Promise<Fu
   return coins.map((coin) => ({ ...coin, spending: spending.get(outpointOf(coin)) ?? null }));
 }
 
-/** How transactions of ours spend these coins, by outpoint; `mined` if one of them is in a block. */
+/** How our transactions spend these coins, by outpoint. `mined`: a transaction that spends the coin is in a block. */
 async function spendingOf(
   client: pg.Pool | pg.ClientBase,
   coins: readonly Pick<FundCoin, 'txid' | 'vout'>[],

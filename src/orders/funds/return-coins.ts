@@ -15,19 +15,25 @@ export interface ReturnCoinsParts {
   readonly log: Logger;
 }
 
-/** Orders of one look that get a coin: each needs a question to the node. The others ask again. */
+/**
+ * Maximum number of orders that get a coin in one round, because the node is asked about each coin. The other orders
+ * ask again.
+ */
 const lentAtOnce = 20;
 
 /**
- * Free coins of the service for returns that no customer pays for. An order asks for one inside its database
- * transaction, where the node cannot be asked; it gets its coin in the next round.
+ * Free coins of the service for returns that no customer pays for. An order asks for a coin inside its database
+ * transaction, where the node cannot be asked. The order therefore gets its coin in the next round.
  */
 export class ReturnCoins {
   readonly #wanted = new Map<string, bigint>();
   readonly #ready = new Map<string, Arrived>();
   readonly #repeats = new Repeats();
 
-  /** A coin of at least this many sats that was found for the order, given once; null: it will be searched. */
+  /**
+   * Takes the coin that was found for the order, if it has at least `sats` sats. Null: there is no such coin, and the
+   * next round searches one.
+   */
   take(orderId: string, sats: bigint): Arrived | null {
     const coin = this.#ready.get(orderId);
     this.#ready.delete(orderId);
@@ -37,8 +43,8 @@ export class ReturnCoins {
   }
 
   /**
-   * Finds the smallest sufficient coin for each order that asked; none if free coins would fall below what must stay.
-   * Returns the orders that have a coin now.
+   * Finds the smallest sufficient coin for each order that asked. Finds no coin if free coins would fall below the sats
+   * that must be kept. Returns the orders that have a coin now.
    */
   async find({ client, node, proveFree, reserved, log }: ReturnCoinsParts): Promise<string[]> {
     this.#ready.clear();
@@ -52,14 +58,14 @@ export class ReturnCoins {
     let spare = spareOf(found);
     let heldBack = 0;
     for (const [orderId, sats] of wanted) {
-      // the rest of the coin counts once it is in a block
+      // `spare` is reduced by the whole coin below, because its change is free only once it is in a block
       if (sats > spare) {
         if (free.length > 0) heldBack++;
         continue;
       }
       for (const coin of free.filter(({ value }) => value >= sats)) {
         free = free.filter((other) => other !== coin);
-        // another wallet with the seed may have spent it
+        // another wallet with the same seed may have spent the coin
         if (coin.key === null || !(await isThere(coin))) continue;
         this.#ready.set(orderId, { ...coin, key: coin.key, leafScript: null });
         spare -= coin.value;
@@ -74,7 +80,7 @@ export class ReturnCoins {
     return [...this.#ready.keys()];
   }
 
-  /** Ends a round: a coin that no return used is free again. */
+  /** Ends a round. Coins that no return used are free again. */
   release(): void {
     this.#ready.clear();
   }

@@ -8,10 +8,10 @@ export interface GrindTask {
   readonly prefix: string;
 }
 
-// answers have priority
+// answers to clients have priority
 runInBackground();
 
-/** The lock time that gives a transaction's txid its prefix. */
+/** Finds the lock time with which a transaction's txid has the prefix. */
 export default function grind({ unsigned, prefix }: GrindTask): number {
   return findLockTime(unsigned, prefix);
 }

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { GrindTask } from './grind.worker.ts';
 
-/** Threads end after this time without work. */
+/** How long a thread without work is kept, in ms. */
 const idleMs = 30_000;
 
 type Search =
@@ -12,9 +12,9 @@ type Search =
   | { readonly state: 'failed'; readonly error: unknown };
 
 /**
- * Lock times that give transactions of orders the prefixes of their txids. Threads of their own search them: a caller
- * gets what is known at once, and is notified at the end of a search. Nothing is stored, because a search always finds
- * the same.
+ * Lock times with which txids of orders' transactions have their prefixes. Separate threads search the lock times. A
+ * caller gets known lock times at once, and is notified at the end of a search. Nothing is stored, because a search
+ * always finds the same lock time.
  */
 export class LockTimes {
   readonly #workers = new Piscina<GrindTask, number>({
@@ -23,15 +23,15 @@ export class LockTimes {
     maxThreads: availableParallelism(),
     idleTimeout: idleMs,
   });
-  /** Searches by order, then by the fingerprint of what is searched. */
+  /** Searches, by order id and then by the fingerprint of transaction and prefix. */
   readonly #searches = new Map<string, Map<string, Search>>();
   readonly #ended = new Set<string>();
   #onEnd: () => void = () => undefined;
 
   /**
-   * One lock time for each transaction of an order, given as bytes without witness. Null: they are being searched, and
-   * `ended` lists the order afterwards. Known lock times are not searched again, so the list may grow from call to
-   * call. Throws the error of a search once; the next call searches again.
+   * One lock time for each transaction of an order. The transactions are given as bytes without witness. Null: the lock
+   * times are being searched, and `ended` lists the order afterwards. Known lock times are not searched again, so a
+   * later call may give more transactions. Throws the error of a failed search once; the next call searches again.
    */
   of(orderId: string, unsigned: readonly Uint8Array[], prefix: string): readonly number[] | null {
     const searches = this.#searchesOf(orderId);
@@ -54,12 +54,15 @@ export class LockTimes {
     return ids;
   }
 
-  /** Forgets the lock times of an order, unless a search runs, or has ended since the last call of `ended`. */
+  /**
+   * Forgets the lock times of an order. Does nothing if a search is running, or has ended since the last call of
+   * `ended`.
+   */
   forget(orderId: string): void {
     if (!this.#ended.has(orderId) && !this.#isRunning(orderId)) this.#searches.delete(orderId);
   }
 
-  /** Sets the listener for the end of an order's searches. */
+  /** Sets the listener that is called when all searches of an order have ended. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener;
   }

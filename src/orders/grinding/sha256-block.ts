@@ -1,4 +1,6 @@
-/** Words of 32 bits in memory, little-endian: as bytes, and as a view with checked reads, which are as fast. */
+/**
+ * Words of 32 bits in memory, little-endian, as bytes and as a view. Reads of the view are checked, and just as fast.
+ */
 export interface Words {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly view: DataView;
@@ -13,7 +15,7 @@ function wordsOf(values: readonly number[]): Words {
   return { bytes, view };
 }
 
-/** The state before the first block (FIPS 180-4, 5.3.3). */
+/** Words of the hash state before the first block (FIPS 180-4, 5.3.3). */
 const initialWords = [
   0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 ];
@@ -23,7 +25,7 @@ const rounds = 64;
 const constants = wordsOf(roundConstants()).view;
 const scheduleEnd = rounds * wordBytes;
 
-/** Room for a block of 64 bytes and its schedule. */
+/** Creates memory for a block of 64 bytes and its schedule. */
 export const emptyBlock = (): Words => wordsOf(Array.from({ length: rounds }, () => 0));
 
 /** The first 32 bits of the fractions of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
@@ -41,7 +43,7 @@ function isPrime(candidate: number): boolean {
   return true;
 }
 
-/** Rounded down. */
+/** Cube root of a number below 2^123, rounded down. */
 function cubeRoot(value: bigint): bigint {
   let root = 0n;
   for (let bit = 1n << 40n; bit > 0n; bit >>= 1n) if ((root + bit) ** 3n <= value) root += bit;
@@ -49,8 +51,9 @@ function cubeRoot(value: bigint): bigint {
 }
 
 /**
- * One block of SHA-256: changes the state of 8 words. `block` begins with the block's 16 words; the schedule is written
- * after them. A call of the native hash costs several times as much as a block.
+ * Hashes one block with SHA-256, and changes the state of 8 words. The second parameter begins with the block's 16
+ * words; the schedule is written after them. A call of the native hash would cost several times as much as one block
+ * here.
  */
 export function hashBlock({ view: state }: Words, { view: words }: Words): void {
   for (let at = 64; at < scheduleEnd; at += 4) {
@@ -94,6 +97,6 @@ export function hashBlock({ view: state }: Words, { view: words }: Words): void 
   add(state, 28, h);
 }
 
-/** Adds modulo 2^32. */
+/** Adds to a word of the state, modulo 2^32. */
 const add = (state: DataView, at: number, word: number): void =>
   state.setInt32(at, (state.getInt32(at, true) + word) | 0, true);

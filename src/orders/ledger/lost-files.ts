@@ -6,8 +6,8 @@ import { spentBy } from '#purse/transactions/stored-plan.ts';
 import type { OwedMoney } from './settlements.ts';
 
 /**
- * An output of a commit with the money of one file or mint: the cost of its transaction, and the service's share of its
- * price.
+ * An output of a commit with the money of one file or mint. The money is the cost of the file's or mint's transaction,
+ * and the service's share of its price.
  */
 export interface FileMoney extends OwedMoney {
   /** Index of the file, or number of the mint. */
@@ -18,9 +18,9 @@ type Terms = Pick<Order, 'terms'>['terms'];
 type Transactions = readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan'>[];
 
 /**
- * The money of each file of an order on inventory sats, or of each mint, in the commit that is mined or may be: such an
- * order has one transaction for each, and the commit has one output for each of them, in their order. Empty for other
- * orders. Pure.
+ * The money of each file of an order on inventory sats, or of each mint of an order, in the order's commit. Such an
+ * order has one transaction for each file or mint. The commit has one output for each of them, in the same sequence.
+ * Empty for other orders, and without a commit that is or may be mined. Pure.
  */
 export function moneyOfFiles({ inventory, mint }: Terms, transactions: Transactions): readonly FileMoney[] {
   const commit = transactions.find(({ kind }) => kind === 'commit');
@@ -50,7 +50,8 @@ export function moneyOfFiles({ inventory, mint }: Terms, transactions: Transacti
 }
 
 /**
- * Files or mints whose money a refund spends that is mined or may be: their transactions can no longer be mined. Pure.
+ * Files or mints whose money is spent by a refund that is or may be mined. The transactions of these files or mints can
+ * then no longer be mined. Pure.
  */
 export function refundedFiles(terms: Terms, transactions: Transactions): readonly number[] {
   const refunded = spentBy(transactions, 'refund');
@@ -59,7 +60,9 @@ export function refundedFiles(terms: Terms, transactions: Transactions): readonl
     .map(({ file }) => file);
 }
 
-/** Number of files or mints that are refunded, or that minted nothing: no partner gets a share for them. Pure. */
+/**
+ * Number of files or mints that are refunded, and of mints that minted nothing. No partner gets a share for them. Pure.
+ */
 export const undelivered = (
   { terms }: Pick<Order, 'terms'>,
   transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan' | 'isFailed'>[],

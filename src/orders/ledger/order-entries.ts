@@ -17,7 +17,7 @@ import {
 } from './settlements.ts';
 
 /**
- * Ledger entries for the facts of an order: payments and deposits in blocks, the delivery once it is final, refunds,
+ * The ledger entries of an order: payments and deposits in blocks, the delivery once it is final, and mined refunds,
  * returns and bumps. Pure.
  */
 export function orderEntries(
@@ -41,7 +41,7 @@ export function orderEntries(
 const receiptOf = ({ txid, vout, value, block }: WatchedPayment, to: Receipt['to']): Receipt[] =>
   block === null ? [] : [{ txid: hexOf(txid), vout, value, to }];
 
-/** Settlements of the delivery, and of mined refunds and returns. */
+/** Settlements of the final delivery, of a mined stranded commit, and of mined refunds and returns. */
 function settlementsFor(
   order: Order,
   {
@@ -62,7 +62,7 @@ function settlementsFor(
   };
   const delivered = settlementsOf(isRevealed ? transactions.filter((made) => !isClosing(made)) : [], facts);
   const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
-  // nothing was etched, so the service keeps nothing to share
+  // if nothing was etched, the service keeps no revenue, so there is nothing to share
   const shares = etching?.isNameLost === true ? [] : sharesOf(order, undelivered(order, transactions));
   const stranded = strandedCommit(transactions);
   return [

@@ -5,18 +5,23 @@ import { networks } from '#kernel/primitives/network.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 
-/** An order that owes its customer money which no delivery under way uses. */
+/** An order that owes its customer money, while no active delivery uses this money. */
 export interface OwingOrder {
   readonly id: string;
   readonly state: OrderState;
-  /** Sats, by the ledger. */
+  /** Sats that are owed according to the ledger. */
   readonly owed: number;
-  /** Address of the refund, which is automatic if it is worth its fee; null: the operator decides. */
+  /**
+   * Address of the refund. The refund is automatic if it is worth its fee. Null: there is no address, and the operator
+   * decides.
+   */
   readonly refundAddress: string | null;
   readonly createdAt: Date;
 }
 
-/** Orders that owe money, largest first. Reads the whole ledger: half a second for 100,000 orders. */
+/**
+ * Orders that owe money, largest amount first. Reads the whole ledger, which takes half a second for 100,000 orders.
+ */
 export async function owingOrders(client: pg.Pool, limit: number): Promise<OwingOrder[]> {
   const { rows } = await client.query<{
     id: string;

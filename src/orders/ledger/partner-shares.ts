@@ -3,29 +3,30 @@ import type { Order } from '#orders/order/order.store.ts';
 import { storedItems } from '#orders/order/stored-terms.ts';
 import type { LedgerAccount, PartnerAccount, Settlement } from '#purse/ledger/ledger.ts';
 
-/** Sats that a delivered order owes a partner: its referral, or the creator of its collection. */
+/** Sats that a delivered order owes a partner. A partner is the order's referral, or the creator of its collection. */
 export interface PartnerShare {
   readonly account: PartnerAccount;
   /** The code of the referral, or the address of the creator. */
   readonly owner: string;
-  /** Part that the customer paid for the partner. */
+  /** Sats that the customer paid for the partner, in addition to the service's fees. */
   readonly additional: bigint;
-  /** Part that is taken from the service's base fee. */
+  /** Sats that are taken from the service's base fee. */
   readonly commission: bigint;
 }
 
-/** Accounts of our outputs, in the order in which shares are taken from them. */
+/** Accounts of our outputs. Shares are taken from them in this sequence. */
 const ours = ['service', 'operator'] as const satisfies readonly LedgerAccount[];
 
-/** Settlements of a delivery, with the shares of its partners taken out one after the other. Pure. */
+/** Takes the shares of the partners out of the settlements of a delivery, one share after the other. Pure. */
 export const withShares = (
   delivered: readonly Settlement[],
   shares: readonly PartnerShare[],
 ): readonly Settlement[] => shares.reduce(withShare, delivered);
 
 /**
- * Settlements of a delivery with one share taken out, as two entries; the first part was never revenue. The sats stay
- * in our outputs. A share never exceeds these outputs: if dust went back to the customer, they may hold less.
+ * Takes one share out of the settlements of a delivery, in two steps. `additional` is booked directly to the partner,
+ * because it was never revenue; `commission` is taken from the revenue. The sats stay in our outputs. A share never
+ * exceeds these outputs. They may contain less than the share if dust went back to the customer.
  */
 function withShare(
   delivered: readonly Settlement[],
@@ -69,8 +70,8 @@ function withShare(
 }
 
 /**
- * Shares of an order's partners, as quoted: later settings do not change an order. Shares for refunded files or mints
- * go back to the customer. Pure.
+ * Shares of an order's partners, as quoted. Settings that change later do not change an order. Shares for refunded
+ * files or mints go back to the customer. Pure.
  *
  * @param refunded files or mints that are refunded and not delivered
  */

@@ -10,19 +10,22 @@ import type { Settlement, SharedAccount } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { type StoredPlan, spentBy, valueIn } from '#purse/transactions/stored-plan.ts';
 
-/** An output with a customer's money that no delivery uses. */
+/** An output with a customer's money that no delivery spends. */
 export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {
-  /** Sats of it that belong to the customer. */
+  /** Sats of the output that belong to the customer. */
   readonly owed: bigint;
-  /** At the order's payment address, at our output of one of its transactions, or in its commit for a reveal. */
+  /**
+   * Location of the output. `address`: at the order's payment address. `own`: our output of one of the order's
+   * transactions. `commit`: the commit's output for a reveal.
+   */
   readonly at: 'address' | 'own' | 'commit';
-  /** Script of a commit's output in hex: made of its reveal's leaf, or of our own key. */
+  /** Script of the commit's output in hex, made of the reveal's leaf or of our own key. Only for `commit`. */
   readonly commitScript?: string;
 }
 
 /**
- * The commit of an order whose reveals were all given up, or can never be mined. Everything in it belongs to the
- * customer, and is spent by key. Null: a reveal may be mined, or there is no commit. Pure.
+ * The commit of an order whose reveals were all given up, or can never be mined. All its outputs belong to the
+ * customer, and are spent by key. Null: a reveal may be mined, or there is no commit. Pure.
  */
 export const strandedCommit = <T extends Pick<OrderTransaction, 'kind'>>(
   transactions: readonly T[],
@@ -31,7 +34,7 @@ export const strandedCommit = <T extends Pick<OrderTransaction, 'kind'>>(
     ? null
     : (transactions.find(({ kind }) => kind === 'commit') ?? null);
 
-/** The outputs of such a commit. */
+/** The outputs of a stranded commit, as money of the customer. */
 const strandedMoney = ({ txid, plan }: OrderTransaction): readonly OwedMoney[] =>
   plan.outputs.map(({ kind, value, script }, vout) => ({
     txid,
@@ -41,7 +44,7 @@ const strandedMoney = ({ txid, plan }: OrderTransaction): readonly OwedMoney[] =
     ...(kind === 'commit' ? { at: 'commit', commitScript: script } : { at: 'own' }),
   }));
 
-/** Settlement of such a commit once it is mined: only its fee is gone. Pure. */
+/** Settlement of a stranded commit once it is mined. Only its fee is spent. Pure. */
 export const settlementOfStranded = ({ txid, fee }: OrderTransaction): Settlement => ({
   txid: hexOf(txid),
   from: 'owed',
@@ -49,7 +52,7 @@ export const settlementOfStranded = ({ txid, fee }: OrderTransaction): Settlemen
 });
 
 /**
- * Accounts that a transaction of ours pays to, by kind of output. Outputs that the delivery spends later stay owed
+ * Accounts to which a transaction of ours pays, by kind of output. Outputs that the delivery spends later are `owed`
  * until then.
  */
 const accountOfKind: Readonly<Record<PlannedOutputKind, SharedAccount>> = {
@@ -60,36 +63,36 @@ const accountOfKind: Readonly<Record<PlannedOutputKind, SharedAccount>> = {
   commit: 'owed',
   anchor: 'operator',
   burn: 'postage',
-  // the rest of the inventory output that gives a sat: the entry is never of an order's own money
+  // unused sats of an inventory output; they never come from the order's own money
   inventory: 'inventory',
   refund: 'outside',
-  // never in an order
+  // these kinds never occur in an order
   payout: 'outside',
   withdrawal: 'outside',
   aside: 'outside',
-  // returned to its owner, except if the next reveal spends it
+  // a parent goes back to its owner, unless the next reveal spends this output
   parent: 'outside',
 };
 
-/** The account of an output of this kind. */
+/** The account to which an output of this kind belongs. */
 export const accountOfOutput = (kind: PlannedOutputKind): SharedAccount => accountOfKind[kind];
 
-/** A refund or a return: it ends with money or deposits outside. */
+/** Whether a transaction is a refund or a return. Both send money or deposits outside. */
 export const isClosing = ({ kind }: Pick<OrderTransaction, 'kind'>): boolean =>
   kind === 'refund' || kind === 'return';
 
-/** Facts that settlements need beside the transactions. */
+/** Facts that settlements need in addition to the transactions. */
 export interface SettlementFacts {
   readonly excess: OwedMoney | null;
-  /** Our outputs that belong entirely to the customer: `<txid>:<vout>`. */
+  /** Our outputs that belong entirely to the customer. Format: `<txid>:<vout>`. */
   readonly given: ReadonlySet<string>;
-  /** Outputs at deposits: `<txid>:<vout>`. */
+  /** Outputs at deposit addresses. Format: `<txid>:<vout>`. */
   readonly deposits: ReadonlySet<string>;
-  /** Outputs that are ours: `<txid>:<vout>`. */
+  /** Outputs that belong to the service. Format: `<txid>:<vout>`. */
   readonly ours: ReadonlySet<string>;
 }
 
-/** Settlements of an order's mined transactions. Pure. */
+/** Settlements of an order's transactions, all of which must be mined. Pure. */
 export function settlementsOf(
   mined: readonly OrderTransaction[],
   { excess, given, deposits, ours }: SettlementFacts,
@@ -102,16 +105,17 @@ export function settlementsOf(
     const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
       if (output.kind === 'parent' || output.kind === 'inventory') return [];
       if (stocked > 0n && output.kind === 'postage') return [];
-      // an anchor that the burn of a reveal spends, or our output that pays for the burn
+      // a later transaction of the delivery spends it (an anchor that is burned, or our output that pays for the burn),
+      // or it belongs to the customer
       const outpoint = outpointOf({ txid, vout });
       const isPassedOn = spent.has(outpoint) || given.has(outpoint);
       const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);
-      // our part of the outputs that a refund spends is ours already
+      // the change of a refund is our part of the outputs that it spends, which is already booked as ours
       if (isClosing({ kind }) && output.kind === 'change') return [];
       const isExcess = excess !== null && outpoint === outpointOf(excess);
       return [{ to, sats: BigInt(output.value) - (isExcess ? excess.owed : 0n) }];
     });
-    // a parent that the next reveal spends is still at its deposit
+    // a parent that the next reveal spends has not left its deposit
     const returned = valueIn(
       plan.outputs.filter(({ kind: of }, vout) => of === 'parent' && !spent.has(outpointOf({ txid, vout }))),
     );
@@ -127,7 +131,10 @@ export function settlementsOf(
   });
 }
 
-/** Accounts that a return takes sats from. Each pays for outside first, then for miners. */
+/**
+ * Accounts from which a return takes sats, in this sequence. The outputs to others are paid first, then the miner's
+ * fee.
+ */
 const returningAccounts = [
   'deposit',
   'owed',
@@ -137,8 +144,8 @@ const returningAccounts = [
 type ReturningAccount = (typeof returningAccounts)[number];
 
 /**
- * Settlements of a return. What deposits and payments held goes outside. The payer bears the fee and gets the change;
- * remaining sats of deposits are owed to the customer.
+ * Settlements of a return. The sats of returned deposits and payments go outside. The payer pays the fee and gets the
+ * change. Remaining sats of deposits are owed to the customer.
  */
 function settlementsOfReturn(
   { txid, plan, fee }: OrderTransaction,
@@ -152,7 +159,7 @@ function settlementsOfReturn(
   }
   const payer = open.has('operator') ? 'operator' : open.has('service') ? 'service' : 'owed';
   const change = valueIn(plan.outputs.filter(({ kind }) => kind === 'change'));
-  // the change of our money is entirely ours
+  // if the service or the operator pays, the whole change is ours
   if (payer !== 'owed') open.set(payer, (open.get(payer) ?? 0n) - change);
   const outside = valueIn(plan.outputs.filter(({ kind }) => kind === 'parent' || kind === 'refund'));
   const left = payer === 'owed' ? change : 0n;
@@ -165,7 +172,7 @@ function settlementsOfReturn(
   return moved.map(({ from, to, sats }) => ({ txid: id, from, parts: [{ to, sats }] }));
 }
 
-/** Account of an input of a return. */
+/** The account to which an input of a return belongs. */
 function accountOfInput(
   { outpoint, isOperator }: StoredPlan['inputs'][number],
   deposits: ReadonlySet<string>,
@@ -176,7 +183,7 @@ function accountOfInput(
   return deposits.has(outpoint) ? 'deposit' : 'owed';
 }
 
-/** Takes sats from the accounts, one after the other. */
+/** Takes sats from the accounts, one account after the other, and reduces `open`. */
 function takenOf(
   open: Map<ReturningAccount, bigint>,
   to: SharedAccount,
@@ -194,24 +201,27 @@ function takenOf(
   return taken;
 }
 
-/** Sats that a transaction took from an operator's coin; 0: it spends none. */
+/** Sats that a transaction took from an operator's coin; 0 if it spends no such coin. */
 export const takenFromOperator = ({ inputs, outputs }: StoredPlan): bigint => {
   const brought = valueIn(inputs.filter(({ isOperator }) => isOperator === true));
   return brought === 0n ? 0n : brought - valueIn(outputs.filter(({ kind }) => kind === 'change'));
 };
 
-/** Sats of the inventory output that a transaction spends; 0: it spends none. */
+/** Sats of the inventory output that a transaction spends; 0 if it spends no such output. */
 export const takenFromInventory = ({ inputs }: StoredPlan): bigint =>
   valueIn(inputs.filter(({ isInventory }) => isInventory === true));
 
-/** Inventory sats that stay with the inscription: the signer has checked that all others went back. */
+/**
+ * Inventory sats that stay with the inscription. The signer has checked that all other sats went back to the inventory.
+ */
 export const givenByInventory = (plan: StoredPlan): bigint =>
   takenFromInventory(plan) - valueIn(plan.outputs.filter(({ kind }) => kind === 'inventory'));
 
 /**
- * The sats that a customer paid too much. They are in our output of the transaction that spent the payment, or of the
- * burn that spends that one. From dust on they belong to the customer; less is revenue. If our part of the output would
- * be dust, the whole output belongs to the customer.
+ * The sats that a customer paid too much; null if there are none. They are in our output of the transaction that spent
+ * the payment; if a burn spends that output, they are in our output of the burn. An excess of at least the dust limit
+ * belongs to the customer; a smaller excess is revenue. If our part of the output would be dust, the whole output
+ * belongs to the customer.
  */
 export function excessOf(
   { amount }: Pick<Order, 'amount'>,
@@ -220,7 +230,7 @@ export function excessOf(
   const spending =
     transactions.find(({ kind }) => kind === 'commit') ?? transactions.find(({ kind }) => kind === 'reveal');
   if (spending === undefined) return null;
-  // a parent leaves with all that it brought
+  // a parent is returned with its unchanged value, so it does not pay
   const brought = valueIn(spending.plan.outputs.filter(({ kind }) => kind === 'parent'));
   const paid = valueIn(spending.plan.inputs) - brought - takenFromInventory(spending.plan);
   const burn = spending.kind === 'reveal' ? transactions.find(({ kind }) => kind === 'burn') : undefined;
@@ -234,9 +244,9 @@ export function excessOf(
 }
 
 /**
- * Our outputs of a delivery whose rune name went to another transaction: they belong entirely to the customer, because
- * nothing was etched. If a reorganisation returns the name later, only outputs that a refund has spent whole count.
- * Pure.
+ * Our outputs of a delivery whose rune name went to another transaction. They belong entirely to the customer, because
+ * nothing was etched. If a reorganisation later gives the name back to the order, only outputs that a refund has spent
+ * entirely are returned. Pure.
  */
 export function givenBack(transactions: readonly OrderTransaction[], isNameLost: boolean): OwedMoney[] {
   const refunds = transactions.filter(
@@ -248,11 +258,11 @@ export function givenBack(transactions: readonly OrderTransaction[], isNameLost:
   return isNameLost ? ours : ours.filter((output) => refunded.has(outpointOf(output)));
 }
 
-/** Our outputs of mined mints that minted nothing: they belong entirely to the customer. Pure. */
+/** Our outputs of mined mints that minted nothing. They belong entirely to the customer. Pure. */
 export const givenByFailedMints = (transactions: readonly OrderTransaction[]): OwedMoney[] =>
   transactions.filter(({ isFailed }) => isFailed === true).flatMap((made) => wholeOutputs(made, ['service']));
 
-/** Outputs of some kinds, as money that belongs entirely to the customer. */
+/** The outputs of these kinds, as money that belongs entirely to the customer. */
 const wholeOutputs = ({ txid, plan }: OrderTransaction, kinds: readonly PlannedOutputKind[]): OwedMoney[] =>
   plan.outputs.flatMap(({ kind, value }, vout): OwedMoney[] =>
     kinds.includes(kind) ? [{ txid, vout, value: BigInt(value), owed: BigInt(value), at: 'own' }] : [],
@@ -262,14 +272,14 @@ const wholeOutputs = ({ txid, plan }: OrderTransaction, kinds: readonly PlannedO
 export interface SettledBump {
   readonly txid: Txid;
   readonly plan: StoredPlan;
-  /** Sats of its fee that the order bears. */
+  /** Sats of the bump's fee that the order pays. */
   readonly share: number;
   readonly isMined: boolean;
-  /** It can never be mined, as far as is known. */
+  /** Whether the bump can probably never be mined. */
   readonly isDead: boolean;
 }
 
-/** Settlements of an order's mined bumps: the operator pays for them, whatever the order brings. Pure. */
+/** Settlements of an order's mined bumps. The operator pays for bumps, whatever the order earns. Pure. */
 export const bumpSettlements = (bumps: readonly SettledBump[]): Settlement[] =>
   bumps
     .filter(({ isMined }) => isMined)
@@ -280,8 +290,8 @@ export const bumpSettlements = (bumps: readonly SettledBump[]): Settlement[] =>
     }));
 
 /**
- * The excess payment after a bump has spent its output: it is in the rest of the mined bump. Null: none of the bumps
- * that spend it is mined yet, so it has no place. Pure.
+ * The output that holds the excess payment now. If a bump spent the output of the excess, the excess is in the change
+ * of the mined bump. Null: no bump that spends the excess is mined yet, so the output is not known. Pure.
  */
 export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): OwedMoney | null {
   const outpoint = outpointOf(excess);
@@ -297,13 +307,13 @@ export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): O
 }
 
 /**
- * Rests of money beside the delivery, the oldest first: `ours`, and `theirs`, which belong to the customer: the change
- * of returns that the customer paid for, and the outputs of a commit whose reveals were given up. They may be spent.
- * Pure.
+ * Remaining outputs of an order's transactions, oldest first. `ours` belong to the service. `theirs` belong to the
+ * customer: the change of returns that the customer paid for, and the outputs of a stranded commit. The outputs may
+ * already be spent. Pure.
  */
 export function restsOf(transactions: readonly OrderTransaction[]): {
   readonly ours: readonly OwedMoney[];
-  /** Sats of ours and of the operator that returns took. */
+  /** Sats of the service and of the operator that returns cost. */
   readonly ourCost: bigint;
   readonly theirs: readonly OwedMoney[];
 } {
@@ -316,7 +326,7 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
     const own = new Set(ours.map(outpointOf));
     const spentOfOurs = valueIn(plan.inputs.filter(({ outpoint }) => own.has(outpoint)));
     if (plan.inputs.some(({ isOperator }) => isOperator === true)) {
-      // the rest of the operator's coin does not belong to an order
+      // the change of an operator's coin does not belong to the order
       ourCost += takenFromOperator(plan);
       continue;
     }
@@ -334,9 +344,9 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
 }
 
 /**
- * Sats of the customer that returns without a parent took. Pure.
+ * Sats of the customer that returns without a parent cost. Pure.
  *
- * @param parents outputs that brought a parent
+ * @param parents outputs that contain a parent
  */
 export function strayCostOf(
   transactions: readonly OrderTransaction[],
@@ -348,7 +358,8 @@ export function strayCostOf(
     .filter(
       ({ kind, plan }) =>
         kind === 'return' &&
-        // sats that pay for their own return give one output with another value
+        // not a return that pays its fee from its only input: that return has one output, with a smaller value than the
+        // input
         (plan.outputs.length > 1 || plan.outputs[0]?.value === plan.inputs[0]?.value) &&
         !plan.inputs.some(
           ({ outpoint, isOperator }) => isOperator === true || own.has(outpoint) || parents.has(outpoint),
@@ -357,5 +368,5 @@ export function strayCostOf(
     .reduce((sum, { fee }) => sum + BigInt(fee), 0n);
 }
 
-/** Internal byte order, as in the ledger. */
+/** A txid in hex, in internal byte order as in the ledger. */
 export const hexOf = (txid: Uint8Array): string => Buffer.from(txid).toString('hex');
