@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 
-/** Bytes hashed before other work has a turn: some milliseconds. */
+/** Maximum number of bytes that are hashed before other work gets a turn. They take a few milliseconds. */
 const turnBytes = 4_194_304;
 
-/** The sha256 of the values of a body: spaces and the order of fields do not change it. */
+/** The sha256 of the values of a body. Spaces and the sequence of fields do not change the hash. */
 export async function bodyHash(body: unknown): Promise<Buffer> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -18,7 +18,7 @@ export async function bodyHash(body: unknown): Promise<Buffer> {
   return hash.digest();
 }
 
-/** Pieces from which the value follows without doubt: each begins with its kind and length. */
+/** Pieces that represent a value unambiguously, because each begins with its kind and length. */
 function* piecesOf(value: unknown): Generator<string | Uint8Array> {
   if (value instanceof Uint8Array) {
     yield `bytes ${value.length} `;

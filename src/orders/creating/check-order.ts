@@ -23,19 +23,19 @@ import type { SentFile, WantedOrder } from './create-order.ts';
 import { destinationFaults } from './destination-faults.ts';
 import type { FetchedContents } from './fetch-contents.ts';
 
-/** Settings and look-ups of the service, which `CustomerOrders` has. */
+/** Settings and look-ups of the service. `CustomerOrders` implements them. */
 export interface OrderLookups {
-  /** Minutes of an order that names no timeout. */
+  /** Timeout of an order whose request names no timeout, in minutes. */
   readonly timeoutMinutes: number;
-  /** The reason why nothing is sent to a URL; null: the URL is allowed. */
+  /** The reason why the service sends nothing to a URL; null: the URL is allowed. */
   urlProblem(url: string): string | null;
-  /** Fee rates that the node takes; null: unknown. */
+  /** Fee rates that the node accepts; null: not known. */
   nodePolicy(signal: AbortSignal): Promise<NodePolicy | null>;
   /** Whether an order may name a referral. Throws `rate_limited` for clients that guess codes. */
   isReferral(code: string, asker: Asker): Promise<boolean>;
-  /** The scripts among these that are the service's own. */
+  /** Returns those of the given scripts that belong to the service. */
   ownScriptsAmong(scripts: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Uint8Array[]>;
-  /** Contents at URLs. Throws the reason of the signal. */
+  /** Fetches the contents at URLs. Throws the reason of the signal. */
   fetch(files: readonly ReadFile[], ours: NamedFiles, signal: AbortSignal): Promise<FetchedContents>;
 }
 
@@ -49,38 +49,47 @@ export interface CheckingParts {
   readonly lookups: OrderLookups;
   /** Files of this service that the order may name by URL. */
   readonly own: OwnFiles;
-  /** Waits for the place of an order with long contents, held until the answer is made. Throws if it waits too long. */
+  /**
+   * Waits until no other order with long contents is being made. Other such orders then wait until the answer to this
+   * order is made. Throws if the wait is too long.
+   */
   readonly takeLongPlace: () => Promise<void>;
-  /** Takes a place of the orders that fetch files, held until the answer is sent. Throws if all are taken. */
+  /**
+   * Takes one of the slots for orders that fetch files, and keeps it until the answer is sent. Throws if all slots are
+   * taken.
+   */
   readonly takeFetchPlace: () => void;
 }
 
-/** An order as it was sent. */
+/** The request of an order, as the client sent it. */
 export interface SentOrder {
   readonly type: OrderTerms['type'];
   readonly contents: OrderContents;
-  /** Items of a collection, in place of contents of the body; null: the order is not for a collection. */
+  /** Items of a collection, which replace contents of the body; null: the order is not for a collection. */
   readonly items: OrderedItems | null;
   readonly body: unknown;
-  /** Origin of the URLs of its files. */
+  /** Origin of the URLs of the order's files. */
   readonly origin: string;
 }
 
-/** An order without faults of its own, with all contents. */
+/** An order whose request has no faults, with all contents. */
 export interface CheckedOrder {
   readonly kind: 'checked';
-  /** The order without its quote. */
+  /** The order to create, without the fields that the quote adds. */
   readonly order: Omit<WantedOrder, 'layout' | 'quote' | 'planned' | 'request' | 'stocked' | 'rune'>;
   readonly read: ReadOrder;
   readonly extras: OrderExtras;
   readonly policy: NodePolicy | null;
-  /** The type of inventory sats that it wants; null: none. */
+  /** The type of inventory sats that the order wants; null: no inventory sats. */
   readonly satType: InventoryType | null;
-  /** The items that it inscribes; null: the order is not for a collection. */
+  /** The items that the order inscribes; null: the order is not for a collection. */
   readonly items: OrderedItems | null;
 }
 
-/** Bytes that are compressed before an order is answered: a few hundred milliseconds of a thread. */
+/**
+ * Maximum number of bytes that are compressed before an order is answered. They take a few hundred milliseconds of a
+ * thread.
+ */
 const compressMax = 4_000_000;
 
 /**
@@ -139,7 +148,7 @@ export async function checkOrder(
   };
 }
 
-/** Faults of an order's values, all together. */
+/** Collects all faults of an order's values. */
 async function valueFaults(
   { lookups }: CheckingParts,
   { read, extras, faults }: DescribedOrder,
@@ -156,7 +165,7 @@ async function valueFaults(
   ];
 }
 
-/** The fault of an unknown referral: the customer would pay a share to no one. */
+/** The fault of an unknown referral. Without this check, the customer would pay a share to no one. */
 async function referralFaults(
   lookups: OrderLookups,
   { referral }: ReadOrder,
@@ -176,7 +185,7 @@ async function readContents(
   const urls = urlsOf(read.files);
   if (urls.some((url) => !own.isOwn(url))) takeFetchPlace();
   const ours = await own.find(urls, asker.signal);
-  // a short request may name the largest contents: such contents are read for one order at a time
+  // even a short request may name very long contents, so long contents are read for only one order at a time
   const isLong = ownBytes(ours, urls) > longBytes;
   if (isLong) await takeLongPlace();
   const fetched = await lookups.fetch(read.files, ours, asker.signal);
@@ -189,18 +198,19 @@ async function readContents(
 }
 
 /**
- * Contents and metadata above this many bytes are long: an order holds them three times while it is made (decoded, as
- * CBOR of metadata, and in leaves). Only one such order is made at a time.
+ * Maximum number of bytes of contents and metadata that may be handled for several orders at the same time. Above it,
+ * only one order is made at a time, because the bytes are in memory three times (decoded, as CBOR of metadata, and in
+ * leaves).
  */
 const longBytes = 4_000_000;
 
-/** Bytes at the URLs that belong to this service. */
+/** Total number of bytes at those URLs that belong to this service. */
 function ownBytes(ours: NamedFiles, urls: readonly string[]): number {
   const lengths = urls.map((url) => ours.bytesAt(url));
   return lengths.reduce<number>((sum, bytes) => sum + (typeof bytes === 'number' ? bytes : 0), 0);
 }
 
-/** Bytes of contents and metadata, as they were sent and fetched. */
+/** Total number of bytes of contents and metadata that were sent or fetched. */
 function bytesOf({ files }: ReadOrder, { bodies, metadata }: FetchedContents): number {
   const sent = files.flatMap((file) => [file.body, file.metadata]);
   const fetched = [...bodies.values(), ...metadata.values()];
@@ -232,7 +242,7 @@ function sentFile(
   return {
     name,
     content: body,
-    // the customer gets the approved bytes, even if `compress` makes the inscribed ones shorter
+    // the stored file has the approved bytes, even if `compress` makes the inscribed bytes shorter
     ...(item === undefined ? {} : { stored: item.sha256 }),
     mediaType: terms.contentType ?? 'application/octet-stream',
     shown: {

@@ -28,17 +28,17 @@ import type { OrderKeys } from './order-keys.ts';
 export interface SentFile {
   readonly name: string;
   readonly content: Uint8Array;
-  /** The sha256 of a content that is already on the disk of files; absent: the content is stored. */
+  /** The sha256 of a content that is already on the disk of files; absent: the content must be stored. */
   readonly stored?: Uint8Array;
   readonly mediaType: string;
-  /** Fields of answers, without `url` and `s3Key`. */
+  /** Fields of the file in answers, without `url` and `s3Key`. */
   readonly shown: object;
 }
 
 /** The client or key that reserves sats of the inventory. */
 export interface StockedReserver {
   readonly client: string;
-  /** Sats that its unpaid orders may reserve; null: the bound of an address. */
+  /** Maximum number of sats that its unpaid orders may reserve; null: the limit of a client address applies. */
   readonly most: number | null;
 }
 
@@ -49,30 +49,32 @@ export interface WantedOrder {
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
   readonly quote: StoredQuote;
-  /** Warnings of the plan. */
+  /** Warnings from the plan of the transactions. */
   readonly planned: readonly OrderWarning[];
-  /** The inventory sats that the terms name, one for each file, and who reserves them; null: none. */
+  /**
+   * The inventory sats that the terms name (one for each file), and who reserves these sats; null: no inventory sats.
+   */
   readonly stocked: {
     readonly sats: readonly StockedSat[];
     readonly ofType: readonly StockedOutpoint[];
     readonly by: StockedReserver;
   } | null;
-  /** The id under which the items are held, which the order gets; null: the order is not for a collection. */
+  /** The id under which the items are held. The order gets this id. Null: the order is not for a collection. */
   readonly hold: string | null;
-  /** A rune that is paid beside the sats; null: sats alone. */
+  /** A rune that is paid in addition to the sats; null: the price is in sats only. */
   readonly rune: AskedRune | null;
-  /** One for each inscription; null: a delegate without a file. */
+  /** One entry for each inscription; null for a delegate without a file. */
   readonly files: readonly (SentFile | null)[];
   readonly webhookUrl: string | null;
   readonly refundScript: Uint8Array | null;
   readonly timeoutMinutes: number;
-  /** URL of a file for the customer, at the origin that the order was sent to. */
+  /** URL of a file for the customer, at the origin to which the order was sent. */
   readonly filesUrl: (s3Key: string) => string;
 }
 
 /** State of the parts that keep and deliver orders. */
 export interface DeliveryStanding {
-  /** A process with the seed processes orders: without it, paid orders would wait. */
+  /** Whether a process with the seed processes orders. Without it, paid orders would wait. */
   readonly isSignerThere: boolean;
   readonly areRevealsRefused: boolean;
   /** The tip of the index; null: no block is indexed. */
@@ -84,39 +86,39 @@ export interface DeliveryStanding {
 export interface CreationParts {
   /** Connections of the role that answers requests and may add orders. */
   readonly pool: pg.Pool;
-  /** Null: there is no wallet, so no orders are taken. */
+  /** Returns the keys of orders; null if there is no wallet, so that no orders are accepted. */
   readonly keys: () => Promise<OrderKeys | null>;
   readonly files: CustomerFiles;
-  /** State of the service for a new order. */
+  /** Reads the current state of the parts that keep and deliver orders. */
   readonly standing: () => Promise<DeliveryStanding>;
-  /** Inventory sats that the unpaid orders of one client may reserve. */
+  /** Maximum number of inventory sats that the unpaid orders of one client may reserve. */
   readonly reservedMost: number;
 }
 
-/** A new order as it was stored. */
+/** A new order, as stored. */
 export type CreatedOrder = NewOrder & Pick<Order, 'createdAt'>;
 
-/** An order that was stored. */
+/** The result of storing an order. */
 export interface MadeOrder {
   readonly order: CreatedOrder;
-  /** Files with the fields of answers. */
+  /** Fields of the files for answers. */
   readonly files: readonly object[];
-  /** Warnings of its plan. */
+  /** Warnings from the plan of the transactions. */
   readonly planned: readonly OrderWarning[];
-  /** The token order that charges its rune; null: sats alone. */
+  /** The token order that charges the rune; null: the price is in sats only. */
   readonly tokenOrder: TokenOrder | null;
 }
 
-/** Stores more in the transaction that creates an order. */
+/** Stores further data in the database transaction that creates an order. */
 export type OnMade = (tx: pg.ClientBase, made: MadeOrder) => Promise<void>;
 
 /**
- * Stores an order with an address of its own, which is watched from the next block on. Before this returns, contents
- * are on disk and everything else is committed in one transaction, so no address is shown for an order that could be
- * lost. Throws `orders_off`, `wallet_indices_unreleased`, `inventory_taken`, `inventory_reserved_max` and
+ * Stores an order with its own address. The address is watched from the next block on. Before this returns, contents
+ * are on disk, and everything else is committed in one database transaction. So no address is shown for an order that
+ * could be lost. Throws `orders_off`, `wallet_indices_unreleased`, `inventory_taken`, `inventory_reserved_max` and
  * `collection_items_taken`.
  *
- * @param signal of the client: aborts the reads at the start; writes are completed. Null: there is no client
+ * @param signal signal of the client; aborts the reads at the start, but writes are completed. Null: there is no client
  */
 export async function createOrder(
   parts: CreationParts,
@@ -163,7 +165,10 @@ const askForRuneOf = async (
 ): Promise<TokenOrder | null> =>
   rune === null || own.rune === null ? null : askForRune(tx, rune, order, own.rune, order.createdAt);
 
-/** The keys of orders and the tip of the index, if an order can be created and delivered now. Throws `orders_off`. */
+/**
+ * Returns the keys of orders and the tip of the index if an order can be created and delivered now. Throws `orders_off`
+ * if not.
+ */
 async function requireOpen(
   { keys: openKeys, standing }: Pick<CreationParts, 'keys' | 'standing'>,
   wanted: Pick<WantedOrder, 'files'>,
@@ -187,7 +192,7 @@ async function requireOpen(
   return { keys, tip };
 }
 
-/** The reason why no order could be created and delivered now, even without files; null: orders are open. */
+/** The reason why no order could be created and delivered now, even without files; null: orders are accepted. */
 export async function whyClosed(
   parts: Pick<CreationParts, 'keys' | 'standing'>,
   signal: AbortSignal | null,
@@ -201,7 +206,7 @@ export async function whyClosed(
   }
 }
 
-/** The order with keys of its own, and the address for its payment. */
+/** The order to store, with its own keys and payment address. */
 function newOrder(
   { keyIndex, ownIndex, charge }: NewKeys,
   wanted: WantedOrder,
@@ -228,8 +233,8 @@ function newOrder(
 }
 
 /**
- * Watches the payment address, and the deposit address of each parent, from the block after `tip`: the index was there
- * before anyone knew these addresses.
+ * Watches the payment address, and the deposit address of each parent, from the block after `tip`. Earlier blocks
+ * cannot contain payments, because no one knew these addresses when the index reached `tip`.
  */
 async function watchOrder(
   tx: pg.ClientBase,
@@ -243,11 +248,14 @@ async function watchOrder(
   await insertDepositAddresses(tx, id, deposits);
   const watches = deposits.map((deposit) => ({ script: deposit.script, sinceHeight }));
   await watchScripts(tx, depositWatcherOf(id), watches);
-  // the process with the seed changes its state to waiting-parent
+  // wakes the process with the seed, which changes the order's state to waiting-parent
   await wakeOrder(tx, id);
 }
 
-/** Files of one order that are written at once: 10,000 open files would exceed the limit of a process. */
+/**
+ * Maximum number of files of one order that are written at the same time. 10,000 open files would exceed the limit of a
+ * process.
+ */
 const writesAtOnce = 8;
 
 async function storeFile(

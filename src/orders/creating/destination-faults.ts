@@ -11,7 +11,9 @@ export interface OrderDestinations {
 /** A field of a request, and a script that it names. */
 export type NamedScript = readonly [field: string, script: Uint8Array];
 
-/** The destinations, with the fields that name them. Receivers of burned inscriptions get nothing. */
+/**
+ * The destinations of an order, with the fields that name them. Receivers are left out if the inscriptions are burned.
+ */
 function destinationsOf({ terms, refundScript }: OrderDestinations): readonly NamedScript[] {
   const receivers = terms.burn ? [] : terms.receivers;
   return [
@@ -21,13 +23,19 @@ function destinationsOf({ terms, refundScript }: OrderDestinations): readonly Na
   ];
 }
 
-/** Faults of an order's destinations: an output at an address of ours would count as a payment of another order. */
+/**
+ * Faults of an order's destinations. Addresses of ours are refused, because an output there would be taken for a
+ * payment of another order.
+ */
 export const destinationFaults = (
   order: OrderDestinations,
   ownAmong: OwnAmong,
 ): Promise<readonly RequestFault[]> => namedFaults(destinationsOf(order), ownAmong);
 
-/** Faults of destinations, one for each field. Amounts (postage and values of parents) are checked with the terms. */
+/**
+ * Faults of destinations, at most one for each field. Amounts (postage and values of parents) are not checked here, but
+ * with the terms.
+ */
 export async function namedFaults(
   named: readonly NamedScript[],
   ownAmong: OwnAmong,

@@ -16,18 +16,23 @@ export interface FetchedContents {
 }
 
 /**
- * Time for all files of one order, while its client and connection wait. Silent connections are closed after 60 s, here
- * and in common proxies: this leaves time for the rest of the order, so that the client still gets the reason.
+ * Maximum time to fetch all files of one order, in ms. The client and its connection wait meanwhile. This service and
+ * common proxies close silent connections after 60 s. The difference is left for the rest of the order, so that the
+ * client still gets the reason.
  */
 export const fetchedWithinMs = 45_000;
-/** Files of one order that are fetched at once. The guarded client bounds requests to one host. */
+/**
+ * Maximum number of files of one order that are fetched at the same time. The guarded HTTP client also limits requests
+ * to one host.
+ */
 const atOnce = 8;
-/** Bytes of all files of one order, the same as for data URLs. */
+/** Maximum number of bytes of all fetched files of one order. The limit is the same as for data URLs. */
 const totalMax = 50_000_000;
 
 /**
- * Fetches the contents that an order names by URL. No address is shown before all bytes are known. Files of this
- * service come from disk. If the client disconnects, throws the signal's reason and fetches nothing more.
+ * Fetches the contents that an order names by URL. Orders are stored only after this, so no address is shown before all
+ * bytes are known. Files of this service are read from disk. If the client disconnects, throws the signal's reason and
+ * fetches nothing more.
  */
 export async function fetchContents(
   outgoing: OutgoingHttp,
@@ -43,7 +48,7 @@ export async function fetchContents(
   const late = AbortSignal.timeout(withinMs);
   const signal = AbortSignal.any([client, late]);
   const bounds = { bytesMax: fileBytesMax, timeoutMs: withinMs, signal };
-  // one fault names all files that were late
+  // late files get one common fault at the end, so ignore their errors here
   const unlessLate = (error: unknown): null => {
     if (signal.aborted) return null;
     throw error;

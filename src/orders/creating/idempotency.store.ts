@@ -5,30 +5,41 @@ import { AppError } from '#kernel/errors/app-error.ts';
 /** A creation that its client may send again. */
 export interface KeyedRequest {
   readonly route: string;
-  /** The client that owns the key: the same key of another client is another creation. */
+  /** The client that owns the key. The same key of another client belongs to another creation. */
   readonly owner: string;
   readonly key: string;
   /** sha256 of the request. */
   readonly bodyHash: Uint8Array;
 }
 
-/** `claimed`: this request makes the creation. `busy`: another one is making it. `reused`: the key had another body. */
+/**
+ * `claimed`: this request makes the creation. `answered`: an earlier request made it. `busy`: another request is making
+ * it. `reused`: the key was already used with another body.
+ */
 export type KeyState =
   | { readonly kind: 'claimed'; readonly claim: string }
   | { readonly kind: 'answered'; readonly answer: string }
   | { readonly kind: 'busy' }
   | { readonly kind: 'reused' };
 
-/** Time for which an answer is kept. */
+/** How long an answer is kept. */
 const keptFor = `interval '7 days'`;
-/** A creation that takes longer has died: bodies have ten minutes, and contents are fetched within one. */
+/**
+ * Maximum time of a creation; after it, the request is considered dead and its key can be claimed again. A body may
+ * take ten minutes, and fetching contents one minute.
+ */
 const madeWithin = `interval '15 minutes'`;
-/** Old keys that are deleted with each new one: more than one, so that their number falls. */
+/**
+ * Maximum number of old keys that are deleted with each new key. It is above 1, so that the number of old keys falls.
+ */
 const forgottenAtOnce = 100;
-/** Tries to read a key, which its request may give up between two statements. */
+/**
+ * Maximum number of attempts to claim or read a key. An attempt fails if another request gives the key up between the
+ * two statements.
+ */
 const lookMax = 3;
 
-/** Claims a key, or says what happened with it. Old keys are deleted. */
+/** Claims a key, or returns what happened to an earlier request with this key. Also deletes old keys. */
 export async function claimKey(
   pool: pg.Pool,
   { route, owner, key, bodyHash }: KeyedRequest,
@@ -64,8 +75,8 @@ export async function claimKey(
 }
 
 /**
- * Stores the answer of a creation in the same transaction, so that neither is committed without the other. Throws
- * `idempotency_key_busy` if another request has taken over the claim.
+ * Stores the answer of a creation in the database transaction of the creation, so that neither is committed without the
+ * other. Throws `idempotency_key_busy` if another request has taken over the claim.
  */
 export async function answerKey(
   tx: pg.ClientBase,

@@ -6,17 +6,17 @@ import type { IndexLeases } from '#wallet/indices/index-leases.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
-/** The wallet's keys of an order, and addresses from them. */
+/** Takes key indices of the wallet for an order, and derives addresses from them. */
 export interface OrderKeys {
   readonly wallet: WalletIdentity;
   /**
-   * Indices of keys for one order alone: taken before the order's transaction, and confirmed in it. Indices of an order
-   * that is not created are never used.
+   * Leases of key indices. Each index is for one order only. Indices are taken before the database transaction of the
+   * order, and confirmed in this transaction. If the order is not created, its indices are never used.
    */
   readonly leases: Pick<IndexLeases, 'take' | 'confirm'>;
-  /** Leaves of the order's reveals, and the payment address. Each is proven to be spendable. */
+  /** Makes the leaves of the order's reveals, and the payment address. Each of them is proven to be spendable. */
   readonly charge: (keyIndex: number, planned: PlannedOrder) => Promise<Charge>;
-  /** The address to which a parent is sent, proven to be spendable. */
+  /** Makes the address to which a parent is sent. The address is proven to be spendable. */
   readonly deposit: (keyIndex: number) => Pick<Charge, 'script' | 'address'>;
 }
 
@@ -31,7 +31,7 @@ export interface Charge {
   readonly address: string;
 }
 
-/** Addresses of orders, derived without the seed. Each is proven to be spendable before it is shown. */
+/** Derives addresses of orders without the seed. Each address is proven to be spendable before it is shown. */
 export function orderKeys(wallet: PublicWallet, leases: OrderKeys['leases']): OrderKeys {
   return {
     wallet: wallet.identity,
@@ -39,12 +39,13 @@ export function orderKeys(wallet: PublicWallet, leases: OrderKeys['leases']): Or
     charge: async (keyIndex, { terms, layout }) => {
       const key = wallet.orderKey(keyIndex);
       const leaves: Uint8Array[] = [];
-      // mints spend their outputs by key
+      // mints have no leaves, because they spend the commit's outputs by key
       for (const reveal of terms.mint === null ? layout.reveals : []) {
-        // proving a leaf of 390 kB takes 10 ms, and an order has up to 150
+        // let other work run: proving a leaf of 390 kB takes 10 ms, and an order has up to 150 leaves
         if (leaves.length > 0) await nextTurn();
         const leaf = revealLeaf(terms, reveal, key);
-        // payments to the wallet are spent by key, so leaves of its commit's outputs are proven here
+        // the address of an order that is paid to the wallet has no leaf, so the leaves of the commit's outputs are
+        // proven here
         if (layout.paidTo === 'wallet') wallet.proveLeaf(keyIndex, leaf);
         leaves.push(leaf);
       }

@@ -8,20 +8,20 @@ import type { MadeOrder, WantedOrder } from './create-order.ts';
 import { type QuotingParts, quoteCheckedOrder } from './quote-checked-order.ts';
 
 /**
- * Offers of inventory sats to an order, one after the other, if other orders take some of them. The cheapest are
- * offered first, so this many orders may compete for the same sat.
+ * Maximum number of times that inventory sats are offered to an order, while other orders take them first. The cheapest
+ * sats are always offered first, so up to this many orders may compete for the same sat.
  */
 const offersMax = 10;
 
 export interface PlacingParts extends QuotingParts {
-  /** The miner that takes reveals above the standard weight; null: none. */
+  /** The miner that takes reveals above the standard weight; null: there is no miner. */
   readonly miner: Miner | null;
 }
 
 /**
- * Quotes and creates a checked order. First it asks the miner whether it would take reveals that nodes do not relay. If
- * another order takes one of its inventory sats meanwhile, it offers others. Throws `orders_off`, `miner_silent`,
- * `inventory_taken` and `inventory_reserved_max`.
+ * Quotes and creates a checked order. Before the creation, asks the miner whether it would take reveals that nodes do
+ * not relay. If another order takes one of the inventory sats meanwhile, offers other sats. Throws `orders_off`,
+ * `miner_silent`, `inventory_taken` and `inventory_reserved_max`.
  */
 export async function placeOrder(
   parts: PlacingParts,

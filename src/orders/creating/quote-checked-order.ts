@@ -17,7 +17,7 @@ export interface QuotingParts extends Stock {
   readonly settings: PriceSettings;
 }
 
-/** Quotes a checked order, and offers it inventory sats if it wants some. Throws `orders_off`. */
+/** Quotes a checked order, and chooses inventory sats if the order wants such sats. Throws `orders_off`. */
 export async function quoteCheckedOrder(
   parts: QuotingParts,
   { order, read, extras, policy, satType, items }: CheckedOrder,
@@ -46,7 +46,7 @@ export async function quoteCheckedOrder(
       uncurseIt: terms.uncurse,
       inscriptionIdPrefix: read.inscriptionIdPrefix,
       ...shownReferral(read),
-      // as it was sent: clients compare it with their own value
+      // the value as the client sent it, because clients compare it with their own value
       ...(satType === null ? {} : { rareSats: read.rareSats }),
       ...(items === null ? {} : { collection: shownCollection(items) }),
     },
@@ -56,8 +56,8 @@ export async function quoteCheckedOrder(
 }
 
 /**
- * Warns an address that pays the price of another phase for all items, because it orders more than its own phase
- * allows.
+ * Warns a customer who orders more items than the cheaper phase allows, and therefore pays the price of another phase
+ * for all items.
  */
 const cheaperWarnings = (items: Pick<OrderedItems, 'cheaper' | 'price'> | null): OrderWarning[] =>
   items?.cheaper == null
@@ -79,7 +79,7 @@ const collectionPrices = (
   ...(creatorAddress === null ? {} : { creator: { address: creatorAddress, price: Number(price) } }),
 });
 
-/** Files, each marked if nodes do not relay its transaction (client-compat 3.4). */
+/** Returns the files, and marks files whose transaction nodes do not relay (client-compat 3.4). */
 function withNonStandard(files: WantedOrder['files'], layout: OrderLayout): WantedOrder['files'] {
   const heavy = new Set(nonStandardReveals(layout).map(({ first }) => first));
   if (heavy.size === 0) return files;
@@ -88,14 +88,17 @@ function withNonStandard(files: WantedOrder['files'], layout: OrderLayout): Want
   );
 }
 
-/** Counts unpaid reservations by key if the key has a limit of its own, otherwise by address. */
+/**
+ * Decides for whom unpaid reservations are counted: for the key if the key has its own limit, otherwise for the client
+ * address.
+ */
 function reserverOf({ client, key }: Pick<Asker, 'client' | 'key'>): StockedReserver {
   if (key.kind === 'none' || key.terms.reservedMax === null) return { client, most: null };
-  // no client address starts like this
+  // no client address starts with `key(`, so keys and addresses never get mixed up
   return { client: `key(${key.id})`, most: key.terms.reservedMax };
 }
 
-/** The collection in an answer (client-compat 3.6). */
+/** The field `collection` of an answer (client-compat 3.6). */
 const shownCollection = ({ collection, isRequested, items }: OrderedItems) => ({
   id: collection,
   count: items.length,
@@ -103,14 +106,15 @@ const shownCollection = ({ collection, isRequested, items }: OrderedItems) => ({
   items: items.map(({ item }) => item),
 });
 
-/** The referral and its fee in an answer. */
+/** The fields of the referral in an answer. */
 const shownReferral = ({ referral, terms }: ReadOrder) => ({
   referral,
   additionalFee: terms.additionalFee > 0n ? Number(terms.additionalFee) : null,
 });
 
 /**
- * Sats of the base fee that an order's referral gets: computed once for the order, rounded in favour of the service.
+ * Sats of the base fee that an order's referral gets. The amount is computed once for the order, and rounded in favour
+ * of the service.
  */
 const referralFee = (
   { baseFee }: Pick<OrderQuote, 'baseFee'>,
@@ -131,7 +135,7 @@ function storedQuote(
     chainFee: Number(quote.chainFee),
     serviceFee: Number(quote.serviceFee),
     baseFee: Number(quote.baseFee),
-    // also stored if a discount takes off the whole fee
+    // stored even if a discount reduces the fee to 0
     ...(hasRareSatsFee ? { rareSatsFee: Number(quote.rareSatsFee) } : {}),
     ...(items === null ? {} : collectionPrices(quote, items)),
     ...keptSizeFees(quote.layout),
@@ -139,11 +143,12 @@ function storedQuote(
     postage: Number(quote.postage),
     amount: Number(quote.amount),
     ...(read.referral === null ? {} : { referralFee: referralFee(quote, settings) }),
-    // no held price with a rune: the sats are paid within half an hour, and the rune amount does not change
+    // with a rune, no time of a held price is stored: the sats are paid within half an hour, and the rune amount does
+    // not change
     ...(items === null || items.runePrice === null
       ? { heldUntil: Date.now() + settings.holdMinutes * 60_000 }
       : {}),
-    // without an estimate the price is never raised, because no rise of fees is known
+    // without a stored estimate the price is never raised, because a rise of fees cannot be computed
     ...(policy?.estimate == null ? {} : { feeEstimate: Number(policy.estimate) }),
   };
 }

@@ -4,16 +4,20 @@ import { storedTerms } from '#orders/order/stored-terms.ts';
 import type { WantedOrder } from './create-order.ts';
 
 const dayMs = 86_400_000;
-/** Clients that are remembered, 200 bytes each: beyond them, the one that stored last longest ago is forgotten. */
+/**
+ * Maximum number of clients that are remembered; each takes 200 bytes. If there are more, the least recently used
+ * client is forgotten.
+ */
 const clientsMax = 20_000;
-/** Bytes of an order's row, events, messages, keys and watch. */
+/** Estimated bytes of an order's row, events, messages, keys and watch. */
 const besideOrder = 4_096;
-/** Bytes of a deposit's row, key and watch. */
+/** Estimated bytes of a deposit's row, key and watch. */
 const besideParent = 1_024;
 
 /**
- * Bytes that an order adds to the disk and the database: contents of files, leaves (which repeat contents, metadata and
- * fields), and the fields that its row and its files show. The answer kept for an `Idempotency-Key` counts too.
+ * Estimated number of bytes that an order adds to the disk and the database. It includes contents of files, leaves
+ * (which repeat contents, metadata and fields), and the fields that the order's row and files show. The answer that is
+ * kept for an `Idempotency-Key` is included.
  */
 export function bytesOfOrder({
   files,
@@ -28,7 +32,7 @@ export function bytesOfOrder({
   const leaves = sumOf(layout.reveals, ({ leafBytes }) => leafBytes);
   const shown = sumOf(files, (file) => jsonBytes(file?.shown ?? null)) + jsonBytes({ request, webhookUrl });
   const fixed = besideOrder + files.length * besideFile + terms.parents.length * besideParent;
-  // rows have the shown fields, and so does the answer that is kept for a key
+  // the shown fields are stored twice: in rows, and in the answer that is kept for a key
   return contents + leaves + 2 * shown + jsonBytes(storedTerms(terms)) + fixed;
 }
 
@@ -38,9 +42,9 @@ const sumOf = <Item>(items: readonly Item[], bytesOf: (item: Item) => number): n
   items.reduce((sum, item) => sum + bytesOf(item), 0);
 
 /**
- * Counts the bytes that each client stores with unpaid orders, or each key with uploads. A full day's bytes may be
- * stored at once; room comes back steadily over a day. Each process counts by itself, so several processes allow as
- * much each.
+ * Counts the bytes that each client stores with unpaid orders, or each key with uploads. The bytes of a whole day may
+ * be stored at once; the count then falls steadily over a day. Each process counts separately, so each of several
+ * processes allows the full amount.
  */
 export class StoredBytes {
   readonly #each: number;
@@ -48,17 +52,20 @@ export class StoredBytes {
     max: clientsMax,
   });
 
-  /** @param each bytes that a client may store in a day; null: no bound */
+  /** @param each maximum number of bytes that a client may store in a day; null: no limit */
   constructor(each: number | null) {
     this.#each = each ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Whether there is a bound. */
+  /** Whether there is a limit. */
   get isBounded(): boolean {
     return this.#each !== Number.POSITIVE_INFINITY;
   }
 
-  /** Counts bytes of a client if there is room, and returns 0; else the milliseconds until there is room. */
+  /**
+   * Counts bytes of a client and returns 0 if the limit allows it. Otherwise counts nothing, and returns how many
+   * milliseconds to wait.
+   */
   take(client: string, bytes: number, nowMs = performance.now()): number {
     if (!this.isBounded) return 0;
     const known = this.#levels.get(client);
@@ -68,7 +75,7 @@ export class StoredBytes {
     this.#levels.set(client, { bytes: level, atMs: nowMs });
     return 0;
   }
-  /** Takes back counted bytes that were not stored. */
+  /** Reduces the count by bytes that were counted but not stored. */
   giveBack(client: string, bytes: number): void {
     const known = this.#levels.get(client);
     if (known !== undefined) this.#levels.set(client, { ...known, bytes: Math.max(0, known.bytes - bytes) });

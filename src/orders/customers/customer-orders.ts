@@ -75,52 +75,55 @@ export interface CustomerOrdersParts extends Omit<CreationParts, 'standing'> {
   /** Whether a process with the seed processes orders. */
   readonly isSignerThere: () => Promise<boolean>;
   readonly outgoing: OutgoingHttp;
-  /** The miner that takes reveals above the standard weight; null: none. */
+  /** The miner that takes reveals above the standard weight; null: there is no miner. */
   readonly miner: Miner | null;
   readonly allowPrivateUrls: boolean;
   readonly timeoutMinutes: number;
   readonly publicOrigin: string | null;
-  /** Bytes that one client may store in a day; null: no bound. */
+  /** Maximum number of bytes that one client may store in a day; null: no limit. */
   readonly bytesADay: number | null;
-  /** Bytes that one key may upload in a day; null: no bound. */
+  /** Maximum number of bytes that one key may upload in a day; null: no limit. */
   readonly uploadBytesADay: number | null;
-  /** Bounds of items that unpaid orders of collections may hold. */
+  /** Limits of the number of items that unpaid orders of collections may hold. */
   readonly holdBounds: HoldBounds;
-  /** Checks tokens of orders of collections; null: no check. */
+  /** Checks tokens that show that a person orders items of a collection; null: tokens are not checked. */
   readonly persons: PersonCheck | null;
 }
 
-/** Looks while an answer waits for a cancellation: the process that decides is notified at once. */
+/**
+ * Maximum number of checks whether a cancellation was decided, with `cancelLookMs` between two checks. That is enough,
+ * because the process that decides is notified at once.
+ */
 const cancelTries = 30;
-/** States in which an order may be unpaid. */
+/** States in which a request to cancel may still be undecided. */
 const cancellable: ReadonlySet<OrderState> = new Set(['waiting-payment', 'waiting-parent']);
 const cancelLookMs = 100;
-/** Explains how long contents are kept, for people who ask for a deleted one. */
+/** Explains how long contents are kept, for people who request a deleted file. */
 const whyGone: Readonly<Record<FoundFile['kind'], string>> = {
   order: 'files are kept until 7 days after an order expired, or 30 days after it was completed or refunded',
   upload: 'uploads are kept for 7 days, or for as long as an order or a collection needs them',
 };
 
 /**
- * The actions of customers: order, read, cancel. It signs nothing, and needs no seed. The client's signal aborts reads
- * (null: there is no client); writes are completed.
+ * The actions of customers: order, read, cancel. This class signs nothing, and needs no seed. The client's signal
+ * aborts reads; writes are completed. A null signal means that there is no client.
  */
 export class CustomerOrders {
   readonly #parts: CustomerOrdersParts;
   readonly #stored: StoredBytes;
   readonly #missedCodes = new MissedCodes();
-  /** One reading for all creations at the same time. */
+  /** State of the parts that keep and deliver orders. Creations at the same time share one reading. */
   readonly #standing: SharedMaking<DeliveryStanding>;
   readonly #holds: ItemHolds;
-  /** The miner that takes reveals above the standard weight; null: none. */
+  /** The miner that takes reveals above the standard weight; null: there is no miner. */
   readonly miner: Miner | null;
-  /** Minutes of an order that names no timeout. */
+  /** Timeout of an order whose request names no timeout, in minutes. */
   readonly timeoutMinutes: number;
-  /** Checks tokens of orders of collections; null: no check. */
+  /** Checks tokens that show that a person orders items of a collection; null: tokens are not checked. */
   readonly persons: PersonCheck | null;
-  /** Origin of files' URLs; null: the origin that the order was sent to. */
+  /** Origin of the URLs of files; null: the origin to which the order was sent. */
   readonly publicOrigin: string | null;
-  /** Inventory sats that the unpaid orders of one client may reserve. */
+  /** Maximum number of inventory sats that the unpaid orders of one client may reserve. */
   readonly reservedMost: number;
   readonly uploads: CustomerUploads;
 
@@ -143,12 +146,12 @@ export class CustomerOrders {
     }));
   }
 
-  /** The reason why no order can be taken now; null: orders are open. The client's signal aborts it. */
+  /** The reason why no order is accepted now; null: orders are accepted. The client's signal aborts this method. */
   async whyClosed(signal: AbortSignal | null = null): Promise<string | null> {
     return whyClosed({ ...this.#parts, standing: () => this.#standing.get() }, signal);
   }
 
-  /** The reason why nothing is sent to a URL; null: the URL is allowed. */
+  /** The reason why the service sends nothing to a URL; null: the URL is allowed. */
   urlProblem(url: string): string | null {
     return urlProblem(url, { allowPrivate: this.#parts.allowPrivateUrls });
   }
@@ -158,16 +161,18 @@ export class CustomerOrders {
     return new OwnFiles(this.#parts, origins);
   }
 
-  /** Contents that an order names by URL, for a waiting client. Throws the reason of its signal. */
+  /**
+   * Fetches the contents that an order names by URL, for a waiting client. Throws the reason of the client's signal.
+   */
   fetch(files: readonly ReadFile[], ours: NamedFiles, signal: AbortSignal): Promise<FetchedContents> {
     return fetchContents(this.#parts.outgoing, ours, files, signal);
   }
 
   /**
-   * Stores a checked order; its address is read with the order. The asker's signal can abort it until the first write,
-   * and the bytes count for the asker's client. Throws `rate_limited`.
+   * Stores a checked order. Clients get the payment address by reading the order. The asker's signal can abort this
+   * method until the first write. The stored bytes are counted for the asker's client. Throws `rate_limited`.
    *
-   * @param asker null: the program itself
+   * @param asker who creates the order; null: the program itself
    */
   async create(
     wanted: WantedOrder,
@@ -179,7 +184,7 @@ export class CustomerOrders {
     return createOrder(parts, wanted, new Date(), onMade, asker?.signal ?? null);
   }
 
-  /** Holds items of a collection for an order. The caller gives them up if the order is not created. */
+  /** Holds items of a collection for an order. If the order is not created, the caller must give the items up. */
   holdItems(
     wanted: Parameters<typeof holdForOrder>[1],
     asker: Pick<Asker, 'client' | 'key' | 'signal'>,
@@ -193,7 +198,8 @@ export class CustomerOrders {
   }
 
   /**
-   * Null: there is no order with this id. Uses one connection, whatever the order's length: four serve all customers.
+   * Reads an order with its progress; null if there is no order with this id. Uses one connection, even for long
+   * orders, because four connections serve all customers.
    */
   async read(
     id: string,
@@ -214,7 +220,7 @@ export class CustomerOrders {
     });
   }
 
-  /** An order that a client wants to pay, by its id or its address. */
+  /** Finds an order that a client wants to pay, by the order's id or address. */
   findOpen(
     wanted: WantedOrderName,
     network: NetworkParameters,
@@ -224,8 +230,9 @@ export class CustomerOrders {
   }
 
   /**
-   * Cancels an unpaid order, or one whose price was raised: the process with the seed decides. Returns false if the
-   * order is paid and its price was not raised, if it is over, or if there was no decision in time.
+   * Cancels an unpaid order, or an order whose price was raised. The process with the seed decides. Returns false if
+   * the order is paid and its price was not raised, if the order has already ended, or if there was no decision in
+   * time.
    */
   async cancel(id: string): Promise<boolean> {
     const { pool } = this.#parts;
@@ -240,7 +247,7 @@ export class CustomerOrders {
     return false;
   }
 
-  /** Events of an order after a sequence, at most `limit`; null: there is no order with this id. */
+  /** Events of an order after a sequence number, at most `limit`; null if there is no order with this id. */
   async events(
     id: string,
     after: number,
@@ -253,14 +260,19 @@ export class CustomerOrders {
     });
   }
 
-  /** Sends events again from a sequence on. Returns how many messages wait; null: there is no order with this id. */
+  /**
+   * Sends events again, starting at a sequence number. Returns the number of messages that wait, or null if there is no
+   * order with this id.
+   */
   async replayEvents(id: string, from: number): Promise<number | null> {
     const { pool } = this.#parts;
     if ((await readOrder(pool, id)) === null) return null;
     return withTransaction(pool, (tx) => replayWebhooks(tx, webhookSubjectOf(id), from));
   }
 
-  /** Registers a client's referral code. Returns false if the code has another address. Throws `rate_limited`. */
+  /**
+   * Registers a client's referral code. Returns false if the code belongs to another address. Throws `rate_limited`.
+   */
   async putReferral(
     referral: ReferralRequest,
     client: string,
@@ -276,7 +288,7 @@ export class CustomerOrders {
     return isIts;
   }
 
-  /** Fee rates that the node takes; null: unknown. */
+  /** Fee rates that the node accepts; null: not known. */
   nodePolicy(signal: AbortSignal | null = null): Promise<NodePolicy | null> {
     return this.#reading(signal, readNodePolicy);
   }
@@ -289,12 +301,12 @@ export class CustomerOrders {
     return isKnown;
   }
 
-  /** Orders that a referral brought; null: there is no referral with this code and address. */
+  /** Orders that named a referral; null if there is no referral with this code and address. */
   referral(referral: ReferralRequest, signal: AbortSignal | null = null): Promise<ReferralStatus | null> {
     return this.#reading(signal, (client) => readReferral(client, referral));
   }
 
-  /** The scripts among these that are the service's own. */
+  /** Returns those of the given scripts that belong to the service. */
   async ownScriptsAmong(
     scripts: readonly Uint8Array[],
     signal: AbortSignal | null = null,
@@ -303,14 +315,14 @@ export class CustomerOrders {
     return this.#reading(signal, (client) => ownScriptsAmong(client, scripts, keys?.wallet ?? null));
   }
 
-  /** Claims the key of a creation, or says what happened with it. */
+  /** Claims the idempotency key of a creation, or returns what happened to an earlier request with this key. */
   async claimKey(keyed: KeyedRequest): Promise<KeyState> {
     const state = await claimKey(this.#parts.pool, keyed);
     if (state.kind === 'claimed') failpoint('order-claimed');
     return state;
   }
 
-  /** Stores the answer of a claimed key, in the transaction of the creation. */
+  /** Stores the answer of a claimed key, in the database transaction of the creation. */
   answerKey(tx: pg.ClientBase, keyed: KeyedRequest, claim: string, answer: object): Promise<void> {
     return answerKey(tx, keyed, claim, answer);
   }
@@ -320,7 +332,10 @@ export class CustomerOrders {
     return giveUpKey(this.#parts.pool, keyed, claim);
   }
 
-  /** A file by its key; null: there is none. Throws `file_gone` if it was deleted after its time. */
+  /**
+   * A file by its key; null if there is no such file. Throws `file_gone` if the file was deleted because its time was
+   * over.
+   */
   async file(
     s3Key: string,
     signal: AbortSignal | null = null,
@@ -334,12 +349,12 @@ export class CustomerOrders {
     return content === null ? null : { content, mediaType };
   }
 
-  /** The bytes of an approved file of a collection; null: missing on the disk. */
+  /** The bytes of an approved file of a collection; null if the file is missing on the disk. */
   approvedContent(sha256: Uint8Array): Promise<Buffer | null> {
     return this.#parts.files.get(sha256);
   }
 
-  /** Counts the bytes that an order will store. */
+  /** Counts the bytes that an order will store for its client. Throws `rate_limited` if they exceed the limit. */
   #takeRoom(client: string, wanted: WantedOrder): void {
     if (!this.#stored.isBounded) return;
     const retryAfterSeconds = Math.ceil(this.#stored.take(client, bytesOfOrder(wanted)) / 1000);

@@ -16,7 +16,7 @@ export interface UploadParts {
   readonly stored: StoredBytes;
 }
 
-/** An upload as its answer shows it, without its URL. */
+/** The fields of an upload in its answer, without the URL. */
 export interface StoredUpload {
   readonly s3Key: string;
   readonly size: number;
@@ -24,7 +24,10 @@ export interface StoredUpload {
   readonly sha256: string;
 }
 
-/** An arriving file: its bytes count for its key from the announcement until it is discarded. */
+/**
+ * An arriving file. Its bytes are counted for its key when they are announced, and no longer counted if the file is
+ * discarded.
+ */
 export class Upload {
   readonly #file: ArrivingFile;
   readonly #count: (bytes: number) => void;
@@ -34,8 +37,8 @@ export class Upload {
   #isOver = false;
 
   /**
-   * @param counted bytes that are counted already
-   * @param count counts more. Throws `rate_limited`
+   * @param counted bytes that are already counted
+   * @param count counts more bytes; throws `rate_limited`
    */
   constructor(
     file: ArrivingFile,
@@ -59,8 +62,8 @@ export class Upload {
   }
 
   /**
-   * Takes the next bytes. Undefined: it is ready for more. Throws `rate_limited` if bytes beyond the announced ones
-   * exceed the bound.
+   * Writes the next bytes. Returns undefined if more bytes can be written at once. Throws `rate_limited` if bytes
+   * beyond the announced number exceed the limit.
    */
   append(chunk: Uint8Array): Promise<void> | undefined {
     const more = this.#file.bytes + chunk.length + besideFile - this.#counted;
@@ -71,13 +74,13 @@ export class Upload {
     return this.#file.append(chunk);
   }
 
-  /** Called once all bytes have arrived. */
+  /** Completes the file. Must be called once all bytes have arrived. */
   async end(): Promise<this> {
     this.#sha256 = await this.#file.end();
     return this;
   }
 
-  /** Moves the content to its place; from then on it is not discarded. */
+  /** Moves the content to its final place on the disk. After that, `discard` does nothing. */
   async keep(): Promise<Buffer> {
     if (this.#sha256 === null) throw new Error('an upload is kept once all of it has arrived');
     await this.#file.keep(this.#sha256);
@@ -85,7 +88,7 @@ export class Upload {
     return this.#sha256;
   }
 
-  /** Deletes the upload, and no longer counts its bytes, unless it was kept. */
+  /** Deletes the upload and no longer counts its bytes. Does nothing if the upload was kept. */
   async discard(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -94,7 +97,7 @@ export class Upload {
   }
 }
 
-/** Files that keys upload, to use them in orders and collections. */
+/** Files that clients upload with their keys, for use in orders and collections. */
 export class CustomerUploads {
   readonly #parts: UploadParts;
 
@@ -103,10 +106,10 @@ export class CustomerUploads {
   }
 
   /**
-   * Begins an upload, before its first byte is read. It is discarded when its answer is sent, unless it is stored by
-   * then. Throws `rate_limited` and `orders_off`.
+   * Begins an upload, before its first byte is read. If the upload is not stored when the answer is sent, it is
+   * discarded. Throws `rate_limited` and `orders_off`.
    *
-   * @param announced bytes; 0: unknown, and each byte is counted as it arrives
+   * @param announced number of bytes; 0: unknown, so each byte is counted when it arrives
    */
   async begin(announced: number, asker: Asker): Promise<Upload> {
     const { files, stored } = this.#parts;
@@ -133,8 +136,8 @@ export class CustomerUploads {
   }
 
   /**
-   * Stores an upload under a new key, with its row in the transaction of `onStored`. Nothing is stored for a client
-   * that has disconnected. Throws `request_invalid` for an empty file.
+   * Stores an upload under a new key. Its row is inserted in the same database transaction in which `onStored` runs.
+   * Nothing is stored for a client that has disconnected. Throws `request_invalid` for an empty file.
    */
   async store(
     upload: Upload,
@@ -161,6 +164,8 @@ function keyOf({ key }: Pick<Asker, 'key'>): number {
   return key.id;
 }
 
-/** A key that no one can guess, with the end of the file's name in characters that are safe in a path. */
+/**
+ * A key that no one can guess. It ends with the last characters of the file's name, with unsafe characters replaced.
+ */
 const keyNamed = (name: string): string =>
   `${randomUUID()}_${name.replace(/[^\w.-]/gu, '_').slice(-urlNameCharsMax)}`;

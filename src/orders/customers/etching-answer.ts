@@ -7,7 +7,7 @@ import { asU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { etchingOf, type StoredTerms } from '#orders/order/stored-terms.ts';
 
-/** Terms of a rune that no one can mint. */
+/** Terms to show for a rune that no one can mint. */
 const noTerms: Terms = {
   amount: null,
   cap: null,
@@ -18,8 +18,9 @@ const noTerms: Terms = {
 };
 
 /**
- * The rune of an order, flat, in the form of the public client (client-compat 1.5): amounts in units of the rune, `cap`
- * a count. A number if JSON has it exactly, else a text. Null: the order does not etch.
+ * The rune of an order, without nested terms, in the form that the public client uses (client-compat 1.5). Amounts are
+ * in units of the rune; `cap` is a number of mints. A value is a number if JSON can represent it exactly, else a text.
+ * Null: the order does not etch.
  */
 export function runeProperties({ etching: stored }: Pick<StoredTerms, 'etching'>): object | null {
   if (stored === undefined) return null;
@@ -44,22 +45,22 @@ export function runeProperties({ etching: stored }: Pick<StoredTerms, 'etching'>
 
 const height = (at: U128 | null): number | string | null => (at === null ? null : exact(String(at)));
 
-/** A decimal as a number if JSON's number is the same decimal. */
+/** Converts a decimal to a number if it is an exact integer in JSON; else returns the text. */
 function exact(text: string): number | string {
   const number = Number(text);
   return Number.isInteger(number) && Number.isSafeInteger(number) && String(number) === text ? number : text;
 }
 
 /**
- * The name and the id of the rune that an order etched. An order without a name learns here which name it got. Null:
- * no block has its reveal.
+ * The name and the id of the rune that an order etched. For an order without a name, this shows which name ord
+ * assigned. Null: no block has the order's reveal.
  */
 export const etchedFields = (
   etched: EtchedRune | null,
 ): { readonly rune: string; readonly runeId: string } | null =>
   etched && { rune: formatSpacedRune(etched), runeId: `${etched.height}:${etched.txIndex}` };
 
-/** The transactions that etch, once they were sent; null: the order does not etch, or nothing was sent. */
+/** The commit and reveal that etch, once they were sent; null: the order does not etch, or nothing was sent. */
 export function etchingTx(
   { etching }: Pick<StoredTerms, 'etching'>,
   transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'sentAt'>[],

@@ -6,13 +6,13 @@ import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { valueIn } from '#purse/transactions/stored-plan.ts';
 
-/** Fields of an order that its charge needs. */
+/** Fields of an order from which its charge is made. */
 export type ChargedOrder = Pick<
   Order,
   'id' | 'address' | 'amount' | 'quote' | 'terms' | 'createdAt' | 'expiresAt'
 >;
 
-/** Name of the goods. Wallets keep it as the payment's label. */
+/** Name of the goods. Wallets store this name as the payment's label. */
 function chargeDescription({ terms }: Pick<Order, 'terms'>): string {
   if (terms.mint !== undefined) return 'Rune mint order';
   return terms.etching === undefined ? 'Inscription order' : 'Rune etching order';
@@ -20,10 +20,10 @@ function chargeDescription({ terms }: Pick<Order, 'terms'>): string {
 
 /**
  * The charge of a managed order, with the fields of the payment service that clients know (client-compat 3.5). `status`
- * stays `unpaid`, as it does there: clients read the state of the order. There is no Lightning, so its fields are
- * absent.
+ * is always `unpaid`, as at that payment service; clients read the state of the order instead. Lightning is not
+ * supported, so its fields are absent.
  *
- * @param origin at which customers reach this service
+ * @param origin address at which customers reach this service
  */
 export function managedCharge(order: ChargedOrder, origin: string): Readonly<Record<string, unknown>> {
   const { id, address, amount, quote, createdAt, expiresAt } = order;
@@ -55,7 +55,10 @@ export function managedCharge(order: ChargedOrder, origin: string): Readonly<Rec
 /** URL of an order's page. The id is a secret, so it is in the fragment, which browsers send to no server. */
 const orderPageUrl = (origin: string, id: string): string => `${origin}/order#${id}`;
 
-/** A payment URI (BIP 21). The order's id gives access to the order, so the label, which wallets keep, lacks it. */
+/**
+ * A payment URI (BIP 21). The label does not contain the order's id, because wallets store the label, and the id gives
+ * access to the order.
+ */
 const paymentUri = (address: string, amount: bigint, label: string): string =>
   `bitcoin:${address}?amount=${bitcoinOf(amount)}&label=${encodeURIComponent(label)}`;
 
@@ -64,11 +67,11 @@ const bitcoinDecimals = 8;
 /** An amount in bitcoin, exact and without trailing zeros. */
 export const bitcoinOf = (sats: bigint): string => shownAmount(asU128(sats), bitcoinDecimals);
 
-/** The only parent, shown as `parent` beside the list; null: none, or several. */
+/** The only parent, which is shown as `parent` in addition to the list; null if there is no parent, or several. */
 export const onlyParent = <Parent>(parents: readonly Parent[] | null): Parent | null =>
   parents?.length === 1 ? (parents[0] ?? null) : null;
 
-/** Fields of managed orders, beside those of all orders (client-compat 3.6). */
+/** Fields that only managed orders have (client-compat 3.6). */
 export function managedFields(
   order: Pick<Order, 'amount' | 'request' | 'quote'>,
   transactions: readonly OrderTransaction[],
@@ -89,12 +92,12 @@ export function managedFields(
 /** A file that a reveal inscribes. */
 export interface RevealedFile {
   readonly reveal: OrderTransaction;
-  /** Place among the files of the reveal. */
+  /** Index among the files of the reveal. */
   readonly place: number;
   readonly inscription: string;
 }
 
-/** Fields of `tx` for files of managed orders alone. Fees are those of the reveal. */
+/** Fields of `tx` that only files of managed orders have. The fees are the fees of the reveal. */
 export function managedTx(
   order: Pick<Order, 'terms' | 'quote'>,
   { reveal, place, inscription }: RevealedFile,
@@ -111,7 +114,7 @@ export function managedTx(
   };
 }
 
-/** Place of the inscribed sat once the reveal is mined: `<txid>:<vout>:<offset>`. */
+/** Position of the inscribed sat once the reveal is mined. Format: `<txid>:<vout>:<offset>`. */
 function satpointOf(
   { terms, quote }: Pick<Order, 'terms' | 'quote'>,
   { txid, plan }: OrderTransaction,

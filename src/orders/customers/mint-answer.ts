@@ -4,19 +4,19 @@ import type { StoredMint } from '#orders/minting/ordered-mints.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { mintTermsOf, type StoredTerms } from '#orders/order/stored-terms.ts';
 
-/** Mints and transactions of an order. */
+/** Mints and transactions of an order, for its answer. */
 interface MintProgress {
   readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'sentAt'>[];
   readonly mints: readonly StoredMint[];
-  /** The whole payment is refunded, or will be. */
+  /** Whether the whole payment is refunded, or will be. */
   readonly isRefunded: boolean;
 }
 
 const nothingMinted: MintProgress = { transactions: [], mints: [], isRefunded: false };
 
 /**
- * The mints of an order in the form of the public client (client-compat 1.5, 3.6). `mintingTxs` were sent;
- * `failedMints` were mined when no mint was left; the other ones of `numberOfMints` wait or are refunded. Empty: the
+ * The mints of an order in the form that the public client uses (client-compat 1.5, 3.6). `mintingTxs` were sent.
+ * `failedMints` were mined when no mint was left. All other mints of `numberOfMints` wait or are refunded. Empty: the
  * order mints nothing.
  */
 export function mintFields(

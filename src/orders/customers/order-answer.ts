@@ -28,10 +28,11 @@ import { tokenPayCharge } from './rune-answer.ts';
 import { placeOf } from './tell-customer.ts';
 
 /**
- * The answer to a creation: all inputs, absent ones null. The charge of a direct order has no address; that of a
- * managed one is whole (client-compat 3.4, 3.5), with its PSBT way. `warnings` is absent without any.
+ * The answer to a creation. It contains all inputs; absent inputs are null. The charge of a direct order has no
+ * address. The charge of a managed order is complete (client-compat 3.4, 3.5), and the answer also shows how to pay by
+ * PSBT. `warnings` is absent if there are no warnings.
  *
- * @param origin at which customers reach this service
+ * @param origin address at which customers reach this service
  */
 export function createdAnswer(
   order: ChargedOrder & Pick<NewOrder, 'kind' | 'request' | 'terms' | 'webhookUrl'>,
@@ -59,13 +60,13 @@ export function createdAnswer(
     ...(isManaged ? { parent: onlyParent(request.parents), rareSatsFee: order.quote.rareSatsFee ?? 0 } : {}),
     ...(request.collection === undefined ? {} : collectionCosts(order)),
     webhookUrl: order.webhookUrl,
-    // intended: recorded answers of the public service have the placeholder of its database here
+    // this placeholder is intended: recorded answers of the original service contain its database's placeholder here
     createdAt: { '.sv': 'timestamp' },
     ...(warnings.length === 0 ? {} : { warnings }),
   };
 }
 
-/** The charge of an order; or both charges, if it is paid in sats and a rune. */
+/** The charge of an order, or both charges if the order is paid in sats and a rune. */
 function chargesOf(
   order: ChargedOrder & Pick<NewOrder, 'kind'>,
   tokenOrder: TokenOrder | null,
@@ -75,7 +76,7 @@ function chargesOf(
   return { charge: order.kind === 'bulk' ? managedCharge(order, origin) : { amount: Number(order.amount) } };
 }
 
-/** Costs of items, beside the costs of any order (client-compat 3.11). */
+/** Costs that only orders of collection items have (client-compat 3.11). */
 const collectionCosts = ({ amount, request, quote }: Pick<NewOrder, 'amount' | 'request' | 'quote'>) => ({
   collectionServiceFee: quote.collectionServiceFee ?? 0,
   price: quote.creator?.price ?? 0,
@@ -83,7 +84,7 @@ const collectionCosts = ({ amount, request, quote }: Pick<NewOrder, 'amount' | '
   amount: Number(amount),
 });
 
-/** Warnings about a possible wait, from the fee estimate of now. */
+/** Warnings that the order may wait long, based on the fee estimate in the quote. */
 function creationWarnings({ terms, quote }: Pick<NewOrder, 'terms' | 'quote'>): object[] {
   const estimate = quote.feeEstimate === undefined ? null : BigInt(quote.feeEstimate);
   const { burn } = terms;
@@ -93,34 +94,34 @@ function creationWarnings({ terms, quote }: Pick<NewOrder, 'terms' | 'quote'>): 
   }));
 }
 
-/** Facts about an order beside its row. */
+/** Facts about an order that are not in its row. */
 export interface OrderProgress {
   readonly files: readonly OrderFile[];
   readonly transactions: readonly OrderTransaction[];
   /** Mints of the order; empty for other orders. */
   readonly mints: readonly StoredMint[];
-  /** The rune that its reveal etched; null: it etches nothing, or no block has its reveal. */
+  /** The rune that the order's reveal etched; null: the order etches nothing, or no block has the reveal. */
   readonly etched: EtchedRune | null;
-  /** Payments to its address. */
+  /** Payments to the order's address. */
   readonly payments: readonly WatchedPayment[];
-  /** Contents of these payments, while the order waits for more. */
+  /** Inscriptions and runes in these payments. Only read while the order waits for more payments. */
   readonly held: HeldPayments;
-  /** In the order of the request. */
+  /** In the sequence of the request. */
   readonly parents: readonly ShownParent[];
-  /** The token order that charges its rune; null: sats alone. */
+  /** The token order that charges the rune; null: the price is in sats only. */
   readonly tokenOrder: TokenOrder | null;
 }
 
 /** Whether the whole payment is refunded, less the fees of miners. */
 export const isRefunded = (state: OrderState): boolean => state === 'waiting-refund' || state === 'refunded';
 
-/** States in which the whole amount is there: clients read them as paid. */
+/** States in which the whole amount has been paid. Clients see `paid` in these states. */
 const paidStates: readonly OrderState[] = ['prep', ...deliveringStates, 'completed'];
 
 /**
  * The answer to GET /order. Fields without a value are left out (client-compat 3.6).
  *
- * @param origin at which customers reach this service
+ * @param origin address at which customers reach this service
  */
 export function orderAnswer(
   order: Order,
@@ -133,8 +134,8 @@ export function orderAnswer(
 }
 
 /**
- * `tx` and `sent` of a managed order with one file, among the fields of the order: clients of the first API read them
- * there.
+ * `tx` and `sent` of a managed order with one file, as fields of the order. Clients of the first API read them from the
+ * order instead of the file.
  */
 export function onlyFileOf(
   order: Order,
@@ -198,13 +199,16 @@ function readCharges(order: Order, tokenOrder: TokenOrder | null, origin: string
   };
 }
 
-/** Makes the fields of each file: there can be 10,000. */
+/**
+ * Returns a function that makes the fields of a file. The work for all files is done once, because there can be 10,000
+ * files.
+ */
 export function fileAnswers(
   order: Order,
   { transactions }: Pick<OrderProgress, 'transactions'>,
 ): (file: OrderFile) => Readonly<Record<string, unknown>> {
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
-  // a burn has the index of its reveal
+  // keyed by index, because a burn has the same index as its reveal
   const burns = new Map(
     transactions
       .filter(({ kind, sentAt }) => kind === 'burn' && sentAt !== null)
@@ -213,7 +217,7 @@ export function fileAnswers(
   return (file) => fileOf(file, order, { transactions, reveals, burns });
 }
 
-/** Clients check whether a flag is present and true. */
+/** A flag for an answer: true, or null (absent). Clients check whether a flag is present and true. */
 const flag = (isSet: boolean): true | null => (isSet ? true : null);
 
 function progressOf({ state, paidAt }: Order): object {
@@ -227,11 +231,11 @@ function progressOf({ state, paidAt }: Order): object {
   };
 }
 
-/** Whether more can be paid to an order. */
+/** Whether an order still waits for payments or parents. */
 export const isWaiting = ({ state }: Pick<Order, 'state'>): boolean =>
   state === 'waiting-payment' || state === 'waiting-parent';
 
-/** Whether a payment that is sent now counts. */
+/** Whether a payment that is sent now would be accepted. */
 const isPayable = (order: Pick<Order, 'state' | 'isCancelAsked' | 'expiresAt'>): boolean =>
   isWaiting(order) && !order.isCancelAsked && order.expiresAt > new Date();
 
@@ -251,7 +255,7 @@ function receivedOf(order: Order, records: PaymentRecords): object {
   const received = valueOf(there);
   const missing = isWaiting(order) && there.length > 0 ? missingOf(order, records) : 0n;
   return {
-    // while the order waits for parents, this shows whether the payment is complete or has not begun
+    // shown even while the order waits for parents, so that clients see whether the payment is complete or missing
     received: received > 0n ? Number(received) : null,
     underpaid: flag(missing > 0n),
     missing: missing > 0n ? Number(missing) : null,
@@ -259,14 +263,14 @@ function receivedOf(order: Order, records: PaymentRecords): object {
   };
 }
 
-/** Sats that one more payment must bring. Late payments and dust do not count. */
+/** Sats that one more payment must contain to complete the payment. Late payments and dust are ignored. */
 function missingOf(order: Order, records: PaymentRecords): bigint {
   const times = { expiresAt: order.expiresAt, now: new Date() };
   const counting = orderPayments(order, records).filter((payment) => countsInTime(payment, times));
   return missingSats(counting, coinCosts(order));
 }
 
-/** Rates in sats per virtual byte. */
+/** A price change in the form of the answer. Fee rates are in sats per virtual byte. */
 function shownRepricing({
   before,
   amount,
@@ -295,7 +299,7 @@ function costs({ quote }: Pick<Order, 'quote'>): object {
 
 interface FileTransactions extends Pick<OrderProgress, 'transactions'> {
   readonly reveals: readonly OrderTransaction[];
-  /** Keyed by the index of their reveal. */
+  /** Sent burns, by the index of their reveal. */
   readonly burns: ReadonlyMap<number, OrderTransaction>;
 }
 
@@ -335,7 +339,10 @@ function fileOf(
   });
 }
 
-/** `refund`: the sum of all refunds, with address and txid of the newest. `refunds`: each, if there are several. */
+/**
+ * `refund`: the sum of all refunds, with address and txid of the newest refund. `refunds`: each refund, if there are
+ * several.
+ */
 function refundsOf(transactions: readonly OrderTransaction[], network: NetworkParameters): object {
   const refunds = transactions.flatMap(({ txid, plan, sentAt }) => {
     const output = plan.outputs.find(({ kind }) => kind === 'refund');

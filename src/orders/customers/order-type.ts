@@ -1,7 +1,7 @@
 import type { OrderKind } from '#orders/order/order-kind.ts';
 import type { StoredTerms } from '#orders/order/stored-terms.ts';
 
-/** Types of orders in answers. */
+/** The type of an order that answers show. */
 export type ShownOrderType = OrderKind | 'rune-etch' | 'rune-mint';
 
 export function shownOrderType(

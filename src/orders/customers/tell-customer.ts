@@ -10,8 +10,9 @@ import type { RevealedFile } from './managed-answer.ts';
 export const webhookSubjectOf = (orderId: string): string => `order ${orderId}`;
 
 /**
- * Queues messages about a new state, in the transaction of its change: `{id, state}`, and once the reveals are stored
- * one message for each file, without `state` (client-compat 3.8). Without a URL they are kept for `GET /order/events`.
+ * Queues messages about a new state, in the database transaction that changes the state. The message is `{id, state}`.
+ * In state `queued`, one message for each file follows, without `state` (client-compat 3.8). If the order has no
+ * webhook URL, the messages are only kept for `GET /order/events`.
  */
 export async function tellCustomer(tx: pg.ClientBase, order: Order): Promise<void> {
   const { id, state } = order;
@@ -47,8 +48,8 @@ async function filesTold(tx: pg.ClientBase, order: Order): Promise<object[]> {
 }
 
 /**
- * Without a commit of ours, the customer's payment takes its place: the reveal spends it after the parents, or after an
- * output of the inventory (`planReveal`).
+ * Txid of the customer's payment, which is shown as the commit if there is no commit of ours. The reveal spends the
+ * payment after the parents, or after an output of the inventory (`planReveal`).
  */
 function payingTxid({ terms }: Order, { plan }: OrderTransaction): string | null {
   const paying = plan.inputs.filter(({ isInventory }) => isInventory !== true);
@@ -57,8 +58,8 @@ function payingTxid({ terms }: Order, { plan }: OrderTransaction): string | null
 }
 
 /**
- * Place of a file: the reveals have the files of an order one after the other. A reveal that is missing was given up
- * alone, and had one file. Null: no reveal has the file.
+ * Finds the reveal that inscribes a file. The reveals contain the files of an order in sequence. If an index of a
+ * reveal is missing, this reveal was given up alone, and had one file. Null: no reveal has the file.
  */
 export function placeOf(index: number, reveals: readonly OrderTransaction[]): RevealedFile | null {
   let first = 0;
