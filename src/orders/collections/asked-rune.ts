@@ -5,15 +5,15 @@ import type { AskedRune } from '#tokenpay/inscribing/ask-for-rune.ts';
 import { beyondSupply, readRunes } from '#tokenpay/token-amount.ts';
 import type { QuotedItems } from './ordered-items.ts';
 
-/** Items of a collection in an order or a price. */
+/** Items of a collection, in an order or in a request of a price. */
 interface NamedItems extends Pick<QuotedItems, 'runePrice'> {
   readonly collection: string;
   readonly items: readonly unknown[];
 }
 
 /**
- * The rune that an order is paid with, beside its sats; null: sats alone. Faulty if no one can pay the amount. Throws
- * `runes_not_indexed`, `derived_table_behind` and `index_missing`.
+ * The rune that is paid for an order in addition to sats; null: the price is in sats only. Faulty if no one can pay the
+ * amount. Throws `runes_not_indexed`, `derived_table_behind` and `index_missing`.
  */
 export async function askedRune(
   pool: pg.Pool,
@@ -33,7 +33,7 @@ export async function askedRune(
     );
   const unpayable = amount > maxU128 ? moreThanThereIs(rune.name) : beyondSupply({ rune: there, amount });
   if (unpayable !== null) return unpayable;
-  // the creator sees this text beside the payment
+  // the creator sees this description with the payment
   return { kind: 'asked', asked: { account, rune, amount, description: `${items.length} × ${collection}` } };
 }
 

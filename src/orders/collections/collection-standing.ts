@@ -17,13 +17,13 @@ import { watcherOf } from '#orders/watching/watchers.ts';
 import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.ts';
 
 /**
- * Whether a paid order can be delivered. `held`: it has its items for good. `waiting`: orders that were paid for
- * earlier are decided first. `refused`: its address has no allowance left. `late`: its payment waited too long for a
- * block. `gone`: its payment became known after the order's time was over, and others have its items.
+ * Whether a paid order can be delivered. `held`: the order has its items permanently. `waiting`: orders that were paid
+ * earlier are decided first. `refused`: the order's address has no allowance left. `late`: the payment waited too long
+ * for a block. `gone`: the payment became known after the order's time was over, and others have the items.
  */
 export type CollectionStanding = 'held' | 'waiting' | 'refused' | 'late' | 'gone';
 
-/** Reasons why an order is refunded whole, by its standing. */
+/** Reasons why an order is refunded completely. */
 export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'held' | 'waiting'>, string>> = {
   refused:
     'When this payment was confirmed, the phase allowed the address fewer items than the order has. All sats of the payment are refunded.',
@@ -31,31 +31,31 @@ export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'he
   gone: 'The payment became known after the time of the order was over, and others have its items. All of its sats are refunded.',
 };
 
-/** States in which an order's payment is missing, or not deep enough. */
+/** States in which an order's payment is missing or not deep enough. */
 const unpaidStates: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'waiting-confirmation'];
 
-/** Standing of an order's items. */
+/** State of an order's items. */
 export interface ItemsStanding {
   readonly standing: SoldStanding;
-  /** Its delivery is signed and may be mined, whatever state the order has now. */
+  /** Whether the order's delivery is signed and may be mined, whatever the order's state is now. */
   readonly mayBeDelivered: boolean;
 }
 
-/** Whether the state of an order needs its items: a failed order keeps the items that were paid for. Pure. */
+/** Whether an order in its state needs its items. A failed order keeps the items that were paid. Pure. */
 export const needsItems = (order: Omit<ReservingOrder, 'id' | 'failedAt'>, now: Date): boolean =>
   isReserving({ ...order, failedAt: null }, now) &&
   (order.state !== 'waiting-payment' || order.paidAt !== null || now < runeWaitsUntil(order));
 
 /**
- * Time until which an order whose rune was sent in time keeps its items while the rune waits for a block: the same as
- * for sats. Other orders leave the state when their time is over.
+ * Time until which an order keeps its items while its rune payment, which was sent in time, waits for a block. Sat
+ * payments have the same time. Orders without such a payment leave the state when their time is over.
  */
 export const runeWaitsUntil = ({ expiresAt }: Pick<Order, 'expiresAt'>): Date =>
   new Date(expiresAt.getTime() + minedWithinMs);
 
 /**
- * Keeps the items of an order as long as its state needs them, or its delivery may be mined: a refunded order could
- * still be delivered, and its items would be sold twice.
+ * Keeps the items of an order as long as its state needs them, or its delivery may be mined. Otherwise a refunded order
+ * could still be delivered, and its items would be sold twice.
  */
 export async function keepCollectionItems(
   tx: pg.ClientBase,
@@ -74,16 +74,16 @@ async function standingOf(
 ): Promise<SoldStanding> {
   const isNeeding = mayBeDelivered || needsItems(order, now);
   const without = order.state === 'waiting-confirmation' ? 'late' : 'released';
-  // until its payment is deep, an order may not take items again beyond what others may reserve
+  // until its payment is deep, an order that lost its items may take them again only within the limit for reservations
   const isBounded = unpaidStates.includes(order.state) && order.paidAt === null;
   const standing = await keepItems(tx, order.id, isNeeding, { without, isBounded });
   if (standing === 'unpaid' && mayBeDelivered && order.state === 'queued') {
-    // the branch of the chain with its delivery is back: the decision in that branch counts
+    // the branch of the chain with the order's delivery is active again, so the decision of that branch applies
     await lockContenders(tx, order.id);
     await decideItems(tx, order.id, 'allowed');
     return 'allowed';
   }
-  // while it may be mined, a delivery uses the allowance, even if its payment is not in a block now
+  // a delivery that may be mined uses the allowance, even if its payment is not in a block now
   if (standing !== 'allowed' || mayBeDelivered || !unpaidStates.includes(order.state)) return standing;
   await undecideItems(tx, order.id);
   return 'unpaid';
@@ -101,21 +101,24 @@ export async function decideCollectionOrder(
   if (standing === 'refused' || standing === 'late') return standing;
   if (standing === 'released') return 'gone';
   const contenders = await lockContenders(tx, order.id);
-  // it was decided after its records were read
+  // another decision was made after the records of the order were read
   if (contenders === null) return 'held';
-  // a payment came back together with a signed delivery: a refund could come too late
+  // a signed delivery may be mined before a refund, so the order must keep its items
   const decided = mayBeDelivered
     ? 'allowed'
     : decide(contenders, await itemsAhead(tx, order, contenders, payments));
   if (decided === 'waiting') return decided;
   await decideItems(tx, order.id, decided);
-  // the other orders may have waited for this decision
+  // the other orders may be waiting for this decision
   const others = contenders.others.map(({ orderId }) => orderId);
   await lookSoon(tx, others);
   return decided === 'allowed' ? 'held' : decided;
 }
 
-/** Whether an address has allowance for an order, given the items of orders that were paid for earlier. Pure. */
+/**
+ * Decides whether an address has enough allowance for an order. `ahead` is the number of items of orders that were paid
+ * earlier and are not decided yet. Pure.
+ */
 export function decide(
   { left, items }: Pick<Contenders, 'left' | 'items'>,
   ahead: number,
@@ -125,7 +128,7 @@ export function decide(
   return items + ahead > left ? 'waiting' : 'allowed';
 }
 
-/** Items of orders of the same address that the chain paid for before this one. */
+/** Number of items of other orders of the same address whose payments come earlier in the chain. */
 async function itemsAhead(
   tx: pg.ClientBase,
   order: Order,
@@ -144,7 +147,7 @@ async function itemsAhead(
   }, 0);
 }
 
-/** Place in the chain of the last payment that an order needs. */
+/** Position in the chain of the payment that completes an order's amount. */
 interface ChainPlace {
   readonly height: number;
   readonly txid: string;
@@ -153,7 +156,7 @@ interface ChainPlace {
 const isBefore = (a: ChainPlace, b: ChainPlace): boolean =>
   a.height < b.height || (a.height === b.height && a.txid < b.txid);
 
-/** Place of the payment that completes the amount; null: payments in blocks do not reach it. Pure. */
+/** Position of the payment that completes the amount; null if payments in blocks do not reach the amount. Pure. */
 export function completedAt(
   payments: readonly Pick<WatchedPayment, 'block' | 'txid' | 'value'>[],
   amount: bigint,

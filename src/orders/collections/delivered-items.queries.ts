@@ -5,11 +5,11 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 /** An item of a collection that was inscribed for its buyer. */
 export interface DeliveredItem {
   readonly inscription: InscriptionId;
-  /** Its number in the collection. */
+  /** Number of the item in the collection. */
   readonly item: number;
 }
 
-/** The items of a collection whose orders are completed, in the order of inscription. */
+/** The items of a collection whose orders are completed, in the sequence of their inscriptions. */
 export async function readDeliveredItems(
   client: pg.ClientBase,
   collection: string,
@@ -47,7 +47,7 @@ export async function countDeliveredItems(client: pg.ClientBase, collection: str
   return rows[0]?.items ?? 0;
 }
 
-/** The ones of these orders that are completed. */
+/** Returns the ids of those orders that are completed. */
 export async function completedAmong(
   client: pg.ClientBase,
   orderIds: readonly string[],

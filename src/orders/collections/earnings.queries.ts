@@ -8,19 +8,19 @@ export interface CollectionEarning {
   readonly kind: 'creator' | 'referral';
   /** The address of the creator, or the code of the referral. */
   readonly owner: string;
-  /** Sats of deliveries, less those that a reorganisation took back. */
+  /** Sats from deliveries. Deliveries that a reorganisation removed are subtracted. */
   readonly sats: bigint;
-  /** Orders that the sats come from. */
+  /** Number of orders from which the sats come. */
   readonly orders: number;
-  /** Items of these orders. */
+  /** Number of items of these orders. */
   readonly items: number;
 }
 
 /**
- * Sats that creators and referrers have earned with collections, paid out or not, by the ledger: one look-up for each
- * order. Within a collection, the largest earnings come first.
+ * Sats that creators and referrers have earned with collections according to the ledger, whether paid out or not. Needs
+ * one look-up for each order. Within a collection, the largest earnings come first.
  *
- * @param collection null: all
+ * @param collection null: all collections
  */
 export async function readCollectionEarnings(
   client: pg.Pool | pg.ClientBase,

@@ -18,7 +18,7 @@ export interface HoldingParts {
   readonly files: Pick<CustomerFiles, 'get'>;
 }
 
-/** The client that holds items, and its bounds while they are unpaid. */
+/** The client that holds items, and the limits of its unpaid items. */
 interface Holder {
   readonly client: string;
   readonly bounds: HoldBounds;
@@ -27,10 +27,11 @@ interface Holder {
 }
 
 /**
- * The holder of a request. A key belongs to a shop, which orders for all its customers: its bound is the one that the
- * operator gave it, otherwise it has none. Half of the items that are left is the bound of all holders together.
+ * The holder of the items of a request. A key belongs to a shop that orders for all its customers, so its limit is the
+ * one that the operator gave the key; without it, the key has no limit of its own. All holders together may hold at
+ * most half of the remaining items.
  *
- * @param bounds of addresses and networks without a key
+ * @param bounds limits of client addresses and networks without a key
  */
 export function holderOf(
   { client, key, signal }: Pick<Asker, 'client' | 'key' | 'signal'>,
@@ -38,13 +39,13 @@ export function holderOf(
 ): Holder {
   if (key.kind === 'none' || !key.scopes.includes('orders')) return { client, bounds, signal };
   const most = key.terms.reservedMax ?? collectionBounds.items;
-  // no client address starts like this
+  // no client address starts with `key(`, so keys and addresses never get mixed up
   return { client: `key(${key.id})`, bounds: { client: most, network: most }, signal };
 }
 
 /**
- * Holds items for an order that is being created, and reads their bytes. The caller gives them up if the order is not
- * created. Throws `file_unusable`, and holds nothing, if approved bytes are missing on the disk.
+ * Holds items for an order that is being created, and reads their bytes. If the order is not created, the caller must
+ * give the items up. If approved bytes are missing on the disk, throws `file_unusable` and holds nothing.
  */
 export async function holdForOrder(
   { pool, holds, files }: HoldingParts,
@@ -76,7 +77,7 @@ export async function holdForOrder(
   }
 }
 
-/** Files that are read at once: an order has up to a thousand. */
+/** Maximum number of files that are read at the same time. An order has up to a thousand files. */
 const readsAtOnce = 8;
 
 /** Items with their bytes. Items of an edition share the bytes. */

@@ -15,7 +15,9 @@ export interface MarketItems {
   remove(tx: pg.ClientBase, collection: string, ids: readonly InscriptionId[]): Promise<void>;
 }
 
-/** Lists the delivered items of an order. Refunded items have no reveal. */
+/**
+ * Adds the delivered items of an order to the market's list. Refunded items are left out, because they have no reveal.
+ */
 export async function listDelivered(
   tx: pg.ClientBase,
   market: MarketItems,
@@ -31,7 +33,10 @@ export async function listDelivered(
   await market.add(tx, request.collection.id, items);
 }
 
-/** Removes items from the list whose delivery a reorganisation took back, for all reveals that the order ever had. */
+/**
+ * Removes an order's items from the market's list after a reorganisation removed the delivery. Covers all reveals that
+ * the order ever had.
+ */
 export async function unlistDelivered(
   tx: pg.ClientBase,
   market: MarketItems,

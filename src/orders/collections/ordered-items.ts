@@ -1,27 +1,27 @@
 import type { HeldItem, HeldItems } from '#collections/selling/hold-request.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 
-/** Items of a collection that an order inscribes, with the terms of their hold. */
+/** Items of a collection that an order inscribes, with the terms under which they are held. */
 export interface OrderedItems extends QuotedItems, Pick<HeldItems, 'creatorAddress' | 'cheaper'> {
-  /** The order that holds them. */
+  /** Id of the order that holds the items. */
   readonly orderId: string;
   readonly collection: string;
 }
 
-/** Items with the fields that a price depends on. */
+/** Items, with the fields on which a price depends. */
 export interface QuotedItems extends Pick<HeldItems, 'price' | 'runePrice'> {
-  /** True: the client named their numbers. False: they are drawn. */
+  /** True: the client named the numbers of the items. False: the items are drawn at random. */
   readonly isRequested: boolean;
-  /** One for each file, in the order of the files. */
+  /** One item for each file, in the sequence of the files. */
   readonly items: readonly OrderedItem[];
 }
 
-/** An item with its approved bytes; null in a price, which needs only their number. */
+/** An item with its approved bytes. `content` is null for a price, because a price needs only the number of bytes. */
 export interface OrderedItem extends HeldItem {
   readonly content: Uint8Array | null;
 }
 
-/** The files of an order of items, with their names and types as approved. Pure. */
+/** The files of an order of items, with their approved names and types. Pure. */
 export const itemFiles = ({ items }: Pick<QuotedItems, 'items'>): ReadFile[] =>
   items.map(({ item, name, mediaType, bytes, content }) => ({
     terms: {

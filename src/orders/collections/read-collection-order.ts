@@ -7,15 +7,15 @@ import { readAddress } from '#orders/reading/read-order.ts';
 /** An order of a collection, as its client described it. */
 export interface CollectionOrder extends Pick<HoldRequest, 'collection' | 'items' | 'script'> {
   readonly kind: 'collection-order';
-  /** Whether the address was sent: a price may lack it. */
+  /** Whether the address was sent. A request of a price may leave it out. */
   readonly isKnown: boolean;
-  /** A person's answer to a challenge; null: none was sent. */
+  /** The token that shows that a person solved a challenge; null: no token was sent. */
   readonly token: string | null;
 }
 
 /**
  * Reads which items of which collection are ordered (client-compat 3.11), and for which address. All items of an order
- * go to one address, because an allowance belongs to one address. Total.
+ * go to the same address, because an allowance belongs to one address. Never throws.
  */
 export function readCollectionOrder(
   body: unknown,
@@ -38,7 +38,10 @@ export function readCollectionOrder(
     : { kind: 'collection-order', collection, items, script, isKnown, token };
 }
 
-/** Clients may send their only address as a list. Any other list is refused as an address. */
+/**
+ * Accepts a list with a single address, because clients may send their only address as a list. Any other list is
+ * refused later, because it is not an address.
+ */
 const oneAddress = (given: unknown): unknown =>
   Array.isArray(given) && given.length === 1 ? (given[0] as unknown) : given;
 

@@ -10,7 +10,7 @@ import {
 } from '#tokenpay/inscribing/inscription-fees.store.ts';
 import type { FeePayment } from '#tokenpay/order/token-order.ts';
 
-/** Progress of an order's rune payment, with the order's transactions that may still be sent. */
+/** Progress of an order's rune payment, and the order's transactions that can still be mined. */
 export interface RuneStanding {
   readonly rune: RuneProgress | null;
   readonly live: readonly OrderTransaction[];
@@ -19,9 +19,9 @@ export interface RuneStanding {
 const isDelivery = ({ kind }: OrderTransaction): boolean => kind === 'commit' || kind === 'reveal';
 
 /**
- * Reads the progress of the rune payment of an order that has a price in a rune. A delivery that was sent stays,
- * whatever happens to the rune; an unsent one is given up if a reorganisation removed the rune payment, so that nothing
- * unpaid is sent.
+ * Reads the progress of an order's rune payment, if the order has a price in a rune. A delivery that was sent is kept,
+ * whatever happens to the rune payment. An unsent delivery is given up if a reorganisation removed the rune payment, so
+ * that nothing unpaid is sent.
  */
 export async function readRuneStanding(
   tx: pg.ClientBase,
@@ -50,8 +50,8 @@ export function runeProgress({ order, charge, isWaiting, isCredited }: RunePayme
 }
 
 /**
- * Payment of an order's sats, for the token order that charges them as its fee; null: the order is over, and has no
- * news. Pure.
+ * Progress of the payment of an order's sats, for the token order that charges these sats as its fee. Null: the order
+ * has ended, so nothing changes any more. Pure.
  */
 export function feePaymentOf({ state }: Pick<Order, 'state'>, facts: OrderFacts): FeePayment | null {
   if (state === 'cancelled') return 'cancelled';
@@ -62,7 +62,7 @@ export function feePaymentOf({ state }: Pick<Order, 'state'>, facts: OrderFacts)
   return facts.payments.some((payment) => countsInTime(payment, facts)) ? 'part' : 'nothing';
 }
 
-/** Stores the sats of an order for its token order, if the order has a price in a rune. */
+/** Stores the progress of an order's payment in sats for its token order, if the order has a price in a rune. */
 export async function tellFeePayment(
   tx: pg.ClientBase,
   order: Order,

@@ -4,7 +4,7 @@ import { tokenOrderIdOf } from '#tokenpay/inscribing/inscription-fees.store.ts';
 import { readTokenOrder } from '#tokenpay/order/token-order.store.ts';
 import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 
-/** The token order for the rune price of an order; null: its price is sats alone. */
+/** The token order that charges the rune of an order; null if the price is in sats only. */
 export async function tokenOrderOf(
   client: pg.Pool | pg.ClientBase,
   { id, request }: Pick<Order, 'id' | 'request'>,

@@ -1,29 +1,33 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 
-/** Checks whether a person sent a request. */
+/** Checks by a token whether a person sent a request. */
 export interface PersonCheck {
-  /** Public name of this site at Turnstile, for the challenge on pages; null: pages show no challenge. */
+  /** Public key of this site at Turnstile, for the challenge on pages; null: pages show no challenge. */
   readonly siteKey: string | null;
   /**
-   * Returns null if a person sent it, otherwise why the token is refused. Throws `token_check_away`.
+   * Returns null if a person solved the challenge of the token, otherwise the reason why the token is refused. Throws
+   * `token_check_away`.
    *
    * @param client address of the client
    */
   problemOf(token: string, client: string, signal: AbortSignal): Promise<string | null>;
 }
 
-/** Address of the check of tokens (developers.cloudflare.com/turnstile, "Validate the token"). */
+/** URL of Turnstile that checks tokens (developers.cloudflare.com/turnstile, "Validate the token"). */
 export const turnstileUrl = 'https://challenges.cloudflare.com/turnstile/v0/siteverify';
 
-/** A buyer waits for the answer, which usually comes in a tenth of a second. */
+/**
+ * How long to wait for Turnstile's answer, in ms. A buyer waits meanwhile; the answer usually comes within a tenth of a
+ * second.
+ */
 const timeoutMs = 5_000;
-/** An answer has a few hundred bytes. */
+/** Maximum length of Turnstile's answer in bytes. An answer usually has a few hundred bytes. */
 const answerBytesMax = 16 * 1024;
-/** Longest token that Turnstile makes. */
+/** Maximum length of a token that Turnstile makes, in characters. */
 const tokenCharsMax = 2048;
 
-/** Turnstile's error codes about the token; other codes are about our secret or our request. */
+/** Messages for Turnstile's error codes about the token. Other codes are about our secret or our request. */
 const refusals: Readonly<Record<string, string>> = {
   'timeout-or-duplicate':
     'The token was used before, or is older than five minutes: solve the challenge again.',

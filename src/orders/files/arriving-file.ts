@@ -3,12 +3,15 @@ import { type FileHandle, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { inFolder, usable } from './file-folder.ts';
 
-/** Bytes that are written at once: small chunks would need a system call each. */
+/**
+ * Maximum number of bytes that are buffered before they are written. Without the buffer, each small chunk would need a
+ * system call.
+ */
 const heldBytes = 65_536;
 
 /**
- * A content on its way to the disk. Its hash, which names its place, is known once all bytes have arrived: until then
- * it is a partial file, which no look-up finds. Throws `file_unusable`.
+ * A content that is being written to the disk. Its path comes from its hash, which is known only once all bytes have
+ * arrived. Until then the content is in a partial file, which no look-up finds. Throws `file_unusable`.
  */
 export class ArrivingFile {
   readonly #file: FileHandle;
@@ -20,19 +23,22 @@ export class ArrivingFile {
   #isOpen = true;
   #bytes = 0;
 
-  /** @param partial path of the open file @param pathOf place of a whole content */
+  /**
+   * @param partial path of the open partial file
+   * @param pathOf gives the path of a complete content
+   */
   constructor(file: FileHandle, partial: string, pathOf: (sha256: Buffer) => string) {
     this.#file = file;
     this.#partial = partial;
     this.#pathOf = pathOf;
   }
 
-  /** Bytes that have arrived. */
+  /** Number of bytes that have arrived. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Takes the next bytes. Undefined: it is ready for more. */
+  /** Writes the next bytes. Returns undefined if more bytes can be written at once. */
   append(chunk: Uint8Array): Promise<void> | undefined {
     this.#hash.update(chunk);
     this.#bytes += chunk.length;
@@ -43,27 +49,27 @@ export class ArrivingFile {
     return undefined;
   }
 
-  /** Takes the whole content in one piece. */
+  /** Writes the whole content in one piece. */
   async write(content: Uint8Array): Promise<void> {
     this.#hash.update(content);
     this.#bytes += content.length;
     await usable(this.#write(content));
   }
 
-  /** Ends the content, and returns its sha256. It is on disk then. */
+  /** Completes the content, and returns its sha256. The content is then on disk. */
   async end(): Promise<Buffer> {
     await usable(this.#write(new Uint8Array()).then(() => this.#file.sync()));
     await this.#close();
     return this.#hash.digest();
   }
 
-  /** Moves the content to its place. */
+  /** Moves the content to its final path. */
   keep(sha256: Buffer): Promise<void> {
     const path = this.#pathOf(sha256);
     return usable(inFolder(dirname(path), () => rename(this.#partial, path)));
   }
 
-  /** Deletes the partial file, if there is one. If the disk fails, a sweep deletes it later. */
+  /** Deletes the partial file, if it exists. If the disk fails, a sweep deletes the file later. */
   async discard(): Promise<void> {
     await Promise.allSettled([this.#close(), rm(this.#partial, { force: true })]);
   }
@@ -71,7 +77,7 @@ export class ArrivingFile {
   async #write(chunk: Uint8Array): Promise<void> {
     const held = this.#held?.subarray(0, this.#heldBytes);
     this.#heldBytes = 0;
-    // both writes continue at the end of the file
+    // `writeFile` of an open file continues at the current position, so both writes append
     if (held !== undefined && held.length > 0) await this.#file.writeFile(held);
     if (chunk.length > 0) await this.#file.writeFile(chunk);
   }

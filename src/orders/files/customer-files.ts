@@ -4,17 +4,20 @@ import { dirname, join } from 'node:path';
 import { ArrivingFile } from './arriving-file.ts';
 import { inFolder, unlessMissing, usable } from './file-folder.ts';
 
-/** An entry of a folder of contents. */
+/** A file in a folder of contents. */
 export interface StoredFile {
   readonly name: string;
-  /** `content`: a whole one. `partial`: being written, or left by a killed process. `aside`: being deleted. */
+  /**
+   * `content`: a complete content. `partial`: a content that is being written, or that a killed process left. `aside`:
+   * a content that is being deleted.
+   */
   readonly kind: 'content' | 'partial' | 'aside';
   readonly bytes: number;
-  /** Time of the last write, also if the same content was stored again. */
+  /** Time of the last write. Storing the same content again changes this time. */
   readonly writtenAt: Date;
 }
 
-/** Names of two hex digits. */
+/** Names of all folders: two hex digits each. */
 export const fileFolders: readonly string[] = Array.from({ length: 256 }, (_, place) =>
   place.toString(16).padStart(2, '0'),
 );
@@ -23,8 +26,8 @@ const partialEnd = '.part';
 const asideEnd = '.aside';
 
 /**
- * Contents of customers' files by their sha256, in FILES_DIR: the first two hex digits name the folder. A content is
- * whole or missing, and never changes. Throws `file_unusable`.
+ * Contents of customers' files in FILES_DIR, named by their sha256. The first two hex digits are the name of the
+ * folder. A content is complete or missing, and never changes. Throws `file_unusable`.
  */
 export class CustomerFiles {
   readonly #dir: string;
@@ -33,7 +36,7 @@ export class CustomerFiles {
     this.#dir = dir;
   }
 
-  /** Stores a content, and returns its sha256. The content is on disk then. */
+  /** Stores a content, and returns its sha256. The content is then on disk. */
   async put(content: Uint8Array): Promise<Buffer> {
     const file = await this.receive();
     try {
@@ -59,17 +62,18 @@ export class CustomerFiles {
 
   /** Free bytes on the disk of the files. */
   freeBytes(): Promise<number> {
-    // `/.` fails if there is a file in place of the folder, which has free bytes too
+    // with `/.`, the call fails if the path is a file instead of a folder; without it, a file would also give free
+    // bytes
     const made = inFolder(this.#dir, () => statfs(`${this.#dir}/.`));
     return usable(made.then(({ bavail, bsize }) => bavail * bsize));
   }
 
-  /** A content; null: missing. */
+  /** Reads a content; null if it is missing. */
   get(sha256: Uint8Array): Promise<Buffer | null> {
     return usable(unlessMissing(readFile(this.#pathOf(sha256)), null));
   }
 
-  /** Bytes of a content; null: missing. */
+  /** Length of a content in bytes; null if it is missing. */
   bytesOf(sha256: Uint8Array): Promise<number | null> {
     return usable(
       unlessMissing(
@@ -79,7 +83,7 @@ export class CustomerFiles {
     );
   }
 
-  /** Entries of one of the folders. */
+  /** Lists the files in one of the folders. */
   list(folder: string): Promise<StoredFile[]> {
     return usable(this.#list(folder));
   }
@@ -96,8 +100,9 @@ export class CustomerFiles {
   }
 
   /**
-   * Deletes a content that was not stored again since a time. It is renamed before its time is read: a content that is
-   * stored in between stays, and a process that dies here leaves it aside.
+   * Deletes a content, unless it was stored again since a time. Returns whether the content was deleted. The file is
+   * renamed before its time is read, so that a content that is stored in between is kept. If the process dies after
+   * renaming, the file stays `aside`.
    */
   remove(name: string, notSince: Date): Promise<boolean> {
     return usable(this.#remove(name, notSince));
@@ -120,13 +125,13 @@ export class CustomerFiles {
     return true;
   }
 
-  /** Brings back a content that a killed process left aside. */
+  /** Restores a content that a killed process left `aside`. */
   bringBack(aside: string): Promise<void> {
     const path = this.#pathOfName(aside);
     return usable(unlessMissing(rename(path, path.slice(0, -asideEnd.length)), undefined));
   }
 
-  /** Deletes a partial file of a killed process. */
+  /** Deletes a partial file that a killed process left. */
   removePartial(name: string): Promise<void> {
     return usable(rm(this.#pathOfName(name), { force: true }));
   }
@@ -140,7 +145,7 @@ export class CustomerFiles {
   }
 }
 
-/** Null: not a file of this service; it stays. */
+/** The kind of a file by its name; null: not a file of this service, so it is never deleted. */
 function kindOf(name: string): StoredFile['kind'] | null {
   if (/^[0-9a-f]{64}$/u.test(name)) return 'content';
   if (/^[0-9a-f]{64}\.[0-9a-f]+\.part$/u.test(name)) return 'partial';

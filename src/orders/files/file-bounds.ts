@@ -1,11 +1,17 @@
-/** Bytes of one file: no reveal can hold more, because a block has 4,000,000 weight units. */
+/** Maximum number of bytes of one file. No reveal can contain more, because a block has 4,000,000 weight units. */
 export const fileBytesMax = 4_000_000;
-/** Characters of a file's name in its URL, counted from the end: a path may have 400. */
+/**
+ * Maximum number of characters of a file's name in its URL; the last characters are kept. A path may have 400
+ * characters.
+ */
 export const urlNameCharsMax = 200;
 /**
- * Free bytes that stay on the disk of files, which is often that of the database: a full disk would stop it and all
- * orders.
+ * Minimum number of bytes that must remain free on the disk of files. The database is often on the same disk, and a
+ * full disk would stop the database and all orders.
  */
 export const freeBytesMin = 1_000_000_000;
-/** Bytes of a file's rows, its disk block and its part of a kept answer: a file of one byte has them too. */
+/**
+ * Estimated bytes that each file needs in addition to its content: its rows, its disk block and its part of a kept
+ * answer.
+ */
 export const besideFile = 4_096;

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { systemFailure } from '#kernel/errors/system-failure.ts';
 
-/** Throws `file_unusable` if the folder or its disk fails. */
+/** Waits for work on files. Throws `file_unusable` if the folder or its disk fails. */
 export async function usable<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -10,7 +10,10 @@ export async function usable<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Runs work in a folder, and creates the folder if it is missing: after the first contents it exists. */
+/**
+ * Runs work in a folder. If the folder is missing, creates it and runs the work again. The folder is not checked first,
+ * because it is missing only before its first content.
+ */
 export async function inFolder<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   const done = await unlessMissing(work(), null);
   if (done !== null) return done;

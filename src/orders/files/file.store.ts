@@ -1,15 +1,18 @@
 import type pg from 'pg';
 import { collectionContents, keysOfPendingFiles } from '#collections/collection/content-names.queries.ts';
 
-/** Retries and customers may need a content this long, but not longer (docs/orders-api.md, "Contents"). */
+/**
+ * How long contents are kept after an order expired, and after it was completed or refunded. Retries and customers may
+ * need a content this long, but not longer (docs/orders-api.md, "Contents").
+ */
 export const keptAfterExpiry = '7 days';
 const keptAfterEnd = '30 days';
-/** Time in which a client uses its upload in an order or a collection. */
+/** How long an upload is kept. A client must use the upload in an order or a collection within this time. */
 const keptAfterUpload = '7 days';
 
 /**
- * SQL: whether the contents of the order `o` are no longer needed. An order without leaves inscribes nothing, even if
- * it owes money.
+ * SQL: whether the contents of the order `o` are no longer needed. If the order's leaves are deleted, the order can
+ * inscribe nothing, even if it owes money.
  */
 const isOver = `CASE WHEN o.leaves_deleted_at IS NOT NULL THEN true
   WHEN o.state IN ('expired', 'cancelled') THEN o.expires_at < now() - interval '${keptAfterExpiry}'
@@ -17,15 +20,16 @@ const isOver = `CASE WHEN o.leaves_deleted_at IS NOT NULL THEN true
   ELSE false END`;
 
 /**
- * SQL: whether the time of the upload `u` is over. An order or collection that uses its content keeps it longer, and so
- * does a collection that waits for approval, which names it by URL. NOT IN reads these URLs once for each statement.
+ * SQL: whether the time of the upload `u` is over. An order or collection that uses the upload's content keeps the
+ * content longer. A collection that waits for approval, and names the upload by URL, keeps the upload. NOT IN reads
+ * these URLs once for each statement.
  */
 const isUploadOver = `(u.uploaded_at < now() - interval '${keptAfterUpload}'
     AND u.s3_key NOT IN (${keysOfPendingFiles}))`;
 
 /**
- * SQL: all names of contents, each with its `sha256`, and whether it no longer needs the content (`is_over`). A content
- * is deleted once no name needs it. Any new kind of name is added here, and nowhere else.
+ * SQL: all rows that use a content, each with the content's `sha256`, and whether the row no longer needs the content
+ * (`is_over`). A content is deleted once no row needs it. Any new kind of use must be added here, and nowhere else.
  */
 const contentNames = `
   SELECT f.sha256, ${isOver} AS is_over
@@ -40,11 +44,11 @@ export interface FoundFile {
   readonly kind: 'order' | 'upload';
   readonly sha256: Buffer;
   readonly mediaType: string;
-  /** Its content may be deleted. */
+  /** Whether the file's time is over, so that its content may be deleted. */
   readonly isOver: boolean;
 }
 
-/** Files of orders and uploads by their keys. An unknown key is absent. */
+/** Files of orders and uploads, by key. Unknown keys are left out. */
 export async function findFiles(
   client: pg.Pool | pg.ClientBase,
   s3Keys: readonly string[],
@@ -72,7 +76,7 @@ export async function findFiles(
   );
 }
 
-/** Whether a content is no longer needed, by its sha256 in hex. A content without a name is absent. */
+/** Whether contents are no longer needed, by sha256 in hex. Contents that no row uses are left out. */
 export async function areOver(
   client: pg.ClientBase,
   contents: readonly string[],

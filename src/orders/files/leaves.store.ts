@@ -4,9 +4,9 @@ import { paymentsTipHeight } from '#payments/store/offset.store.ts';
 import { keptAfterExpiry } from './file.store.ts';
 
 /**
- * SQL: whether the order `o` can no longer be delivered. Its time is long over, also by the time of the last block that
- * was searched for payments; its state has not changed since; and it has no transaction that inscribes. Refused
- * requests do not count as events, because anyone can send them.
+ * SQL: whether the order `o` can no longer be delivered. Its time must be long over, both by the clock and by the time
+ * of the last block that was searched for payments. Its state must not have changed recently. It must have no
+ * transaction that inscribes. Events of refused requests are ignored, because anyone can send such requests.
  */
 const isUnpaid = `o.leaves_deleted_at IS NULL AND o.state IN ('expired', 'cancelled', 'waiting-refund', 'refunded')
   AND o.expires_at < now() - interval '${keptAfterExpiry}'
@@ -16,7 +16,7 @@ const isUnpaid = `o.leaves_deleted_at IS NULL AND o.state IN ('expired', 'cancel
   AND NOT EXISTS (SELECT FROM service.wallet_transactions AS t
                    WHERE t.order_id = o.id AND t.kind NOT IN ('refund', 'return'))`;
 
-/** Unpaid orders that still have leaves; those that expired first. */
+/** Unpaid orders that still have leaves, sorted by expiry, oldest first. */
 export async function unpaidWithLeaves(client: pg.ClientBase, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT o.id FROM service.orders AS o WHERE ${isUnpaid} ORDER BY o.expires_at LIMIT $1`,
@@ -25,7 +25,7 @@ export async function unpaidWithLeaves(client: pg.ClientBase, limit: number): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Whether an order, which the caller has locked, is still unpaid. */
+/** Whether an order is still unpaid. The caller must have locked the order. */
 export async function isStillUnpaid(tx: pg.ClientBase, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(`SELECT FROM service.orders AS o WHERE o.id = $1 AND ${isUnpaid}`, [
     id,
@@ -34,9 +34,9 @@ export async function isStillUnpaid(tx: pg.ClientBase, id: string): Promise<bool
 }
 
 /**
- * Deletes the leaves of an order. Its row and its keys stay.
+ * Deletes the leaves of an order. The order's row and keys are kept.
  *
- * @param leafHash hash of the leaf that its address commits to; null: the address has no leaf
+ * @param leafHash hash of the leaf to which the order's address commits; null: the address has no leaf
  */
 export async function deleteLeaves(
   tx: pg.ClientBase,
@@ -50,10 +50,13 @@ export async function deleteLeaves(
   await tx.query('DELETE FROM service.order_leaves WHERE order_id = $1', [id]);
 }
 
-/** Time after which no one is likely to ask for a deleted file: until then the answer is that it was deleted (410). */
+/**
+ * How long file rows are kept after the leaves were deleted. During this time, requests of a file are answered with 410
+ * (deleted); later, no one is likely to request it.
+ */
 const rowsKeptAfterLeaves = '23 days';
 
-/** Deletes file rows of orders whose leaves were deleted long ago. Returns the number of orders. */
+/** Deletes the file rows of orders whose leaves were deleted long ago. Returns the number of these orders. */
 export async function deleteUnpaidFiles(client: pg.ClientBase, limit: number): Promise<number> {
   const { rowCount } = await client.query(
     `WITH over AS (SELECT id FROM service.orders

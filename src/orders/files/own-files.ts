@@ -5,24 +5,30 @@ import { textFault } from '#kernel/text/text-fault.ts';
 import type { CustomerFiles } from './customer-files.ts';
 import { type FoundFile, findFiles } from './file.store.ts';
 
-/** A file of this service at a URL, with its bytes. A text says why the URL has no file; it follows the URL. */
+/**
+ * A file of this service at a URL, with its length in bytes. A text instead says why the URL has no file; in messages,
+ * the text comes after the name of the URL's field.
+ */
 type OwnFile = { readonly sha256: Buffer; readonly bytes: number } | string;
 
-/** Contents that are looked up at once: 10,000 open files would exceed the limit of a process. */
+/**
+ * Maximum number of contents that are looked up at the same time. 10,000 open files would exceed the limit of a
+ * process.
+ */
 const looksAtOnce = 8;
 const unknownFile = 'names no file of this service: PUT /files/<name> stores one';
 const deletedFile = 'names a file of this service that was deleted because nothing used it: upload it again';
 
 /**
- * Files of this service that an order names by URL. They are read from disk: a request to ourselves could reach a
- * private network, and would wait for a place while its order holds one.
+ * Files of this service that an order names by URL. They are read from disk, not by HTTP. A request to ourselves could
+ * reach a private network. It would also wait for a request slot while its own order occupies one.
  */
 export class OwnFiles {
   readonly #pool: pg.Pool;
   readonly #files: CustomerFiles;
   readonly #origins: ReadonlySet<string>;
 
-  /** @param origins of this service's URLs: PUBLIC_URL, and the origin that the order was sent to */
+  /** @param origins of this service's URLs: PUBLIC_URL, and the origin to which the order was sent */
   constructor(parts: { readonly pool: pg.Pool; readonly files: CustomerFiles }, origins: readonly string[]) {
     this.#pool = parts.pool;
     this.#files = parts.files;
@@ -57,7 +63,7 @@ export class OwnFiles {
     return bytes === null ? deletedFile : { sha256: file.sha256, bytes };
   }
 
-  /** The key in a URL of this service; null: another URL. */
+  /** The file key in a URL of this service; null if the URL is not a file URL of this service. */
   #keyIn(url: string): string | null {
     if (!URL.canParse(url)) return null;
     const { origin, pathname } = new URL(url);
@@ -66,7 +72,7 @@ export class OwnFiles {
   }
 }
 
-/** Files that an order names by URLs of ours. */
+/** Files that an order names by URLs of this service. */
 export class NamedFiles {
   readonly #files: CustomerFiles;
   readonly #byUrl: ReadonlyMap<string, OwnFile>;
@@ -76,26 +82,31 @@ export class NamedFiles {
     this.#byUrl = byUrl;
   }
 
-  /** True if no URL belongs to this service. */
+  /** Whether no URL belongs to this service. */
   get isEmpty(): boolean {
     return this.#byUrl.size === 0;
   }
 
-  /** Bytes at a URL, or why there are none; null: not a URL of this service. */
+  /**
+   * Length of the file at a URL in bytes, or a text that says why there is no file; null: not a URL of this service.
+   */
   bytesAt(url: string): number | string | null {
     const file = this.#byUrl.get(url);
     return file === undefined || typeof file === 'string' ? (file ?? null) : file.bytes;
   }
 
-  /** The content at a URL of this service, or why there is none. */
+  /** The content at a URL of this service, or a text that says why there is no content. */
   async read(url: string): Promise<Buffer | string> {
     const file = this.#byUrl.get(url) ?? unknownFile;
-    // a sweep may have deleted it since
+    // a sweep may have deleted the content since the look-up
     return typeof file === 'string' ? file : ((await this.#files.get(file.sha256)) ?? deletedFile);
   }
 }
 
-/** The decoded text of a path; empty, which names no file, if it is not percent-encoded UTF-8. */
+/**
+ * Decodes a key of a path. Returns an empty text, which is no key of a file, if the key is not valid percent-encoded
+ * UTF-8.
+ */
 function decoded(key: string): string {
   try {
     return decodeURIComponent(key);

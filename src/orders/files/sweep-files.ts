@@ -13,25 +13,29 @@ export interface SweepFilesOptions {
   readonly files: CustomerFiles;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Receives the bytes of all contents, once all folders were read and then after each folder. */
+  /** Receives the total bytes of all contents. Called once all folders were read, and then after each folder. */
   readonly onBytes: (bytes: number) => void;
 }
 
 const dayMs = 86_400_000;
-/** A creation stores contents minutes before its rows at most; a content is written within seconds. */
+/**
+ * Age at which a content may be deleted, in ms. A newer content may belong to a creation that is not finished. A
+ * creation stores contents at most minutes before its rows, and a content is written within seconds.
+ */
 const freshMs = dayMs;
 /**
- * Contents without a name are kept this long: their creation failed, or the database was restored from an older one.
+ * How long contents are kept that no row uses, in ms. Either their creation failed, or the database was restored from
+ * an older backup.
  */
 const unknownMs = 7 * dayMs;
-/** Time between two sweeps: deletions are not urgent. */
+/** Pause between two sweeps, in ms. Deletions are not urgent. */
 const everyMs = 6 * 3_600_000;
-/** Pause after each of the 256 folders: a sweep takes at least half a minute. */
+/** Pause after each of the 256 folders, in ms. A sweep therefore takes at least half a minute. */
 const restMs = 100;
 
 /**
  * Deletes contents and leaves that are no longer needed, repeatedly, until the signal is aborted. One process per
- * database does so. Memory: the names of one folder.
+ * database does this work. Memory: the names of one folder.
  */
 export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -63,7 +67,7 @@ export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
   );
 }
 
-/** Uploads of one statement: each needs a look at two indexes. */
+/** Maximum number of uploads in one SQL statement. Each upload needs look-ups in two indexes. */
 const uploadsAtOnce = 1_000;
 
 /** Deletes rows of uploads that were not needed for a long time. */
@@ -73,7 +77,7 @@ export async function sweepUploads(client: pg.ClientBase, signal: AbortSignal): 
   while (place !== null && !signal.aborted);
 }
 
-/** Deletes contents of one folder that are no longer needed. Returns the bytes of the others. */
+/** Deletes contents of one folder that are no longer needed. Returns the total bytes of the remaining contents. */
 export async function sweepFolder(
   client: pg.ClientBase,
   files: CustomerFiles,
@@ -84,7 +88,7 @@ export async function sweepFolder(
   const isOlder = ({ writtenAt }: StoredFile, ms: number): boolean =>
     now.getTime() - writtenAt.getTime() > ms;
   for (const file of found) {
-    // it comes back first: below, its deletion is decided again
+    // restore it first: the next sweep decides again whether it is deleted
     if (file.kind === 'aside') await files.bringBack(file.name);
     if (file.kind === 'partial' && isOlder(file, freshMs)) await files.removePartial(file.name);
   }

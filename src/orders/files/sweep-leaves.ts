@@ -6,17 +6,18 @@ import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { leafHashOf } from '#wallet/taproot.ts';
 import { deleteLeaves, deleteUnpaidFiles, isStillUnpaid, unpaidWithLeaves } from './leaves.store.ts';
 
-/** Orders of one statement. */
+/** Maximum number of orders in one SQL statement. */
 const ordersAtOnce = 100;
 
 /**
- * Deletes the leaves of all unpaid orders, and returns the number of orders. Leaves have contents and metadata, and
- * would be most of what such an order leaves in the database for ever. A late payment is refunded by the order's key.
- * The rows of its files, with names of up to 4,096 characters each, are deleted later.
+ * Deletes the leaves of all unpaid orders, and returns the number of these orders. Leaves contain contents and
+ * metadata, and would be most of the data that an unpaid order leaves in the database for ever. A late payment can
+ * still be refunded with the order's key. The rows of the order's files, with names of up to 4,096 characters each, are
+ * deleted later.
  */
 export async function sweepLeaves(client: pg.ClientBase, signal: AbortSignal): Promise<number> {
   const wallet = await openPublicWallet(client);
-  // no order was ever created
+  // without a wallet, no order was ever created
   if (wallet === null) return 0;
   let swept = 0;
   for (;;) {
@@ -42,7 +43,10 @@ async function forgetLeaves(tx: pg.ClientBase, wallet: PublicWallet, id: string)
   return true;
 }
 
-/** The hash of the leaf in the address of an order. A wrong hash would lose money, so it is proven first. */
+/**
+ * The hash of the leaf in the address of an order. With a wrong hash, payments to the address would be lost, so the
+ * hash is proven first.
+ */
 async function chargedLeafHash(tx: pg.ClientBase, wallet: PublicWallet, order: Order): Promise<Uint8Array> {
   const [leaf] = await readLeaves(tx, order.id);
   assert(leaf !== undefined, `order ${order.id} has the leaf of its address`);

@@ -17,18 +17,21 @@ export async function insertUpload(tx: pg.ClientBase, upload: NewUpload): Promis
   );
 }
 
-/** Time after which no one is likely to ask for a deleted file: until then the answer is that it was deleted (410). */
+/**
+ * How long rows of uploads are kept. During this time, requests of a deleted file are answered with 410 (deleted);
+ * later, no one is likely to request it.
+ */
 const rowsKept = '30 days';
 
-/** A place in the list of uploads, the oldest first. */
+/** A position in the list of uploads, which is sorted by age, oldest first. */
 interface UploadPlace {
   readonly s3Key: string;
   readonly uploadedAt: string;
 }
 
 /**
- * Deletes rows of old uploads whose contents are no longer needed, among `limit` uploads after a place. Returns the
- * place of the last one; null at the end.
+ * Deletes rows of old uploads whose contents are no longer needed, among the `limit` uploads after a position. Returns
+ * the position of the last of these uploads; null at the end of the list.
  */
 export async function deleteOldUploads(
   client: pg.ClientBase,
