@@ -26,6 +26,7 @@ const pageFiles = 10_000;
 
 /**
  * Ids of the next page of orders. Empty at the end.
+ *
  * @param after the last id of the page before; null: start with the first order
  */
 export async function nextOrderIds(client: pg.ClientBase, after: string | null): Promise<string[]> {

@@ -12,6 +12,7 @@ const pageOrders = 500;
 
 /**
  * Reads the next page of orders of a collection. Empty at the end.
+ *
  * @param after the last id of the page before; null: start with the first order
  */
 export async function nextCollectionOrders(

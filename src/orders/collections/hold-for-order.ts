@@ -28,8 +28,8 @@ interface Holder {
 
 /**
  * The holder of the items of a request. A key belongs to a shop that orders for all its customers, so its limit is the
- * one that the operator gave the key; without it, the key has no limit of its own. All holders together may hold at
- * most half of the remaining items.
+ * one that the operator gave the key; without it, the key has no limit of its own. All unpaid orders together may hold
+ * at most half of the remaining items.
  *
  * @param bounds limits of client addresses and networks without a key
  */

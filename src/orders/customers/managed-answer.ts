@@ -23,7 +23,7 @@ function chargeDescription({ terms }: Pick<Order, 'terms'>): string {
  * is always `unpaid`, as at that payment service; clients read the state of the order instead. Lightning is not
  * supported, so its fields are absent.
  *
- * @param origin address at which customers reach this service
+ * @param origin scheme and host at which customers reach this service
  */
 export function managedCharge(order: ChargedOrder, origin: string): Readonly<Record<string, unknown>> {
   const { id, address, amount, quote, createdAt, expiresAt } = order;

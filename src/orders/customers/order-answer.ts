@@ -32,7 +32,7 @@ import { placeOf } from './tell-customer.ts';
  * address. The charge of a managed order is complete (client-compat 3.4, 3.5), and the answer also shows how to pay by
  * PSBT. `warnings` is absent if there are no warnings.
  *
- * @param origin address at which customers reach this service
+ * @param origin scheme and host at which customers reach this service
  */
 export function createdAnswer(
   order: ChargedOrder & Pick<NewOrder, 'kind' | 'request' | 'terms' | 'webhookUrl'>,
@@ -121,7 +121,7 @@ const paidStates: readonly OrderState[] = ['prep', ...deliveringStates, 'complet
 /**
  * The answer to GET /order. Fields without a value are left out (client-compat 3.6).
  *
- * @param origin address at which customers reach this service
+ * @param origin scheme and host at which customers reach this service
  */
 export function orderAnswer(
   order: Order,

@@ -9,7 +9,7 @@ export const runeRefunds =
  * Shows how to pay an order of a collection whose price includes a rune (client-compat 3.11). The sats are paid to the
  * order's address. The rune is paid to a separate address that belongs to the creator.
  *
- * @param origin address at which customers reach this service
+ * @param origin scheme and host at which customers reach this service
  */
 export function tokenPayCharge(order: TokenOrder, origin: string): object {
   const { feeCharge, tokenCharge } = tokenOrderAnswer(order, [], new Map());
