@@ -18,7 +18,7 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { destination } from './sign-and-store.ts';
 
-/** Makes scripts and txids. Planning needs no key. */
+/** Computes scripts and txids. Planning needs no private key. */
 export type PlanningSigner = Pick<OrderSigner, 'scriptOf' | 'unsigned'>;
 
 export type PlannedOrder = Pick<
@@ -29,7 +29,7 @@ export type PlannedOrder = Pick<
 type PaidOutput = Pick<WatchedPayment, 'txid' | 'vout' | 'value' | 'script'>;
 type StockedOutput = Pick<Reservation, 'txid' | 'vout' | 'value' | 'keyIndex'>;
 
-/** A parent in the output that arrived at its deposit. */
+/** A parent, with the output that arrived at its deposit. */
 interface LentParent extends Pick<Deposit, 'inscriptions' | 'runes'> {
   readonly at: Pick<Deposit['at'], 'keyIndex'>;
   readonly payment: PaidOutput;
@@ -37,19 +37,19 @@ interface LentParent extends Pick<Deposit, 'inscriptions' | 'runes'> {
 
 /** Outputs that a delivery spends. */
 export interface DeliveryFunds {
-  /** In a fixed order, so that the same payments always make the same transaction. */
+  /** Payments in a fixed order, so that the same payments always make the same transaction. */
   readonly payments: readonly PaidOutput[];
   /** Contents of the payments, from the index. */
   readonly held: HeldPayments;
-  /** In the order of the terms. */
+  /** Parents, in the order of the terms. */
   readonly parents: readonly LentParent[];
-  /** Inventory outputs, one for each file, in their order; null: none. */
+  /** Inventory outputs, one for each file, in their order. null: no inventory outputs. */
   readonly stocked: readonly StockedOutput[] | null;
 }
 
 /**
- * The reason why the runes of these parents cannot be returned with them; null: they can. Runes are known when an order
- * is taken, but may be unknown later.
+ * The reason why the runes of these parents cannot be returned with them. null: they can be returned. Runes are known
+ * when an order is accepted, but may be unknown later.
  */
 export const whyRunesUnknown = (parents: DeliveryFunds['parents']): string | null =>
   parents.length > 1 && parents.some(({ runes }) => runes === null) ? runesUnknown : null;
@@ -57,22 +57,22 @@ export const whyRunesUnknown = (parents: DeliveryFunds['parents']): string | nul
 const runesUnknown =
   'The order has several parents, and this service no longer knows their runes (INDEX_RUNES): runes of one parent would be returned with another.';
 
-/** Everything from which the transactions of a delivery are planned. */
+/** All inputs from which the transactions of a delivery are planned. */
 export interface Planning {
   readonly signer: PlanningSigner;
   readonly order: PlannedOrder;
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
-  /** Empty for an order of mints. */
+  /** Reveals of the delivery. Empty for an order of mints. */
   readonly reveals: readonly PlacedReveal[];
   readonly payments: DeliveryFunds['payments'];
   readonly held: HeldPayments;
   readonly parents: readonly Arrived[];
-  /** One for each reveal; null: none. */
+  /** One inventory output for each reveal. null: no inventory outputs. */
   readonly inventory: readonly Arrived[] | null;
-  /** Runes of each parent; for an order on inventory sats, runes of its payments. */
+  /** Runes of each parent. For an order on inventory sats: runes of its payments. */
   readonly runes: readonly (readonly RuneAmount[] | null)[];
-  /** Our output of each transaction. */
+  /** Destination of our output in each transaction. */
   readonly service: OwnDestination;
 }
 
@@ -80,15 +80,16 @@ export interface Planning {
 export interface PlacedReveal {
   readonly layout: RevealLayout;
   readonly index: number;
-  /** The output that it spends by its leaf. */
+  /** The commit's output that the reveal spends by its leaf. */
   readonly commit: OwnDestination;
 }
 
 /**
- * Collects everything from which the transactions of a delivery are planned. The same payments and parents always give
+ * Collects all inputs from which the transactions of a delivery are planned. The same payments and parents always give
  * the same transactions. Pure.
  *
- * @param leaves of the reveals, in their order @param plan of the order, if it is known
+ * @param leaves leaves of the reveals, in their order
+ * @param plan plan of the order, if the caller knows it
  */
 export function planningOf(
   signer: PlanningSigner,
@@ -124,8 +125,9 @@ export function planningOf(
 }
 
 /**
- * The runes that reveals must lead. Without inventory: the runes of each parent. With an inventory output, which has no
- * runes: those of the payments, which would go to a reveal's first output, and that may belong to the inventory.
+ * The runes that reveals must route to certain outputs. Without inventory outputs: the runes of each parent. With an
+ * inventory output, which has no runes: the runes of the payments. Without routing, these would go to a reveal's first
+ * output, which may belong to the inventory.
  */
 function runesToLead({ payments, held, parents, stocked }: DeliveryFunds): Planning['runes'] {
   if (stocked === null) return parents.map(({ runes }) => runes);
@@ -159,32 +161,32 @@ export function planOne(
   return 'reason' in plan ? plan : { ...plan, lockTime: lockTimes[index] ?? 0 };
 }
 
-/** The outputs to which a reveal leads runes; null: they get there without a runestone. */
+/** The outputs to which a reveal routes runes. null: no runestone is needed. */
 function routeOf({ terms, runes }: Planning, layout: RevealLayout): RuneRoute | null {
   const sat = inventoryOf(terms, layout);
   if (sat === null)
     return runeRoute(runes, revealsPostageFirst(terms) ? postageOutputCount(terms, layout) : 0);
-  // a commit gives the runes of its payments to its first output, which the first reveal spends
+  // a commit passes the runes of its payments to its first output, which the first reveal spends
   if (layout.first > 0) return null;
-  // sats before the inscription go back to the inventory as one output
+  // sats before the inscription return to the inventory as one output
   return runeRoute(runes, sat.place > 0n ? 1 : 0);
 }
 
 /**
- * Adds the cost of runestones that return runes of parents to the layout of a commit, because the quote lacks it. If
- * the order wants certain sats, the layout stays as quoted: its inscriptions were placed by it.
+ * Adds the cost of runestones that return runes of parents to the layout of a commit, because the quote does not
+ * include it. If the order wants certain sats, the layout is unchanged, because its inscriptions were placed by it.
  */
 function withRunes(planning: Planning): Planning {
   const { order, layout, reveals } = planning;
   const { paidTo, request } = order;
-  // mints lead no runes: runes of a payment go to the receiver
+  // mints route no runes: runes of a payment go to the receiver
   const isAsQuoted =
     paidTo !== 'wallet' || request.allowedSatributes !== null || planning.terms.mint !== null;
   if (isAsQuoted) return planning;
   return { ...planning, layout: { ...layout, reveals: reveals.map((reveal) => dearer(planning, reveal)) } };
 }
 
-/** Plans a reveal before its commit exists: its costs, and its output for us, do not depend on a txid. */
+/** Plans a reveal before its commit exists, because its costs and its output for us do not depend on a txid. */
 function dearer(planning: Planning, placed: PlacedReveal): RevealLayout {
   const { layout, commit } = placed;
   const [payment] = planning.payments;
@@ -204,7 +206,7 @@ function dearer(planning: Planning, placed: PlacedReveal): RevealLayout {
   };
 }
 
-/** Our output of a planned reveal, or of the burn of its inscriptions. */
+/** Our output of a planned reveal. If the inscriptions are burned, our output of the burn. */
 function ownOf(
   { terms }: Planning,
   layout: RevealLayout,

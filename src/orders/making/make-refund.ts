@@ -13,7 +13,10 @@ import type { OrderSigner } from './order-signer.ts';
 import { owedTooLittle, planRefund } from './plan-refund.ts';
 import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
 
-/** Plans, signs and stores the transaction that refunds what is owed. Returns the reason if it cannot be made. */
+/**
+ * Plans, signs and stores the transaction that refunds what is owed. Returns the reason if this is not possible, else
+ * null.
+ */
 export async function makeRefund(
   tx: pg.ClientBase,
   signer: OrderSigner,
@@ -33,7 +36,7 @@ export async function makeRefund(
   const plan = planRefund(holding, refundScript, own, feeRate);
   if (plan === null) return owedTooLittle;
   await store(tx, signer, order, 'refund', onlyOne, plan);
-  // the watch finds its block
+  // watched, so that its block is noticed
   await watchScripts(tx, refundWatcherOf(order.id), [{ script: refundScript, sinceHeight: nextBlock }]);
   failpoint('order-refund');
   return null;

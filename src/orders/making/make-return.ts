@@ -31,34 +31,39 @@ import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
 
-/** Bounds of what returns may cost that no customer pays for. */
+/** Maximum cost of returns that no customer pays for. */
 export interface ReturnPolicy {
-  /** Bound of one order (ORDER_RETURN_MAX_SATS). */
+  /** Maximum for one order in sats (ORDER_RETURN_MAX_SATS). */
   readonly maxSats: bigint;
-  /** Bound of all orders within 24 hours (ORDER_RETURN_DAY_MAX_SATS). */
+  /** Maximum for all orders within 24 hours in sats (ORDER_RETURN_DAY_MAX_SATS). */
   readonly dayMaxSats: bigint;
 }
 
-/** A free coin of the service with at least this many sats, for a return of this order; null: none now. */
+/**
+ * Finds a free coin of the service with at least this many sats, for a return of this order. null: there is none now.
+ */
 export type CoinForReturn = (orderId: string, sats: bigint) => Arrived | null;
 
 export interface ReturnMakers {
   readonly signer: OrderSigner;
   readonly policy: ReturnPolicy;
   readonly coinFor: CoinForReturn;
-  /** Sats for 1,000 virtual bytes. */
+  /** Sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
 type Plan = (PlannedReturn & { readonly count: number }) | ReturnShort;
 
-/** A plan, and the operator's coin that it spends; null: none. */
+/** A plan, and the operator's coin that it spends. `coin` null: it spends no such coin. */
 interface Funded {
   readonly plan: Plan;
   readonly coin: Arrived | null;
 }
 
-/** Plans, signs and stores a return of holdings or sats. Returns the reason if no fund is enough; null: it is made. */
+/**
+ * Plans, signs and stores a return of holdings or sats. Returns the reason if no fund suffices. Returns null if the
+ * return was stored.
+ */
 export async function makeReturn(
   tx: pg.ClientBase,
   makers: ReturnMakers,
@@ -77,7 +82,7 @@ export async function makeReturn(
       await storeReturn(tx, makers, order, { plan, coin }, fund.kind !== 'customer');
       return null;
     }
-    // the missing sats that the customer must send are those of a plan that the customer's money pays alone
+    // the sats that the customer is asked to send are the missing sats of the plan that only the customer's money pays
     if (fund.kind === 'customer' && fund.costMax === null) missing ??= plan.missing;
   }
   return returned.holdings.length === 0 ? satsTooFew : returnShort(order, missing);
@@ -95,17 +100,17 @@ async function storeReturn(
     plan.outputs
       .filter((output) => output.kind === kind)
       .map(({ script }) => ({ script, sinceHeight: nextBlock }));
-  // the watch finds its block
+  // watched, so that its block is noticed
   await watchScripts(tx, refundWatcherOf(order.id), watched('parent'));
   if (isOurs) {
     await addReturnCost(tx, { txid, sats: plan.cost });
-    // the change pays for others, once it is in a block
+    // watched, because the change pays for other transactions once it is in a block
     await watchScripts(tx, ownWatcherOf(order.id), watched('change'));
   }
   failpoint('order-return');
 }
 
-/** The plan that a fund pays for. */
+/** The plan of a return that this fund pays for. */
 async function planFrom(
   tx: pg.ClientBase,
   makers: ReturnMakers,
@@ -144,7 +149,7 @@ async function planFrom(
   const costMax = smallest(fund.costMax ?? today, today);
   if (costMax <= 0n) return { plan: nothing, coin: null };
   if (fund.kind === 'service') return { plan: planWith(spendable, costMax), coin: null };
-  // the cost does not depend on the coin
+  // planned with an ideal coin first, because the cost does not depend on the coin
   const ideal = planWith([{ ...idealCoin, value: costMax + leastRest }], costMax);
   if (ideal.kind === 'short') return { plan: ideal, coin: null };
   const coin = coinFor(order.id, ideal.cost + leastRest);
@@ -153,9 +158,9 @@ async function planFrom(
 
 const nothing: ReturnShort = { kind: 'short', missing: 1n };
 const dayMs = 24 * 3_600_000;
-/** Least rest of an operator's coin: an output that nodes relay. */
+/** Minimum rest of an operator's coin in sats: an output that nodes relay. */
 const leastRest = p2trDust;
-/** Placeholder for an operator's coin: all are P2TR, so all cost the same. */
+/** Placeholder for an operator's coin. All such coins are P2TR, so all cost the same. */
 const idealCoin: Arrived = {
   txid: trustedTxid(new Uint8Array(32)),
   vout: 0,
@@ -171,12 +176,15 @@ const depositKey = (index: number) => ({ key: { branch: 0, index }, leafScript: 
 /** Destinations of a return. */
 interface ReturnDestinations {
   readonly of: (holding: Holding) => Uint8Array;
-  /** Destination of the rest of a customer's money; null: it stays, and pays for what is not returned yet. */
+  /** Destination of the rest of a customer's money. null: the rest stays, and pays for what is not returned yet. */
   readonly ofRest: (fund: ReturnFund & { kind: 'customer' }, areAll: boolean) => RestDestination | null;
   readonly all: readonly Uint8Array[];
 }
 
-/** Deposits go to the owner of the parent that was expected there; payments go to the refund address. */
+/**
+ * The destinations of a return: deposits go to the owner of the parent that was expected there, and payments go to the
+ * refund address.
+ */
 function destinationsOf(
   { terms, refundScript }: Order,
   { holdings, funds, isLast }: Return,

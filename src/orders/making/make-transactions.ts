@@ -22,7 +22,7 @@ import type { OrderSigner } from './order-signer.ts';
 import { type Planned, type PlannedTransaction, planDelivery, withBurns } from './plan-delivery.ts';
 import { store } from './sign-and-store.ts';
 
-/** Finds the lock times that give transactions their prefix (docs/adr/0042-id-prefixes.md); null: not yet. */
+/** Finds the lock times that give transactions their id prefix (docs/adr/0042-id-prefixes.md). null: not found yet. */
 export interface LockTimeSearch {
   readonly of: (orderId: string, unsigned: readonly Uint8Array[], prefix: string) => readonly number[] | null;
 }
@@ -30,7 +30,8 @@ export interface LockTimeSearch {
 export interface RevealMakers {
   readonly signer: OrderSigner;
   /**
-   * Hours in which a miner must answer about a reveal that nodes do not relay, and then hours in which it must mine it.
+   * How many hours a miner has to reply about a reveal that nodes do not relay. After that, it has as many hours to
+   * mine the reveal.
    */
   readonly minerHours: number;
   readonly lockTimes: LockTimeSearch;
@@ -40,20 +41,20 @@ export interface RevealMakers {
 export interface OrderFunds extends DeliveryFunds {
   readonly payments: readonly WatchedPayment[];
   readonly parents: readonly Deposit[];
-  /** Its reservations in the inventory, one for each file, in their order; null: none. */
+  /** Reservations in the inventory, one for each file, in their order. null: no reservations. */
   readonly stocked: readonly Reservation[] | null;
 }
 
-/** Sats that the selected payments lack, because the plan costs more than the quote. */
+/** Sats that the selected payments lack because the plan costs more than the quote. */
 export interface Shortfall {
   readonly missing: bigint;
 }
 
 /**
  * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals, and the burns of
- * their inscriptions. The same payments and parents always give the same transactions. Returns the reason if they
- * cannot be made, or the sats that the payments lack. Null: they are made, or a later call makes them, once their lock
- * times are found and the index has what they spend.
+ * their inscriptions. The same payments and parents always give the same transactions. Returns the reason if this is
+ * not possible, or the sats that the payments lack. Returns null if the transactions were stored, or if a later call
+ * must store them, once their lock times are found and the index has their inputs.
  */
 export async function makeReveals(
   tx: pg.ClientBase,
@@ -61,7 +62,7 @@ export async function makeReveals(
   order: Order,
   funds: OrderFunds,
 ): Promise<string | Shortfall | null> {
-  // after a reorganisation the index may be behind, and does not say what the parents hold
+  // after a reorganisation the index may be behind, and then does not know the contents of the parents
   if (!funds.parents.every(({ isUnspent }) => isUnspent)) return null;
   const unknown = whyRunesUnknown(funds.parents);
   if (unknown !== null) return unknown;
@@ -80,7 +81,7 @@ export async function makeReveals(
   await packForMiner(tx, order, stored, makers.minerHours);
   await holdEtching(tx, planning, stored);
   await holdMints(tx, planning, stored);
-  // our outputs pay for stuck transactions, once they are in a block
+  // watched, because our outputs pay for stuck transactions once they are in a block
   const { script } = planning.service;
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
   failpoint('order-reveals');
@@ -92,8 +93,8 @@ interface StoredTransaction extends Pick<PlannedTransaction, 'kind' | 'plan'> {
 }
 
 /**
- * Watches the runestone of a reveal that etches, so that its block is noticed. A reveal that claims a name is stored as
- * waiting for its commit, whose block is noticed by its output.
+ * Watches the runestone of a reveal that etches, so that its block is noticed. If the reveal claims a name, it is
+ * stored as waiting for its commit. The block of the commit is noticed by the commit's output.
  */
 async function holdEtching(
   tx: pg.ClientBase,
@@ -118,7 +119,7 @@ async function holdEtching(
   await watchCommit(tx, id, commit);
 }
 
-/** Stores the mints of an order. They are sent as blocks and the mempool leave room for them. */
+/** Stores the mints of an order. They are sent when blocks and the mempool have room for them. */
 async function holdMints(
   tx: pg.ClientBase,
   { order: { id }, terms: { mint } }: Planning,
@@ -153,7 +154,7 @@ async function packForMiner(
   await watchCommit(tx, id, commit);
 }
 
-/** Watches a commit's output for its reveal, by which its block is noticed. */
+/** Watches the commit's output for its reveal, so that the commit's block is noticed. */
 async function watchCommit(
   tx: pg.ClientBase,
   id: string,
@@ -167,7 +168,10 @@ async function watchCommit(
 const unmade = ({ reason, missing }: OrderRefusal): string | Shortfall =>
   missing === undefined ? reason : { missing };
 
-/** The transactions, with lock times that give the reveals the prefix of the order; null: not all are known yet. */
+/**
+ * The transactions, with lock times that give the reveals the prefix of the order. null: not all lock times are known
+ * yet.
+ */
 function withPrefix(planning: Planning, lockTimes: LockTimeSearch): Planned | null {
   const { id, request } = planning.order;
   const { inscriptionIdPrefix: prefix } = request;
@@ -184,7 +188,7 @@ function withPrefix(planning: Planning, lockTimes: LockTimeSearch): Planned | nu
       );
       return planned;
     }
-    // a reveal spends the parents that the one before it returned: its bytes depend on that one's lock time
+    // a reveal spends the parents that the previous reveal returned, so its bytes depend on that reveal's lock time
     const known = planning.parents.length > 0 ? found.length + 1 : reveals.length;
     const unsigned = reveals
       .slice(0, known)

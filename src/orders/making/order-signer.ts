@@ -7,14 +7,14 @@ import { unsignedTransaction } from '#wallet/encode-transaction.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 import type { Signer } from '#wallet/signer.ts';
 
-/** The wallet's part in orders: `src/wallet` has the keys. */
+/** The wallet's part in orders. The keys are in `src/wallet`. */
 export interface OrderSigner {
-  /** The script of a key with a leaf, or of the key alone. */
+  /** The script of a key with a leaf, or of only the key. */
   readonly scriptOf: (own: OwnScript) => Uint8Array;
-  /** Bytes that a txid covers; they end with the lock time. Signing changes neither. */
+  /** The bytes that a txid covers, up to and including the lock time, and the txid. Signing changes neither. */
   readonly unsigned: (plan: TransactionPlan) => { readonly bytes: Uint8Array; readonly txid: Txid };
   /**
-   * Signs in turns of the event loop, so that a thousand inputs hold up nothing else.
+   * Signs in turns of the event loop, so that a thousand inputs block nothing else.
    *
    * @param held contents by input, from other sources than the planner
    */
@@ -30,7 +30,7 @@ export interface OrderSigner {
   }>;
 }
 
-/** Signer of the transactions of orders. */
+/** Makes the signer for transactions of orders. */
 export function orderSigner(wallet: PublicWallet, signer: Signer): OrderSigner {
   return {
     scriptOf: (own) => wallet.addressOf(own).script,

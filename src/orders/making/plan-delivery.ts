@@ -29,9 +29,9 @@ export type Planned = readonly PlannedTransaction[] | OrderRefusal;
 
 /**
  * Plans the commit and the reveals of a delivery, in the order in which they are sent. If the payments lack sats,
- * refuses with how many. Pure.
+ * returns a refusal with the missing number. Pure.
  *
- * @param lockTimes of the first reveals, as far as they are known
+ * @param lockTimes lock times of the first reveals, as far as they are known
  */
 export function planDelivery(planning: Planning, lockTimes: readonly number[]): Planned {
   const { order, reveals, payments, held } = planning;
@@ -61,7 +61,8 @@ const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): Plann
 });
 
 /**
- * Adds after each reveal the burn of its inscriptions. Reveals already have their lock times, and so their txids. Pure.
+ * Adds the burn of its inscriptions after each reveal. The reveals already have their lock times, and therefore their
+ * txids. Pure.
  */
 export function withBurns(
   { signer, terms, service }: Planning,
@@ -78,7 +79,7 @@ export function withBurns(
       kind,
       made: { txid, vout, value, script, holds: named[vout] ?? nothingHeld },
     }));
-    // a runestone has this kind, too
+    // filtered, because a runestone has the same kind
     const anchors = outputs.filter(
       ({ kind, made }) => kind === 'burn' && Buffer.compare(made.script, anchorScript) === 0,
     );
@@ -95,7 +96,7 @@ export function withBurns(
   return all;
 }
 
-/** A commit of the wallet, and the reveals that spend it. Each reveal passes the parents to the next. */
+/** Plans a commit of the wallet, and the reveals that spend it. Each reveal passes the parents to the next one. */
 function planCommitted(
   planning: Planning,
   payments: readonly [Arrived, ...Arrived[]],
@@ -103,7 +104,7 @@ function planCommitted(
 ): Planned {
   const { order, signer, terms, layout, reveals, service } = planning;
   const commits = reveals.map(({ commit }) => commit);
-  // the output for fees must not be at the charge's address, where it would count as a payment
+  // the output for fees is not at the charge's address, because there it would be treated as a payment
   const plan = planCommit(terms, layout, { payments, commits, feeInputs: service, change: service });
   if ('reason' in plan) return plan;
   const { txid } = signer.unsigned(plan);
@@ -122,7 +123,7 @@ function planCommitted(
   return planned;
 }
 
-/** A commit with an output at our own key for each mint, and the mints that spend these outputs. */
+/** Plans a commit with an output at our own key for each mint, and the mints that spend these outputs. */
 function planMinted(
   { terms, layout, service, signer }: Planning,
   payments: readonly [Arrived, ...Arrived[]],
@@ -142,7 +143,7 @@ function planMinted(
   return [{ kind: 'commit', place: onlyOne, plan }, ...mints];
 }
 
-/** A refusal that more money does not change: the sats of each reveal are fixed by the quote. */
+/** A refusal that more money cannot change, because the quote fixes the sats of each reveal. */
 const runesTooDear =
   "Returning the parents' runes costs more than the service earns by the order, and allowedSatributes leaves its reveals no other sats.";
 
@@ -152,7 +153,7 @@ interface CommittedOutputs extends Pick<TransactionPlan, 'outputs'> {
   readonly named: readonly Holdings[];
 }
 
-/** Outputs of a commit for a reveal: the one with its leaf, and the next one if that pays the fee. */
+/** Outputs of a commit for a reveal: the output with its leaf, and the next output if that one pays the fee. */
 function committedTo(
   { layout, commit }: PlacedReveal,
   { outputs, txid, named }: CommittedOutputs,
@@ -170,7 +171,7 @@ function committedTo(
   return [committed, ...others];
 }
 
-/** The parents where the last reveal returned them, as the next one spends them. */
+/** The parents in the outputs where the last reveal returned them, in the form that the next reveal spends. */
 function returnedBy(
   plan: TransactionPlan,
   signer: PlanningSigner,

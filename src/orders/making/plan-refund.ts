@@ -7,28 +7,32 @@ import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import { type Arrived, type OwnDestination, spent } from '#orders/inscribing/plan-transactions.ts';
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
 
-/** An output of the wallet with customers' money: all of it, or the excess of a payment. */
+/**
+ * An output of the wallet with customers' money. Either the whole output is the customer's, or only the excess of a
+ * payment.
+ */
 export interface OwedOutput extends Arrived {
-  /** Sats of it that belong to the customer. The rest is at least P2TR's dust, or nothing. */
+  /** Sats of the output that belong to the customer. The rest is either 0 or at least P2TR's dust limit. */
   readonly owed: bigint;
 }
 
 /**
- * Outputs that one refund spends. The next refund spends others at the order's next look, with the next block at the
- * latest. Anyone may pay an address many times: 1,740 inputs of 230 weight units exceed what nodes relay, and signing
- * takes milliseconds for each.
+ * Maximum number of outputs that one refund spends. The next refund spends the others in a later round, with the next
+ * block at the latest. Anyone may pay an address many times: 1,740 inputs of 230 weight units exceed what nodes relay,
+ * and signing takes milliseconds for each input.
  */
 export const refundedAtOnce = 100;
 
-/** Why there is no refund now, for people. */
+/** The reason why no refund is made now, for people. */
 export const owedTooLittle = 'The owed amount is less than the fee of sending it.';
 
 /**
- * Plans the transaction that refunds what is owed of these outputs, less its fee; our part of them stays ours. Outputs
- * that cost more to spend than they owe are left out, and if there are too many, the smaller ones wait. Null: the
- * refund would be dust. Pure.
+ * Plans the transaction that refunds the owed sats of these outputs, less its fee. Our part of the outputs stays with
+ * the wallet. Omits outputs that cost more to spend than they owe. If there are too many outputs, the smaller ones
+ * wait. Returns null if the refund would be dust. Pure.
  *
- * @param kept destination of our part @param feeRate sats for 1,000 virtual bytes
+ * @param kept destination of our part
+ * @param feeRate sats per 1,000 virtual bytes
  */
 export function planRefund(
   outputs: readonly OwedOutput[],
@@ -52,7 +56,7 @@ export function planRefund(
     outputs: [{ kind: 'refund', script, value }, ...change],
     feeMax: fee,
   };
-  // inscriptions are not part of a refund; runes go with the money
+  // inscriptions are never part of a refund, but runes go with the money
   const sent = worth.map(({ holds }, input) => ({
     input,
     holds: { inscriptions: [], runes: holds?.runes ?? null },
@@ -62,14 +66,17 @@ export function planRefund(
   return withHoldings(plan, { sent, rest: 0 });
 }
 
-/** Outputs of one refund, in the order of their arrival: special sats are returned in that order. */
+/** Outputs of one refund, in the order of their arrival, because special sats are returned in that order. */
 function mostOwed(outputs: readonly OwedOutput[]): readonly OwedOutput[] {
   if (outputs.length <= refundedAtOnce) return outputs;
   const most = new Set(outputs.toSorted((a, b) => Number(b.owed - a.owed)).slice(0, refundedAtOnce));
   return outputs.filter((output) => most.has(output));
 }
 
-/** Whether this many sats can ever be refunded: no refund is below what every node relays. Less stays owed. */
+/**
+ * Whether this number of sats can ever be refunded. A smaller amount stays owed, because a refund must be one that
+ * every node relays.
+ */
 export function isWorthRefunding(owed: bigint, script: Uint8Array): boolean {
   const weight = plannedWeight({
     inputs: [{ path: 'key', leafScript: null, script }],

@@ -23,15 +23,15 @@ export interface Place {
 
 export const onlyOne: Place = { index: 0, count: 0 };
 
-/** Facts that a plan does not contain. */
+/** Facts about a transaction that its plan does not contain. */
 interface SignedWith {
-  /** The operator's coin among its inputs; null: none. */
+  /** The operator's coin among the inputs. null: no such coin. */
   readonly coin?: Pick<Arrived, 'txid' | 'vout'> | null;
-  /** Contents of outputs of this look's transactions. Those of this transaction are added. */
+  /** Contents of outputs of the transactions in this round. The contents of this transaction's outputs are added. */
   readonly made?: Map<string, Holdings>;
 }
 
-/** Signs a plan and stores it, before it is sent. Throws `plan_refused` and `OutputTaken`. */
+/** Signs a plan and stores the transaction, before it is sent. Throws `plan_refused` and `OutputTaken`. */
 export async function store(
   tx: pg.ClientBase,
   signer: OrderSigner,
@@ -85,7 +85,7 @@ export function storedPlan(
 /** Kinds of outputs that later transactions of the service may spend before the index has them. */
 const keptKinds: ReadonlySet<PlannedOutputKind> = new Set(['service', 'change', 'bump', 'anchor']);
 
-/** Money of an order as inputs of a plan, and the destination of our part of it. */
+/** Money of an order in the form of inputs, and the destination of our part of it. */
 export async function spendableMoney(
   tx: pg.ClientBase,
   signer: Pick<OrderSigner, 'scriptOf'>,
@@ -102,7 +102,7 @@ export async function spendableMoney(
   const committed = outputs.some(({ at }) => at === 'commit') ? await committedTo(tx, signer, order) : [];
   const heldAt = ({ at, commitScript }: OwedMoney): OwnDestination => {
     if (at !== 'commit') return at === 'address' ? address : own;
-    // the output that pays a reveal's fee beside its leaf is at our own key
+    // the output that pays a reveal's fee in addition to its leaf is at our own key
     const found = [...committed, own].find(
       (each) => Buffer.from(each.script).toString('hex') === commitScript,
     );
@@ -127,7 +127,7 @@ async function committedTo(
   return leaves.map((leafScript) => destination(signer, { key: { branch: 0, index: keyIndex }, leafScript }));
 }
 
-/** A script of the wallet, and the key and leaf that it is made of. */
+/** A script of the wallet, with the key and leaf from which it is made. */
 export const destination = (signer: Pick<OrderSigner, 'scriptOf'>, own: OwnScript): OwnDestination => ({
   script: signer.scriptOf(own),
   own,

@@ -14,30 +14,36 @@ import type { Miner, MinerAnswer } from './miner.ts';
 import { type DuePackage, duePackages, noteAccepted, noteRefused, noteSilence } from './packages.store.ts';
 
 export interface HandPackagesOptions {
-  /** URL of the database, for the role that owns its tables. */
+  /** URL of the database, with the role that owns its tables. */
   readonly url: string;
   readonly miner: Miner;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** For tests: the first pause after silence. */
+  /** First pause after no reply, for tests only. */
   readonly firstPauseMs?: number;
 }
 
-/** Packages that are sent at once: each takes about 30 MB meanwhile, and a silent miner takes a minute. */
+/**
+ * Maximum number of packages to send at the same time. Each takes about 30 MB meanwhile, and a silent miner takes a
+ * minute.
+ */
 const handedAtOnce = 2;
-/** One for each package, and one to look for more. */
+/** Maximum number of connections: one for each package, and one to search for more. */
 const connectionsMax = handedAtOnce + 1;
 const statementTimeoutMs = 15_000;
-/** Pause between looks: a look reads one index, whatever the number of orders. */
+/** How often due packages are read, in ms. Each read uses one index, regardless of the number of orders. */
 const pollMs = 500;
-/** Bounds of the pause after silence: a restarted miner is asked soon, one that is away for hours seldom. */
+/**
+ * Bounds of the pause after no reply, in ms. A restarted miner is asked again soon, and a miner that is away for hours
+ * is asked rarely.
+ */
 const pauseMinMs = 2_000;
 const pauseMaxMs = 600_000;
 
 /**
  * Hands reveals above the standard weight to the miner, each with its commit, until the signal is aborted. The process
- * with the seed runs it, with a loop and connections of its own, so that a silent miner delays no other order. Answers
- * are stored, and wake the order. Throws errors that are not retried.
+ * with the seed runs this in a separate loop with separate connections, so that a silent miner delays no other order.
+ * Replies are stored, and wake the order. Throws errors that are not retried.
  */
 export async function handPackages(options: HandPackagesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -61,7 +67,7 @@ export async function handPackages(options: HandPackagesOptions): Promise<void> 
 class Handing {
   readonly #options: HandPackagesOptions;
   readonly #pool: pg.Pool;
-  /** Packages under way. */
+  /** Packages that are being sent. */
   readonly #tries = new Map<string, { readonly reveal: Txid; readonly ended: Promise<void> }>();
   /** Errors of packages, which the loop throws. */
   readonly #failures: unknown[] = [];
@@ -91,7 +97,7 @@ class Handing {
     }
   }
 
-  /** Waits for packages under way, which end with the signal. */
+  /** Waits for packages that are being sent. They end with the signal. */
   async ended(): Promise<void> {
     await Promise.all([...this.#tries.values()].map(({ ended }) => ended));
   }
@@ -105,7 +111,7 @@ class Handing {
     failpoint('package-answered');
   }
 
-  /** Null: this process is stopping. */
+  /** Returns null if this process is stopping. */
   async #answer(
     miner: Miner,
     { commit, reveal }: DuePackage,
@@ -136,11 +142,11 @@ class Handing {
       return;
     }
     const isNoted = await withTransaction(this.#pool, async (tx) => {
-      // a decision that the miner took too long locks the order, too
+      // the decision that the miner took too long also locks the order
       if ((await lockOrder(tx, orderId)) === null) return false;
       if (answer.kind === 'refused') return noteRefused(tx, reveal, answer.reason);
       const isAccepted = await noteAccepted(tx, reveal);
-      // the miner counts as the node that has it
+      // marked as sent, because the miner is treated like a node that has it
       if (isAccepted) await markSent(tx, reveal, null);
       return isAccepted;
     });

@@ -6,16 +6,19 @@ import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import type { Miner, MinerAnswer, OfferedTransaction } from './miner.ts';
 import { readMinerAnswer } from './read-miner-answer.ts';
 
-/** Version of the protocol: a miner with another one refuses. */
+/** Version of the protocol. A miner with another version refuses. */
 const version = 1;
-/** A customer waits for the answer to an offer. */
+/** How long a reply to an offer may take, in ms. A customer waits for it. */
 const offerMs = 5_000;
-/** A package is up to 8 MB of hex: one minute at one megabit per second. */
+/**
+ * How long handing over a package may take, in ms. A package has up to 8 MB of hex, which takes one minute at one
+ * megabit per second.
+ */
 const packageMs = 60_000;
-/** An answer has a few hundred bytes; a longer one breaks the protocol. */
+/** Maximum number of bytes of a reply. Replies have a few hundred bytes; a longer one breaks the protocol. */
 const answerBytesMax = 64 * 1024;
 
-/** The miner at a URL. The URL may contain a secret, so no message shows any of it. */
+/** The miner at a URL. The URL may contain a secret, so no message shows any part of it. */
 export function httpMiner(
   http: Pick<OutgoingHttp, 'post'>,
   url: string,

@@ -3,7 +3,7 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 /** Planned size and fee of a transaction. */
 export interface OfferedTransaction {
   readonly weight: number;
-  /** Sats. */
+  /** Fee in sats. */
   readonly fee: bigint;
 }
 
@@ -11,28 +11,28 @@ export interface OfferedTransaction {
 export interface RevealOffer {
   readonly commit: OfferedTransaction;
   readonly reveal: OfferedTransaction;
-  /** Sats for 1,000 virtual bytes. */
+  /** Sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
 /** Signed transactions to be mined together. */
 export interface MinerPackage {
-  /** Txid of the reveal, the name of the package. */
+  /** Txid of the reveal, which identifies the package. */
   readonly reveal: Txid;
   /** The signed commit, then the signed reveal. */
   readonly transactions: readonly [Uint8Array, Uint8Array];
 }
 
 /**
- * An answer of a miner. `silent`: no valid answer of the protocol, which never counts as consent. Texts are bounded and
- * printable.
+ * A reply of a miner. `silent`: no valid reply of the protocol, which is never treated as consent. Texts are bounded
+ * and printable.
  */
 export type MinerAnswer =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'silent'; readonly why: string };
 
-/** The miner of NONSTANDARD_MINER_URL (docs/miner.md). Both functions throw only the reason of the signal. */
+/** The miner at NONSTANDARD_MINER_URL (docs/miner.md). Both functions throw only the reason of the signal. */
 export interface Miner {
   /** Asks whether the miner would mine a reveal of this size at this rate. */
   readonly offer: (offer: RevealOffer, signal: AbortSignal) => Promise<MinerAnswer>;

@@ -5,13 +5,14 @@ import type { OrderLayout, RevealLayout } from '#orders/inscribing/order-layout.
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { Miner } from './miner.ts';
 
-/** The reveals of an order that nodes do not relay. Pure. */
+/** The reveals of an order's layout that nodes do not relay. Pure. */
 export const nonStandardReveals = ({ reveals }: Pick<OrderLayout, 'reveals'>): readonly RevealLayout[] =>
   reveals.filter(({ weight }) => weight > standardWeightMax);
 
 /**
- * Asks the miner about each reveal of an order that nodes do not relay, before the order is stored or an address is
- * shown. Returns why it would not mine them; empty if it would. Throws `miner_silent`, and the reason of the signal.
+ * Asks the miner about each reveal of an order that nodes do not relay. Called before the order is stored or an address
+ * is shown. Returns the reasons why the miner would not mine them; empty if it would mine all. Throws `miner_silent`,
+ * and the reason of the signal.
  */
 export async function offerFaults(
   miner: Miner | null,

@@ -5,31 +5,34 @@ import { markSent } from '#purse/transactions/wallet-transactions.store.ts';
 import type { StoredPackage } from './unmined.ts';
 
 /**
- * SQL: whether a transaction, named in the statement, is kept from the node: a reveal for a miner, and its commit until
- * the miner has accepted both. The commit of a package that was given up is sent: it was in a block, and the refund
- * spends it.
+ * SQL: whether a transaction is not sent to the node. This is a reveal for a miner, or its commit until the miner has
+ * accepted both. The commit of a package that was given up is sent: it was in a block before, and the refund spends it.
+ * `transaction` is the name of the row in the statement.
  */
 export const isKeptFromNode = (transaction: string): string =>
   `EXISTS (SELECT FROM service.miner_packages AS kept
             WHERE kept.reveal = ${transaction}.txid
                OR kept.commit_txid = ${transaction}.txid AND kept.accepted_at IS NULL AND kept.given_up_at IS NULL)`;
 
-/** SQL: whether a transaction, named in the statement, is in a package, which the miner mines at its own fees. */
+/**
+ * SQL: whether a transaction is in a package, which the miner mines at its own fees. `transaction` is the name of the
+ * row in the statement.
+ */
 export const isOfPackage = (transaction: string): string =>
   `EXISTS (SELECT FROM service.miner_packages AS package
             WHERE package.reveal = ${transaction}.txid OR package.commit_txid = ${transaction}.txid)`;
 
-/** SQL: whether an order, whose id an expression gives, has a reveal for a miner. */
+/** SQL: whether an order has a reveal for a miner. `orderId` is an SQL expression. */
 export const hasPackage = (orderId: string): string =>
   `EXISTS (SELECT FROM service.miner_packages AS package WHERE package.order_id = ${orderId})`;
 
-/** SQL: assignments that restart a package, as if the miner had never received it. */
+/** SQL: assignments that reset a package, as if the miner had never received it. */
 const begunAgain = `ask_at = now(), tries = 0, silence = NULL, accepted_at = NULL, refused_at = NULL, refusal = NULL,
   given_up_at = NULL, was_mined = false`;
 
 /**
  * Stores a package: a stored reveal with its commit, for a miner. A package may be stored again after its payment was
- * gone for a while. Everything restarts then: the miner may have refused a transaction with an unknown input.
+ * missing for a while. It is then reset, because the miner may have refused a transaction with an unknown input.
  */
 export async function insertPackage(
   tx: pg.ClientBase,
@@ -44,7 +47,7 @@ export async function insertPackage(
   );
 }
 
-/** The packages of an order; empty if nodes relay its reveals. */
+/** The packages of an order. Empty if nodes relay its reveals. */
 export async function readPackages(client: pg.ClientBase, orderId: string): Promise<StoredPackage[]> {
   const { rows } = await client.query<{
     reveal: Buffer;
@@ -72,8 +75,9 @@ export async function readPackages(client: pg.ClientBase, orderId: string): Prom
 }
 
 /**
- * Reopens packages of an order whose reveals are in blocks: they count as sent, whatever the miner said. Packages that
- * a reorganisation took out of a block are handed over again: a node does not keep such a reveal for the next block.
+ * Marks packages whose reveals are in blocks as sent. Reactivates such packages if they were given up, even if the
+ * miner refused them. Packages that a reorganisation removed from a block are handed over again, because a node does
+ * not keep such a reveal for the next block.
  */
 export async function noteMined(tx: pg.ClientBase, orderId: string): Promise<void> {
   const { rows } = await tx.query<{ reveal: Buffer }>(
@@ -89,7 +93,7 @@ export async function noteMined(tx: pg.ClientBase, orderId: string): Promise<voi
   );
 }
 
-/** Gives up an order's packages: the miner is no longer asked. A block that has one still counts. */
+/** Gives up an order's packages, so the miner is no longer asked. A block that has a package is still accepted. */
 export async function giveUpPackages(tx: pg.ClientBase, orderId: string): Promise<void> {
   await tx.query(
     'UPDATE service.miner_packages SET given_up_at = now(), ask_at = NULL WHERE order_id = $1 AND given_up_at IS NULL',
@@ -103,13 +107,14 @@ export interface DuePackage {
   readonly commit: Txid;
   readonly reveal: Txid;
   readonly tries: number;
-  /** Time of its creation, for the log. */
+  /** Time when the package was stored, for the log. */
   readonly madeAt: Date;
 }
 
 /**
- * Packages to hand over now, the longest due first. A package whose payment a reorganisation removed waits for it: a
- * miner would refuse to spend it. If another payment pays for the order then, the order has a newer package.
+ * Packages to hand over now, the longest due first. A package whose payment a reorganisation removed waits for that
+ * payment, because a miner would refuse to spend it. If another payment pays for the order meanwhile, the order has a
+ * newer package.
  */
 export async function duePackages(
   client: pg.Pool,
@@ -140,7 +145,10 @@ export async function duePackages(
   }));
 }
 
-/** Notes that the miner accepted a package; its time to be mined begins. Returns false if it was given up before. */
+/**
+ * Stores that the miner accepted a package, so its time to be mined starts. Returns false if the package was given up
+ * before.
+ */
 export async function noteAccepted(tx: pg.ClientBase, reveal: Txid): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE service.miner_packages
@@ -151,7 +159,7 @@ export async function noteAccepted(tx: pg.ClientBase, reveal: Txid): Promise<boo
   return rowCount === 1;
 }
 
-/** Notes that the miner refused a package. Returns false if it was given up before. */
+/** Stores that the miner refused a package. Returns false if the package was given up before. */
 export async function noteRefused(tx: pg.ClientBase, reveal: Txid, reason: string): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE service.miner_packages SET refused_at = now(), refusal = $2, ask_at = NULL, tries = tries + 1, silence = NULL
@@ -161,7 +169,7 @@ export async function noteRefused(tx: pg.ClientBase, reveal: Txid, reason: strin
   return rowCount === 1;
 }
 
-/** Notes a try without an answer, and delays the next one. */
+/** Stores a try without a reply, and delays the next try. */
 export async function noteSilence(
   client: pg.Pool,
   reveal: Txid,
@@ -176,15 +184,15 @@ export async function noteSilence(
   );
 }
 
-/** Packages that wait for an answer, and accepted ones without a block; ages in seconds. */
+/** Numbers of packages that wait for a reply, and of accepted packages without a block. Ages are in seconds. */
 export interface PackageFigures {
   readonly waiting: number;
   readonly accepted: number;
-  /** Age of the oldest package that waits for an answer; 0: no package waits. */
+  /** Age of the oldest package that waits for a reply. 0: no package waits. */
   readonly oldestWaiting: number;
 }
 
-/** Figures of packages that are not given up. Reads an index, and packages of open orders. */
+/** Figures of packages that are not given up. Reads an index, and the packages of open orders. */
 export async function packageFigures(client: pg.Pool): Promise<PackageFigures> {
   const { rows } = await client.query<PackageFigures>(
     `SELECT count(*) FILTER (WHERE p.ask_at IS NOT NULL)::integer AS waiting,

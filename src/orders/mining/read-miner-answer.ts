@@ -1,14 +1,14 @@
 import type { OutgoingAnswer } from '#outgoing/outgoing-http.ts';
 import type { MinerAnswer } from './miner.ts';
 
-/** A sentence or two: customers see it, and the order stores it. */
+/** Maximum number of characters of a reason: a sentence or two. Customers see it, and the order stores it. */
 const reasonCharsMax = 200;
 
 /**
- * Reads an answer of the protocol (docs/miner.md): status 200 and an object with `accepted`. Anything else is silence.
- * Pure and total.
+ * Reads a reply of the protocol (docs/miner.md): status 200 and an object with `accepted`. Any other reply is treated
+ * as silence. Pure and total.
  *
- * @param id that an accepted package must repeat; null: an offer has no id
+ * @param id the id that the reply to a package must repeat; null: an offer has no id
  */
 export function readMinerAnswer({ status, bytes }: OutgoingAnswer, id: string | null): MinerAnswer {
   if (status !== 200) return { kind: 'silent', why: `it answered with the status ${status}` };
@@ -17,7 +17,7 @@ export function readMinerAnswer({ status, bytes }: OutgoingAnswer, id: string | 
   const { accepted, reason, id: repeated } = answer;
   if (accepted === false) return { kind: 'refused', reason: printable(reason) };
   if (accepted !== true) return { kind: 'silent', why: 'its answer does not say accepted' };
-  // an answer from a cache, or to another package, does not count as acceptance
+  // a reply from a cache, or to another package, is not treated as acceptance
   if (id !== null && repeated !== id)
     return { kind: 'silent', why: 'its answer does not repeat the id of the package' };
   return { kind: 'accepted' };
@@ -34,7 +34,7 @@ function objectOf(bytes: Uint8Array): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** A foreign reason on one line, without control characters and characters that turn or hide text. */
+/** A foreign reason on one line, without control characters and without characters that reverse or hide text. */
 function printable(reason: unknown): string {
   if (typeof reason !== 'string') return noReason;
   const line = reason

@@ -1,21 +1,21 @@
 import type { Txid } from '#kernel/primitives/hash.ts';
 
-/** A reveal that a miner takes directly, with its commit. */
+/** A reveal that is sent directly to a miner, with its commit. */
 export interface StoredPackage {
   readonly reveal: Txid;
   readonly hours: number;
-  /** First the end of the miner's time to answer, then the end of the time to be in a block. */
+  /** End of the miner's time to reply. After it has accepted: end of its time to mine the reveal. */
   readonly minedUntil: Date;
   readonly acceptedAt: Date | null;
-  /** The miner's reason to refuse it; null: not refused. */
+  /** The miner's reason for a refusal. null: not refused. */
   readonly refusal: string | null;
-  /** The reveal was given up. A block that has it still counts. */
+  /** The time when the reveal was given up. A block that has it is still accepted. */
   readonly givenUpAt: Date | null;
-  /** The index has the reveal in a block. */
+  /** Whether the index has the reveal in a block. */
   readonly isMined: boolean;
 }
 
-/** The reason why a reveal is given up, for its customer; null: it is mined, or may still be. Pure. */
+/** The reason why a reveal is given up, for its customer. null: the reveal is mined, or may still be mined. Pure. */
 export function unminedReason(
   { isMined, refusal, minedUntil, acceptedAt, hours }: StoredPackage,
   now: Date,

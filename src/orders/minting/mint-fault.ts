@@ -9,35 +9,35 @@ export type MintableRune = Pick<RuneDetail, 'rune' | 'spacers' | 'height' | 'ter
 /** A rune, and the number of its mints that wait for a block. */
 export interface MintFacts {
   readonly rune: MintableRune;
-  /** Mints of others in the mempool. */
+  /** Number of mints by others in the mempool. */
   readonly pending: number;
-  /** Mints of orders of this service that are counted before the asking one. */
+  /** Number of mints of this service's orders that have priority over the order in question. */
   readonly promised: number;
 }
 
 const blockOf = ({ height }: MintableRune) => smallU128(height);
 
-/** Mints that blocks leave, whatever is in the mempool. Pure. */
+/** Number of mints that blocks leave, without regard to the mempool. Pure. */
 export const unmintedOf = ({ terms, mints }: MintableRune): bigint =>
   terms === null ? 0n : BigInt(terms.cap ?? 0) - BigInt(mints);
 
-/** Mints that blocks, the mempool and other orders of this service leave; 0: none. Pure. */
+/** Number of mints that blocks, the mempool and other orders of this service leave. 0: no mints are left. Pure. */
 export function mintsLeft({ rune, pending, promised }: MintFacts): bigint {
   const left = unmintedOf(rune) - BigInt(pending + promised);
   return left > 0n ? left : 0n;
 }
 
-/** Whether mints may be sent for the block at this height: minting has started by then. Pure. */
+/** Whether mints may be sent for the block at this height, because minting has started by then. Pure. */
 export function isMintOpen(rune: MintableRune, height: number): boolean {
   const start = rune.terms === null ? null : mintStart(rune.terms, blockOf(rune));
   return start === null || BigInt(height) >= BigInt(start);
 }
 
 /**
- * The reason why no more mints of a rune are sent, as a sentence for customers; null: they are sent. No mints are sent
+ * The reason why no more mints of a rune are sent, as a sentence for customers. null: they are sent. No mints are sent
  * for the last block of the terms, because many of them would be too late. Pure.
  *
- * @param next height of the block that could have them
+ * @param next height of the next block
  */
 export function mintsEnded(rune: MintableRune, next: number): string | null {
   const name = formatSpacedRune(rune);
@@ -48,9 +48,9 @@ export function mintsEnded(rune: MintableRune, next: number): string | null {
 }
 
 /**
- * The reason why an order cannot have a number of mints, as a sentence for customers; null: it can. Pure.
+ * The reason why an order cannot have a number of mints, as a sentence for customers. null: it can. Pure.
  *
- * @param first height of the first block that could have them
+ * @param first height of the first block that could have the mints
  */
 export function mintFault(facts: MintFacts, count: number, first: number): string | null {
   const { rune, pending, promised } = facts;

@@ -11,19 +11,19 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type MintFacts, mintFault } from './mint-fault.ts';
 import { readOpenMints } from './ordered-mints.store.ts';
 
-/** Terms of an order whose mints the rune has. */
+/** Terms of an order whose mints the rune still has. */
 export interface MintedTerms {
   readonly kind: 'terms';
   readonly terms: OrderTerms;
 }
 
 /**
- * The terms of an order with its minted rune from the index, found by name. Faulty if the rune does not have the wanted
- * mints, by blocks, the mempool and other orders of now. Terms without mints stay as they are. Throws
+ * The terms of an order with its minted rune, which is found in the index by name. Returns a fault if blocks, the
+ * mempool and other orders do not leave the wanted mints now. Terms without mints are returned unchanged. Throws
  * `runes_not_indexed`, `derived_table_behind`, `not_found` if runes are never known, `index_missing`, and the reason of
  * the signal.
  *
- * @param pool of the index
+ * @param pool connections to the index
  */
 export async function withMintedRune(
   pool: pg.Pool,
@@ -45,7 +45,7 @@ export async function withMintedRune(
       const fault = mintFault(facts, mint.count, firstOfUnpaid(tip?.height ?? null));
       if (fault !== null) return faultOf(fault);
       const id = { block: smallU128(rune.height), tx: rune.txIndex };
-      // the name is shown as it was etched
+      // the name is shown with the spacers of its etching
       return { kind: 'terms', terms: { ...terms, mint: { ...mint, spacers: rune.spacers, id } } };
     },
     signal,
@@ -60,14 +60,15 @@ const faultOf = (message: string): Faulty => ({
 /**
  * The first block that could have the mints of an unpaid order: the block after the one with its payment.
  *
- * @param tip of the index; null: no block is indexed
+ * @param tip tip of the index; null: no block is indexed
  */
 const firstOfUnpaid = (tip: number | null): number => (tip ?? -1) + 2;
 
 /**
  * Reads how many mints of a rune wait for a block. Runes must be known.
  *
- * @param asking a new order leaves the mints that other orders hold; among holding orders, the first one gets them
+ * @param asking `new`: mints that other orders hold are not available; `holding`: the first order that asks gets the
+ * held mints
  */
 export async function mintFacts(
   client: pg.ClientBase,

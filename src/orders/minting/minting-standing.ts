@@ -22,25 +22,30 @@ import {
 
 /** Progress of an order's mints. */
 export interface MintingStanding {
-  /** The index lacks the last block of payments, or does not know runes: nothing is decided. */
+  /** Whether the index lacks the last block of payments, or does not know runes. If so, nothing is decided. */
   readonly isUnknown: boolean;
-  /** The reason why no mint can be executed, while nothing is signed; null: all can. */
+  /** The reason why no mint can be executed, while nothing is signed. null: all can be executed. */
   readonly fault: string | null;
-  /** Its signed mints, by place; empty: nothing is signed. */
+  /** Signed mints of the order, by index. Empty: nothing is signed. */
   readonly mints: readonly StoredMint[];
 }
 
-/** Time after which held mints are given up, if the mempool may use all remaining ones: blocks rarely take longer. */
+/**
+ * How long held mints wait before they are given up if the mempool may use all remaining mints, in ms. Blocks rarely
+ * take longer.
+ */
 const heldMostMs = 24 * 3_600_000;
 
-/** The last block of payments that the index has, and the rune there; null: the rune is not at its id. */
+/**
+ * The last block of payments that the index has, and the rune at that block. `rune` null: the rune is not at its id.
+ */
 interface KnownRune extends KnownTip {
   readonly rune: RuneDetail | null;
 }
 
 /**
- * Reads the progress of an order's mints, and decides about unsent ones: as many are sent as blocks, the mempool and
- * other orders leave, and mints that can never be executed are given up. Null: the order mints nothing.
+ * Reads the progress of an order's mints, and decides about unsent mints. As many are sent as blocks, the mempool and
+ * other orders leave. Mints that can never be executed are given up. Returns null if the order mints nothing.
  */
 export async function keepMints(
   tx: pg.ClientBase,
@@ -51,7 +56,7 @@ export async function keepMints(
   if (order.terms.mint === undefined) return null;
   const mint = mintTermsOf(order.terms.mint);
   const commit = transactions.find(({ kind }) => kind === 'commit');
-  // most looks come before the order is paid, and decide nothing about its rune
+  // most calls come before the order is paid, and decide nothing about its rune
   if (commit === undefined && order.state !== 'prep') return { isUnknown: false, fault: null, mints: [] };
   const known = await knownRune(tx, mint);
   if (commit === undefined) return unsignedStanding(tx, mint, known);
@@ -63,7 +68,10 @@ export async function keepMints(
   return { isUnknown: false, fault: null, mints: decided };
 }
 
-/** The rune of mints, if the index has the last block of payments; null: it does not, or runes are unknown. */
+/**
+ * The rune of mints, if the index has the last block of payments. Returns null if the index lacks the block, or if
+ * runes are unknown.
+ */
 async function knownRune(tx: pg.ClientBase, mint: MintTerms): Promise<KnownRune | null> {
   const tip = await knownTip(tx);
   if (tip === null) return null;
@@ -71,13 +79,13 @@ async function knownRune(tx: pg.ClientBase, mint: MintTerms): Promise<KnownRune 
   return { ...tip, rune: rune?.rune === mint.rune ? rune : null };
 }
 
-/** Looks up the rune of an order that is about to be signed. */
+/** Checks the rune of an order whose mints will be signed next. */
 async function unsignedStanding(
   tx: pg.ClientBase,
   mint: MintTerms,
   known: KnownRune | null,
 ): Promise<MintingStanding> {
-  // mints of other orders in later blocks of the index would wrongly count as waiting
+  // mints of other orders in later blocks of the index would be treated as waiting by mistake
   if (known === null || known.isIndexAhead) return { isUnknown: true, fault: null, mints: [] };
   const { rune, height } = known;
   const fault =
@@ -88,7 +96,7 @@ async function unsignedStanding(
 const runeGone = (mint: MintTerms): string =>
   `A reorganisation removed the etching of ${formatSpacedRune(mint)}, or gave the rune another id.`;
 
-/** The mints, each with whether its block executed it. */
+/** Adds to each mint whether its block executed it. */
 async function judge(
   tx: pg.ClientBase,
   mints: readonly StoredMint[],
@@ -116,7 +124,7 @@ interface Deciding {
   readonly now: Date;
 }
 
-/** Releases mints to be sent, or gives them up. Returns the mints as they are then. */
+/** Releases mints, so that they are sent, or gives them up. Returns the updated mints. */
 async function decide(
   tx: pg.ClientBase,
   mint: MintTerms,
@@ -129,13 +137,13 @@ async function decide(
   if (absent.length === 0) return mints;
   const isLate = now.getTime() - commit.madeAt.getTime() > heldMostMs;
   if (rune === null) {
-    // a later block may etch it again with the same id
+    // a later block may etch the rune again with the same id
     if (isLate) return givenUp(tx, mints, absent, runeGone(mint));
     return held(tx, mints, absent);
   }
   const ended = mintsEnded(rune, tip + 1);
   if (ended !== null) return givenUp(tx, mints, absent, ended);
-  // mints of other orders in later blocks of the index would wrongly count as waiting
+  // mints of other orders in later blocks of the index would be treated as waiting by mistake
   if (isIndexAhead) return mints;
   const waiting = absent.filter(({ isReleased }) => !isReleased);
   const left = isMintOpen(rune, tip + 1) ? mintsLeft(await mintFacts(tx, rune, 'holding')) : 0n;
@@ -149,7 +157,7 @@ async function decide(
   return mints.map((each) => (due.includes(each) ? { ...each, isReleased: true } : each));
 }
 
-/** Keeps mints from the node while their rune is not in the chain. */
+/** Stops sending mints to the node while their rune is not in the chain. */
 async function held(
   tx: pg.ClientBase,
   mints: readonly StoredMint[],
@@ -179,22 +187,22 @@ async function givenUp(
   return mints.map((mint) => (ended.includes(mint) ? { ...mint, fault } : mint));
 }
 
-/** Places of mints that were given up and are not in a block: the commit's outputs for them are refunded. */
+/** Indices of mints that were given up and are not in a block. The commit's outputs for them are refunded. */
 export const givenUpPlaces = ({ mints }: Pick<MintingStanding, 'mints'>): readonly number[] =>
   mints.filter(({ fault, height }) => fault !== null && height === null).map(({ place }) => place);
 
 /**
- * Whether all mints are decided: in blocks, deep enough, or refunded.
+ * Whether all mints are decided: in blocks that are deep enough, or refunded.
  *
- * @param refunded places of mints whose money a refund spends @param confirmations of their blocks, at the tip of the
- * index
+ * @param refunded indices of mints whose money a refund spends
+ * @param confirmations required confirmations of their blocks, at the tip of the index
  */
 export function areMintsDecided(
   { mints }: Pick<MintingStanding, 'mints'>,
   refunded: readonly number[],
   { tip, confirmations }: { readonly tip: Height | null; readonly confirmations: number },
 ): boolean {
-  // without new facts, the stored ones count
+  // without new facts, the stored decision remains valid
   if (mints.length === 0) return false;
   return mints.every(
     ({ place, height, isExecuted }) =>
@@ -203,6 +211,6 @@ export function areMintsDecided(
   );
 }
 
-/** Txids, as people see them, of mined mints that minted nothing. */
+/** Txids, in display order, of mined mints that minted nothing. */
 export const failedMints = (mints: readonly StoredMint[]): ReadonlySet<string> =>
   new Set(mints.filter(({ isExecuted }) => isExecuted === false).map(({ txid }) => displayHash(txid)));

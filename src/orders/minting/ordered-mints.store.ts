@@ -5,50 +5,56 @@ import type { Rune } from '#kernel/runes/rune.ts';
 import { isPending, minedHeight } from '#payments/payments.queries.ts';
 import { isLive } from '#purse/transactions/spends.store.ts';
 
-/** SQL: whether a transaction, named in the statement, is a mint that is not sent now. */
+/**
+ * SQL: whether a transaction is a mint that is not sent now. `transaction` is the name of the row in the statement.
+ */
 export const isHeldMint = (transaction: string): string =>
   `EXISTS (SELECT FROM service.ordered_mints AS held
             WHERE held.txid = ${transaction}.txid AND (held.released_at IS NULL OR held.given_up_at IS NOT NULL))`;
 
 /**
- * SQL: whether a transaction, named in the statement, belongs to an order with stored mints. No bump pays for these: a
- * customer could use up the mints with other transactions and let the operator pay.
+ * SQL: whether a transaction belongs to an order with stored mints. No bump pays for such transactions, because a
+ * customer could use up the mints with other transactions and let the operator pay. `transaction` is the name of the
+ * row in the statement.
  */
 export const isOfMints = (transaction: string): string =>
   `EXISTS (SELECT FROM service.ordered_mints AS bought WHERE bought.order_id = ${transaction}.order_id)`;
 
-/** SQL: whether a transaction, named in the statement, is a mined mint that minted nothing. */
+/**
+ * SQL: whether a transaction is a mined mint that minted nothing. `transaction` is the name of the row in the
+ * statement.
+ */
 export const isFailedMint = (transaction: string): string =>
   `EXISTS (SELECT FROM service.ordered_mints AS m WHERE m.txid = ${transaction}.txid AND m.is_executed IS FALSE)`;
 
 /** A mint of an order, with a stored transaction. */
 export interface StoredMint {
   readonly txid: Txid;
-  /** Index of the commit's output that it spends. */
+  /** Index of the commit's output that the mint spends. */
   readonly place: number;
   readonly isReleased: boolean;
-  /** The reason why it was given up; null: it was not. */
+  /** The reason why the mint was given up. null: it was not given up. */
   readonly fault: string | null;
-  /** Whether it minted in its block; null: unknown. */
+  /** Whether the mint was executed in its block. null: unknown. */
   readonly isExecuted: boolean | null;
-  /** Height of its block in the payments; null: none. */
+  /** Height of the block, by the payments. null: no block. */
   readonly height: Height | null;
-  /** The payments see it in the mempool. */
+  /** Whether the payments see the mint in the mempool. */
   readonly isInMempool: boolean;
 }
 
-/** All mints of an order, to be stored. */
+/** All mints of an order, before they are stored. */
 interface NewMints {
   readonly orderId: string;
   readonly commit: Txid;
   readonly rune: Rune;
-  /** Keyed by place. */
+  /** Txids by index. */
   readonly txids: readonly Txid[];
 }
 
 /**
- * Stores mints that wait to be sent. They may be made again after their payment was gone for a while: then everything
- * restarts.
+ * Stores mints that wait to be sent. They may be stored again after their payment was missing for a while; all their
+ * progress is then reset.
  */
 export async function insertMints(
   tx: pg.ClientBase,
@@ -73,7 +79,7 @@ interface MintRow {
   readonly is_pending: boolean;
 }
 
-/** Mints that spend a commit, in the order of their places. */
+/** Mints that spend a commit, sorted by index. */
 async function readMints(
   client: pg.Pool | pg.ClientBase,
   orderId: string,
@@ -97,8 +103,8 @@ async function readMints(
 }
 
 /**
- * The mints that spend the order's commit that may be mined, or is; empty: there is no such commit, or there are no
- * mints.
+ * The mints that spend the order's current commit, which is mined or may be mined. Empty: there is no such commit, or
+ * there are no mints.
  */
 export async function readOrderMints(
   client: pg.Pool | pg.ClientBase,
@@ -109,7 +115,7 @@ export async function readOrderMints(
   return terms.mint === undefined || commit === undefined ? [] : readMints(client, id, commit.txid);
 }
 
-/** Stores whether each of these mints minted in its block; null: not in a block. */
+/** Stores whether each of these mints was executed in its block. null: not in a block. */
 export async function noteExecuted(
   tx: pg.ClientBase,
   mints: readonly Pick<StoredMint, 'txid' | 'isExecuted'>[],
@@ -122,7 +128,7 @@ export async function noteExecuted(
   );
 }
 
-/** Releases these mints: from now on they are sent. */
+/** Releases these mints, so they are sent from now on. */
 export async function releaseMints(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
   if (txids.length === 0) return;
   await tx.query(
@@ -131,7 +137,7 @@ export async function releaseMints(tx: pg.ClientBase, txids: readonly Txid[]): P
   );
 }
 
-/** Holds these mints: they are not sent until they are released again. */
+/** Holds these mints, so they are not sent until they are released again. */
 export async function holdMints(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
   if (txids.length === 0) return;
   await tx.query(
@@ -140,7 +146,7 @@ export async function holdMints(tx: pg.ClientBase, txids: readonly Txid[]): Prom
   );
 }
 
-/** Gives mints up for this reason. A block that has one still counts. */
+/** Gives mints up for this reason. A block that has such a mint is still accepted. */
 export async function giveUpMints(tx: pg.ClientBase, txids: readonly Txid[], fault: string): Promise<void> {
   if (txids.length === 0) return;
   await tx.query(
@@ -152,9 +158,9 @@ export async function giveUpMints(tx: pg.ClientBase, txids: readonly Txid[], fau
 
 /** Mints of a rune that orders of this service have, and that are not in a block yet. */
 export interface OpenMints {
-  /** Sent, or about to be sent. */
+  /** Mints that are sent, or will be sent soon. */
   readonly released: readonly Txid[];
-  /** Paid for, and not sent now. */
+  /** Number of mints that are paid for, but not sent now. */
   readonly held: number;
 }
 

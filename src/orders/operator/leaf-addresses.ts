@@ -4,12 +4,12 @@ import type { PublicWallet } from '#wallet/public-wallet.ts';
 import type { LeafAddress } from '#wallet/restoring/find-outputs.ts';
 import { leafHashOf } from '#wallet/taproot.ts';
 
-/** Ids read in one statement. */
+/** Maximum number of ids to read in one statement. */
 const idsAtOnce = 1000;
 
 /**
  * Addresses of orders that have a leaf: the charge of a direct order, and the outputs of a commit for its reveals. They
- * have the hash of the leaf: it is enough to spend by key, and a leaf has up to 390,000 bytes.
+ * contain only the hash of the leaf, because the hash suffices to spend by key, and a leaf has up to 390,000 bytes.
  */
 export async function* leafAddresses(
   client: pg.Pool | pg.ClientBase,

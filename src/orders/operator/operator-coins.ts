@@ -7,33 +7,33 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 export const coinHolders = ['free', 'reserved', 'waiting', 'accounts', 'aside', 'spent'] as const;
 export type CoinHolder = (typeof coinHolders)[number];
 
-/** A coin of the wallet, for people. */
+/** A coin of the wallet in the form that people see. */
 export interface ShownCoin {
   /** `<txid>:<vout>` */
   readonly output: string;
   readonly sats: number;
   readonly held: CoinHolder;
-  /** The rule that decides the holder, or the transaction that spends it. */
+  /** The rule that decides who holds the coin, or the transaction that spends it. */
   readonly why: string;
   readonly orderId: string | null;
   readonly branch: number;
-  /** Index of its key; null: unknown in the list of the inventory. */
+  /** Index of its key. null: the list of the inventory does not know it. */
   readonly index: number | null;
-  /** Null: not in a block, as far as is known. */
+  /** null: no block is known to have the coin. */
   readonly height: number | null;
 }
 
 export interface ShownCoins {
   readonly coins: readonly ShownCoin[];
-  /** True once the coins of all earlier orders are listed. */
+  /** Whether the coins of all earlier orders are already listed. */
   readonly isComplete: boolean;
 }
 
-/** Bound of the inventory (docs/inventory.md). */
+/** Maximum number of inventory outputs to read (docs/inventory.md). */
 const inventoryMost = 1_000_000;
 
 /**
- * The coins of the wallet and of the inventory, the largest first. Spent ones are read only on request, because their
+ * The coins of the wallet and of the inventory, the largest first. Spent coins are read only on request, because their
  * number only grows.
  *
  * @param held null: all holders except `spent`
@@ -72,7 +72,7 @@ function shown(coin: StoredCoin): ShownCoin {
   };
 }
 
-/** Holder of a coin now: a free coin without a block counts as waiting. */
+/** The present holder of a coin. A free coin without a block is shown as waiting. */
 function standingOf({ held, why, aside, height, spentBy }: StoredCoin): Pick<ShownCoin, 'held' | 'why'> {
   if (spentBy !== null) return { held: 'spent', why: `by ${spentBy}` };
   if (aside !== null) return { held: 'aside', why: aside };

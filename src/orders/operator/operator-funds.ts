@@ -10,9 +10,9 @@ import { leaseIndices } from '#wallet/indices/release.store.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 
 /**
- * A coin of the funds, for people. `free`: orders may spend it. `unconfirmed`: not in a block. `spending`: a stored,
- * unmined transaction spends it. `held`: it holds an inscription or a rune, or may hold one. `spent elsewhere`: another
- * wallet with the seed has spent it.
+ * A coin of the funds in the form that people see. `free`: orders may spend it. `unconfirmed`: it is not in a block.
+ * `spending`: a stored, unmined transaction spends it. `held`: it holds an inscription or a rune, or may hold one.
+ * `spent elsewhere`: another wallet with the seed has spent it.
  */
 export interface ShownFund {
   /** `<txid>:<vout>` */
@@ -21,26 +21,28 @@ export interface ShownFund {
   readonly state: 'free' | 'unconfirmed' | 'spending' | 'held' | 'spent elsewhere';
 }
 
-/** Whether an output is unspent for the node; with its mempool, or in blocks alone. */
+/** Whether an output is unspent for the node. `mempool` decides whether transactions in its mempool are included. */
 export type AskNode = (
   coin: Pick<FundCoin, 'txid' | 'vout'>,
   where: { readonly mempool: boolean },
 ) => Promise<boolean>;
 
 export interface ShownFunds {
-  /** The address to which the operator sends coins. It has no payment yet. */
+  /** The address to which the operator sends coins. It has received no payment yet. */
   readonly address: string;
   readonly funds: readonly ShownFund[];
-  /** Sats of all free coins, revenue included. */
+  /** Sats of all free coins, including revenue. */
   readonly free: number;
-  /** Whether a node was asked about spending by other wallets; it is not asked without coins. */
+  /** Whether a node was asked if other wallets have spent the coins. No node is asked if there are no coins. */
   readonly isNodeAsked: boolean;
 }
 
-/** Concurrent calls: bitcoind works on four at once, and others need it too. */
+/** Maximum number of concurrent calls. bitcoind handles four at once, and other parts need some, too. */
 const lanes = 2;
 
-/** Shows an address for coins of the operator, watched from the next block on, and the present funds. */
+/**
+ * Shows an address for coins of the operator, and the present funds. The address is watched from the next block on.
+ */
 export async function showFunds(
   pool: pg.Pool,
   wallet: PublicWallet,
@@ -68,7 +70,10 @@ export async function showFunds(
   };
 }
 
-/** Outpoints of coins that an unknown transaction spends. A stored transaction may spend a coin in the mempool. */
+/**
+ * Outpoints of coins that an unknown transaction spends. If a stored transaction spends a coin, its spend in the
+ * mempool is not counted.
+ */
 async function spentElsewhere(
   ask: AskNode,
   free: readonly Pick<FundCoin, 'txid' | 'vout'>[],
@@ -89,7 +94,7 @@ async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<str
   for (;;) {
     const { first: ownIndex } = await leaseIndices(tx, 'own', { least: 1, most: 1 });
     const made = wallet.ownAddress(ownIndex);
-    // after a restore of an older database without the mark file, keys may already be in use: they are skipped
+    // skips keys that are already in use, for example after a restore of an older database without the mark file
     if (await areKnown(tx, [made])) continue;
     await insertFundAddress(tx, { ownIndex, script: made.script, address: made.address });
     return made.address;
@@ -98,7 +103,7 @@ async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<str
 
 function stateOf(coin: FundCoin, free: ReadonlySet<string>): ShownFund['state'] {
   if (coin.height === null) return 'unconfirmed';
-  // the stored transaction that spends it may never be mined
+  // shown as free, because the stored transaction that spends it may never be mined
   if (free.has(outpointOf(coin))) return 'free';
   return coin.spending === 'stored' ? 'spending' : 'held';
 }

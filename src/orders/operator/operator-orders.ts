@@ -45,7 +45,7 @@ import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
 
 // An operator's actions on orders. The process with the seed makes the transactions.
 
-/** The newest orders, of one state or of all. */
+/** The newest orders. `state` null: orders in all states. */
 export async function listOrders(pool: pg.Pool, state: OrderState | null, limit: number) {
   const orders = await ordersInState(pool, state, limit);
   return orders.map(({ id, kind, terms, state: current, amount, createdAt, expiresAt, error, stuck }) => ({
@@ -113,7 +113,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
     completedAt: order.completedAt,
     files: files.map(({ shown }) => shown),
     payments: payments.map(shownPayment),
-    // a parent that passes from reveal to reveal comes to its deposit again
+    // filtered by script, because a parent that passes from reveal to reveal arrives at its deposit again
     parents: addresses.map(({ index, keyIndex, script, address }) => ({
       ...order.terms.parents[index],
       depositAddress: address,
@@ -143,7 +143,9 @@ export async function showOrder(pool: pg.Pool, id: string) {
   };
 }
 
-/** Sums the largest share in each family of bumps: any bump of a family may be mined. */
+/**
+ * The operator's cost of bumps: the sum of the largest share in each family, because any bump of a family may be mined.
+ */
 function spentOf(bumps: readonly OrderBump[]): bigint {
   const families = Map.groupBy(
     bumps.filter(({ isDead }) => !isDead),
@@ -183,15 +185,15 @@ export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
   await askToCancel(pool, id);
 }
 
-/** Plans the transactions of a failed order again. Throws `order_unknown` and `order_refuses`. */
+/** Requests that the transactions of a failed order are planned again. Throws `order_unknown` and `order_refuses`. */
 export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
   await change(pool, id, 'retried', 'tried again');
 }
 
 /**
- * Refunds what an order owes to a script. If its transactions are stored, the node must have none of them: the service
- * decides, and the order's `error` gives the reason against it. Throws `order_unknown`, `order_refuses`,
- * `destination_own` and `destination_refused`.
+ * Refunds what an order owes to a script. If the order's transactions are stored, the node must have none of them. In
+ * this case the service decides later, and a refusal is stored in the order's `error`. Throws `order_unknown`,
+ * `order_refuses`, `destination_own` and `destination_refused`.
  */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
   await withTransaction(pool, async (tx) => {
@@ -199,23 +201,23 @@ export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array)
     const order = await known(lockOrder(tx, id), id);
     if (!refundable.includes(order.state)) throw refuses(order, 'refunded');
     if (isDelivering(order.state)) {
-      // the service knows whether the node has its transactions
+      // only the service knows whether the node has the transactions
       await askForRefund(tx, id, script);
       return;
     }
     const isFailed = order.state === 'error';
     const isMined = isFailed && (await isSpent(tx, id));
-    // the rest of a reveal that etched nothing is owed, and refunded without a change of state
+    // the rest of a reveal that etched nothing is owed, and is refunded without a change of state
     if (isMined && order.terms.etching === undefined)
       throw refuses(order, 'refunded, because its reveals have spent the payments');
-    // in the transaction of the state: a refund made in between would go to the customer's address
+    // in the same transaction as the state, because a refund made in between would go to the customer's address
     await setRefundScript(tx, id, script);
     if (isFailed && !isMined) await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
   });
   await wakeOrder(pool, id);
 }
 
-/** The outcome of a request to refund an order, and whether the service still decides. Throws `order_unknown`. */
+/** The outcome of a request to refund an order, and whether the service has yet to decide. Throws `order_unknown`. */
 export async function outcomeOfRefund(
   pool: pg.Pool,
   id: string,
@@ -230,8 +232,8 @@ export async function outcomeOfRefund(
 }
 
 /**
- * Whether a failed order has spent its payments: others took the inscriptions that it should burn, and its reveals are
- * mined.
+ * Whether a failed order has already spent its payments. Its reveals are then mined, but others took the inscriptions
+ * that it should burn.
  */
 const isSpent = async (tx: pg.ClientBase, id: string): Promise<boolean> =>
   (await readTransactions(tx, id)).some(({ kind }) => kind === 'reveal');
@@ -270,7 +272,7 @@ async function known(order: Promise<Order | null>, id: string): Promise<Order> {
   return found;
 }
 
-/** `wish`: the refused action, as in "it cannot be cancelled". */
+/** @param wish the refused action, as in "it cannot be cancelled" */
 const refuses = ({ id, state, expiresAt }: Order, wish: string): AppError => {
   const until =
     state === 'waiting-payment' || state === 'waiting-parent' ? `, until ${expiresAt.toISOString()}` : '';

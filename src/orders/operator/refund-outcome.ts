@@ -5,20 +5,20 @@ import { hexOf } from '#orders/ledger/settlements.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { balancesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 
-/** The outcome of a request to refund an order, for people. */
+/** The outcome of a request to refund an order, in the form that people see. */
 export interface RefundOutcome {
-  /** Stored refunds: a later request does not change their destination. */
+  /** Stored refunds. A later request does not change their destination. */
   readonly made: readonly {
     readonly txid: string;
-    /** Null: the script has no address. */
+    /** null: the script has no address. */
     readonly address: string | null;
     readonly isSent: boolean;
   }[];
-  /** Owed sats that no stored refund spends: they go to the address of this request. */
+  /** Owed sats that no stored refund spends yet. They will go to the address of this request. */
   readonly open: number;
 }
 
-/** Outcome from an order's transactions and ledger. Pure. */
+/** Computes the outcome from an order's transactions and ledger entries. Pure. */
 export function refundOutcome(
   network: NetworkName,
   transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan' | 'sentAt' | 'height'>[],

@@ -6,50 +6,54 @@ import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 export interface Coin {
   /** `<txid>:<vout>` */
   readonly outpoint: string;
-  /** Sats. */
+  /** Value in sats. */
   readonly value: bigint;
   readonly firstSeen: Date;
 }
 
-/** A coin with the height of its block; null: not in a block. */
+/** A coin with the height of its block. `height` null: no block has the coin. */
 interface MinedCoin extends Coin {
   readonly height: Height | null;
 }
 
-/** The costs of an order, which depend on the number of coins that its delivery spends. Sats. */
+/** The costs of an order, in sats. The total depends on the number of coins that the delivery spends. */
 export interface CoinCosts {
-  /** The quoted amount, which pays for one input. */
+  /** The quoted amount. It includes the fee of one input. */
   readonly amount: bigint;
-  /** Costs beyond the quote, found when the delivery was planned. */
+  /** Costs beyond the quote, which were found when the delivery was planned. */
   readonly extraCost: bigint;
   /** Maximum fee of one more input. */
   readonly input: bigint;
-  /** Sats that the service's own outputs can give for inputs and `extraCost`. */
+  /** Sats that the service's own outputs can contribute to inputs and `extraCost`. */
   readonly spare: bigint;
-  /** Maximum number of inputs of the order's transaction, so that nodes relay it. */
+  /** Maximum number of inputs in the order's transaction. Nodes do not relay a transaction with more. */
   readonly inputsMax: number;
-  /** The order asks for certain sats: even a small coin may have them. */
+  /** Whether the order asks for certain sats. If so, even a small coin may have them. */
   readonly wantsSats: boolean;
 }
 
-/** Each needs a walk through the chain. A special sat arrives in one output, and fees in one or two others. */
+/**
+ * Maximum number of coins whose sats are looked up, because each lookup walks through the chain. A special sat usually
+ * arrives in one output, and the fees arrive in one or two others.
+ */
 export const lookedUpMax = 20;
 
 /**
- * Least value of a number of coins together: the amount, and the cost of inputs beyond what the service gives. Each
- * coin raises it by `input` at most, and every selected coin holds more than that: so an added coin is never a loss.
+ * Least total value for a number of coins: the amount, and the cost of inputs beyond the service's contribution. Each
+ * coin raises this value by at most `input`. Every selected coin holds more than `input`, so an added coin is never a
+ * loss.
  */
 const needed = ({ amount, extraCost, input, spare }: CoinCosts, coins: number): bigint =>
   amount + largest(0n, extraCost + BigInt(coins - 1) * input - spare);
 
 /**
- * The coins that pay for an order: as few as possible, the largest first. Null: they do not pay. A coin that costs more
- * than it holds is never selected and stays its owner's, so strangers cannot make a paid order too expensive. If the
- * order wants certain sats: the coins whose sats are looked up, from which `withPlaced` takes those that are needed.
- * Pure.
+ * The coins that pay for an order: as few as possible, the largest first. Returns null if the coins do not pay. A coin
+ * that costs more than it holds is never selected and stays with its owner, so strangers cannot make a paid order too
+ * expensive. If the order wants certain sats, this returns the coins whose sats are looked up; `withPlaced` then takes
+ * the needed ones. Pure.
  *
- * Laws, tested: another coin never turns coins that pay into coins that do not; with `missingSats` more, coins pay;
- * selected coins can be planned.
+ * Laws, tested: one more coin never turns coins that pay into coins that do not; with one more coin of `missingSats`,
+ * the coins pay; selected coins can be planned.
  */
 export function selectCoins<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] | null {
   if (!costs.wantsSats) return fewest(coins.filter(paysForItself(costs)), costs);
@@ -58,8 +62,8 @@ export function selectCoins<C extends Coin>(coins: readonly C[], costs: CoinCost
 }
 
 /**
- * Selects plain coins alone if they pay, else all coins. If the order wants certain sats, the sats decide among all.
- * Pure.
+ * Selects only plain coins if they pay, else from all coins. If the order wants certain sats, it always selects from
+ * all coins. Pure.
  */
 export const selectPlainFirst = <C extends Coin>(
   coins: readonly C[],
@@ -69,16 +73,16 @@ export const selectPlainFirst = <C extends Coin>(
   (costs.wantsSats ? null : selectCoins(coins.filter(isPlain), costs)) ?? selectCoins(coins, costs);
 
 /**
- * Coins in the order of the chain: by block, then by txid and output. A delivery spends them in this order, so the
- * first sat of the earliest coin gets the first inscription, whatever arrives later. Coins without a block are last.
- * Pure.
+ * Coins in the order of the chain: by block, then by txid and output. Coins without a block are last. A delivery spends
+ * coins in this order, so the first sat of the earliest coin gets the first inscription, and coins that arrive later do
+ * not change this. Pure.
  */
 export const inChainOrder = <C extends MinedCoin>(coins: readonly C[]): readonly C[] =>
   coins.toSorted(byChain);
 
 /**
- * Value of one more coin with which the present coins pay for an order: at least what nodes relay, and more than its
- * input costs. Zero: they pay already. Pure.
+ * Value of one more coin that makes the present coins pay for an order. It is at least the dust limit, and more than
+ * the cost of its input. 0: the present coins already pay. Pure.
  */
 export function missingSats(coins: readonly Coin[], costs: CoinCosts): bigint {
   const missing = missingIn(coins, costs, 1);
@@ -87,8 +91,8 @@ export function missingSats(coins: readonly Coin[], costs: CoinCosts): bigint {
 }
 
 /**
- * Value of several more coins together, each above the cost of its input (`costs.input`). Null: a delivery cannot spend
- * that many coins. Pure.
+ * Total value of `count` more coins that make the present coins pay. Each must hold more than the cost of its input
+ * (`costs.input`). Returns null if a delivery cannot spend that many coins. Pure.
  */
 export function missingIn(coins: readonly Coin[], costs: CoinCosts, count: number): bigint | null {
   if (selectCoins(coins, costs) !== null) return 0n;
@@ -100,8 +104,8 @@ export function missingIn(coins: readonly Coin[], costs: CoinCosts, count: numbe
 }
 
 /**
- * The coins of a delivery: first those that were placed by their sats, then as many others as are needed to pay, the
- * largest first. Pure.
+ * The coins of a delivery: first the coins that were chosen for their sats, then as many others as are needed to pay,
+ * the largest first. Pure.
  */
 export function withPlaced<C extends Coin>(
   placed: readonly C[],
@@ -116,15 +120,15 @@ export function withPlaced<C extends Coin>(
   return coins;
 }
 
-/** The cost of a delivery beyond its quote, if these coins were `missing` sats short of its plan. */
+/** The cost of a delivery beyond its quote, if its plan found that these coins are `missing` sats short. */
 export function extraCostOf(coins: readonly Coin[], missing: bigint, costs: CoinCosts): bigint {
   const { amount, input, spare } = costs;
-  // a coin that was placed for its sats, and costs more than it holds, is part of what is missing
+  // a coin that was chosen for its sats, but costs more than it holds, is part of `missing`
   const paying = coins.filter(paysForItself(costs));
   return largest(0n, valueOf(paying) + missing - amount - BigInt(paying.length - 1) * input + spare);
 }
 
-/** The shortest start of the list, sorted by value, that pays; null: none does. */
+/** The fewest coins that pay, the largest first. Returns null if all coins together do not pay. */
 function fewest<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] | null {
   const sorted = coins.toSorted(byValue).slice(0, costs.inputsMax);
   let value = 0n;
@@ -143,19 +147,19 @@ const paysForItself =
   ({ value }: Coin): boolean =>
     value > input;
 
-/** Number of the largest coins that can be selected. */
+/** Maximum number of coins that can be selected. */
 const mostSelected = ({ inputsMax, wantsSats }: CoinCosts): number =>
   wantsSats ? Math.min(inputsMax, largestLookedUp) : inputsMax;
 
 /**
- * Paying coins among those that are looked up. The other half are the oldest coins, so that dust does not displace
- * them.
+ * Maximum number of paying coins among the coins that are looked up. The other half are the oldest coins, so dust
+ * cannot displace them.
  */
 const largestLookedUp = lookedUpMax / 2;
 
 /**
- * The coins whose sats are looked up: the largest, which pay, and then the oldest of all others. Strangers see an
- * address when its first payment is sent, so their dust is younger. Further coins are not looked up.
+ * The coins whose sats are looked up: first the largest paying coins, then the oldest of all others. Strangers see an
+ * address only after its first payment is sent, so their dust is younger. Further coins are not looked up.
  */
 export function lookedUp<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] {
   const paying = coins.filter(paysForItself(costs)).toSorted(byValue).slice(0, largestLookedUp);
@@ -172,7 +176,7 @@ const byChain = (a: MinedCoin, b: MinedCoin): number =>
   compareHeights(a.height, b.height) || compareOutpoints(a.outpoint, b.outpoint);
 const compareHeights = (a: Height | null, b: Height | null): number =>
   a === b ? 0 : a === null || (b !== null && a > b) ? 1 : -1;
-/** Compares outputs of one transaction by their numbers: as text, output 10 would come before output 2. */
+/** Compares outputs of one transaction by their numbers. As texts, output 10 would come before output 2. */
 function compareOutpoints(a: string, b: string): number {
   const [txid = '', vout] = a.split(':');
   const [otherTxid = '', otherVout] = b.split(':');

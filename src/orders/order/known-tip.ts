@@ -4,16 +4,16 @@ import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 
-/** The last block of payments, if the index has it, with its runes. */
+/** The last block that payments have searched. The index also has this block, and the runes in it. */
 export interface KnownTip {
   readonly height: Height;
-  /** The index has later blocks. */
+  /** Whether the index has later blocks, too. */
   readonly isIndexAhead: boolean;
 }
 
 /**
- * The last block of payments; null: the index has fewer blocks or another branch, or runes are unknown. Orders decide
- * about runes only at a block that both have.
+ * The last block that payments have searched. Returns null if the index has fewer blocks or another branch, or if runes
+ * are unknown. Orders decide about runes only at a block that payments and index both have.
  */
 export async function knownTip(tx: pg.ClientBase): Promise<KnownTip | null> {
   const payments = await readPaymentsOffset(tx);

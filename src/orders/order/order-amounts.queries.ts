@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** Sats that orders ask for, by their ids. */
+/** The amounts of orders in sats, by order id. */
 export async function amountsOf(
   client: pg.ClientBase,
   ids: readonly string[],

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { deliveringStates, type OrderState } from './order-machine.ts';
 
-/** States of orders that someone waits for. Finished orders are left out: their number only grows. */
+/** States of orders that someone waits for. Finished orders are not counted, because their number only grows. */
 export const openStates = [
   'waiting-payment',
   'waiting-parent',
@@ -12,13 +12,13 @@ export const openStates = [
   'error',
 ] as const satisfies readonly OrderState[];
 
-/** Numbers of orders in each open state, and of orders with a stuck transaction without a bump. */
+/** Number of orders in each open state, and number of orders with a stuck transaction that has no bump. */
 export interface OrderCounts {
   readonly open: ReadonlyMap<OrderState, number>;
   readonly stuck: number;
 }
 
-/** Reads the index on states: one row for each open order. */
+/** Counts open orders. Reads the index on states: one row for each open order. */
 export async function countOrders(pool: pg.Pool): Promise<OrderCounts> {
   const { rows } = await pool.query<{ state: OrderState; orders: number; stuck: number }>(
     `SELECT state, count(*) AS orders, count(stuck) AS stuck FROM service.orders

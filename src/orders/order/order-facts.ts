@@ -4,29 +4,34 @@ import { unminedCountsMs } from '#payments/unmined-payment.ts';
 import { type Coin, type CoinCosts, selectCoins } from './coin-selection.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 
-/** A payment to an order's address, from the tables of payments. */
+/** A payment to an order's address, read from the tables of payments. */
 export interface OrderPayment extends Coin {
-  /** Null: not in a block. */
+  /** null: not in a block. */
   readonly height: Height | null;
-  /** Neither in a block nor in the mempool. */
+  /** Whether the payment is neither in a block nor in the mempool. */
   readonly isGone: boolean;
-  /** A refund or a return of a deposit spends it: it pays for nothing else. */
+  /** Whether a refund or a return of a deposit spends the payment. If so, it pays for nothing else. */
   readonly isTaken: boolean;
-  /** A stored transaction of the delivery spends it. */
+  /** Whether a stored transaction of the delivery spends the payment. */
   readonly isUsed: boolean;
-  /** The index has an inscription in it, so it is returned whole. False if the order wants certain sats. */
+  /**
+   * Whether the index has an inscription in the output. If so, the output is returned whole. Always false if the order
+   * wants certain sats.
+   */
   readonly isInscribed: boolean;
 }
 
 /**
- * Progress of an order's parents. `missing`: for one of them, nothing that may be it arrived at its deposit in time.
- * `seen`: something did for each. `here`: the index has each of them there, deep enough, or the order has no parents.
+ * Progress of an order's parents. `missing`: at least one parent has no possible output that arrived at its deposit in
+ * time. `seen`: every parent has one. `here`: the index has every parent at its deposit, deep enough, or the order has
+ * no parents.
  */
 export type ParentsProgress = 'missing' | 'seen' | 'here';
 
 /**
- * Progress of an order's rune payment. `missing`: nothing arrived. `part`: too little is credited. `seen`: a payment
- * that may be it waits. `here`: all of it is credited, or the delivery was sent. `over`: it did not arrive in time.
+ * Progress of an order's rune payment. `missing`: nothing arrived. `part`: too little is credited. `seen`: a possible
+ * payment waits to be credited. `here`: all of it is credited, or the delivery was sent. `over`: it did not arrive in
+ * time.
  */
 export type RuneProgress = 'missing' | 'part' | 'seen' | 'here' | 'over';
 
@@ -35,60 +40,67 @@ export interface OrderFacts {
   readonly costs: CoinCosts;
   readonly expiresAt: Date;
   readonly now: Date;
-  /** The last block that was searched for payments; null: none. */
+  /** The last block that was searched for payments. null: no block was searched yet. */
   readonly tip: Height | null;
   /** Confirmations that payments of this amount need. */
   readonly confirmations: number;
   readonly payments: readonly OrderPayment[];
   readonly parents: ParentsProgress;
-  /** Null: its price is sats alone. */
+  /** null: the price is in sats only. */
   readonly rune: RuneProgress | null;
-  /** Something arrived at the deposit of a parent. */
+  /** Whether something arrived at the deposit of a parent. */
   readonly hasDeposits: boolean;
-  /** Its customer has requested the cancellation. */
+  /** Whether the customer has requested the cancellation. */
   readonly isCancelAsked: boolean;
-  /** It failed because its payments did not pay for its transactions: earlier versions left orders in this state. */
+  /**
+   * Whether the order failed because its payments did not pay for its transactions. Only earlier versions left orders
+   * in this state.
+   */
   readonly wasShort: boolean;
-  /** Its price was raised: its customer may take everything back. */
+  /** Whether the price was raised. If so, the customer may take everything back. */
   readonly isRepriced: boolean;
-  /** It was paid once, and its delivery was decided. */
+  /** Whether the order was paid once, and its delivery was decided. */
   readonly wasPaid: boolean;
-  /** The inventory sat that it has reserved is no longer available. */
+  /** Whether the inventory sat that the order has reserved is no longer available. */
   readonly isSatGone: boolean;
-  /** A reveal is stored, and all payments that it spends are present. */
+  /** Whether a reveal is stored, and all payments that the reveal spends are present. */
   readonly hasReveal: boolean;
   /**
-   * The index has the inscriptions of that reveal, deep enough; inscriptions to burn are where their burn sent them.
+   * Whether the index has the inscriptions of the reveal, deep enough. Inscriptions to burn must be where their burn
+   * sent them.
    */
   readonly isRevealed: boolean;
-  /** Another transaction in a block took one of them from its anchor, before its burn was mined. */
+  /** Whether another transaction in a block took an inscription from its anchor before the burn was mined. */
   readonly isAnchorTaken: boolean;
-  /** Its reveal is stored, but may not be mined yet: its commit is not deep enough to etch a name. */
+  /** Whether the reveal is stored, but may not be mined yet because its commit is not deep enough to etch a name. */
   readonly isRevealHeld: boolean;
-  /** It mints, and inscribes nothing. */
+  /** Whether the order mints runes and inscribes nothing. */
   readonly isMinting: boolean;
-  /** Its reveal is in a block, and another transaction has etched the name. */
+  /** Whether the reveal is in a block, but another transaction has etched the name. */
   readonly isNameLost: boolean;
   /**
-   * Its reveals cannot be mined: the miner refused it or did not mine it in time, the sats of all files are gone for
-   * good, its name cannot be etched, or all of its mints were given up.
+   * Whether the reveals cannot be mined. Reasons: the miner refused a reveal or did not mine it in time, the sats of
+   * all files are gone for good, the name cannot be etched, or all mints were given up.
    */
   readonly isUnmined: boolean;
   /**
-   * Refunds and returns of deposits. `sent`: stored, with all outputs that they spend. `deep`: and nothing else
-   * remains. Null: none is stored.
+   * State of the refunds and the returns of deposits. `sent`: they are stored, and all outputs that they spend are
+   * present. `deep`: they are also deep enough, and nothing else remains to refund. null: no refund is stored.
    */
   readonly refund: 'sent' | 'deep' | null;
 }
 
-/** The times that decide whether something counts. */
+/** The times that decide whether a payment or a deposit is in time. */
 export type Times = Pick<OrderFacts, 'expiresAt' | 'now'>;
 
 type PaidFacts = Times & Pick<OrderFacts, 'costs' | 'tip' | 'confirmations' | 'payments' | 'hasReveal'>;
 
-/** Whether payments in time pay for the order: those that are seen, and those that are deep enough. */
+/**
+ * Whether payments in time pay for the order. `isSeen` includes all payments in time; `isDeep` only the ones that are
+ * deep enough.
+ */
 export function paidInTime(facts: PaidFacts): { readonly isSeen: boolean; readonly isDeep: boolean } {
-  // they paid for the reveal when it was made
+  // the payments already paid for the stored reveal
   if (facts.hasReveal)
     return {
       isSeen: true,
@@ -101,15 +113,15 @@ export function paidInTime(facts: PaidFacts): { readonly isSeen: boolean; readon
   };
 }
 
-/** The payments that count and are deep enough: a delivery may spend them. */
+/** The payments that are valid and deep enough. A delivery may spend them. */
 export const countedDeep = (
   facts: Times & Pick<OrderFacts, 'tip' | 'confirmations' | 'payments'>,
 ): readonly OrderPayment[] =>
   facts.payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts));
 
 /**
- * Whether a payment counts: present, first seen in time, and not dust, which nodes do not relay. `selectCoins` decides
- * whether it is spent, and what it is worth. A payment that does not count is the customer's.
+ * Whether a payment is valid: present, first seen in time, and not dust, which nodes do not relay. `selectCoins`
+ * decides whether a valid payment is spent, and its worth. An invalid payment still belongs to the customer.
  */
 export function countsInTime(
   payment: Omit<OrderPayment, keyof Coin | 'isUsed'> & Pick<Coin, 'firstSeen' | 'value'>,
@@ -118,7 +130,7 @@ export function countsInTime(
   return isInTime(payment, times) && payment.value >= p2trDust && !payment.isTaken && !payment.isInscribed;
 }
 
-/** Whether an output is present, was first seen in time, and got a block soon after the end of that time. */
+/** Whether an output is present, was first seen in time, and got a block soon after that time ended. */
 export function isInTime(
   { isGone, firstSeen, height }: Pick<OrderPayment, 'isGone' | 'firstSeen' | 'height'>,
   { expiresAt, now }: Times,
@@ -136,8 +148,8 @@ export function isDeep(
 }
 
 /**
- * The next event of an order in this state, from its facts; null: none. Repeated application ends: each event changes
- * the state, and no two states lead to each other with the same facts (a test tries all). Pure.
+ * The next event of an order in this state, from its facts. null: no event. Repeated application always ends, because
+ * each event changes the state and no two states lead to each other with the same facts (a test tries all). Pure.
  */
 export function nextEvent(state: OrderState, facts: OrderFacts): OrderEvent | null {
   return eventIn[state](facts);
@@ -146,26 +158,29 @@ export function nextEvent(state: OrderState, facts: OrderFacts): OrderEvent | nu
 const holdsAny = ({ payments, hasDeposits }: OrderFacts): boolean =>
   hasDeposits || payments.some(({ isGone }) => !isGone);
 
-/** The amount and the parents are seen: `paid` if all of it is deep. Null: something is missing. */
+/** `paid` if the amount and the parents are deep enough, `seen` if they are only seen. null: something is missing. */
 function paidEvent(facts: OrderFacts): 'paid' | 'seen' | null {
   const paid = paidInTime(facts);
   if (!paid.isSeen || facts.parents === 'missing' || !isRuneSeen(facts)) return null;
   return paid.isDeep && facts.parents === 'here' && isRuneHere(facts) ? 'paid' : 'seen';
 }
 
-/** Whether the order's rune is credited, or it has none. */
+/** Whether the order's rune is credited, or the order needs no rune. */
 export const isRuneHere = ({ rune }: Pick<OrderFacts, 'rune'>): boolean => rune === null || rune === 'here';
 
 const isRuneSeen = (facts: Pick<OrderFacts, 'rune'>): boolean => isRuneHere(facts) || facts.rune === 'seen';
 
-/** The time of a price in a rune ends with its token order, which knows of payments that became known late. */
+/**
+ * Whether a price in a rune can still be paid. Its token order decides when the time ends, because that order also
+ * knows payments that became known late.
+ */
 const isRuneOpen = ({ rune }: OrderFacts): boolean => rune !== null && rune !== 'over';
 
-/** Whether nothing of the rune arrived: after a cancellation it would stay with the creator. */
+/** Whether nothing of the rune arrived. If something arrived, a cancellation would leave it with the creator. */
 const isRuneMissing = ({ rune }: OrderFacts): boolean =>
   rune === null || rune === 'missing' || rune === 'over';
 
-/** The event for the stored transactions of a paid order. */
+/** The event that follows if a paid order has stored transactions. */
 function plannedEvent({
   hasReveal,
   isRevealHeld,
@@ -176,7 +191,7 @@ function plannedEvent({
   return isRevealHeld ? 'committed' : 'planned';
 }
 
-/** The event of an order that waits and gets nothing. */
+/** The event of an order that waits for money and gets none. */
 function unpaidEvent(facts: OrderFacts): OrderEvent | null {
   if (facts.isCancelAsked && isRuneMissing(facts) && (facts.isRepriced || !holdsAny(facts)))
     return 'cancelled';
@@ -186,7 +201,7 @@ function unpaidEvent(facts: OrderFacts): OrderEvent | null {
   return holdsAny(facts) ? 'owing' : 'timeout';
 }
 
-/** Events of each state from the facts, the most decisive first. */
+/** Events of each state, computed from the facts. The most decisive event is checked first. */
 const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | null>> = {
   'waiting-payment': (facts) =>
     paidEvent(facts) ?? (facts.parents === 'missing' ? 'parentless' : unpaidEvent(facts)),
@@ -205,7 +220,7 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
     return lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null);
   },
   queued: (facts) => {
-    // a payment that its reveal spends is gone: the remaining ones pay for another reveal
+    // a payment that the reveal spends is gone, so the remaining payments must pay for another reveal
     if (!facts.hasReveal) return lostPayment(facts) ?? 'unpaid';
     if (facts.isAnchorTaken || facts.isNameLost) return lostPayment(facts) ?? 'failed';
     if (facts.isUnmined) return lostPayment(facts) ?? 'unmined';
@@ -217,12 +232,12 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   },
   expired: (facts) => {
     const payment = facts.isCancelAsked ? null : paidEvent(facts);
-    // it was paid in time, but this became known late, or a reorganisation had removed the payment for a while
+    // the order was paid in time, but this became known late, or a reorganisation had removed the payment for a while
     return payment ?? (holdsAny(facts) ? 'owing' : null);
   },
   cancelled: (facts) => (holdsAny(facts) ? 'owing' : null),
   'waiting-refund': (facts) => {
-    // its reveals are given up before its refund is looked at
+    // the reveals must be given up before the refund is examined
     if (facts.hasReveal && facts.isUnmined) return null;
     if (isBackInDelivery(facts)) return plannedEvent(facts);
     if (facts.refund === 'deep') return 'refunded';
@@ -236,20 +251,23 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
 };
 
 /**
- * An order that waits for its refund was paid in time after all, and nothing is refunded yet: a payment in time became
- * known late, while there was a stranger's dust.
+ * The event if an order that waits for its refund was paid in time after all, and nothing is refunded yet. This happens
+ * if a stranger's dust arrived, and a payment in time became known late.
  */
 export const paidAfterAll = (facts: OrderFacts): 'paid' | 'seen' | null =>
   facts.wasPaid || facts.isCancelAsked || facts.isRepriced || facts.refund !== null ? null : paidEvent(facts);
 
 /**
- * A reveal that was given up is in a block: it counts again, and nothing else can spend its payments. Or a
- * reorganisation returned an inscription that another transaction took.
+ * Whether the delivery is active again. Either a block has a reveal that was given up, so nothing else can spend its
+ * payments. Or a reorganisation returned an inscription that another transaction took.
  */
 const isBackInDelivery = (facts: OrderFacts): boolean =>
   facts.hasReveal && !facts.isAnchorTaken && !facts.isUnmined && lostPayment(facts) === null;
 
-/** The event after a reorganisation removed a payment of a paid order, or with `seen` of one whose payment was seen. */
+/**
+ * The event after a reorganisation removed a payment. `needed` is `paid` for a paid order, and `seen` for an order
+ * whose payment was only seen.
+ */
 function lostPayment(facts: OrderFacts, needed: 'paid' | 'seen' = 'paid'): OrderEvent | null {
   if (!paidInTime(facts).isSeen || !isRuneSeen(facts)) return 'gone';
   if (facts.parents === 'missing') return 'parentless';

@@ -1,8 +1,8 @@
 /**
- * The states of orders in answers (client-compat of the public interface; docs/orders-api.md, "States"). `prep`: paid,
- * but its reveal is not stored yet. `waiting-reveal`: its reveal is stored, and is sent once its commit is deep enough
- * to etch a name. `waiting-rune-balance`: its mints are stored, and are being broadcast or mined. `queued`: its reveal
- * is stored, and is being broadcast or mined.
+ * The states of orders in answers (client-compat of the public interface; docs/orders-api.md, "States"). `prep`: the
+ * order is paid, but its reveal is not stored yet. `waiting-reveal`: the reveal is stored, and is sent once its commit
+ * is deep enough to etch a name. `waiting-rune-balance`: the mints are stored, and are being broadcast or mined.
+ * `queued`: the reveal is stored, and is being broadcast or mined.
  */
 export const orderStates = [
   'waiting-payment',
@@ -24,24 +24,24 @@ export type OrderState = (typeof orderStates)[number];
 /**
  * Events of an order.
  *
- * - `seen`: the amount and its parents are in the mempool or a block.
- * - `gone`: the amount is no longer there, or is found to be too little.
- * - `parentless`: a parent is not there.
+ * - `seen`: the amount and the parents are in the mempool or a block.
+ * - `gone`: the amount is no longer present, or is found to be too little.
+ * - `parentless`: a parent is missing.
  * - `arrived`: all parents were seen at their deposits.
- * - `paid`: the amount and the parents are there in time, as deep as the policy asks.
- * - `repriced`: they came late, and after a rise of fees the difference is charged.
+ * - `paid`: the amount and the parents arrived in time, and are as deep as the policy requires.
+ * - `repriced`: the amount or a parent came late, and after a rise of fees the difference is charged.
  * - `unpaid`: a reorganisation removed the amount or a parent.
  * - `timeout`: the time to pay is over, or the sat of the order is gone.
- * - `planned`: its reveal is signed and stored.
- * - `committed`: the same, but the reveal waits for the depth of its commit.
- * - `minting`: its mints are signed and stored.
- * - `revealed`: the index has its inscriptions, or blocks decided about all of its mints, deep enough.
- * - `undone`: a reorganisation removed them.
+ * - `planned`: the reveal is signed and stored.
+ * - `committed`: the reveal is signed and stored, but waits for the depth of its commit.
+ * - `minting`: the mints are signed and stored.
+ * - `revealed`: the index has the inscriptions deep enough, or blocks decided about all mints, deep enough.
+ * - `undone`: a reorganisation removed the inscriptions or mints.
  * - `owing`: there is money that no delivery uses.
- * - `cancelled`: its customer or the operator cancelled it.
- * - `failed`: its reveal cannot be made or mined.
- * - `unmined`: a miner refused its reveal, or no block had it in time; or the sats of all its files are gone; or
- *   another transaction has the name that it etches.
+ * - `cancelled`: the customer or the operator cancelled the order.
+ * - `failed`: the reveal cannot be made or mined.
+ * - `unmined`: the miner refused the reveal, or no block had it in time; or the sats of all files are gone; or another
+ * transaction has the name that the order etches.
  * - `retried`, `refunding`: requests of the operator.
  * - `refunded`: everything that was owed is refunded, deep enough.
  */
@@ -75,11 +75,11 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     seen: 'waiting-confirmation',
     parentless: 'waiting-parent',
     paid: 'prep',
-    // the customer gets a message, and pays the difference or cancels
+    // the customer gets a message, and then pays the difference or cancels
     repriced: 'waiting-payment',
     timeout: 'expired',
     cancelled: 'cancelled',
-    // too little at the end of its time, or late
+    // too little arrived before the time ended, or the payment is late
     owing: 'waiting-refund',
   },
   'waiting-parent': {
@@ -102,7 +102,7 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     planned: 'queued',
     committed: 'waiting-reveal',
     minting: 'waiting-rune-balance',
-    // its payments have no sat that the order allows, or its name is taken
+    // the payments have no sat that the order allows, or the name is taken
     owing: 'waiting-refund',
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
@@ -114,9 +114,9 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
-    // the outputs of its commit are refunded
+    // the commit's outputs are refunded
     unmined: 'waiting-refund',
-    // by the operator, while its commit is in no mempool and no block
+    // requested by the operator, while the commit is in no mempool and no block
     refunding: 'waiting-refund',
   },
   'waiting-rune-balance': {
@@ -124,21 +124,21 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
-    // the outputs of its commit are refunded
+    // the commit's outputs are refunded
     unmined: 'waiting-refund',
-    // by the operator, while its transactions are in no mempool and no block
+    // requested by the operator, while the transactions are in no mempool and no block
     refunding: 'waiting-refund',
   },
   queued: {
     revealed: 'completed',
-    // its payment lost its block: another reveal is planned once the payment is back
+    // the payment lost its block, so another reveal is planned once the payment is back
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
     failed: 'error',
-    // the outputs of its commit are refunded
+    // the commit's outputs are refunded
     unmined: 'waiting-refund',
-    // by the operator, while its transactions are in no mempool and no block
+    // requested by the operator, while the transactions are in no mempool and no block
     refunding: 'waiting-refund',
   },
   completed: { undone: 'queued', minting: 'waiting-rune-balance' },
@@ -152,19 +152,19 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
   cancelled: { owing: 'waiting-refund' },
   'waiting-refund': {
     refunded: 'refunded',
-    // it was paid in time, and this became known late
+    // the order was paid in time, but this became known late
     seen: 'waiting-confirmation',
     paid: 'prep',
     repriced: 'waiting-payment',
-    // the payment was replaced or evicted before it was mined: nothing is owed
+    // the payment was replaced or evicted before it was mined, so nothing is owed
     gone: 'expired',
-    // a block has the reveal that was no longer sent, so the refund of the same money can never be mined
+    // a block has the reveal that was no longer broadcast, so the refund of the same money can never be mined
     planned: 'queued',
     committed: 'waiting-reveal',
     minting: 'waiting-rune-balance',
   },
   refunded: { owing: 'waiting-refund', undone: 'waiting-refund' },
-  // `gone`: the payments do not pay for its transactions; more payments may
+  // `gone`: the payments do not pay for the transactions, but further payments may
   error: {
     retried: 'prep',
     gone: 'waiting-payment',
@@ -186,7 +186,7 @@ export const deliveringStates = [
 export const isDelivering = (state: OrderState): boolean =>
   deliveringStates.some((delivering) => delivering === state);
 
-/** The state after an event; null: the state refuses it. Pure. */
+/** The state after an event. Returns null if the state refuses the event. Pure. */
 export function nextState(state: OrderState, event: OrderEvent): OrderState | null {
   return transitions[state][event] ?? null;
 }

@@ -4,8 +4,8 @@ import type { Order } from './order.store.ts';
 import type { StoredRepricing } from './order-request.ts';
 
 /**
- * Stores the fee estimate when an order is paid: bumps pay only for the rise of fees since then. Null: the node has no
- * estimate.
+ * Stores the fee estimate when an order is paid, because bumps pay only for the rise of fees since then. `estimate`
+ * null: the node has no estimate.
  */
 export async function noteEstimateAtPayment(
   tx: pg.ClientBase,
@@ -18,7 +18,7 @@ export async function noteEstimateAtPayment(
   ]);
 }
 
-/** Accepts the price of an order that was complete at this time. */
+/** Stores that an order keeps its price, because it was complete at this time. */
 export async function keepPrice(tx: pg.ClientBase, id: string, completedAt: Date): Promise<void> {
   await tx.query('UPDATE service.orders SET price_kept_at = $2 WHERE id = $1', [id, completedAt]);
 }
@@ -52,13 +52,14 @@ export async function noteExtraCost(tx: pg.ClientBase, id: string, sats: bigint)
 const refusal = 'The node refuses transaction ';
 
 /**
- * Whether an order's error is a refusal that `noteRefusal` stored: it is outdated once the transaction is in a block.
+ * Whether an order's error is a refusal that `noteRefusal` stored. Such an error is outdated once the transaction is in
+ * a block.
  */
 export const isRefusal = (error: string): boolean => error.startsWith(refusal);
 
 /**
- * Stores why the node never takes a transaction of an order under way; null: it takes it, or will, so the error is
- * cleared.
+ * Stores the reason why the node never accepts a transaction of an active order. `reason` null: the node accepts the
+ * transaction, or will accept it, so the error is cleared.
  */
 export async function noteRefusal(
   client: pg.ClientBase,
@@ -76,8 +77,8 @@ export async function noteRefusal(
 }
 
 /**
- * Stores why a stored delivery is not delivered whole: an inventory sat that it needs is missing, or mints cannot be
- * executed. Null: it is delivered whole, so the error is cleared.
+ * Stores the reason why a stored delivery is incomplete: an inventory sat is missing, or mints cannot be executed.
+ * `why` null: the delivery is complete, so the error is cleared.
  */
 export async function noteMissing(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
   await tx.query(
@@ -88,6 +89,6 @@ export async function noteMissing(tx: pg.ClientBase, id: string, why: string | n
   );
 }
 
-/** Starts of these reasons. */
+/** Prefixes of the reasons that `noteMissing` stores. */
 export const missingSat = 'A sat of the inventory is missing: ';
 export const missingMints = 'Mints are missing: ';

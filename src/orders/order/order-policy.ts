@@ -1,17 +1,19 @@
 export interface OrderPolicy {
-  /** Confirmations of payments, each from an amount on, ascending. */
+  /** Confirmations that a payment needs, by the least amount (`from`) of each step, ascending. */
   readonly confirmations: readonly { readonly from: bigint; readonly confirmations: number }[];
-  /** Confirmations of reveals that complete an order. */
+  /** Confirmations that a reveal needs before its order is complete. */
   readonly finalConfirmations: number;
 }
 
-/** The confirmations of the highest step at or below an amount; at least 1: unconfirmed money is never spent. */
+/**
+ * The confirmations of the highest step at or below an amount. At least 1, because unconfirmed money is never spent.
+ */
 export function confirmationsFor({ confirmations }: OrderPolicy, amount: bigint): number {
   const step = confirmations.findLast(({ from }) => from <= amount);
   return Math.max(1, step?.confirmations ?? 1);
 }
 
-/** Reads `sats:confirmations,…`; null if the amounts are not ascending. */
+/** Reads `sats:confirmations,…`. Returns null if the amounts are not ascending. */
 export function parseConfirmations(text: string): OrderPolicy['confirmations'] | null {
   const steps = text.split(',').map((part) => {
     const [from = '', confirmations = ''] = part.split(':');

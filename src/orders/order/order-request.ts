@@ -1,8 +1,8 @@
-/** The customer's request without contents, as answers show it: absent fields are null. */
+/** The customer's request without contents, in the form that answers show. Absent fields are null. */
 export interface OrderRequest {
   /** Number of inscriptions. */
   readonly count: number;
-  /** The fee as it was sent: a number or a numeric text. */
+  /** The fee in the form that the customer sent: a number or a numeric text. */
   readonly fee: number | string;
   readonly postage: number;
   readonly receiveAddress: string | readonly string[] | null;
@@ -10,14 +10,14 @@ export interface OrderRequest {
   readonly parents: readonly object[] | null;
   readonly inscriptionIdPrefix: string | null;
   readonly allowedSatributes: readonly string[] | null;
-  /** The inventory type of its sat; absent: a sat of the payment. Managed orders have it as it was sent. */
+  /** The inventory type of the sat. Absent: a sat of the payment. In managed orders, the value is stored unchanged. */
   readonly rareSats?: string | number | null;
-  /** Shown as they were sent; absent: the order is not managed. */
+  /** Shown unchanged. Absent: the order is not managed. */
   readonly compress?: boolean | string | number | null;
   readonly batchMode?: string | number | null;
   readonly additionalFee: number | null;
   readonly referral: string | null;
-  /** The collection whose items its files are, with their numbers; absent: none. */
+  /** The collection whose items are the files, with the item numbers. Absent: the order is not for a collection. */
   readonly collection?: {
     readonly id: string;
     readonly count: number;
@@ -32,9 +32,9 @@ export interface OrderRequest {
 }
 
 /**
- * Sats that the service earns by an order: its fees without postage and the shares of others. Pure.
+ * Sats that the service earns by an order: its fees without postage and without the shares of others. Pure.
  *
- * @param postages outputs for its receivers: of inscriptions, and of a premine
+ * @param postages number of outputs for the order's receivers: of inscriptions, and of a premine
  */
 export const earnedBy = (
   {
@@ -50,48 +50,51 @@ export const earnedBy = (
   BigInt(postage + (creator?.price ?? 0)) * BigInt(postages) -
   BigInt(additionalFeeCharged + referralFee);
 
-/** The quoted cost of an order. Sats. */
+/** The quoted cost of an order, in sats. */
 export interface StoredQuote {
   readonly chainFee: number;
   readonly serviceFee: number;
   readonly baseFee: number;
   /** Fee of an order with an inventory sat. */
   readonly rareSatsFee?: number;
-  /** Sats for the service, for each item of a collection; absent: not for a collection. */
+  /** Fee of the service for each item of a collection, in sats. Absent: the order is not for a collection. */
   readonly collectionServiceFee?: number;
-  /** Sats for the creator of a collection, for each item, and the creator's address; absent: none. */
+  /**
+   * Price of the creator of a collection for each item in sats, and the creator's address. Absent: no creator is paid.
+   */
   readonly creator?: { readonly address: string; readonly price: number };
   /**
-   * Part of `serviceFee` for a managed order: the whole, and the least part, by which outputs are chosen; absent: none.
+   * Part of `serviceFee` for the size of a managed order: the whole part, and the least part, by which outputs are
+   * chosen. Absent: no such part.
    */
   readonly sizeFees?: { readonly least: number; readonly all: number };
   readonly additionalFeeCharged: number;
-  /** Part of the base fee that the referral gets when the order is delivered; absent: none. */
+  /** Part of the base fee that the referral gets when the order is delivered. Absent: no referral. */
   readonly referralFee?: number;
   readonly postage: number;
   readonly amount: number;
   /**
-   * Fee estimate for being mined soon, when the order was created, in sats for 1,000 virtual bytes; absent: unknown.
+   * Fee estimate for being mined soon at the creation of the order, in sats per 1,000 virtual bytes. Absent: unknown.
    */
   readonly feeEstimate?: number;
-  /** Time until which the price is held, in ms; absent: for ever, as in orders of earlier versions. */
+  /** Time until which the price is held, in ms. Absent: held forever, as in orders of earlier versions. */
   readonly heldUntil?: number;
-  /** The amount in US dollars when the order was created; absent: no rate was known, or the order is not managed. */
+  /** The amount in US dollars at the creation of the order. Absent: no rate was known, or the order is not managed. */
   readonly fiatValue?: number;
 }
 
-/** A higher price after a late payment. Rates are sats for 1,000 virtual bytes, amounts sats, times ms. */
+/** A higher price after a late payment. Rates are in sats per 1,000 virtual bytes, amounts in sats, times in ms. */
 export interface StoredRepricing {
   readonly at: number;
-  /** Time until which the difference can be paid. */
+  /** Time until which the customer can pay the difference. */
   readonly until: number;
-  /** Amount of the order before. */
+  /** Amount of the order before the rise. */
   readonly before: number;
-  /** Difference that is charged. */
+  /** Difference that the customer must pay. */
   readonly amount: number;
-  /** Estimates for the old price, and at the late payment. */
+  /** Estimate for the old price, and estimate at the late payment. */
   readonly fromEstimate: number;
   readonly toEstimate: number;
-  /** Rate that the transactions of the order pay now. */
+  /** Fee rate that the order's transactions pay now. */
   readonly feeRate: number;
 }

@@ -23,22 +23,30 @@ export type OrderTransactionKind = Exclude<WalletTransactionKind, 'bump' | 'payo
 export interface OrderTransaction {
   readonly txid: Txid;
   readonly kind: OrderTransactionKind;
-  /** Number among transactions of its kind: reveals in the order of their files. A burn has that of its reveal. */
+  /**
+   * Number among the transactions of the same kind. Reveals are numbered in the order of their files. A burn has the
+   * number of its reveal.
+   */
   readonly index: number;
   /** Number of files that a reveal inscribes, or that a burn burns. */
   readonly files: number;
   readonly plan: StoredPlan;
   readonly fee: number;
-  /** Height of a refund or return, once it is so deep that its outputs are no longer watched. */
+  /**
+   * Height of a refund or return that is deep enough to stop watching its outputs. null: its outputs are still watched.
+   */
   readonly height: Height | null;
   readonly madeAt: Date;
   readonly sentAt: Date | null;
   readonly refusal: string | null;
-  /** A mined mint that minted nothing, as a look at its order found. Absent: no, or not examined. */
+  /** Whether an examination of the order found a mined mint that minted nothing. Absent: no, or not examined. */
   readonly isFailed?: boolean;
 }
 
-/** Order of transactions: each after the ones of its order that it spends, and a burn right after its reveal. */
+/**
+ * SQL: sorts transactions of an order. Each comes after the transactions that it spends, and a burn comes right after
+ * its reveal.
+ */
 const inOrder = `t.made_at, CASE t.kind WHEN 'commit' THEN 0 WHEN 'reveal' THEN 1 WHEN 'burn' THEN 1 ELSE 2 END,
   t.index, t.kind = 'burn'`;
 
@@ -71,7 +79,7 @@ export async function readTransactions(
   }));
 }
 
-/** Commits and reveals of an order, superseded ones too: others may have them. */
+/** Commits and reveals of an order. Superseded ones are included, because others may still have them. */
 export async function readDeliveries(
   client: pg.ClientBase,
   id: string,
@@ -86,8 +94,9 @@ export async function readDeliveries(
 }
 
 /**
- * Restores superseded transactions of an order that are in a block: others may have sent them. They are final, so
- * transactions with the same inputs are superseded; orders that give way are looked at.
+ * Restores superseded transactions of an order that are in a block, because others may have sent them. Mined
+ * transactions are final, so transactions with the same inputs are superseded. Orders that lose a transaction this way
+ * are examined again.
  */
 export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<void> {
   const all = await readIfSuperseded(tx, orderId);
@@ -110,14 +119,14 @@ export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<v
   await lookSoon(tx, [...ended, ...gaveWay, ...(await settleBumps(tx))]);
 }
 
-/** Supersedes transactions of orders. Orders that give way to mined ones are looked at. */
+/** Supersedes transactions of orders. Orders that give way to mined transactions are examined again. */
 export async function supersedeOfOrders(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
   await lookSoon(tx, await supersede(tx, txids));
 }
 
 /**
- * Settles bumps after payments have changed, and returns the orders that give way to mined ones. These are looked at,
- * also by the next process if this one is killed.
+ * Settles bumps after payments have changed, and returns the orders that give way to mined transactions. These orders
+ * are examined again, even if this process is killed.
  */
 export async function settleBumpsOfOrders(tx: pg.ClientBase): Promise<readonly string[]> {
   const gaveWay = await settleBumps(tx);
@@ -125,7 +134,7 @@ export async function settleBumpsOfOrders(tx: pg.ClientBase): Promise<readonly s
   return gaveWay;
 }
 
-/** Adds the other reveals of a mined commit, and the burns of all of these: they can be mined again. */
+/** Adds the other reveals of a mined commit, and the burns of all these reveals, because they can be mined again. */
 function withWhatTheyBring(
   all: readonly KnownTransaction[],
   mined: ReadonlySet<string>,
@@ -143,17 +152,17 @@ function withWhatTheyBring(
 }
 
 interface KnownTransaction extends SpendingTransaction {
-  /** Txid as people see it. */
+  /** Txid in display order, in hex. */
   readonly id: string;
   readonly kind: OrderTransactionKind;
   readonly isSuperseded: boolean;
-  /** The index or the payments have it in a block. */
+  /** Whether the index or the payments have the transaction in a block. */
   readonly isMined: boolean;
 }
 
 const outpointsOf = ({ plan }: KnownTransaction): string[] => plan.inputs.map(({ outpoint }) => outpoint);
 
-/** All transactions of an order if at least one is superseded; else empty. */
+/** All transactions of an order if at least one is superseded, else an empty list. */
 async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<KnownTransaction[]> {
   const { rows } = await tx.query<{
     txid: Buffer;
@@ -182,12 +191,12 @@ async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<Kno
   }));
 }
 
-/** Txids of mined transactions, and of the ones that they spend, which are mined, too. */
+/** Txids of mined transactions, and of the transactions that they spend, because those must also be mined. */
 function minedAmong(all: readonly KnownTransaction[]): ReadonlySet<string> {
   const byId = new Map(all.map((each) => [each.id, each]));
   const mined = new Set(all.filter(({ isMined }) => isMined).map(({ id }) => id));
   for (const id of mined) {
-    // iteration of a set includes what is added during it
+    // the iteration of a set includes members that are added during the iteration
     for (const { outpoint } of byId.get(id)?.plan.inputs ?? []) {
       if (byId.has(shownTxidOf(outpoint))) mined.add(shownTxidOf(outpoint));
     }
@@ -195,7 +204,7 @@ function minedAmong(all: readonly KnownTransaction[]): ReadonlySet<string> {
   return mined;
 }
 
-/** A transaction that is not in a block, as far as is known. */
+/** A transaction that is not known to be in a block. */
 export interface WaitingTransaction
   extends Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'sentAt' | 'refusal'> {
   readonly orderId: string;
@@ -203,8 +212,9 @@ export interface WaitingTransaction
 }
 
 /**
- * New transactions of these orders, with their sent and unmined ones on which the new ones may depend. Null: the needed
- * transactions of all orders that may be unmined. The oldest first; each after the ones of its order that it spends.
+ * Transactions to send, the oldest first; each comes after the transactions of its order that it spends. With
+ * `orderIds`: new transactions of these orders, and the sent but unmined transactions on which the new ones may depend.
+ * `orderIds` null: the needed transactions of all orders that may be unmined.
  */
 export async function transactionsToSend(
   client: pg.ClientBase,
@@ -240,7 +250,8 @@ const waiting =
   't.txid, t.order_id, t.kind, t.index, t.plan, octet_length(t.bytes) AS bytes, t.sent_at, t.refusal';
 const isNew = (table: string): string =>
   `${table}.superseded_at IS NULL AND ${table}.sent_at IS NULL AND ${table}.refusal IS NULL`;
-// sent transactions take places in the cluster: without them, new ones would fill the last place
+// sent transactions are included, because they occupy the cluster: without them, the new ones would fill its last free
+// position
 const newToSend = `SELECT ${waiting} FROM service.wallet_transactions AS t
   WHERE t.order_id = ANY($1::uuid[]) AND NOT ${isKeptFromNode('t')} AND NOT ${isHeldReveal('t')} AND NOT ${isHeldMint('t')}
     AND (${isNew('t')}
@@ -249,8 +260,8 @@ const newToSend = `SELECT ${waiting} FROM service.wallet_transactions AS t
             AND EXISTS (SELECT FROM service.wallet_transactions AS new
                          WHERE new.order_id = t.order_id AND ${isNew('new')}))
   ORDER BY ${inOrder}`;
-// whatever their age, because no one else sends what orders wait for; the index wallet_transactions_watched has refunds
-// and returns that are not deep in blocks
+// regardless of age, because no one else sends the transactions that orders wait for; the index
+// wallet_transactions_watched contains refunds and returns that are not deep in blocks
 const allToSend = `SELECT txid, order_id, kind, index, plan, bytes, sent_at, refusal FROM (
     SELECT ${waiting}, t.made_at
       FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id

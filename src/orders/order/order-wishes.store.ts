@@ -3,18 +3,20 @@ import type pg from 'pg';
 /** NOTIFY channel for requests about orders. */
 export const ordersChannel = 'satscribe_orders';
 
-/** Wakes the process with the seed, which processes orders. In a transaction, it is woken at the commit. */
+/**
+ * Wakes the process with the seed, which processes orders. Inside a transaction, the process is woken at the commit.
+ */
 export async function wakeOrders(client: pg.Pool | pg.ClientBase): Promise<void> {
   await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
 }
 
-/** Has an order looked at now. */
+/** Makes an order due now. */
 export async function wakeOrder(client: pg.Pool | pg.ClientBase, id: string): Promise<void> {
   await client.query('UPDATE service.orders SET look_at = now() WHERE id = $1', [id]);
   await wakeOrders(client);
 }
 
-/** Stores that the customer wants to cancel an order, for the process with the seed. */
+/** Stores a customer's request to cancel an order, for the process with the seed. */
 export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
   await client.query('UPDATE service.orders SET cancel_asked_at = now(), look_at = now() WHERE id = $1', [
     id,
@@ -22,7 +24,7 @@ export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
   await wakeOrders(client);
 }
 
-/** Stores that the operator wants to refund an order with stored transactions, for the process with the node. */
+/** Stores the operator's request to refund an order with stored transactions, for the process with the node. */
 export async function askForRefund(tx: pg.ClientBase, id: string, script: Uint8Array): Promise<void> {
   await tx.query(
     'UPDATE service.orders SET refund_asked_at = now(), refund_asked_script = $2 WHERE id = $1',
@@ -30,7 +32,7 @@ export async function askForRefund(tx: pg.ClientBase, id: string, script: Uint8A
   );
 }
 
-/** Orders with a requested refund. */
+/** Orders with a requested refund, the oldest request first. */
 export async function refundWishes(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'SELECT id FROM service.orders WHERE refund_asked_at IS NOT NULL ORDER BY refund_asked_at',
@@ -38,7 +40,10 @@ export async function refundWishes(client: pg.ClientBase): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Deletes a refused request for a refund. `error` is the reason for the operator; null: the request is obsolete. */
+/**
+ * Deletes a refused request for a refund. `error` is the reason that the operator sees. `error` null: the request is
+ * obsolete.
+ */
 export async function forgetRefundWish(tx: pg.ClientBase, id: string, error: string | null): Promise<void> {
   await tx.query(
     `UPDATE service.orders
@@ -47,7 +52,7 @@ export async function forgetRefundWish(tx: pg.ClientBase, id: string, error: str
   );
 }
 
-/** Grants a requested refund: from now on the order is refunded to the requested script. */
+/** Grants a requested refund. From now on the order is refunded to the requested script. */
 export async function grantRefundWish(tx: pg.ClientBase, id: string): Promise<void> {
   await tx.query(
     `UPDATE service.orders

@@ -12,22 +12,25 @@ import type { OrderEvent, OrderState } from './order-machine.ts';
 import type { OrderRequest, StoredQuote, StoredRepricing } from './order-request.ts';
 import type { StoredTerms } from './stored-terms.ts';
 
-/** An order as it is stored (docs/schema.md). */
+/** A stored order (docs/schema.md). */
 export interface Order {
   readonly id: string;
   readonly kind: OrderKind;
   readonly state: OrderState;
-  /** Grows with each change of state. */
+  /** Grows with each change of the state. */
   readonly step: number;
   readonly keyIndex: number;
   /** Index in the wallet's branch for the service's own outputs. */
   readonly ownIndex: number;
   readonly script: Buffer;
   readonly address: string;
-  /** `direct`: the only reveal spends the payment. `wallet`: a commit spends it, and the reveals spend the commit. */
+  /**
+   * `direct`: the only reveal spends the payment. `wallet`: a commit spends the payment, and the reveals spend the
+   * commit.
+   */
   readonly paidTo: 'direct' | 'wallet';
   readonly amount: bigint;
-  /** Costs beyond the quote, found when its delivery was planned. Sats. */
+  /** Costs beyond the quote in sats, which were found when the delivery was planned. */
   readonly extraCost: bigint;
   readonly quote: StoredQuote;
   readonly request: OrderRequest;
@@ -37,24 +40,24 @@ export interface Order {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly paidAt: Date | null;
-  /** Fee estimate at its payment, in sats for 1,000 virtual bytes; null: unknown. */
+  /** Fee estimate at the payment of the order, in sats per 1,000 virtual bytes. null: unknown. */
   readonly paidEstimate: bigint | null;
   readonly completedAt: Date | null;
-  /** Time at which the order was complete with the accepted price; null: it has not been complete. */
+  /** Time at which the order was complete with the accepted price. null: the order has not been complete. */
   readonly priceKeptAt: Date | null;
-  /** Null: it still has the price of its creation. */
+  /** null: the order still has its original price. */
   readonly repriced: StoredRepricing | null;
   readonly isCancelAsked: boolean;
   readonly error: string | null;
-  /** Why a stuck transaction of it has no bump; null: nothing is stuck. */
+  /** The reason why a stuck transaction of the order has no bump. null: nothing is stuck. */
   readonly stuck: string | null;
-  /** Its leaves were deleted, because it was unpaid: it can only be refunded. */
+  /** Whether the order's leaves were deleted, because it was unpaid. Such an order can only be refunded. */
   readonly areLeavesDeleted: boolean;
-  /** Hash of the deleted leaf in its address; null: not deleted, or its address has no leaf. */
+  /** Hash of the deleted leaf in the address. null: the leaf is not deleted, or the address has no leaf. */
   readonly leafHash: Buffer | null;
 }
 
-/** Fields that a creation stores. */
+/** Fields of an order that are stored at its creation. */
 export interface NewOrder
   extends Pick<
     Order,
@@ -73,17 +76,17 @@ export interface NewOrder
   > {
   readonly script: Uint8Array;
   readonly refundScript: Uint8Array | null;
-  /** One for each reveal. */
+  /** One leaf for each reveal. */
   readonly leaves: readonly Uint8Array[];
   readonly files: readonly NewOrderFile[];
 }
 
 export interface NewOrderFile {
-  /** Hash of the content that the customer sent; null: a delegate without a file. */
+  /** Hash of the content that the customer sent. null: a delegate without a file. */
   readonly sha256: Uint8Array | null;
   readonly mediaType: string | null;
   readonly s3Key: string | null;
-  /** Fields of answers, without its progress. */
+  /** Fields of the file in answers, without its progress. */
   readonly shown: object;
 }
 
@@ -161,13 +164,13 @@ const orderOf = (row: Row): Order => ({
 });
 
 /**
- * Stores a new order in the state `waiting-payment`, with its files and leaves: in one statement, unless its leaves are
- * long. Returns the time of its creation.
+ * Stores a new order in the state `waiting-payment`, with its files and leaves. Short leaves are stored in the same
+ * statement, long ones in further statements. Returns the time of the creation.
  */
 export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<Date> {
   const [first = [], ...others] = partsOf(order.leaves);
   const { rows } = await tx.query<{ created_at: Date }>({
-    // prepared once on each connection: planning takes longer than the execution
+    // prepared once on each connection, because planning takes longer than the execution
     name: 'insert order',
     text: `WITH made AS (
       INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request,
@@ -218,11 +221,15 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<D
   return row.created_at;
 }
 
-/** Bytes of leaves in one statement: an order has up to 50 MB of them, and this many block the event loop for 4 ms. */
+/**
+ * Maximum number of leaf bytes in one statement. An order has up to 50 MB of leaves, and this number of bytes blocks
+ * the event loop for 4 ms.
+ */
 const leafBytesAtOnce = 1_000_000;
 
 /**
- * SQL: rows of leaves that were sent as one value (arrays of bytes are sent as hex, which takes five times as long).
+ * SQL: rows of leaves that were sent as one value. An array of byte strings would be sent as hex, which takes five
+ * times as long.
  */
 const leavesOf = (
   order: string,
@@ -232,14 +239,14 @@ const leavesOf = (
   `SELECT ${order}, ${first} + l.nth - 1, substring(${bytes}::bytea FROM l."end" - l.length + 1 FOR l.length)
      FROM unnest(${ends}::integer[], ${lengths}::integer[]) WITH ORDINALITY AS l ("end", length, nth)`;
 
-/** Leaves for `leavesOf`: their bytes, the end of each, and its length. */
+/** Values for `leavesOf`: the joined bytes, the end of each leaf, and its length. */
 function joined(leaves: readonly Uint8Array[]): readonly [Buffer, readonly number[], readonly number[]] {
   let end = 0;
   const ends = leaves.map(({ length }) => (end += length));
   return [Buffer.concat(leaves), ends, leaves.map(({ length }) => length)];
 }
 
-/** Groups of leaves that are stored together, in their order. */
+/** Groups of leaves that are stored together. The order of the leaves is kept. */
 function partsOf(leaves: readonly Uint8Array[]): Uint8Array[][] {
   const parts: Uint8Array[][] = [];
   let bytes = 0;
@@ -255,13 +262,13 @@ function partsOf(leaves: readonly Uint8Array[]): Uint8Array[][] {
   return parts;
 }
 
-/** An order; null: there is no order with this id. */
+/** Returns an order, or null if no order has this id. */
 export async function readOrder(client: pg.Pool | pg.ClientBase, id: string): Promise<Order | null> {
   const { rows } = await client.query<Row>(`SELECT ${columns} FROM service.orders WHERE id = $1`, [id]);
   return rows[0] === undefined ? null : orderOf(rows[0]);
 }
 
-/** An order, locked against other transactions until this one ends; null: there is none. */
+/** Returns an order, locked against other transactions until this one ends. Returns null if no order has this id. */
 export async function lockOrder(tx: pg.ClientBase, id: string): Promise<Order | null> {
   const { rows } = await tx.query<Row>(`SELECT ${columns} FROM service.orders WHERE id = $1 FOR UPDATE`, [
     id,
@@ -269,7 +276,7 @@ export async function lockOrder(tx: pg.ClientBase, id: string): Promise<Order | 
   return rows[0] === undefined ? null : orderOf(rows[0]);
 }
 
-/** The leaves of an order's reveals, in their order; empty once they were deleted. */
+/** The leaves of an order's reveals, in their order. Empty once the leaves were deleted. */
 export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): Promise<Uint8Array[]> {
   const { rows } = await client.query<{ leaf: Buffer }>(
     'SELECT leaf FROM service.order_leaves WHERE order_id = $1 ORDER BY index',
@@ -279,7 +286,8 @@ export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): P
 }
 
 /**
- * The leaf in the address of an order, or the hash of a deleted one, or neither: with its key this gives the address.
+ * The leaf in the address of an order, or the hash of the deleted leaf, or neither. The order's key and this value give
+ * the address.
  */
 export async function chargedLeaf(
   client: pg.Pool | pg.ClientBase,
@@ -292,10 +300,10 @@ export async function chargedLeaf(
   return { leafScript };
 }
 
-/** Rows of files that are read at once, in some milliseconds of the event loop. */
+/** Maximum number of file rows to read at once. They take some milliseconds of the event loop. */
 const filesAtOnce = 1000;
 
-/** The files of an order in their order. They never change, so that pages of them are consistent. */
+/** The files of an order, sorted by index. Files never change, so pages of them are consistent. */
 export async function readOrderFiles(client: pg.Pool | pg.ClientBase, id: string): Promise<OrderFile[]> {
   const files: OrderFile[] = [];
   for (;;) {
@@ -308,7 +316,7 @@ export async function readOrderFiles(client: pg.Pool | pg.ClientBase, id: string
   }
 }
 
-/** Orders that are due for a look, the longest due first. */
+/** Orders that are due to be examined, the longest due first. */
 export async function dueOrders(client: pg.ClientBase, now: Date, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'SELECT id FROM service.orders WHERE look_at <= $1 ORDER BY look_at LIMIT $2',
@@ -318,9 +326,10 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 }
 
 /**
- * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; those whose
- * inventory sat it may spend; those with a given-up reveal that a miner may have; and failed ones whose inscription
- * another transaction took before its burn, or whose name was taken: a reorganisation may return it.
+ * Orders that a new block may change, even if it pays none of them. They are: orders that wait for a depth or for the
+ * index; orders whose inventory sat the block may spend; orders with a given-up reveal that a miner may have; and
+ * failed orders whose inscription another transaction took before its burn, or whose name was taken, because a
+ * reorganisation may return it.
  */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -341,15 +350,15 @@ export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<str
   return rows.map(({ id }) => id);
 }
 
-/** Depth to which payments remember blocks: after a restart, older payments are not examined again. */
+/** Number of recent blocks that payments remember. After a restart, older payments are not examined again. */
 const lookedBackBlocks = 144;
 
 /**
- * Orders that are over or delivered, and have payments in blocks that the index got since a look: the contents of these
- * payments decide what is refunded.
+ * Orders that are finished, and have payments in blocks that the index received since the last check. The contents of
+ * these payments decide what is refunded.
  *
- * @param after height of the index at that look; null: unknown @param height current height of the index; null: it is
- * empty
+ * @param after height of the index at the last check; null: unknown
+ * @param height current height of the index; null: the index is empty
  */
 export async function ordersPaidInBlocks(
   client: pg.ClientBase,
@@ -393,7 +402,7 @@ export async function moveOrder(
   await recordEvent(tx, id, event, state, to);
 }
 
-/** Records an event; `to` is null if the state refuses it. */
+/** Records an event. `to` null: the state refuses the event. */
 export async function recordEvent(
   tx: pg.ClientBase,
   id: string,
@@ -407,7 +416,7 @@ export async function recordEvent(
   );
 }
 
-/** Whether a requested cancellation was carried out: the payments of a repriced order are owed from then on. */
+/** Whether a requested cancellation was carried out. From then on, the payments of a repriced order are owed. */
 export const isCancelled = ({
   state,
   repriced,
@@ -416,7 +425,7 @@ export const isCancelled = ({
   state === 'cancelled' ||
   (repriced !== null && isCancelAsked && (state === 'waiting-refund' || state === 'refunded'));
 
-/** Sets the time at which an order is looked at without an event; null: only events matter. */
+/** Sets the time at which an order is examined without an event. `at` null: only events make it due. */
 export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null): Promise<void> {
   await tx.query('UPDATE service.orders SET look_at = $2 WHERE id = $1 AND look_at IS DISTINCT FROM $2', [
     id,
@@ -424,18 +433,18 @@ export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null):
   ]);
 }
 
-/** Has orders looked at in the next round. */
+/** Makes orders due in the next round. */
 export async function lookSoon(tx: pg.ClientBase, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query('UPDATE service.orders SET look_at = now() WHERE id = ANY($1::uuid[])', [ids]);
 }
 
-/** Sets the destination of an order's refunds. */
+/** Sets the script that an order's refunds go to. */
 export async function setRefundScript(tx: pg.ClientBase, id: string, script: Uint8Array): Promise<void> {
   await tx.query('UPDATE service.orders SET refund_script = $2 WHERE id = $1', [id, Buffer.from(script)]);
 }
 
-/** The last change of payments that orders have processed. */
+/** The number of the last payment change that orders have processed. */
 export async function readOrdersOffset(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ change: number }>('SELECT change FROM service.orders_offset');
   return rows[0]?.change ?? 0;
@@ -448,14 +457,17 @@ export async function moveOrdersOffset(client: pg.ClientBase, change: number): P
   );
 }
 
-/** The last blocks of the index and of the payments. Hashes in internal order; null: none. */
+/** The last blocks of the index and of the payments. Hashes are in internal order. null: no blocks. */
 export interface Tips {
   readonly height: Height | null;
   readonly index: Buffer | null;
   readonly payments: Buffer | null;
 }
 
-/** The last blocks of the index and the payments. If they differ from earlier ones, a block came or went. */
+/**
+ * The last blocks of the index and the payments. If the result differs from an earlier result, a block was added or
+ * removed.
+ */
 export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
   const { rows } = await client.query<Tips>(
     `SELECT ${indexTipHeight} AS height, ${indexTipHash} AS index,
@@ -464,7 +476,7 @@ export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
   return rows[0] ?? { height: null, index: null, payments: null };
 }
 
-/** Orders, the newest first; of one state, or (null) of all. */
+/** Orders, the newest first. `state` null: orders in all states. */
 export async function ordersInState(
   client: pg.Pool,
   state: OrderState | null,
@@ -477,7 +489,7 @@ export async function ordersInState(
   return rows.map(orderOf);
 }
 
-/** Events of an order, in their order; `to` is null if the state refused it. */
+/** Events of an order, in their order. `to` is null if the state refused the event. */
 export async function readEvents(
   client: pg.Pool | pg.ClientBase,
   id: string,

@@ -17,7 +17,10 @@ import type {
   OrderTerms,
 } from '#orders/inscribing/order-terms.ts';
 
-/** SQL: the number of outputs for the premine and the mints of an order, whose terms an expression gives. */
+/**
+ * SQL: the number of outputs for the premine and the mints of an order. `terms` is an SQL expression for the stored
+ * terms.
+ */
 export const runeOutputs = (terms: string): string =>
   `((coalesce(${terms} #>> '{etching,premine}', '0') <> '0')::integer + coalesce((${terms} #>> '{mint,count}')::integer, 0))`;
 
@@ -35,21 +38,24 @@ interface StoredInventory {
   readonly place: string;
 }
 
-/** An etching as JSON: numbers that may be above 2^53 - 1 are texts. */
+/** An etching as JSON. Numbers that may be above 2^53 - 1 are texts. */
 interface StoredEtching extends Pick<Etching, 'spacers' | 'divisibility' | 'symbol' | 'turbo'> {
   readonly rune: string | null;
   readonly premine: string | null;
-  /** In the order of `termsOfTexts`; null: it cannot be minted. */
+  /** In the order of `termsOfTexts`. null: the rune cannot be minted. */
   readonly terms: readonly (string | null)[] | null;
 }
 
-/** Mints as JSON: the name as a text, because it may be above 2^53 - 1, and the id as people see it. */
+/** Mints as JSON. The name is a text because it may be above 2^53 - 1. The id is a text, too: `<block>:<tx>`. */
 interface StoredMintTerms extends Pick<MintTerms, 'spacers' | 'count'> {
   readonly rune: string;
   readonly id: string;
 }
 
-/** The terms of an order as JSON: contents as their lengths (their bytes are in the leaf), sats as texts. */
+/**
+ * The terms of an order as JSON. Contents are stored as lengths, because their bytes are in the leaf. Sats are stored
+ * as texts.
+ */
 export interface StoredTerms {
   readonly version: 1;
   readonly type: OrderTerms['type'];
@@ -63,15 +69,18 @@ export interface StoredTerms {
   readonly uncurse: boolean;
   readonly additionalFee: string;
   readonly nonStandard: boolean;
-  /** One for each file; absent: none. Orders from before several such sats have the only one without a list. */
+  /**
+   * One inventory sat for each file. Absent: no inventory sat. Orders from before lists were supported have a single
+   * value.
+   */
   readonly inventory?: StoredInventory | readonly StoredInventory[];
-  /** Absent: it etches nothing. */
+  /** Absent: the order etches nothing. */
   readonly etching?: StoredEtching;
-  /** Absent: it mints nothing. */
+  /** Absent: the order mints nothing. */
   readonly mint?: StoredMintTerms;
 }
 
-/** Value of the column `terms`. `termsOf` restores terms that plan the same transactions. */
+/** The value of the column `terms`. `termsOf` restores terms that plan the same transactions. */
 export function storedTerms(terms: OrderTerms): StoredTerms {
   return {
     version: 1,
@@ -161,7 +170,7 @@ export const etchingOf = ({
   turbo,
 });
 
-/** Number of postages for the receivers of an order. */
+/** Number of outputs with postage for the receivers of an order. */
 export const storedPostages = ({
   files,
   etching,
@@ -177,7 +186,7 @@ export const storedItems = ({
 }: Pick<StoredTerms, 'files' | 'etching' | 'mint'>): number =>
   mint?.count ?? (etching === undefined ? files.length : Math.max(1, files.length));
 
-/** The inverse of `storedTerms`, without the bytes of contents. */
+/** Restores terms from their stored form, without the bytes of contents. The inverse of `storedTerms`. */
 export function termsOf(stored: StoredTerms): OrderTerms {
   assert(stored.version === 1, `terms of version ${String(stored.version)}`);
   return {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 
-/** The address to which the owner of a parent sends it. */
+/** An address of the service to which the owner of a parent sends the parent. */
 export interface DepositAddress {
   /** Number of the parent in the order's terms. */
   readonly index: number;
@@ -43,7 +43,7 @@ export async function readDepositAddresses(
   return rows.map(({ key_index: keyIndex, ...row }) => ({ ...row, keyIndex }));
 }
 
-/** All transactions that were ever made for an order: their outputs at a deposit are not deposits. */
+/** All transactions that were ever made for an order. Their outputs at a deposit address are not deposits. */
 export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: string): Promise<Txid[]> {
   const { rows } = await client.query<{ txid: Buffer }>(
     'SELECT txid FROM service.wallet_transactions WHERE order_id = $1',
@@ -52,7 +52,10 @@ export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: st
   return rows.map(({ txid }) => trustedTxid(txid));
 }
 
-/** Stores why something of an order is not returned; null clears it. Other reasons of the order stay. */
+/**
+ * Stores why something of an order is not returned. `why` null: deletes the stored reason. Other reasons of the order
+ * are unchanged.
+ */
 export async function explainDeposits(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
   await tx.query(
     `UPDATE service.orders SET error = $2 WHERE id = $1 AND state <> 'error' AND error IS DISTINCT FROM $2
@@ -61,5 +64,5 @@ export async function explainDeposits(tx: pg.ClientBase, id: string, why: string
   );
 }
 
-/** Start of each reason why something is not returned. */
+/** Prefix of each reason why something is not returned. */
 export const depositsWait = 'Not returned yet: ';

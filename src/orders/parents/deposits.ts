@@ -10,25 +10,26 @@ export interface Deposit {
   readonly at: DepositAddress;
   readonly payment: WatchedPayment;
   /**
-   * `seen`: not deep enough yet, or its block is not in the index. `here`: the index has the parent in it. `other`: the
-   * index has its block, but the parent is not in it, or has too few sats to be returned.
+   * `seen`: not deep enough yet, or the index does not have its block. `here`: the index has the parent in this output.
+   * `other`: the index has the block, but the parent is not in the output, or the output has too few sats to be
+   * returned.
    */
   readonly state: 'gone' | 'seen' | 'here' | 'other';
-  /** Below the dust limit of its return address: it needs more sats. */
+  /** Whether the output is below the dust limit of its return address, so it needs more sats. */
   readonly isDust: boolean;
-  /** The index has an inscription or a rune in it. */
+  /** Whether the index has an inscription or a rune in the output. */
   readonly isHolding: boolean;
-  /** The index has no transaction that spends it. */
+  /** Whether the index has no transaction that spends the output. */
   readonly isUnspent: boolean;
-  /** Inscriptions in it, from the index. */
+  /** Inscriptions in the output, from the index. */
   readonly inscriptions: readonly HeldInscription[];
-  /** Null: unknown in this index. */
+  /** null: unknown in this index. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
 /**
- * For each parent of an order the deposit that is the parent, or may be: it arrived in time and was not returned.
- * Undefined: there is none.
+ * For each parent of an order, the deposit that is or may be the parent. It arrived in time and was not returned.
+ * undefined: no such deposit.
  */
 export function candidates(
   parents: number,
@@ -47,7 +48,7 @@ export function candidates(
   });
 }
 
-/** Progress of the parents that have these candidates. */
+/** Progress of an order's parents, computed from their candidates. */
 export function progressOf(found: readonly (Deposit | undefined)[]): ParentsProgress {
   if (found.includes(undefined)) return 'missing';
   return found.every((deposit) => deposit?.state === 'here') ? 'here' : 'seen';

@@ -8,18 +8,21 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /** Facts of the index about a payment to the address of an order. */
 export interface HeldPayment {
-  /** The index has the block of the payment: without it, nothing is known. */
+  /** Whether the index has the block of the payment. If not, nothing is known about it. */
   readonly isIndexed: boolean;
-  /** It holds an inscription or a rune: it is spent for its sats only if other payments are not enough. */
+  /**
+   * Whether the payment holds an inscription or a rune. If so, its sats are spent only if other payments are not
+   * enough.
+   */
   readonly isHolding: boolean;
-  /** It holds a parent of the order, sent to the wrong address. */
+  /** Whether the payment holds a parent of the order that was sent to the wrong address. */
   readonly isParent: boolean;
   readonly inscriptions: readonly HeldInscription[];
-  /** Null: unknown in this index. */
+  /** null: unknown in this index. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
-/** Payments by `<txid>:<vout>`; those without a block are absent. */
+/** Payments by `<txid>:<vout>`. Payments without a block are absent. */
 export type HeldPayments = ReadonlyMap<string, HeldPayment>;
 
 /**
@@ -29,7 +32,7 @@ export type HeldPayments = ReadonlyMap<string, HeldPayment>;
 export const isInscribed = ({ request }: Pick<Order, 'request'>, held: HeldPayment | undefined): boolean =>
   request.allowedSatributes === null && (held?.inscriptions.length ?? 0) > 0;
 
-/** Reads from the index what these payments to an order's address hold, beside sats. */
+/** Reads from the index the contents of payments to an order's address, in addition to sats. */
 export async function readHeldPayments(
   tx: pg.ClientBase,
   { script, terms }: Pick<Order, 'script' | 'terms'>,

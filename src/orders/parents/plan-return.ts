@@ -33,18 +33,18 @@ export interface ReturnFunds {
   readonly holdings: readonly ReturnedOutput[];
   /** Money that pays the fee, spent by key. It holds only sats. */
   readonly money: readonly Arrived[];
-  /** Null: the rest stays. */
+  /** null: the rest stays with the wallet. */
   readonly rest: RestDestination | null;
   readonly kept: OwnDestination;
-  /** The rest belongs to the service: it stays, and must be above dust. */
+  /** Whether the rest belongs to the service. If so, the rest stays with the wallet, and must be above dust. */
   readonly isOurs: boolean;
-  /** Sats of the money that the return may cost; null: no bound. */
+  /** Maximum cost of the return in sats of the money. null: no maximum. */
   readonly costMax: bigint | null;
-  /** Sats for 1,000 virtual bytes. */
+  /** Sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
-/** Sats that the money lacks, or by which the cost exceeds its bound. */
+/** Sats that the money lacks, or by which the cost exceeds its maximum. */
 export interface ReturnShort {
   readonly kind: 'short';
   readonly missing: bigint;
@@ -52,18 +52,19 @@ export interface ReturnShort {
 
 export type PlannedReturn = TransactionPlan & {
   readonly kind: 'return';
-  /** Sats that the money lost. */
+  /** Sats of the money that the return cost. */
   readonly cost: bigint;
 };
 
 /**
- * Plans the transaction that returns outputs with everything that they hold. Each is an input, and the output of the
- * same place has the same value, so every sat stays in its place; the last output is raised to the dust limit if
- * needed. The money comes after them, so only its sats pay the fee. Its rest goes to its owner, or stays. Pure.
+ * Plans the transaction that returns outputs with all their contents. Each output is an input, and the new output at
+ * the same index has the same value, so every sat keeps its position. The last output is raised to the dust limit if
+ * needed. The money comes after these inputs, so only its sats pay the fee. The rest of the money goes to its owner, or
+ * stays with the wallet. Pure.
  */
 export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
   const { holdings, rest, kept, isOurs, costMax, feeRate } = funds;
-  // coins that cost more than they hold do not help
+  // coins that cost more than they hold are not used
   const money = funds.money.filter(({ value }) => value > feeOf(keyInputWeight, feeRate));
   const inputs = [...holdings, ...money].map((output) => spent(output, 'key'));
   const returned = holdings.map(
@@ -106,7 +107,7 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
     const value = restAfter([rest]);
     const least = largest(BigInt(dustOf(rest.script)), leastLeft);
     if (value >= least) return planned([{ ...rest, value }]);
-    // money alone is worth no other transaction
+    // money alone does not justify another transaction
     if (holdings.length === 0) return { kind: 'short', missing: least - value };
   }
   const least = largest(p2trDust, leastLeft);
@@ -118,8 +119,8 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
 }
 
 /**
- * Plans the return of as many holdings as the money pays for: all, or half of them, and so on. `restOf` gives the
- * destination of the money's rest, depending on whether all are returned. Pure.
+ * Plans the return of as many holdings as the money pays for: first all, then half of them, and so on. `restOf` gives
+ * the destination of the rest, depending on whether all holdings are returned. Pure.
  */
 export function planMostReturned(
   funds: Omit<ReturnFunds, 'rest'>,

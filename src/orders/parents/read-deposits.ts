@@ -12,8 +12,8 @@ import { readDepositAddresses, readMadeTxids } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
 
 /**
- * Outputs that arrived at the deposits of an order, the oldest first, without those of its own transactions: a parent
- * passes from reveal to reveal by its deposit.
+ * Outputs that arrived at the deposits of an order, the oldest first. Omits outputs of the order's own transactions,
+ * because a parent passes from reveal to reveal through its deposit address.
  */
 export async function readDeposits(
   client: pg.Pool | pg.ClientBase,
@@ -61,7 +61,7 @@ function contentsOf(
 
 const heightOf = ({ block }: WatchedPayment) => ({ height: block?.height ?? null });
 
-/** Least sats of a parent: the larger dust limit of its return address and of a deposit. */
+/** Minimum number of sats of a parent: the larger dust limit of its return address and of a deposit. */
 export const leastAt = (returnScript: string): bigint =>
   largest(BigInt(dustOf(Buffer.from(returnScript, 'hex'))), p2trDust);
 

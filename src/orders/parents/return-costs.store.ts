@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 
-/** Cost of a return for the service. */
+/** The part of a return's cost that the service pays. */
 export interface ReturnCost {
   readonly txid: Txid;
   readonly sats: bigint;
 }
 
-/** Stores the cost of a stored return for the service. */
+/** Stores the service's cost of a stored return. */
 export async function addReturnCost(tx: pg.ClientBase, { txid, sats }: ReturnCost): Promise<void> {
   await tx.query(
     'INSERT INTO service.return_costs (txid, sats) VALUES ($1, $2) ON CONFLICT (txid) DO NOTHING',
@@ -15,7 +15,7 @@ export async function addReturnCost(tx: pg.ClientBase, { txid, sats }: ReturnCos
   );
 }
 
-/** Sats of the service that returns of all orders took within this many milliseconds. */
+/** Sats of the service that returns of all orders cost within the last `ms` milliseconds. */
 export async function returnCostSince(tx: pg.ClientBase, ms: number): Promise<bigint> {
   const { rows } = await tx.query<{ sats: string }>(
     `SELECT coalesce(sum(c.sats), 0)::text AS sats

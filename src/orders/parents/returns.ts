@@ -11,21 +11,21 @@ import { type DepositAddress, depositsWait } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
 import type { HeldPayment } from './held-payments.ts';
 
-/** An unspent output with an inscription or a rune. It is returned whole, and its sats keep their places. */
+/** An unspent output with an inscription or a rune. It is returned whole, and its sats keep their positions. */
 export interface Holding {
   readonly payment: WatchedPayment;
-  /** Its deposit; null: it is at the address of the charge. */
+  /** The deposit address where the output arrived. null: it is at the address of the charge. */
   readonly at: DepositAddress | null;
-  /** It holds a parent of the order. */
+  /** Whether the output holds a parent of the order. */
   readonly isParent: boolean;
-  /** Below the dust limit of its destination: it needs more sats. */
+  /** Whether the output is below the dust limit of its destination, so it needs more sats. */
   readonly isDust: boolean;
   readonly inscriptions: readonly HeldInscription[];
-  /** Null: unknown. */
+  /** null: unknown. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
-/** A payment to the address of the charge with an inscription or a rune, deep enough to be spent. */
+/** A payment with an inscription or a rune to the address of the charge. It is deep enough to be spent. */
 export type PaidHolding = Pick<HeldPayment, 'isParent' | 'inscriptions' | 'runes'> & {
   readonly payment: WatchedPayment;
 };
@@ -35,7 +35,7 @@ export interface ReturnFacts {
   readonly state: OrderState;
   readonly facts: Pick<OrderFacts, 'costs' | 'expiresAt' | 'now' | 'tip' | 'confirmations'>;
   readonly deposits: readonly Deposit[];
-  /** The parents as the order will use them. */
+  /** The deposits that the order will use as its parents. */
   readonly candidates: readonly (Deposit | undefined)[];
   /** Outputs that stored transactions spend. */
   readonly spent: ReadonlySet<string>;
@@ -43,30 +43,30 @@ export interface ReturnFacts {
   readonly payments: readonly OrderPayment[];
   /** Unspent payments that hold an inscription or a rune. */
   readonly holding: readonly PaidHolding[];
-  /** Dust limit of the refund address; null: there is no address. */
+  /** Dust limit of the refund address. null: there is no refund address. */
   readonly refundDust: bigint | null;
   /** Confirmed and unspent money of customers. */
   readonly owed: readonly OwedMoney[];
-  /** Confirmed and unspent money of ours, from the delivery. */
+  /** Our confirmed and unspent money from the delivery. */
   readonly ours: readonly OwedMoney[];
-  /** Sats of it that belong to a referral. */
+  /** Sats of `ours` that belong to a referral. */
   readonly share: bigint;
-  /** Sats of ours and of the operator that returns of the order took. */
+  /** Sats of the service and of the operator that returns of the order have cost. */
   readonly ourCost: bigint;
-  /** Sats of the customer that returns of strays took. */
+  /** Sats of the customer that returns of strays have cost. Strays are holdings that are not parents. */
   readonly strayCost: bigint;
   /**
-   * Bound of an order's returns (ORDER_RETURN_MAX_SATS): for sats of ours, and for sats of the customer spent on
-   * strays.
+   * Maximum cost of an order's returns (ORDER_RETURN_MAX_SATS): for our sats, and for sats of the customer that are
+   * spent on strays.
    */
   readonly costMax: bigint;
-  /** Money of an earlier transaction is not in a block yet. */
+  /** Whether money of an earlier transaction is not in a block yet. */
   readonly isMoneyComing: boolean;
 }
 
-/** Money that may pay for a return. Its rest goes back to its owner. */
+/** Money that may pay for a return. Its rest returns to its owner. */
 export type ReturnFund = {
-  /** Sats of it that the return may cost; null: no bound. */
+  /** Maximum cost of the return in sats of this money. null: no maximum. */
   readonly costMax: bigint | null;
 } & (
   | { readonly kind: 'customer'; readonly money: readonly OwedMoney[]; readonly sats: readonly Deposit[] }
@@ -78,15 +78,16 @@ export type ReturnFund = {
 export interface Return {
   /** Empty: only sats are returned, which pay for themselves. */
   readonly holdings: readonly Holding[];
-  /** Tried in this order: the first that is enough pays. */
+  /** Funds in the order in which they are tried. The first fund that is enough pays. */
   readonly funds: readonly ReturnFund[];
-  /** Nothing else needs a return, so the rest of the money is not needed either. */
+  /** Whether nothing else needs a return, so the rest of the money is not needed either. */
   readonly isLast: boolean;
 }
 
 /**
- * Holdings, and pieces of money, in one return; the next return takes the others. A holding is an input and an output
- * with at most 410 weight units together, a piece of money one with 230: far below the 400,000 that nodes relay.
+ * Maximum number of holdings, and of pieces of money, in one return. The next return takes the others. A holding is an
+ * input and an output with at most 410 weight units together; a piece of money is an input with 230. Together they are
+ * far below the 400,000 weight units that nodes relay.
  */
 export const returnedAtOnce = 50;
 
@@ -94,12 +95,12 @@ export const returnedAtOnce = 50;
 const waiting: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'waiting-confirmation'];
 
 /**
- * Decides what is returned now, and who may pay for it. While an order waits, only outputs are returned that are not
- * its parents, and only money beyond its amount pays. Once it is delivered or over, everything left is returned, and
- * all money of the order may pay. For parents, all of the customer's money may pay. Strays are other outputs with an
- * inscription or a rune: anyone may send them, so they may cost the customer little. Outputs with only sats pay for
- * themselves, or stay. If the customer has no money, ours pays a little. Sats of a holding never pay. Null: nothing is
- * returned now. Pure.
+ * Decides what is returned now, and which money may pay for it. While an order waits, only outputs that are not its
+ * parents are returned, and only money beyond its amount pays. Once the order is delivered or over, everything left is
+ * returned, and all money of the order may pay. For parents, all of the customer's money may pay. Strays are other
+ * outputs with an inscription or a rune. Anyone may send strays, so they may cost the customer only a little. Outputs
+ * with only sats pay for themselves, or stay. If the customer has no money, our money pays a little. Sats of a holding
+ * never pay. null: nothing is returned now. Pure.
  */
 export function returnOf(given: ReturnFacts): Return | null {
   const { state, spent, candidates } = given;
@@ -114,7 +115,7 @@ export function returnOf(given: ReturnFacts): Return | null {
   const sats = left.filter((deposit) => !isPrecious(deposit));
   const holdings = [
     ...left.filter(isPrecious).map(holdingOf),
-    // while an order waits, they count as its payment
+    // while an order waits, holdings in payments are treated as its payment
     ...(isWaiting ? [] : paidHoldings(given)),
   ];
   if (holdings.length === 0) return sats.length === 0 ? null : returnOfSats(sats);
@@ -122,7 +123,7 @@ export function returnOf(given: ReturnFacts): Return | null {
   const first = parents.length > 0 ? parents : holdings;
   const batch = together(first);
   const funds = fundsOf(given, { isWaiting, sats, areStrays: parents.length === 0 });
-  // money that could pay is not in a block yet
+  // wait, because money that could pay is not in a block yet
   if (funds.every(({ kind }) => kind !== 'customer') && given.isMoneyComing) return null;
   return { holdings: batch, funds, isLast: batch.length === holdings.length };
 }
@@ -144,7 +145,7 @@ function paidHoldings({ holding, refundDust }: ReturnFacts): Holding[] {
   return holding.map((paid) => ({ ...paid, at: null, isDust: paid.payment.value < refundDust }));
 }
 
-/** Sats that pay for their own return: those of one deposit address after the other. */
+/** A return of sats that pay for themselves, one deposit address after the other. */
 function returnOfSats(sats: readonly Deposit[]): Return {
   const byAddress = [...Map.groupBy(sats, ({ at }) => at.index).values()];
   const funds = byAddress.map((of): ReturnFund => {
@@ -155,14 +156,14 @@ function returnOfSats(sats: readonly Deposit[]): Return {
 
 /** Picks the holdings of one return. */
 function together(holdings: readonly Holding[]): readonly Holding[] {
-  // a holding that must be raised takes sats of the money, which comes after the holdings: one at a time
+  // only one holding below dust, because raising it takes sats of the money, which comes after the holdings
   const whole = holdings.filter(({ isDust }) => !isDust).slice(0, returnedAtOnce - 1);
   const batch = [...whole, ...holdings.filter(({ isDust }) => isDust).slice(0, 1)];
-  // unknown runes can only have one destination
+  // only one holding, because unknown runes can have only one destination
   return batch.some(({ runes }) => runes === null) ? batch.slice(0, 1) : batch;
 }
 
-/** The money that one transaction spends. */
+/** The money that one transaction spends, the largest amounts first if there are too many. */
 function largestOf<Money extends OwedMoney | Deposit>(money: readonly Money[]): readonly Money[] {
   return money.length <= returnedAtOnce
     ? money
@@ -191,7 +192,7 @@ function customerFunds(
 ): ReturnFund[] {
   const costMax = areStrays ? given.costMax - given.strayCost : null;
   if (costMax !== null && costMax <= 0n) return [];
-  // our output with an excess payment is split by its refund first
+  // our output with an excess payment is not used, because its refund splits it first
   const money = largestOf(
     isWaiting ? spareMoney(given) : given.owed.filter(({ value, owed: theirs }) => value === theirs),
   );
@@ -206,7 +207,7 @@ function customerFunds(
   ];
 }
 
-/** Revenue of the order, then a coin that belongs to no order. */
+/** Our money that may pay: revenue of the order, then a coin that belongs to no order. */
 function ownFunds({ ours, share, ourCost, costMax }: ReturnFacts): ReturnFund[] {
   const open = costMax - ourCost;
   if (open <= 0n) return [];
@@ -217,7 +218,8 @@ function ownFunds({ ours, share, ourCost, costMax }: ReturnFacts): ReturnFund[] 
 }
 
 /**
- * Whether something that is worth a return waits for it, or may: it is in a block, and no stored transaction spends it.
+ * Whether something that is worth a return waits for it, or may wait for it: it is in a block, and no stored
+ * transaction spends it.
  */
 export function isHolding({
   deposits,
@@ -232,8 +234,8 @@ export function isHolding({
 }
 
 /**
- * Whether a parent of the order must be returned, or may have to be: all money of the order may pay for that. Outputs
- * without a block hold no money back, because anyone may send them and never have them mined. Pure.
+ * Whether a parent of the order must be returned, or may have to be. If so, all money of the order may pay for its
+ * return. Outputs without a block do not hold money back, because anyone may send them and never have them mined. Pure.
  */
 export function isHoldingParents(
   { spent, holding }: Pick<ReturnFacts, 'spent' | 'holding'>,
@@ -250,7 +252,7 @@ export function isHoldingParents(
 }
 
 /**
- * Money that pays for returns while an order waits: payments that its delivery would not spend, or that do not count.
+ * Money that pays for returns while an order waits: payments that its delivery would not spend, or that are not valid.
  */
 function spareMoney({ facts, payments, holding, owed }: ReturnFacts): readonly OwedMoney[] {
   const holders = new Set(holding.map(({ payment }) => outpointOf(payment)));
@@ -261,12 +263,12 @@ function spareMoney({ facts, payments, holding, owed }: ReturnFacts): readonly O
   return owed.filter((money) => !kept.has(outpointOf(money)));
 }
 
-/** Why a holding is not returned, for the customer and the operator. */
+/** The reason why a holding is not returned, for the customer and the operator. */
 export const returnShort = ({ address }: Pick<Order, 'address'>, missing: bigint | null): string =>
   `${depositsWait}an inscription or runes, at a deposit address or in a payment. The return needs ${missing === null ? 'money' : `${missing} sats more`}: send ${missing === null ? 'at least 2000 sats' : 'them'} to ${address}. The rest goes to refundAddress.`;
 
-/** Why sats at deposits are not returned. */
+/** The reason why sats at deposits are not returned. */
 export const satsTooFew = `${depositsWait}the sats at the deposit addresses are less than the fee of sending them.`;
 
-/** Why an inscription or a rune of a payment is not returned. */
+/** The reason why an inscription or a rune of a payment is not returned. */
 export const noReturnAddress = `${depositsWait}an inscription or runes at the address of the charge, because the order has no refundAddress. Write to the operator of this service, who can send them to your address.`;

@@ -1,6 +1,6 @@
 import type { RuneAmount } from '#kernel/contracts/holdings.ts';
 
-/** Contents of a runestone that leads runes. */
+/** Contents of a runestone that routes runes. */
 export interface RuneRoute {
   readonly edicts: readonly (RuneAmount & { readonly output: number })[];
   /** The output for runes that no edict moves. */
@@ -8,9 +8,9 @@ export interface RuneRoute {
 }
 
 /**
- * Leads the runes of each parent to its own output; the first of these is `firstOutput`. Null: no runestone is needed,
- * because without one all runes go to the first output of the transaction. Unknown runes go to the first parent's
- * output: a transaction with unknown runes has one parent at most. Pure.
+ * Routes the runes of each parent to that parent's output. `firstOutput` is the output of the first parent. null: no
+ * runestone is needed, because without one all runes go to the first output of the transaction. Unknown runes go to the
+ * first parent's output, because a transaction with unknown runes has at most one parent. Pure.
  *
  * @param held runes of each parent; null: unknown
  */

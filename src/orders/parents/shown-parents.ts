@@ -6,13 +6,13 @@ import { spentBy } from '#purse/transactions/stored-plan.ts';
 import type { DepositAddress } from './deposits.store.ts';
 import { candidates, type Deposit } from './deposits.ts';
 
-/** A parent in answers. Null: not yet. */
+/** A parent in the form of answers. null fields: not known yet. */
 export interface ShownParent {
   readonly depositAddress: string | null;
-  /** Output that arrived at its deposit. It may be spent by now. */
+  /** Output that arrived at the deposit address. It may already be spent. */
   readonly txid: string | null;
   readonly vout: number | null;
-  /** Txid that returns it, once a node has the transaction. */
+  /** Txid of the transaction that returns the parent, once a node has it. */
   readonly parentReturnTx: string | null;
 }
 
@@ -45,7 +45,7 @@ export function shownParents(
   });
 }
 
-/** A parent is returned by the last reveal, or by a transaction of its own. */
+/** The txid that returns a parent: of the last reveal, or of a separate return. null: a node does not have it yet. */
 function returningTxid(outpoint: string, transactions: readonly OrderTransaction[]): string | null {
   const spending = transactions.find(({ plan }) => plan.inputs.some((input) => input.outpoint === outpoint));
   const last =

@@ -26,28 +26,28 @@ import { countedNow, type OpenOrder, type PayingCoin } from './open-order.ts';
 import { type CameFor, spendPayments } from './spend-payments.ts';
 import { unsentLeaves, unsentWallet } from './unsent-wallet.ts';
 
-/** One transaction that pays for an order, and is not sent yet. */
+/** One transaction that pays for an order, but is not sent yet. */
 export interface WantedPayment {
-  /** Its outputs to the address of the order. They hold only sats. */
+  /** Outputs to the address of the order. They hold only sats. */
   readonly coins: readonly Omit<PayingCoin, 'outpoint'>[];
-  /** Parents that it sends to their deposits, by number among the order's parents. */
+  /** Parents that the transaction sends to their deposits, by number among the order's parents. */
   readonly parents?: ReadonlyMap<number, SentParent>;
 }
 
 export interface SentParent {
-  /** Sats of the output at its deposit. */
+  /** Sats of the output at the parent's deposit. */
   readonly value: bigint;
-  /** Runes in that output; null: unknown. */
+  /** Runes in that output. null: unknown. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
 /** The sat that a file is inscribed on, and its coin. */
 export interface InscribedSat {
-  /** Null: a sat of the inventory. */
+  /** null: a sat of the inventory. */
   readonly coin: PayingCoin | null;
-  /** Sats of that coin before it. */
+  /** Number of sats of the coin before this sat. */
   readonly offset: bigint;
-  /** Null: the sats of the coin are unknown. */
+  /** null: the sats of the coin are unknown. */
   readonly sat: number | null;
 }
 
@@ -55,26 +55,34 @@ export interface InscribedSat {
 export type PaymentOutcome =
   | {
       readonly kind: 'delivered';
-      /** The coins that the delivery spends, in their order. All others are refunded. */
+      /** The coins that the delivery spends, in their order. All other coins are refunded. */
       readonly spent: readonly PayingCoin[];
-      /** One for each file, in the order of the files. */
+      /** One sat for each file, in the order of the files. */
       readonly inscribed: readonly InscribedSat[];
-      /** Numbers of parents that must still be sent. The order waits for them. */
+      /** Numbers of the parents that must still be sent. The order waits for them. */
       readonly parentsMissing: readonly number[];
-      /** Spent coins without a block. They are assumed to be mined before the payment, which may turn out otherwise. */
+      /**
+       * Spent coins without a block. The prediction assumes that they are mined before the payment, which may turn out
+       * wrong.
+       */
       readonly unconfirmed: readonly PayingCoin[];
     }
-  /** The order waits: sats that one more coin must bring, and the order's cost beyond its quote. */
+  /**
+   * The order still waits. `missing`: sats that one more coin must bring. `extraCost`: the order's cost beyond its
+   * quote.
+   */
   | { readonly kind: 'short'; readonly missing: bigint; readonly extraCost: bigint }
-  /** Nothing is inscribed, and everything is refunded: its sats are not those that the order allows. */
+  /**
+   * Nothing is inscribed, and everything is refunded, because the payment does not have sats that the order allows.
+   */
   | { readonly kind: 'refunded'; readonly reason: string }
-  /** It allows no transaction, or the sats of a coin are unknown. */
+  /** No transaction is possible, or the sats of a coin are unknown. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
  * Predicts how an order ends with one more payment, by the functions that deliver orders: which coins are spent, in
- * which order, and on which sat each file is. Other payments meanwhile change that, and so does a reorganisation. For
- * an order with `allowedSatributes`, all coins need their `ranges`, present ones too. Pure.
+ * which order, and on which sat each file is. Other payments and reorganisations may change this result. For an order
+ * with `allowedSatributes`, all coins need their `ranges`, including those that already arrived. Pure.
  */
 export function afterPayment(
   open: OpenOrder,
@@ -91,7 +99,7 @@ export function afterPayment(
   return { kind: 'failed', reason: dependsOnTxid };
 }
 
-/** The reason why a parent could not be returned; null: all can. */
+/** The reason why a parent could not be returned. null: all parents could be returned. */
 function dustOf({ records }: OpenOrder, { parents = new Map() }: WantedPayment): string | null {
   for (const [index, { value }] of parents) {
     const least = leastAt(records.order.terms.parents[index]?.returnScript ?? '');
@@ -102,9 +110,10 @@ function dustOf({ records }: OpenOrder, { parents = new Map() }: WantedPayment):
 }
 
 /**
- * Extreme txids of the payment, before and after those of all present coins. Among equal coins, txids decide which one
- * is spent, and the payment's txid is known only once it is signed. If the order wants certain sats, coins are examined
- * in the order of their txids. Otherwise one try is enough: for 10,000 files it takes a tenth of a second.
+ * Extreme txids of the payment: one after and one before the txids of all present coins. Among equal coins, the txid
+ * decides which coin is spent, but the payment's txid is known only after signing. If the order wants certain sats,
+ * coins are examined in the order of their txids. In all other cases one try is enough, which takes a tenth of a second
+ * for 10,000 files.
  */
 function txidsFor({ records, costs }: OpenOrder, { coins }: WantedPayment): readonly Txid[] {
   const there = countedNow(records, records.order);
@@ -136,7 +145,7 @@ function outcomeWith(open: OpenOrder, payment: UnsentPayment, satributes: Satrib
   throw new assert.AssertionError({ message: 'the cost of an order rises with each look' });
 }
 
-/** Bound of tries, each with other coins: the same as in a look of `processOrder`. */
+/** Maximum number of tries, each with other coins: the same as in one round of `processOrder`. */
 const triesMax = 10;
 
 interface Came extends Omit<CameFor, 'facts' | 'parents'> {
@@ -147,7 +156,7 @@ interface Came extends Omit<CameFor, 'facts' | 'parents'> {
   readonly stocked: DeliveryFunds['stocked'];
 }
 
-/** Txid of parents that must still be sent: no transaction has it. */
+/** Placeholder txid of parents that must still be sent. No real transaction has it. */
 const unsentParents = asTxid(new Uint8Array(32).fill(0xfe));
 
 const onlySats: HeldPayment = {
@@ -158,7 +167,7 @@ const onlySats: HeldPayment = {
   runes: [],
 };
 
-/** The present coins and those of the payment, all in blocks and deep, the payment after the others. */
+/** The present coins and the coins of the payment, all assumed to be in deep blocks, with the payment last. */
 function cameFor(open: OpenOrder, payment: UnsentPayment): Came {
   const { txid } = payment;
   const { order, now, tip, held, payments, stocked } = open.records;
@@ -214,7 +223,9 @@ function cameFor(open: OpenOrder, payment: UnsentPayment): Came {
   };
 }
 
-/** Parents as they arrived. A parent that is not sent yet has the value of the order's terms. */
+/**
+ * Parents that arrived. A parent that is not sent yet gets the planned value, or else the value of the order's terms.
+ */
 const lentTo = ({ records, parents }: OpenOrder, payment: WantedPayment): DeliveryFunds['parents'] =>
   records.deposits.map((at, index): DeliveryFunds['parents'][number] => {
     const came = records.candidates[index];
@@ -232,11 +243,11 @@ interface PlannedDelivery {
 
 type Tried =
   | PlannedDelivery
-  /** Its plan costs more than the quote. */
+  /** The plan costs more than the quote. */
   | { readonly kind: 'dearer'; readonly extraCost: bigint }
   | Exclude<PaymentOutcome, { kind: 'delivered' }>;
 
-/** One look at a paid order, the same as in `processOrder`. */
+/** Tries the delivery of a paid order once, in the same way as `processOrder`. */
 function tryDelivery(order: Order, plan: QuotedPlan, came: Came, satributes: SatributeBook): Tried {
   const { payments } = came.facts;
   const costs = coinCosts(order, plan);
@@ -305,7 +316,7 @@ function delivered(
   };
 }
 
-/** The sat at an offset in an output; null: unknown. */
+/** The sat at an offset in an output. null: unknown. */
 function satAt(ranges: readonly SatRange[] | null, offset: bigint): number | null {
   let before = Number(offset);
   for (const { start, end } of ranges ?? []) {

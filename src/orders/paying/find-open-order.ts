@@ -17,12 +17,12 @@ import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { spentBy } from '#purse/transactions/stored-plan.ts';
 import { type FoundOrder, openOrder } from './open-order.ts';
 
-/** Names an order by its id or its payment address. */
+/** Name of an order in a search: its id or its payment address. */
 export type WantedOrderName = { readonly id: string } | { readonly address: string };
 
 /**
- * Finds an order that a client wants to pay, with everything from which a payment is built. Look-ups use unique
- * columns, so its time is that of reading the payments and computing one layout (8 ms for 10,000 files).
+ * Finds an order that a client wants to pay, with all data from which a payment is built. Lookups use unique columns,
+ * so it takes only as long as reading the payments and computing one layout (8 ms for 10,000 files).
  */
 export async function findOpenOrder(
   client: pg.ClientBase,
@@ -66,7 +66,7 @@ async function readRecords(
   const payments = await readPayments(client, watcherOf(order.id));
   const held = await readHeldPayments(client, order, payments);
   const { parents, inventory } = order.terms;
-  // a parent that is in a block is not sent again
+  // with one confirmation, because a parent that is in a block is not sent again
   const came = await readDeposits(client, order, { tip, confirmations: 1 });
   const times = { expiresAt: order.expiresAt, now };
   return {
@@ -77,7 +77,7 @@ async function readRecords(
     seen: orderPayments(order, { payments, transactions, held }),
     held,
     deposits: parents.length === 0 ? [] : await readDepositAddresses(client, order.id),
-    // an output below dust does not count as the parent, as the index will say later
+    // an output below dust is not treated as the parent, because the index will not accept it either
     candidates: candidates(parents.length, came, times, spentBy(transactions, 'return')).map((parent) =>
       parent?.isDust === true ? undefined : parent,
     ),

@@ -3,7 +3,7 @@ import type { PlanningSigner } from '#orders/making/delivery-planning.ts';
 import type { PlannedTransaction } from '#orders/making/plan-delivery.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
-/** An output, and the number of its sats before a given one. */
+/** An output, and the number of its sats before a certain sat. */
 export interface PlaceInOutput {
   /** `<txid>:<vout>` */
   readonly outpoint: string;
@@ -11,8 +11,9 @@ export interface PlaceInOutput {
 }
 
 /**
- * Outputs with the sats that a delivery's transactions inscribe, for each file in order: inputs of its commit, or of
- * its reveal if there is no commit. They follow from the plans, which the wallet checks before signing. Pure.
+ * Outputs with the sats that a delivery's transactions inscribe, for each file in order. They are inputs of its commit,
+ * or of its reveal if there is no commit. They are computed from the plans, which the wallet checks before signing.
+ * Pure.
  */
 export function inscribedOutputs(
   planned: readonly PlannedTransaction[],
@@ -32,7 +33,7 @@ export function inscribedOutputs(
   });
 }
 
-/** Sats before each output of a transaction, by outpoint. */
+/** Number of sats before each output of a transaction, by outpoint. */
 function startsOf(plan: TransactionPlan, signer: Pick<PlanningSigner, 'unsigned'>): Map<string, bigint> {
   const { txid } = signer.unsigned(plan);
   let start = 0n;
@@ -41,7 +42,7 @@ function startsOf(plan: TransactionPlan, signer: Pick<PlanningSigner, 'unsigned'
   );
 }
 
-/** Finds the input that has a sat, by the number of sats before it. */
+/** Returns a function that finds the input with a sat, by the number of sats before that sat. */
 function placesIn(inputs: TransactionPlan['inputs']): (at: bigint) => PlaceInOutput {
   const outpoints = inputs.map((input) => ({ outpoint: outpointOf(input), value: input.value }));
   return (at) => {

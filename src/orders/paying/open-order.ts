@@ -19,51 +19,51 @@ import type { Reservation } from '#orders/stock/reservations.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
-/** An output at the address of an order, which its delivery may spend. Sats. */
+/** An output at the address of an order, which its delivery may spend. Values are in sats. */
 export interface PayingCoin {
-  /** `<txid>:<vout>`; null: an output of a payment that is not sent yet. */
+  /** `<txid>:<vout>`. null: an output of a payment that is not sent yet. */
   readonly outpoint: string | null;
   /** Number among the outputs of its transaction. */
   readonly vout: number;
   readonly value: bigint;
-  /** Its sats, in their order; null: unknown. */
+  /** The coin's sats, in their order. null: unknown. */
   readonly ranges: readonly SatRange[] | null;
 }
 
 /** A coin that arrived. */
 export interface OrderCoin extends PayingCoin {
   readonly outpoint: string;
-  /** Null: not in a block. */
+  /** null: not in a block. */
   readonly height: Height | null;
-  /** Its block and those after it; 0: not in a block. */
+  /** Number of blocks from its block to the tip, including both. 0: not in a block. */
   readonly depth: number;
-  /** It pays for the order: seen in time, above dust, without an inscription. */
+  /** Whether the coin pays for the order: seen in time, above dust, without an inscription. */
   readonly isCounted: boolean;
-  /** The index has an inscription or a rune in it. */
+  /** Whether the index has an inscription or a rune in the coin. */
   readonly isHolding: boolean;
 }
 
-/** A parent of an order, at its place among the order's parents. */
+/** A parent of an order. Parents are listed in the order of the terms. */
 export interface OpenParent {
   readonly inscriptionId: string;
   readonly depositAddress: string;
   readonly depositScript: Uint8Array;
   /**
-   * Sats of the parent's output in the price of the order. Others may be refused (docs/orders-api.md, "Parents").
+   * Sats of the parent's output in the price of the order. Other values may be refused (docs/orders-api.md, "Parents").
    */
   readonly value: bigint;
-  /** The output at its deposit that is the parent, or may be; null: it must still be sent. */
+  /** The output at its deposit that is or may be the parent. null: the parent must still be sent. */
   readonly came: {
     readonly txid: TxidHex;
     readonly vout: number;
     readonly value: bigint;
-    /** `here`: the index has the parent in it. */
+    /** `here`: the index has the parent in the output. */
     readonly state: 'seen' | 'here';
   } | null;
 }
 
 /**
- * An order that takes money, with everything from which a payment is built. The id gives access to the order, so an
+ * An order that accepts money, with all data from which a payment is built. The id gives access to the order, so an
  * answer to a client that knows only the address must not contain it.
  */
 export interface OpenOrder {
@@ -73,32 +73,34 @@ export interface OpenOrder {
   readonly address: string;
   readonly script: Uint8Array;
   readonly expiresAt: Date;
-  /** Sats. Includes a rise of fees since the price was held, if a payment of now would be charged for it. */
+  /**
+   * Amount in sats. Includes a rise of fees since the price was held, if a payment made now would be charged for it.
+   */
   readonly amount: bigint;
-  /** The amount in answers; below `amount` if a payment of now is charged more. */
+  /** The amount in answers. It is below `amount` if a payment made now would be charged more. */
   readonly shownAmount: bigint;
-  /** Its price was raised before, so its customer may cancel it. */
+  /** Whether the price was raised before, so the customer may cancel the order. */
   readonly isRepriced: boolean;
   readonly costs: CoinCosts;
-  /** Sats that one more coin must bring; 0: paid, and waiting for parents. */
+  /** Sats that one more coin must bring. 0: paid, and waiting for parents. */
   readonly missing: bigint;
-  /** Sats of two more coins together, each above `costs.input`; null: a delivery cannot spend that many coins. */
+  /** Total sats of two more coins, each above `costs.input`. null: a delivery cannot spend that many coins. */
   readonly missingInTwo: bigint | null;
-  /** Sats of each inscription's output. */
+  /** Sats of the output of each inscription. */
   readonly postage: bigint;
   readonly batchMode: BatchMode;
-  /** Inscriptions of each reveal, in the order of the files. */
+  /** Number of inscriptions of each reveal, in the order of the files. */
   readonly reveals: readonly number[];
-  /** Sats for 1,000 virtual bytes. */
+  /** Sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  /** Null: any sats are allowed. */
+  /** null: any sats are allowed. */
   readonly allowedSatributes: readonly string[] | null;
-  /** Its inscriptions are on sats of the inventory, not of its payments. */
+  /** Whether the inscriptions are on sats of the inventory, and not on sats of the payments. */
   readonly takesInventory: boolean;
   /** Outputs at its address, in the order in which they were seen. */
   readonly coins: readonly OrderCoin[];
   readonly parents: readonly OpenParent[];
-  /** Unused money is refunded without the operator. */
+  /** Whether unused money is refunded without the operator. */
   readonly hasRefundAddress: boolean;
   readonly records: OpenRecords;
   readonly plan: QuotedPlan;
@@ -106,33 +108,36 @@ export interface OpenOrder {
 
 /** Rows from which an open order was read. */
 export interface OpenRecords {
-  /** The order, with the price of a payment of now. */
+  /** The order, with the price for a payment made now. */
   readonly order: Order;
   readonly now: Date;
-  /** The last block that was searched for payments; null: none. */
+  /** The last block that was searched for payments. null: no block was searched yet. */
   readonly tip: Height | null;
   readonly payments: readonly WatchedPayment[];
-  /** The payments as facts. */
+  /** The payments in the form of facts. */
   readonly seen: readonly OrderPayment[];
   readonly held: HeldPayments;
   readonly deposits: readonly DepositAddress[];
-  /** For each parent, the deposit that is the parent, or may be. */
+  /** For each parent, the deposit that is or may be the parent. */
   readonly candidates: readonly (Deposit | undefined)[];
-  /** Outputs of the inventory, one for each file; null: it uses none. */
+  /** Outputs of the inventory, one for each file. null: the order uses no inventory outputs. */
   readonly stocked: readonly Reservation[] | null;
 }
 
 /** Result of a search for an order to pay. */
 export type FoundOrder =
   | { readonly kind: 'open'; readonly order: OpenOrder }
-  /** Nothing is missing; it may already be delivered. */
+  /** Nothing is missing. The order may already be delivered. */
   | { readonly kind: 'paid'; readonly state: OrderState }
-  /** A payment of now would not be delivered, only refunded. */
+  /** A payment made now would be refunded, because the order is over. */
   | { readonly kind: 'over'; readonly state: OrderState }
   /** The address is the deposit of a parent, where money does not pay for the order. */
   | { readonly kind: 'deposit' }
   | { readonly kind: 'unknown' }
-  /** Not an address, or one of another network. The reason continues a sentence that begins with "the address". */
+  /**
+   * The text is not an address, or it is an address of another network. The reason continues a sentence that begins
+   * with "the address".
+   */
   | { readonly kind: 'no-address'; readonly reason: string };
 
 const overStates: ReadonlySet<OrderState> = new Set([
@@ -144,9 +149,9 @@ const overStates: ReadonlySet<OrderState> = new Set([
 ]);
 
 /**
- * Decides whether an order takes money, and how much. Pure.
+ * Decides whether an order accepts money, and how much. Pure.
  *
- * @param estimate of the node, in sats for 1,000 virtual bytes; null: unknown
+ * @param estimate the node's estimate in sats per 1,000 virtual bytes; null: unknown
  */
 export function openOrder(records: OpenRecords, estimate: bigint | null): FoundOrder {
   const { now, order: stored } = records;
@@ -193,7 +198,9 @@ export function openOrder(records: OpenRecords, estimate: bigint | null): FoundO
   };
 }
 
-/** The order with a higher cost than its quote, found by planning its delivery with a payment. Pure. */
+/**
+ * The same order with a higher cost than its quote. Planning its delivery with a payment found the extra cost. Pure.
+ */
 export function withExtraCost(open: OpenOrder, extraCost: bigint): OpenOrder {
   const { records } = open;
   const order = { ...records.order, extraCost };
@@ -208,7 +215,7 @@ export function withExtraCost(open: OpenOrder, extraCost: bigint): OpenOrder {
   };
 }
 
-/** The order with its price once a payment of now is seen. */
+/** The order with the price that it will have once a payment made now is seen. */
 function pricedNow(order: Order, estimate: bigint | null, now: Date): Order {
   const price = latePrice(order, { at: now, estimate, now });
   return price === null ? order : { ...order, ...price, amount: BigInt(price.quote.amount) };

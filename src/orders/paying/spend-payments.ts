@@ -17,17 +17,18 @@ export type SpendingFacts = Pick<
 
 /** Money and parents that arrived for an order. */
 export interface CameFor extends Pick<PaidFunds, 'parents'> {
-  /** Its `payments` are those that pay for the order. */
+  /** Facts whose `payments` are only the payments that pay for the order. */
   readonly facts: SpendingFacts;
   readonly payments: readonly WatchedPayment[];
   readonly held: HeldPayments;
 }
 
 /**
- * The payments that a delivery spends, in their order: the same payments always make the same transaction. Payments
- * with runes are spent only if the others are not enough. `pending`: their contents are not known yet. Pure.
+ * Selects the payments that a delivery spends, in a fixed order, so the same payments always make the same transaction.
+ * Payments with runes are spent only if the others are not enough. `pending`: the contents of the payments are not
+ * known yet. Pure.
  *
- * @param placeSats orders the selected payments as their sats require
+ * @param placeSats sorts the selected payments by the requirements of their sats
  */
 export function spendPayments(
   order: Pick<Order, 'terms'>,
@@ -35,7 +36,7 @@ export function spendPayments(
   placeSats: (funds: PaidFunds) => PlacedPayments,
 ): PlacedPayments {
   const selected = selectedHoldingLeast(facts, held);
-  // the index notifies the order of its next block, which shows their contents
+  // the next block of the index shows the contents, and makes the order due
   if (selected === 'unindexed') return { kind: 'pending' };
   const byOutpoint = new Map(payments.map((payment) => [outpointOf(payment), payment]));
   const spent = selected.map(({ outpoint }) => {

@@ -4,8 +4,8 @@ import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { PlanningSigner } from '#orders/making/delivery-planning.ts';
 
 /**
- * A wallet for plans that are never sent: its scripts have the length of real ones, and each plan has a txid. Values,
- * weights and places depend on nothing else.
+ * A wallet for plans that are never sent. Its scripts have the length of real scripts, and each plan has a txid.
+ * Values, weights and positions depend on nothing else.
  */
 export function unsentWallet(): PlanningSigner {
   const txids = new Map<TransactionPlan, Txid>();
@@ -25,10 +25,13 @@ export function unsentWallet(): PlanningSigner {
 }
 
 const noBytes = new Uint8Array(0);
-/** OP_1 and 32 bytes: all scripts of orders are P2TR. */
+/** OP_1 and 32 bytes, because all scripts of orders are P2TR. */
 const p2tr = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 
-/** Leaves with the lengths of a layout, all views of one buffer: an order has up to 50 MB of leaves. */
+/**
+ * Placeholder leaves with the lengths of a layout. All are views of one buffer, because an order has up to 50 MB of
+ * leaves.
+ */
 export function unsentLeaves({ reveals }: Pick<OrderLayout, 'reveals'>): Uint8Array[] {
   const longest = reveals.reduce((most, { leafBytes }) => Math.max(most, leafBytes), 0);
   const bytes = new ArrayBuffer(longest);

@@ -1,6 +1,6 @@
 import type { Assumed } from '#kernel/requests/request-values.ts';
 
-/** A reason why an order may cost another amount than its price. */
+/** A reason why an order may cost another amount than this price. */
 export interface AmountWarning {
   readonly code: 'assumed' | 'compress-not-counted' | 'drawn';
   /** A sentence for people. */
@@ -8,11 +8,11 @@ export interface AmountWarning {
 }
 
 /**
- * Warnings of a price that cannot be exact: it has sizes in place of contents, or leaves brotli out. Without warnings,
- * the order of the same body costs exactly the same amount.
+ * Warnings of a price that cannot be exact, because it uses sizes instead of contents, or does not include brotli.
+ * Without warnings, an order with the same body costs exactly the same amount.
  *
- * @param notCompressed contents with `compress` that are counted uncompressed @param drawn items of a collection that
- * are not known yet
+ * @param notCompressed number of contents with `compress` that are priced uncompressed
+ * @param drawn number of items of a collection that are not known yet
  */
 export function amountWarnings(assumed: Assumed, notCompressed: number, drawn = 0): AmountWarning[] {
   const warnings: AmountWarning[] = [];

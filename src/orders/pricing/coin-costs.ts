@@ -24,7 +24,10 @@ export function coinCosts(order: CostedOrder, { terms, layout }: QuotedPlan = qu
   };
 }
 
-/** The costs for a number of coins: one coin with the amount is enough, whatever inputs cost. */
+/**
+ * The costs for a number of coins. One coin with the full amount is always enough, because the quote includes its
+ * input.
+ */
 export const costsOf = (order: CostedOrder, coins: number): CoinCosts =>
   coins > 1 || order.extraCost > 0n
     ? coinCosts(order)
@@ -32,16 +35,19 @@ export const costsOf = (order: CostedOrder, coins: number): CoinCosts =>
 
 const oneCoin = { extraCost: 0n, input: 0n, spare: 0n, inputsMax: 1 } as const;
 
-/** Weight that a delivery may need beyond its layout: change, a runestone. */
+/** Weight that a delivery may need in addition to its layout: for change and a runestone. */
 const spareWeight = 2_000;
 
-/** Inputs up to which the transaction that spends the payments is still relayed. The first one is in the quote. */
+/**
+ * Maximum number of inputs with which the transaction that spends the payments is still relayed. The quote includes the
+ * first input.
+ */
 function inputsMaxOf({ commit, reveals: [first] }: OrderLayout): number {
   const weight = commit?.weight ?? (first === undefined ? 0 : packageWeight(first));
   return 1 + Math.max(0, Math.floor((standardWeightMax - spareWeight - weight) / keyInputWeight));
 }
 
 /**
- * Weight of a reveal with its burn: they are sent as one package, whose limit is little above that of a transaction.
+ * Weight of a reveal with its burn. They are sent as one package, whose limit is hardly above that of a transaction.
  */
 const packageWeight = ({ weight, burn }: RevealLayout): number => weight + (burn?.weight ?? 0);

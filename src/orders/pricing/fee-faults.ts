@@ -3,8 +3,8 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 
 /**
- * Fault of the fee of an order that is burned: anyone may take an inscription from its anchor until the burn is mined,
- * so the burn must not wait. Empty without an estimate of the node.
+ * Faults of the fee of an order that burns its inscriptions. Anyone may take an inscription from its anchor until the
+ * burn is mined, so the burn must not wait. Empty if the node has no estimate.
  */
 export function burnFaults(
   { burn, feeRate }: Pick<OrderTerms, 'burn' | 'feeRate'>,
@@ -32,8 +32,8 @@ export type FeeWarnings = Readonly<
 >;
 
 /**
- * Warning about a fee below the node's estimate: the order is taken, but may wait. Empty without an estimate, and for a
- * burn, which is refused.
+ * Warning about a fee below the node's estimate. The order is accepted, but may wait. Empty if there is no estimate,
+ * and for a burn, which is refused.
  */
 export function estimateWarnings(
   { burn, feeRate }: Pick<OrderTerms, 'burn' | 'feeRate'>,
@@ -45,7 +45,7 @@ export function estimateWarnings(
   return [{ message }];
 }
 
-/** Fault of a fee that the node does not relay: the order could never be delivered. */
+/** Fault of a fee that the node does not relay, so the order could never be delivered. */
 export function feeFaults(
   { feeRate }: Pick<OrderTerms, 'feeRate'>,
   policy: NodePolicy | null,

@@ -3,7 +3,7 @@ import type { StoredRepricing } from '#orders/order/order-request.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import { decidePrice, quoteAtRate } from './repricing.ts';
 
-/** Least time to pay a difference: the customer may be asleep. */
+/** Minimum time to pay a difference, in ms. The customer may be asleep. */
 const answerMs = 86_400_000;
 
 /** Fields of an order that its price depends on. */
@@ -12,16 +12,16 @@ type PricedOrder = Pick<Order, 'quote' | 'terms' | 'amount' | 'createdAt' | 'exp
 /** A new price of an order, in its stored form. */
 type LatePrice = Pick<Order, 'quote' | 'terms'> & { readonly repriced: StoredRepricing };
 
-/** Facts that decide the price of a complete order. */
+/** Facts that determine the price of a complete order. */
 interface Lateness {
-  /** Time at which it was complete. */
+  /** Time at which the order was complete. */
   readonly at: Date;
-  /** Estimate when that became known; null: unknown. */
+  /** Fee estimate when the completion became known. null: unknown. */
   readonly estimate: bigint | null;
   readonly now: Date;
 }
 
-/** The new price of a complete order; null: its price stays. Pure. */
+/** The new price of a complete order. null: its price does not change. Pure. */
 export function latePrice(order: PricedOrder, { at, estimate, now }: Lateness): LatePrice | null {
   const { feeEstimate, heldUntil } = order.quote;
   if (heldUntil === undefined || estimate === null || feeEstimate === undefined) return null;
@@ -31,7 +31,7 @@ export function latePrice(order: PricedOrder, { at, estimate, now }: Lateness): 
   if (decision.kind === 'kept') return null;
   const quote = quoteAtRate(termsOf(order.terms), order.quote, decision.feeRate);
   if (quote === null) return null;
-  // the new price is held as long as the first one was
+  // the new price is held for as long as the first price was held
   const madeAt = order.repriced?.at ?? order.createdAt.getTime();
   const holdMs = Math.max(heldUntil - madeAt, 0);
   return {

@@ -12,10 +12,11 @@ import type { RequestFault } from '#kernel/requests/request-values.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 
 /**
- * Faults of the inscriptions that an order names: an unknown delegate would never show anything, and a parent that
- * cannot be spent never arrives. Throws `inscription_not_indexed` if the index is late: it may know them later.
+ * Faults of the inscriptions that an order names. An unknown delegate would never show anything, and a parent that
+ * cannot be spent never arrives. Throws `inscription_not_indexed` if the index is late, because it may know the
+ * inscriptions later.
  *
- * @param pool of the index
+ * @param pool connections to the index
  */
 export async function namedInscriptionFaults(
   pool: pg.Pool,
@@ -60,7 +61,7 @@ export async function namedInscriptionFaults(
   );
 }
 
-/** Faults of several parents if runes are unknown: runes of one would be returned with another. */
+/** Faults of several parents if runes are unknown, because runes of one parent would be returned with another. */
 async function severalFaults(client: pg.ClientBase): Promise<RequestFault[]> {
   const { state } = await runeStanding(client);
   if (state === 'known') return [];
@@ -71,7 +72,7 @@ async function severalFaults(client: pg.ClientBase): Promise<RequestFault[]> {
 
 const opReturn = 0x6a;
 
-/** The reason why an inscription cannot be sent to a deposit; null: it can. */
+/** The reason why an inscription cannot be sent to a deposit. null: it can. */
 function lostWords(location: Location | undefined): string | null {
   if (location?.script?.[0] === opReturn) return 'is burned: it cannot be sent to a deposit address';
   if (location?.place === 'lost' || location?.place === 'unbound')

@@ -7,14 +7,15 @@ import { type ReadFile, urlsOf } from '#orders/reading/read-files.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
 
 /**
- * Bytes of metadata that one price reads: a megabyte of JSON takes 20 ms, and a small request may name it for nothing.
+ * Maximum number of metadata bytes that one price reads. A megabyte of JSON takes 20 ms, and even a small request may
+ * name it for nothing.
  */
 const metadataBytesMax = 1_000_000;
 
 /**
- * An order with the real lengths of files at URLs of this service, so that its price is that of the order. Metadata
- * beyond what a price reads has the length that was sent, which is an assumption. Throws the reason of the asker's
- * signal.
+ * An order with the real lengths of files at URLs of this service, so that its price equals the price of the order. If
+ * a price would have to read too much metadata, the sent length is used, which is an assumption. Throws the reason of
+ * the asker's signal.
  */
 export async function withOwnLengths(
   read: ReadOrder,
@@ -57,13 +58,13 @@ class OwnLengths {
     };
   }
 
-  /** Null: not a URL of this service, or faulty. */
+  /** Returns null if it is not a URL of this service, or if it is faulty. */
   #bytes(url: string, field: string): number | null {
     const bytes = this.#ours.bytesAt(url);
     return typeof bytes === 'string' ? this.values.fault(field, bytes) : bytes;
   }
 
-  /** Null: not a URL of this service, faulty, or assumed. */
+  /** Returns null if it is not a URL of this service, or if it is faulty or assumed. */
   async #cborBytes(url: string, { field, terms }: ReadFile): Promise<number | null> {
     const name = `${field}.metadataUrl`;
     const bytes = this.#bytes(url, name);

@@ -25,13 +25,13 @@ export interface PricingParts extends Stock {
   readonly network: NetworkParameters;
   readonly settings: PriceSettings;
   readonly search: Pick<SearchService, 'hashes'>;
-  /** Fee rates that the node takes; null: unknown. */
+  /** Fee rates that the node accepts. null: unknown. */
   readonly nodePolicy: (signal: AbortSignal) => Promise<NodePolicy | null>;
-  /** The definitions that are in force now. */
+  /** The active definitions. */
   readonly satributes: () => SatributeBook;
-  /** The reason why nothing is sent to a URL; null: the URL is allowed. */
+  /** The reason why nothing is sent to a URL. null: the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
-  /** Files of this service that it may name by URL; null: this service keeps no files. */
+  /** Files of this service that an order may name by URL. null: this service keeps no files. */
   readonly own: OwnFiles | null;
 }
 
@@ -39,26 +39,26 @@ export interface PricingParts extends Stock {
 export interface PricedOrder {
   readonly kind: 'priced';
   readonly quote: OrderQuote;
-  /** Sats for one file. */
+  /** Sats per file. */
   readonly additionalFee: bigint;
-  /** Reasons why the order may cost another amount; empty: it costs this amount. */
+  /** Reasons why the order may cost another amount. Empty: it costs exactly this amount. */
   readonly warnings: readonly AmountWarning[];
-  /** A rune that is paid beside the sats; null: sats alone. */
+  /** A rune that is paid in addition to the sats. null: only sats are paid. */
   readonly rune: AskedRune | null;
 }
 
-/** Savings and refusals, which a plan shows beside the transactions. */
+/** Savings and refusals, which a plan shows in addition to the transactions. */
 export interface PricePlan {
   readonly savings: readonly Saving[];
-  /** Faults for which the order would be refused. */
+  /** Faults that would cause a refusal of the order. */
   readonly refused: FeeWarnings;
 }
 
-/** Bytes that are compressed for a price: brotli takes about a second per megabyte. */
+/** Maximum number of bytes that are compressed for a price. Brotli takes about a second per megabyte. */
 const compressMax = 300_000;
 
 /**
- * Prices an order; with `isPlanned`, its plan too. Throws the reason of the asker's signal, `overloaded` and
+ * Prices an order. With `isPlanned`, also makes its plan. Throws the reason of the asker's signal, `overloaded` and
  * `orders_off`.
  */
 export async function priceOrder(
@@ -125,6 +125,6 @@ export async function priceTextFiles(
   const own = pricesOf(terms.type, parts.settings, asker);
   const quote = quoted(terms, { ...own, baseFee: asked.baseFee ?? own.baseFee, rareSatsFee });
   if (quote.kind === 'faulty') return quote;
-  // no warnings: the legacy answer has no field for them, and is always by sizes
+  // no warnings, because the legacy answer has no field for them, and is always computed from sizes
   return { kind: 'priced', quote, additionalFee: terms.additionalFee, warnings: [], rune: null };
 }

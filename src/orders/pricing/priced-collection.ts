@@ -11,7 +11,7 @@ import { readCollectionOrder } from '#orders/collections/read-collection-order.t
 import type { PriceBody } from '#orders/reading/read-price.ts';
 import type { AskedRune } from '#tokenpay/inscribing/ask-for-rune.ts';
 
-/** The items of a collection that a price names; null: it names none. Throws `not_found` and `not_offered`. */
+/** The items of a collection that a price names. null: it names no items. Throws `not_found` and `not_offered`. */
 export async function itemsOfPrice(
   { pool, network }: { readonly pool: pg.Pool; readonly network: NetworkParameters },
   { type, order }: PriceBody,
@@ -42,13 +42,13 @@ export async function itemsOfPrice(
 }
 
 interface PricedItemsInRune extends QuotedItems {
-  /** A rune that is paid beside the sats; null: sats alone. */
+  /** A rune that is paid in addition to the sats. null: only sats are paid. */
   readonly rune: AskedRune | null;
 }
 
-/** The rune that an order of these items is paid with; null: sats alone. Pure. */
+/** The rune that an order of these items must also pay. null: only sats are paid. Pure. */
 export const runeOf = (items: PricedItemsInRune | null): AskedRune | null => items?.rune ?? null;
 
-/** Number of items that are unknown until the order is created. Pure. */
+/** Number of items that are drawn only when the order is created. Pure. */
 export const drawnOf = (items: QuotedItems | null): number =>
   items === null || items.isRequested ? 0 : items.items.length;

@@ -5,21 +5,21 @@ import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribin
 
 /** The operator's prices of orders, in sats. */
 export interface PriceSettings {
-  /** Fee for a file of a managed order. */
+  /** Fee per file of a managed order. */
   readonly baseFee: number;
-  /** Fee for a file of a direct order. */
+  /** Fee per file of a direct order. */
   readonly baseFeeDirect: number;
   readonly sizeFeePercent: number;
   readonly collectionServiceFee: number;
   /** Percentage of the base fee that the referral of an order gets. */
   readonly referralPercent: number;
-  /** Minutes for which the price of an order is held. */
+  /** How many minutes the price of an order is held. */
   readonly holdMinutes: number;
-  /** Whether a miner takes reveals that nodes do not relay. */
+  /** Whether a miner accepts reveals that nodes do not relay. */
   readonly nonStandard: boolean;
 }
 
-/** Prices of the public service, as far as it shows them. */
+/** Prices of the public interface, as far as it shows them. */
 export const defaultPriceSettings: PriceSettings = {
   baseFee: 9000,
   baseFeeDirect: 2000,
@@ -30,7 +30,9 @@ export const defaultPriceSettings: PriceSettings = {
   nonStandard: false,
 };
 
-/** Prices of a type of order for a client, without special sats. The terms of its key override the settings. */
+/**
+ * Prices of a type of order for a client, without special sats. The terms of the client's key override the settings.
+ */
 export function pricesOf(
   type: OrderTerms['type'],
   settings: PriceSettings,
@@ -49,7 +51,7 @@ export function pricesOf(
 }
 
 /**
- * Adds the price of a collection's items and the operator's fee for collections. Null items: not an order of a
+ * Adds the price of a collection's items and the operator's fee for collections. `items` null: not an order of a
  * collection.
  */
 export const withCollection = (
@@ -61,12 +63,12 @@ export const withCollection = (
     ? prices
     : { ...prices, price: items.price, collectionServiceFee: BigInt(collectionServiceFee) };
 
-/** The price of an order; faulty, with the reason, if its transactions cannot be made or are too many. */
+/** The price of an order. Returns a fault with the reason if its transactions cannot be made or are too many. */
 export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Faulty {
   const quote = quoteOrder(terms, prices);
   if (quote.kind === 'refused') return { kind: 'faulty', faults: [{ message: quote.reason }] };
   const reveals = quote.layout.reveals.length;
-  // mints have a bound of their own
+  // mints have another bound
   return terms.mint === null && reveals > orderBounds.reveals ? tooManyReveals(reveals) : quote;
 }
 

@@ -6,7 +6,7 @@ import type { Order } from '#orders/order/order.store.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 
-/** The size fee in its stored form, if there is one: with it, `quotedLayout` plans the same transactions. */
+/** The size fee in its stored form, if there is one. `quotedLayout` needs it to plan the same transactions. */
 export function keptSizeFees({ sizeFees: { least, all } }: OrderLayout): Pick<StoredQuote, 'sizeFees'> {
   return all === 0n ? {} : { sizeFees: { least: Number(least), all: Number(all) } };
 }
@@ -23,7 +23,7 @@ export function quotedPlan({ terms: stored, quote }: Pick<Order, 'terms' | 'quot
   return { terms, layout: quotedLayout(terms, quote) };
 }
 
-/** The layout of an order's quote. The amount has all that the order costs beyond the chain's part. */
+/** The layout of an order's quote. The amount is all that the order costs in addition to the chain fees. */
 export function quotedLayout(terms: OrderTerms, quote: Order['quote']): OrderLayout {
   const { serviceFee, postage, sizeFees = { least: 0, all: 0 } } = quote;
   const size = { least: BigInt(sizeFees.least), all: BigInt(sizeFees.all) };

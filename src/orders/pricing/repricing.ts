@@ -5,30 +5,33 @@ import { largest } from '#orders/inscribing/plan-amounts.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
 import { quotedLayout } from './quoted-layout.ts';
 
-/** Current price of an order. Rates are sats for 1,000 virtual bytes. */
+/** Current price of an order. Rates are in sats per 1,000 virtual bytes. */
 export interface StandingPrice {
-  /** The price is held for an order that is complete by then; null: for ever. */
+  /** The price is held for an order that is complete by this time. null: held forever. */
   readonly heldUntil: Date | null;
-  /** Estimate when the price was made; null: there was none. */
+  /** Fee estimate when the price was made. null: there was no estimate. */
   readonly estimate: bigint | null;
-  /** Rate that the customer asked for. */
+  /** Fee rate that the customer requested. */
   readonly feeRate: bigint;
 }
 
-/** A decision about a price: it stays, or the transactions of the order pay another rate. */
+/** A decision about a price: it is kept, or the transactions of the order pay another rate. */
 export type PriceDecision =
   | { readonly kind: 'kept'; readonly because: 'held' | 'unknown' | 'own-fee' | 'small-rise' }
   | { readonly kind: 'repriced'; readonly feeRate: bigint };
 
-/** A rise is an estimate above 1.5 times the earlier one: estimates move less than that within hours. */
+/**
+ * Ratio that makes a rise: an estimate above 1.5 times the earlier one. Within hours, estimates usually change less.
+ */
 const rise = { now: 2n, before: 3n };
 
 /**
- * Decides the price of an order once everything that it waits for was seen. A late one pays the current rate, in
- * proportion to what its customer asked for, and never more than the estimate. An unknown estimate is not a rise. Pure.
+ * Decides the price of an order once everything that it waits for was seen. A late order pays the current rate, in
+ * proportion to the rate that its customer requested, and never more than the estimate. An unknown estimate is not a
+ * rise. Pure.
  *
- * @param completedAt time at which the last part of the payment or the last parent was first seen @param now the
- * estimate when that became known; null: unknown
+ * @param completedAt time at which the last part of the payment or the last parent was first seen
+ * @param now the estimate when this became known; null: unknown
  */
 export function decidePrice(
   { heldUntil, estimate, feeRate }: StandingPrice,
@@ -44,8 +47,8 @@ export function decidePrice(
 }
 
 /**
- * Quotes the same transactions at another rate. Only their fees change: the order's address and the service's part of
- * the price stay. Null: they cost no more. Pure.
+ * Quotes the same transactions at another rate. Only their fees change; the order's address and the service's part of
+ * the price do not. Returns null if they do not cost more. Pure.
  */
 export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigint): StoredQuote | null {
   const before = quotedLayout(terms, quote);
@@ -55,21 +58,21 @@ export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigi
   assert(shapeOf(layout) === shapeOf(before), 'scripts and reveals do not depend on the rate');
   const chainFee = Number(layout.chainFee);
   if (chainFee <= quote.chainFee) return null;
-  // the dollars are those of the old amount
+  // removed, because the dollar value belongs to the old amount
   const { fiatValue: _, ...kept } = quote;
   return { ...kept, chainFee, amount: quote.amount - quote.chainFee + chainFee };
 }
 
-/** Payments and parents of an order, to find when it was complete. */
+/** Payments and parents of an order, from which its completion time is computed. */
 export interface Completion<Payment> {
   readonly payments: readonly (Payment & { readonly firstSeen: Date })[];
-  /** Whether these payments are enough; adding a payment never makes them too few. */
+  /** Whether these payments are enough. Adding a payment must never make them too few. */
   readonly isEnough: (payments: readonly Payment[]) => boolean;
-  /** Time at which the last parent was first seen; null: it has no parents. */
+  /** Time at which the last parent was first seen. null: the order has no parents. */
   readonly parentsAt: Date | null;
 }
 
-/** Time at which the order's last missing part was first seen; null: something is missing. Pure. */
+/** Time at which the order's last missing part was first seen. null: something is still missing. Pure. */
 export function completedAt<Payment>({ payments, isEnough, parentsAt }: Completion<Payment>): Date | null {
   if (!isEnough(payments)) return null;
   const inOrder = payments.toSorted((a, b) => a.firstSeen.getTime() - b.firstSeen.getTime());

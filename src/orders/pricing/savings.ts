@@ -15,7 +15,7 @@ export interface Saving {
   readonly code: 'shared-output' | 'compress' | 'delegates';
   /** A sentence for people. */
   readonly message: string;
-  /** Sats that the order would cost less. */
+  /** Number of sats by which the order would be cheaper. */
   readonly sats: number;
 }
 
@@ -25,11 +25,14 @@ export interface SavingsParts {
   readonly encoding: EncodeOptions;
 }
 
-/** Files whose contents are looked up, and their bytes: hashing takes a millisecond of the event loop per megabyte. */
+/**
+ * Maximum number of files whose contents are looked up, and maximum total of their bytes. Hashing takes a millisecond
+ * of the event loop per megabyte.
+ */
 const lookedUpMax = 100;
 const lookedUpBytesMax = 4_000_000;
 
-/** Ways to pay less for the same order: each is the plan with one change. */
+/** Ways to pay less for the same order. Each is the same plan with one change. */
 export async function savingsOf(
   quote: OrderQuote,
   terms: OrderTerms,
@@ -65,7 +68,7 @@ export async function savingsOf(
   return savings;
 }
 
-/** Delegates for files whose content and type an inscription already has, by the file's index. */
+/** Delegates for files whose content and type already exist in an inscription, by the file's index. */
 async function knownContents(
   files: readonly ReadFile[],
   { search, asker }: SavingsParts,

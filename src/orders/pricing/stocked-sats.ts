@@ -16,18 +16,18 @@ import type { StockedSat } from '#orders/stock/reservations.store.ts';
 
 /** The inventory, and the index that knows its sats. */
 export interface Stock {
-  /** Null: there is no inventory. */
+  /** null: there is no inventory. */
   readonly inventory: Inventory | null;
   /** Connections to the index. */
   readonly pool: pg.Pool;
   /**
-   * Bound of sats for the unpaid orders of a client whose key has no bound (ORDER_RESERVED_MAX). Null: this process
-   * takes no orders.
+   * Maximum number of sats that unpaid orders of a client can reserve if its key has no other bound
+   * (ORDER_RESERVED_MAX). null: this process accepts no orders.
    */
   readonly reservedMost: number | null;
 }
 
-/** The planned terms of an order, and the price of each special sat beside the base fee, in sats. */
+/** The planned terms of an order, and the price of each special sat in addition to the base fee, in sats. */
 export interface SatPrice {
   readonly kind: 'sat-price';
   readonly terms: OrderTerms;
@@ -35,8 +35,8 @@ export interface SatPrice {
 }
 
 /**
- * Prices the sats that an order asks for, with the same offer that its creation reserves: the terms have the places of
- * the offered sats. Throws `orders_off`.
+ * Prices the sats that an order requests, with the same offer that its creation would reserve. The terms contain the
+ * positions of the offered sats. Throws `orders_off`.
  */
 export async function priceSats(
   stock: Stock,
@@ -59,19 +59,19 @@ export async function priceSats(
 /** An order of inventory sats. */
 export interface StockedOrder {
   readonly kind: 'stocked';
-  /** The terms of the order, with the places of the sats in their outputs. */
+  /** The terms of the order, with the positions of the sats in their outputs. */
   readonly terms: OrderTerms;
-  /** One for each file, in the order of the files. */
+  /** One sat for each file, in the order of the files. */
   readonly sats: readonly StockedSat[];
   /** Outputs with sats of the type, reserved or not. */
   readonly ofType: readonly Outpoint[];
-  /** The price of each sat beside the base fee, in sats. */
+  /** The price of each sat in addition to the base fee, in sats. */
   readonly fee: bigint;
 }
 
 /**
- * Offers a present sat to each file of an order; the sats are not reserved yet. Faulty if there are not enough, now or
- * ever, or if no sat fits a file of its size. Throws `orders_off`.
+ * Offers an available sat to each file of an order. The sats are not reserved yet. Returns a fault if there are not
+ * enough sats, now or ever, or if no sat fits a file of its size. Throws `orders_off`.
  */
 export async function offerSats(
   stock: Stock,
@@ -118,8 +118,8 @@ export async function offerSats(
 }
 
 /**
- * Fault of an order with more sats than its client, or all clients of the type together, can ever reserve: waiting does
- * not help. Null: it may fit. The bound of a network is never below that of a client.
+ * Fault of an order with more sats than its client can ever reserve, or than all clients together can reserve of the
+ * type. Waiting does not help. null: it may fit. The bound of a network is never below the bound of a client.
  */
 function boundFault(
   type: InventoryType,
@@ -131,7 +131,7 @@ function boundFault(
     const message = `Your order can have at most ${bounds.client} sats of the inventory, one for each file, not ${count}.`;
     return { kind: 'faulty', faults: [{ message, parameter: 'files' }] };
   }
-  // without any outputs, the later answer says that there are none now
+  // with no outputs at all, a later answer reports that there are none now
   if (count <= bounds.type || ofType === 0) return null;
   return rareSatsFault(
     `rareSats: orders that are not paid yet have at most ${bounds.type} of the ${ofType} sats of type ${type}, not ${count}.`,
@@ -147,11 +147,14 @@ async function openStock({ inventory, pool }: Stock, { signal }: Asker): Promise
   return inventory;
 }
 
-/** Not a fault of the request: the operator, or time, changes it. */
+/**
+ * The error that rareSats is not offered. It is not a fault of the request, because only the operator, or time, can
+ * change it.
+ */
 const notOffered = (why: string): AppError =>
   new AppError('orders_off', `rareSats is not offered: this service ${why}`);
 
-/** The fault of a file that is too short or too long for sats of a type; null: all fit. */
+/** The fault of a file that is too short or too long for sats of a type. null: all files fit. */
 function sizeFault({ files }: OrderTerms, type: InventoryType): Faulty | null {
   const { least, most } = contentBytes;
   const sizes = files.map(bytesOf);
@@ -163,6 +166,6 @@ function sizeFault({ files }: OrderTerms, type: InventoryType): Faulty | null {
   );
 }
 
-/** Length of a file's content; null: it has none. */
+/** Length of a file's content. null: the file has no content. */
 const bytesOf = ({ body }: OrderTerms['files'][number]): number | null =>
   typeof body === 'number' ? body : (body?.length ?? null);

@@ -1,18 +1,18 @@
 import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
 import { decodePercent, pieceBytes } from './percent-encoding.ts';
 
-/** Base64 that can be read in only one way. */
+/** Base64 text that can be read in only one way. */
 export interface Base64Text {
   readonly text: Uint8Array;
   /** Length of the decoded content. */
   readonly bytes: number;
-  /** Only digits and padding: nothing must be skipped. */
+  /** Whether the text has only digits and padding, so nothing must be skipped. */
   readonly isPlain: boolean;
 }
 
 const [digit, plainSign, urlSign, padding, blank, lineBreak] = [1, 2, 3, 4, 5, 6] as const;
 
-/** The kind of each byte in base64; 0: not part of base64. */
+/** The kind of each byte in base64. 0: not part of base64. */
 const kinds = new Uint8Array(256);
 for (const [characters, kind] of [
   ['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', digit],
@@ -26,10 +26,10 @@ for (const [characters, kind] of [
 }
 
 /**
- * Reads base64 (RFC 4648) as libraries write it into URLs: in either alphabet, with or without padding, with line
- * breaks, percent-encoded. A blank is skipped, as in browsers, unless it may be a plus sign that was mistaken for an
- * encoded blank, because the text would be base64 with the sign, too. Returns the reason if it can be read in no way,
- * or in several.
+ * Reads base64 (RFC 4648) in the forms that libraries write into URLs: in either alphabet, with or without padding,
+ * with line breaks, percent-encoded. A blank is skipped, as browsers do. But if the text would also be base64 with a
+ * plus sign in the blank's position, the text is ambiguous, because the blank may be a plus sign that was decoded by
+ * mistake. Returns the reason if the text can be read in no way, or in several ways.
  */
 export function* readBase64(data: Uint8Array): Steps<Base64Text | string> {
   let text = data;
@@ -63,7 +63,7 @@ class Counts {
     return this.#count(blank) + this.#count(lineBreak) === 0;
   }
 
-  /** Counts the next piece. Returns its fault, or null. */
+  /** Counts the characters of the next piece. Returns the fault of the piece, or null. */
   add(piece: Uint8Array): string | null {
     const of = this.#of;
     for (const byte of piece) {
@@ -76,7 +76,7 @@ class Counts {
     return null;
   }
 
-  /** The reason why the whole text can be read in no way, or in several; null: in one way. */
+  /** The reason why the whole text can be read in no way, or in several ways. null: in exactly one way. */
   reason(): string | null {
     const { digits } = this;
     const [signs, equals, blanks] = [this.#count(urlSign), this.#count(padding), this.#count(blank)];
@@ -95,7 +95,7 @@ class Counts {
   }
 }
 
-/** Whether this many characters encode whole bytes. Padding may be absent, but not incomplete. */
+/** Whether this number of characters encodes whole bytes. Padding may be absent, but not incomplete. */
 const areWhole = (digits: number, equals: number): boolean =>
   equals === 0 ? digits % 4 !== 1 : equals <= 2 && (digits + equals) % 4 === 0;
 
@@ -104,7 +104,6 @@ const paddingWords = (equals: number): string => (equals === 0 ? '' : ` and ${eq
 const shown = (byte: number): string =>
   byte >= 0x80 ? 'a character that is not ASCII' : JSON.stringify(String.fromCharCode(byte));
 
-/** Decodes a text. */
 export function* decodeBase64({ text, bytes, isPlain }: Base64Text): Steps<Uint8Array> {
   const decoded = Buffer.allocUnsafe(bytes);
   const whole = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
@@ -116,7 +115,10 @@ export function* decodeBase64({ text, bytes, isPlain }: Base64Text): Steps<Uint8
   return decoded;
 }
 
-/** Characters that are decoded at once, in whole groups of four: long texts stay in memory until a full collection. */
+/**
+ * Maximum number of characters to decode at once, in whole groups of four. Longer texts would stay in memory until a
+ * full garbage collection.
+ */
 const pieceChars = 65_536;
 
 function* pieces(text: Buffer): Generator<string> {
@@ -124,7 +126,7 @@ function* pieces(text: Buffer): Generator<string> {
     yield text.toString('latin1', start, start + pieceChars);
 }
 
-/** Pieces without blanks and line breaks. */
+/** Pieces of the text without blanks and line breaks. */
 function* cleanPieces(text: Buffer): Generator<string> {
   const piece = Buffer.allocUnsafe(pieceChars);
   let end = 0;

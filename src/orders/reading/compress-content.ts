@@ -6,18 +6,21 @@ import { AppError } from '#kernel/errors/app-error.ts';
 
 const compress = promisify(brotliCompress);
 
-/** Types that are compressed by their own format, or that hardly any reader takes compressed. */
+/** Media types that are already compressed by their own format, or that hardly any reader accepts compressed. */
 const media = /^(?:audio|video|font)\/|^image\/(?!svg\+xml)|^application\/(?:gzip|pdf)/u;
 
-/** Whether contents of a type may become shorter. */
+/** Whether contents of this type may become shorter. */
 export const isCompressible = (contentType: string | null): boolean =>
   contentType !== null && !media.test(contentType);
 
-/** Waiting compressions: one for each request under way (`limits.requests`). */
+/** Maximum number of waiting compressions: one for each active request (`limits.requests`). */
 const waiting = 32;
-/** An order compresses 4 MB at most, which takes a few seconds, so its client can wait for some others. */
+/**
+ * How long a compression waits for its turn at most, in ms. An order compresses at most 4 MB, which takes a few
+ * seconds, so its client can wait for some others.
+ */
 const waitMs = 60_000;
-/** One compression at a time, clients in turn: libuv's threads also compress answers and read files. */
+/** Runs one compression at a time, clients in turn, because libuv's threads also compress answers and read files. */
 const gate = new FairGate({ running: 1, waiting, waitMs, refusal: tooMany });
 
 function tooMany(): AppError {
@@ -25,10 +28,10 @@ function tooMany(): AppError {
 }
 
 /**
- * A content in brotli with ord's parameters (quality 11, window of 16 MB); null if it is not shorter, or is media. The
- * same content gives the same bytes. Takes a thread of libuv, about a second per megabyte, one content at a time.
- * Throws `overloaded` after a long wait, and the reason of the asker's signal: nothing is compressed for a disconnected
- * client.
+ * A content in brotli with ord's parameters (quality 11, window of 16 MB). Returns null if the result is not shorter,
+ * or if the content is media. The same content gives the same bytes. Uses one thread of libuv for about a second per
+ * megabyte. Throws `overloaded` after a long wait. Throws the reason of the asker's signal, because nothing is
+ * compressed for a disconnected client.
  */
 export async function compressed(
   content: Uint8Array,

@@ -3,23 +3,23 @@ import type { RequestText } from '#kernel/requests/request-values.ts';
 import { type Base64Text, decodeBase64, readBase64 } from './base64.ts';
 import { readPercentEncoded } from './percent-encoding.ts';
 
-/** The content of a data URL that can be read in only one way. */
+/** The content of a data URL, if the URL can be read in only one way. */
 export interface DataContent {
   readonly kind: 'content';
   /** Length of the content. */
   readonly bytes: number;
-  /** The type in the URL, or the default type, with its parameters. */
+  /** The type in the URL with its parameters, or the default type. */
   readonly mediaType: string;
-  /** Base64 text, or the content itself. */
+  /** The base64 text, or the content itself. */
   readonly held: Base64Text | Uint8Array;
 }
 
-/** `reason` is for people; it continues a sentence that begins with the name of the field. */
+/** `reason` is for people. It continues a sentence that begins with the name of the field. */
 export type ReadDataUrl = DataContent | { readonly kind: 'refused'; readonly reason: string };
 
 /**
  * Reads `data:<media type>;base64,<data>`, or percent-encoded data without `;base64`, in the forms of RFC 2397,
- * browsers and libraries. A URL that can be read in two ways is refused (ADR 62). Total. 50 MB take 230 milliseconds.
+ * browsers and libraries. Refuses a URL that can be read in two ways (ADR 62). Total. 50 MB take 230 milliseconds.
  */
 export function* readDataUrl(url: RequestText): Steps<ReadDataUrl> {
   if (typeof url === 'string' && !url.isWellFormed()) return refused('is not valid Unicode');
@@ -41,7 +41,6 @@ export function* readDataUrl(url: RequestText): Steps<ReadDataUrl> {
 
 const refused = (reason: string): ReadDataUrl => ({ kind: 'refused', reason });
 
-/** Decodes a content. */
 export function* contentOf({ held }: DataContent): Steps<Uint8Array> {
   return held instanceof Uint8Array ? held : yield* decodeBase64(held);
 }
@@ -55,23 +54,23 @@ interface Head {
   readonly length: number;
 }
 
-/** Longest head that is read: media types with their parameters are shorter. */
+/** Maximum length of a head to read, in bytes. Real media types with their parameters are shorter. */
 const headBytesMax = 512;
 
 const shape =
   'must be of the form data:<media type>;base64,<data>, or data:<media type>,<percent-encoded data>';
 
-/** Reads the part before the data; returns the reason if it is not a data URL. */
+/** Reads the part before the data. Returns the reason if the text is not a data URL. */
 function readHead(bytes: Uint8Array): Head | string {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, headBytesMax));
-  // one character for each byte, so that the lengths agree
+  // decoded to one character per byte, so that lengths in characters and bytes agree
   const text = start.toString('latin1');
   const scheme = /^[\t\n\r ]*data:/iu.exec(text)?.[0].length;
   const end = scheme === undefined ? -1 : endOfHead(text, scheme);
   if (scheme === undefined || end === -1) return shape;
   const head = start.toString('utf8', scheme, end);
   if (/\p{Cc}/u.test(head)) return 'has a control character before its comma';
-  // base64 in a quoted value does not match: the quote is followed by a semicolon or the comma
+  // base64 in a quoted value does not match, because the quote is followed by a semicolon or the comma
   const mark = /(?:^|;) *base64 *$/iu.exec(head);
   const mediaType = (mark === null ? head : head.slice(0, mark.index)).trim();
   if (mark?.index === 0 && !head.startsWith(';')) return shape;
@@ -79,7 +78,7 @@ function readHead(bytes: Uint8Array): Head | string {
   return { isBase64: mark !== null, mediaType: withType(mediaType), length: end + 1 };
 }
 
-/** A media type with the parts that it may omit (RFC 2397). */
+/** Adds the parts that a media type may omit (RFC 2397). */
 function withType(mediaType: string): string {
   if (mediaType === '') return 'text/plain;charset=US-ASCII';
   return mediaType.startsWith(';') ? `text/plain${mediaType}` : mediaType;
@@ -88,7 +87,7 @@ function withType(mediaType: string): string {
 const markElsewhere =
   'has ;base64 in another place than right before its comma: data:<media type>;base64,<data>';
 
-/** Position of the comma that ends a head; -1: none. Quoted values of parameters may contain commas. */
+/** Index of the comma that ends a head. -1: not found. Quoted values of parameters may contain commas. */
 function endOfHead(text: string, from: number): number {
   for (let place = from; place < text.length; place++) {
     if (text[place] === ',') return place;
@@ -99,7 +98,7 @@ function endOfHead(text: string, from: number): number {
   return -1;
 }
 
-/** Position of the quote that ends a quoted value (RFC 9110, 5.6.4); -1: none. */
+/** Index of the quote that ends a quoted value (RFC 9110, 5.6.4). -1: not found. */
 function endOfQuoted(text: string, from: number): number {
   for (let place = from + 1; place < text.length; place++) {
     if (text[place] === '"') return place;
@@ -108,10 +107,10 @@ function endOfQuoted(text: string, from: number): number {
   return -1;
 }
 
-/** Types whose contents never consist of only letters, digits and signs of base64. */
+/** Types whose contents never consist only of letters, digits and signs of base64. */
 const binaryType =
   /^(?:image\/(?!svg)|audio\/|video\/|font\/|model\/|application\/(?:gzip|octet-stream|pdf)\b)/iu;
-/** Least length: shorter data may be anything. */
+/** Minimum length of data that may look like base64. Shorter data may be anything. */
 const likeBase64Min = 16;
 
 /** Whether the data of a binary type without `;base64` looks like base64 with a forgotten mark. */

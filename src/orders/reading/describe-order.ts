@@ -5,32 +5,32 @@ import { type ReadOptions, type ReadOrder, readOrderRequest } from './read-order
 import { commonSats, rareSatsFaults, readRareSats } from './read-rare-sats.ts';
 import { satributeFaults } from './read-satributes.ts';
 
-/** An order as its body describes it. */
+/** An order that was read from a body. */
 export interface DescribedOrder {
   readonly kind: 'described';
   readonly read: ReadOrder;
   readonly extras: OrderExtras;
-  /** The type of inventory sats that it wants; null: none. */
+  /** The type of inventory sats that the order wants. null: no inventory sats. */
   readonly satType: InventoryType | null;
-  /** Faults that still allow others to be found. */
+  /** Faults that did not prevent the search for further faults. */
   readonly faults: readonly RequestFault[];
 }
 
 export type DescribeOptions = ReadOptions &
   Pick<ExtrasOptions, 'satributes' | 'urlProblem'> & {
-    /** Minutes of an order that names no timeout. */
+    /** Timeout in minutes for an order that names no timeout. */
     readonly timeoutMinutes: number;
   };
 
 /**
- * Minutes in which an order with an inventory sat, or an item of a collection, must be paid: the reservation lasts this
- * long.
+ * Maximum time to pay, in minutes, for an order with an inventory sat or an item of a collection. The reservation lasts
+ * this long.
  */
 const reservedMinutes = 30;
 
 /**
- * Reads the whole body of an order, for its price and for its creation: both refuse the same bodies, in the same words.
- * They differ only in fields that a price may lack. Total.
+ * Reads the whole body of an order, for its price or for its creation. Both refuse the same bodies, in the same words,
+ * and differ only in fields that a price may lack. Total.
  */
 export function describeOrder(body: unknown, options: DescribeOptions): DescribedOrder | Faulty {
   const read = readOrderRequest(body, options);

@@ -8,27 +8,27 @@ import { metadataCbor } from './metadata-cbor.ts';
 import type { ReadFile } from './read-files.ts';
 import type { ReadOrder } from './read-order.ts';
 
-/** An order with its contents in inscribed form, if the request has them. */
+/** An order with its contents in their inscribed form, if the request has them. */
 export interface EncodedOrder {
   readonly kind: 'encoded';
-  /** Contents at URLs are still the lengths that were sent. */
+  /** Contents at URLs are still lengths, as the client sent them. */
   readonly terms: OrderTerms;
-  /** Files with `compress` that are counted uncompressed. */
+  /** Number of files with `compress` that are priced uncompressed. */
   readonly notCompressed: number;
 }
 
 export interface EncodeOptions {
-  /** `lengths`: bodies are decoded only to be compressed. `bytes`: the terms have all bodies. */
+  /** `lengths`: bodies are decoded only if they are compressed. `bytes`: the terms have all bodies. */
   readonly bodies: 'lengths' | 'bytes';
-  /** Bound of the bytes of bodies that are compressed. */
+  /** Maximum number of body bytes to compress. */
   readonly compressMax: number;
-  /** Client whose turns decoding and compression use, until it disconnects. */
+  /** The client in whose turns decoding and compression run, until it disconnects. */
   readonly asker: Asker;
 }
 
 /**
- * Encodes metadata as CBOR, and decodes bodies, in brotli if the order asks for it. Throws the reason of the asker's
- * signal, and `overloaded`.
+ * Encodes metadata as CBOR, and decodes bodies. Compresses bodies in brotli if the order asks for it. Throws the reason
+ * of the asker's signal, and `overloaded`.
  */
 export async function encodeContents(
   { terms, files, compress }: ReadOrder,
@@ -52,11 +52,11 @@ export async function encodeContents(
   return { kind: 'encoded', terms: { ...terms, files: encoded }, notCompressed: compression.left };
 }
 
-/** Selects the bodies that are compressed, within a bound of bytes. */
+/** Selects the bodies to compress, up to a maximum number of bytes. */
 class Compression {
   readonly #isWanted: boolean;
   #bytes: number;
-  /** Files beyond the bound, or whose contents are not known yet. */
+  /** Number of files beyond the maximum, or with contents that are not known yet. */
   left = 0;
 
   constructor(isWanted: boolean, bytes: number) {
@@ -66,7 +66,7 @@ class Compression {
 
   takes({ body, terms }: ReadFile): boolean {
     if (!this.#isWanted || terms.body === null || !isCompressible(terms.contentType)) return false;
-    // contents at URLs are inscribed as they are
+    // contents at URLs are inscribed uncompressed
     if (body?.kind === 'url') return false;
     const bytes = dataOf(body)?.bytes ?? Number.POSITIVE_INFINITY;
     if (bytes > this.#bytes) {
@@ -89,7 +89,7 @@ function bodyTerms(
 
 const dataOf = (source: ReadFile['body']): DataContent | null =>
   source?.kind === 'data' ? source.data : null;
-/** CBOR of JSON in the request; without it, the length that the request names. */
+/** The metadata as CBOR, if the request has JSON. Otherwise the length that the request names. */
 function* encodeMetadata(
   values: RequestValues,
   { terms, metadata, field }: ReadFile,

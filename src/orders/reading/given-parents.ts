@@ -3,19 +3,19 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** The parents of an order as its body names them. */
+/** The parents of an order, as they are named in its body. */
 export interface GivenParents {
-  /** A list, unless the body has another type of value. */
+  /** A list, unless the value in the body has another type. */
   readonly items: unknown;
   /** Field of a parent: `parents[2]`, or `parent`. */
   readonly nameOf: (index: number) => string;
-  /** The body has both `parent` and `parents`, and they differ. */
+  /** Whether the body has both `parent` and `parents`, and they differ. */
   readonly differ: boolean;
 }
 
 /**
- * Finds the parents of an order. Clients of managed orders send one as the object `parent`; a list `parents` is
- * accepted too. The body may have both if they are equal. Total.
+ * Finds the parents of an order. Clients of managed orders send a single parent as the object `parent`; a list
+ * `parents` is also accepted. The body may have both if they are equal. Total.
  */
 export function givenParents(order: Item, type: OrderTerms['type']): GivenParents {
   const { parent, parents } = order;

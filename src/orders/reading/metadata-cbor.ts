@@ -1,21 +1,21 @@
 import { Encoder } from 'cbor-x';
 import { type JsonFault, readJson } from '#kernel/text/read-json.ts';
 
-/** Maps with the shortest head, and without cbor-x's own records: any reader of CBOR reads the result. */
+/** Writes maps with the shortest head, and without cbor-x's own records, so any reader of CBOR can read the result. */
 const encoder = new Encoder({ useRecords: false, variableMapSize: true, tagUint8Array: false });
 
-/** Depth up to which ord's reader (ciborium) accepts metadata. */
+/** Maximum depth of metadata that ord's reader (ciborium) accepts. */
 const depthMax = 256;
 
-/** `reasons` are for people; each continues a sentence that begins with the name of the field. */
+/** `reasons` are for people. Each continues a sentence that begins with the name of the field. */
 export type MetadataCbor =
   | { readonly kind: 'cbor'; readonly cbor: Uint8Array }
   | { readonly kind: 'refused'; readonly reasons: readonly string[] };
 
 /**
- * JSON as CBOR, the form of an inscription's metadata. Values that CBOR or its readers would change are refused: a NUL
- * or half of a surrogate pair in a text or a name, and numbers that lose digits. Whole numbers from -2^63 to 2^64 - 1
- * are exact.
+ * Encodes JSON as CBOR, the form of an inscription's metadata. Refuses values that CBOR or its readers would change: a
+ * NUL or half of a surrogate pair in a text or a name, and numbers that lose digits. Whole numbers from -2^63 to 2^64 -
+ * 1 are exact.
  */
 export function metadataCbor(json: Uint8Array): MetadataCbor {
   let text: string;
@@ -25,7 +25,7 @@ export function metadataCbor(json: Uint8Array): MetadataCbor {
     return notJson;
   }
   const read = readJson(text, { wholeNumbers: 'exact', depthMax });
-  // the encoder reuses its buffer
+  // copied, because the encoder reuses its buffer
   if (read.kind === 'read') return { kind: 'cbor', cbor: Uint8Array.from(encoder.encode(read.value)) };
   if (read.kind === 'broken') return notJson;
   return { kind: 'refused', reasons: read.faults.map(reasonOf) };

@@ -1,11 +1,11 @@
 import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
 
-/** Bytes of a step. */
+/** Number of bytes to process in one step. */
 export const pieceBytes = 64 * 1024;
 
 const [percent, hash, blank, delete_] = [0x25, 0x23, 0x20, 0x7f] as const;
 
-/** The value of each hex digit; 255: not a hex digit. */
+/** The value of each hex digit. 255: not a hex digit. */
 const hexValues = new Uint8Array(256).fill(255);
 for (const [value, character] of Array.from('0123456789abcdef').entries()) {
   hexValues[character.charCodeAt(0)] = value;
@@ -13,8 +13,8 @@ for (const [value, character] of Array.from('0123456789abcdef').entries()) {
 }
 
 /**
- * Decodes the data of a data URL without base64. Returns the reason if readers of URLs disagree about it: browsers end
- * a URL at `#`, drop line breaks and trailing blanks, and keep percent signs that others refuse.
+ * Decodes the data of a data URL without base64. Returns the reason if readers of URLs disagree about the data. For
+ * example, browsers end a URL at `#`, drop line breaks and trailing blanks, and keep percent signs that others refuse.
  */
 export function* readPercentEncoded(data: Uint8Array): Steps<Uint8Array | string> {
   for (let start = 0; start < data.length; start += pieceBytes) {
@@ -31,7 +31,7 @@ const hashReason = 'has a #, at which browsers end a URL: write it as %23';
 const controlReason =
   'has a line break or another control character, which browsers drop: write it percent-encoded, as %0A';
 
-/** Decodes percent-encoded text; returns the reason if a percent sign is not followed by two hex digits. */
+/** Decodes percent-encoded text. Returns the reason if a percent sign is not followed by two hex digits. */
 export function* decodePercent(data: Uint8Array): Steps<Uint8Array | string> {
   const decoded = Buffer.allocUnsafe(data.length);
   let end = 0;

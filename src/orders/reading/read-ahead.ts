@@ -7,7 +7,7 @@ import { orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type ReadDataUrl, readDataUrl } from './data-url.ts';
 
 /**
- * Readers of values that take long: those of an order of 50 MB, or with 10,000 receivers, take hundreds of
+ * Readers of values that take long to read. In an order of 50 MB, or with 10,000 receivers, they take hundreds of
  * milliseconds.
  */
 export interface ReadAhead {
@@ -15,19 +15,19 @@ export interface ReadAhead {
   readonly address: (address: string) => CheckedDestination;
 }
 
-/** Readers that read each value when it is needed. */
+/** Readers that read each value only when it is needed. */
 export const readAtOnce = (network: NetworkParameters): ReadAhead => ({
   dataUrl: (url) => atOnce(readDataUrl(url)),
-  // the postage is checked with the terms, and the service's own addresses once for all destinations
+  // the postage is checked with the terms, and the service's own addresses are checked once for all destinations
   address: (address) => checkDestination({ address, network, amount: null }, 'later'),
 });
 
-/** Bytes of work that take as long as an address. */
+/** Number of bytes whose decoding takes as long as reading one address. */
 const addressBytes = 10 * 1024;
 
 /**
- * Reads the data URLs and the addresses of an order in turns of the event loop, so that the rest can be read at once. A
- * value that is not an order has none of these. Throws the reason of the asker's signal.
+ * Reads the data URLs and the addresses of an order in turns of the event loop, so the rest can be read without a
+ * pause. A value that is not an order has neither. Throws the reason of the asker's signal.
  */
 export async function readAhead(
   order: unknown,
@@ -58,7 +58,10 @@ export async function readAhead(
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
-/** Empty for a list longer than an order may have: it is refused by its length, and a body may hold a million items. */
+/**
+ * The items of a list. Empty if the list is longer than an order may have: its length is then refused, and a body may
+ * hold a million items.
+ */
 const itemsOf = (value: unknown, most: number): readonly unknown[] =>
   Array.isArray(value) && value.length <= most ? (value as readonly unknown[]) : [];
 

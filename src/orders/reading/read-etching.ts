@@ -14,8 +14,8 @@ const divisibilityMax = 38;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the etching of an order: fields of the public interface (POST /runes/etch), amounts in units of the rune.
- * Without `rune`, ord gives the name. Total: if `values` has faults, the result is not used.
+ * Reads the etching of an order: fields of the public interface (POST /runes/etch), with amounts in units of the rune.
+ * If `rune` is absent, ord gives the name. Total: if `values` has faults, the result is not used.
  */
 export function readEtching(values: RequestValues, order: Fields): Etching {
   const name = readName(values, order['rune']);
@@ -27,7 +27,7 @@ export function readEtching(values: RequestValues, order: Fields): Etching {
     symbol: readSymbol(values, order['symbol']),
     turbo: values.boolean(order['turbo'], 'turbo'),
   };
-  // amounts cannot be checked without it
+  // amounts cannot be checked without the divisibility
   if (divisibility === null) return etching;
   const faults = values.faults.length;
   const premine = readUnits(values, order['premine'], 'premine', divisibility);
@@ -45,7 +45,7 @@ function readName(values: RequestValues, given: unknown): SpacedRune | null {
   return null;
 }
 
-/** Decimals of amounts; null: `values` has the fault. */
+/** Reads the number of decimals of amounts. null: invalid; the fault is in `values`. */
 function readDivisibility(values: RequestValues, given: unknown): number | null {
   const divisibility = values.whole(given, 'divisibility');
   if (divisibility === null) return isGiven(given) ? null : 0;
@@ -53,7 +53,7 @@ function readDivisibility(values: RequestValues, given: unknown): number | null 
   return values.fault('divisibility', `must be from 0 to ${divisibilityMax}`);
 }
 
-/** One character, as a code point. U+0000 is allowed; half of a surrogate pair is not. */
+/** Reads one character as a code point. U+0000 is allowed; half of a surrogate pair is not. */
 function readSymbol(values: RequestValues, given: unknown): number | null {
   if (!isGiven(given)) return null;
   const [symbol, ...others] = typeof given === 'string' ? given : [];
@@ -61,7 +61,7 @@ function readSymbol(values: RequestValues, given: unknown): number | null {
   return isOne ? (symbol.codePointAt(0) ?? null) : values.fault('symbol', 'must be one character');
 }
 
-/** Base units of an amount; null: absent or 0. */
+/** Reads an amount in base units. null: absent, 0 or invalid; a fault is in `values`. */
 function readUnits(values: RequestValues, given: unknown, name: string, divisibility: number): U128 | null {
   const text = exactText(values, given, name);
   if (text === null || readWhole(text) === 0n) return null;
@@ -70,12 +70,12 @@ function readUnits(values: RequestValues, given: unknown, name: string, divisibi
   return values.fault(name, read.reason);
 }
 
-/** A number in digits; null: absent, or `values` has the fault. */
+/** Reads a number as digits. null: absent, or invalid with a fault in `values`. */
 function exactText(values: RequestValues, given: unknown, name: string): string | null {
   if (!isGiven(given)) return null;
   if (typeof given === 'string') return given;
   if (typeof given !== 'number') return values.fault(name, 'must be a number, or a text of digits');
-  // JSON.parse has already rounded it
+  // JSON.parse has already rounded such a number
   if (Math.abs(given) > Number.MAX_SAFE_INTEGER)
     return values.fault(name, 'is above 2^53 - 1, where numbers of JSON are not exact: send it as a text');
   return String(given);
@@ -102,7 +102,7 @@ function readTerms(values: RequestValues, given: unknown, divisibility: number):
   };
 }
 
-/** Whether a field of the terms has a value: clients send `{height: {start: null, end: null}}` for none. */
+/** Whether a field of the terms has a value. Clients without a value may send `{height: {start: null, end: null}}`. */
 const isNamed = (field: unknown): boolean =>
   typeof field === 'object' && field !== null ? Object.values(field).some(isGiven) : isGiven(field);
 
@@ -118,7 +118,7 @@ function aboveZero(
   return isZero && values.faults.length === faults ? values.fault(name, 'must be above 0') : value;
 }
 
-/** A whole number; null: absent, or `values` has the fault. */
+/** Reads a whole number. null: absent, or invalid with a fault in `values`. */
 function readInteger(values: RequestValues, given: unknown, name: string, most: bigint): U128 | null {
   const text = exactText(values, given, name);
   if (text === null) return null;
@@ -129,7 +129,7 @@ function readInteger(values: RequestValues, given: unknown, name: string, most: 
 
 const boundWords = (most: bigint): string => (most === maxU64 ? '2^64 - 1' : '2^128 - 1');
 
-/** The first height or offset, and the first one after the last. */
+/** Reads the first height or offset, and the end, which is the first one after the last. */
 function readWindow(
   values: RequestValues,
   given: unknown,
@@ -145,7 +145,7 @@ function readWindow(
   return [start, end];
 }
 
-/** Checks that the largest supply fits into 128 bits, is above 0, and is the one that the order names. */
+/** Checks that the maximum supply fits into 128 bits, is above 0, and equals the supply that the order names. */
 function checkSupply(
   values: RequestValues,
   { premine, terms, divisibility }: Pick<Etching, 'premine' | 'terms'> & { readonly divisibility: number },

@@ -10,33 +10,33 @@ import { readSatributes } from './read-satributes.ts';
 export interface ExtrasOptions {
   readonly type: OrderTerms['type'];
   readonly network: NetworkParameters;
-  /** The satribute definitions that are in force now, for an order that names some. */
+  /** The active satribute definitions. Called only if an order names satributes. */
   readonly satributes: () => SatributeBook;
-  /** Minutes of an order that names no timeout. */
+  /** Timeout in minutes for an order that names no timeout. */
   readonly timeoutMinutes: number;
-  /** Upper bound of the timeout, whatever the order names; absent: none. */
+  /** Maximum timeout in minutes, even if the order names a longer one. Absent: no maximum. */
   readonly timeoutMostMinutes?: number;
-  /** The reason why no webhook is sent to a URL; null: the URL is allowed. */
+  /** The reason why no webhook is sent to a URL. null: the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
-  /** Values that take long to read, read before. Absent: they are read now. */
+  /** Slow values that were already read. Absent: they are read now. */
   readonly ahead?: ReadAhead;
 }
 
-/** Fields of an order that its transactions do not depend on. */
+/** Fields of an order that do not affect its transactions. */
 export interface OrderExtras {
   readonly webhookUrl: string | null;
   readonly refundScript: Uint8Array | null;
   readonly timeoutMinutes: number;
   readonly faults: readonly RequestFault[];
-  /** The inputs as answers show them. */
+  /** The request in the form that answers show. */
   readonly request: (postage: bigint, count: number) => Omit<OrderRequest, 'uncurseIt'>;
 }
 
-/** One month: a price for longer would be a bet. */
+/** Maximum timeout in minutes: one month. A price for a longer time would be a bet on fees. */
 const timeoutMostMinutes = 43_200;
 const timeoutStepMinutes = 10;
 
-/** Reads the other fields of a creation. Total: any body gives extras, perhaps with faults. */
+/** Reads the other fields of a creation. Total: any body gives extras, possibly with faults. */
 export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
   const values = new RequestValues();
   const order = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
@@ -71,7 +71,7 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
   };
 }
 
-/** Fields of managed orders alone, as they were sent. They were checked before: other values are refused. */
+/** Fields that only managed orders have, unchanged. Other values were refused before. */
 const managedFields = (order: Readonly<Record<string, unknown>>) => ({
   rareSats: shownValue(order['rareSats']),
   compress: shownSwitch(order['compress']),
@@ -106,7 +106,8 @@ function readTimeout(
   if (minutes === null) return null;
   const timeout = Number(minutes);
   if (timeout >= timeoutStepMinutes && timeout <= timeoutMostMinutes && timeout % timeoutStepMinutes === 0)
-    // clients send the default of the public service, three days, on their own
+    // a longer timeout is shortened, because clients send three days, the default of the public interface, without
+    // being asked
     return Math.min(timeout, most);
   return values.fault(
     'timeout',
@@ -114,20 +115,20 @@ function readTimeout(
   );
 }
 
-/** The fee as it was sent: clients compare it with their own value. */
+/** The fee unchanged, because clients compare it with their own value. */
 const feeOf = (given: unknown): number | string =>
   typeof given === 'number' || typeof given === 'string' ? given : 2;
 
 /**
- * Fields of delegates in answers. Contents are left out: with 10,000 delegates the answer would be as long as the
- * request.
+ * Fields of delegates in answers. Contents are left out, because with 10,000 delegates the answer would be as long as
+ * the request.
  */
 const delegateFields = ['delegateId', 'metaprotocol', 'metadataUrl', 'metadataSize'] as const;
 const parentFields = ['inscriptionId', 'returnAddress', 'value'] as const;
 
 /**
- * The known fields of a list of objects, as they were sent. They are named one by one: otherwise an unknown field of 30
- * MB would be stored, and be part of each answer.
+ * The known fields of a list of objects, unchanged. They are named one by one, because otherwise an unknown field of 30
+ * MB would be stored, and would be part of each answer.
  */
 function shownItems(given: unknown, names: readonly string[]): readonly object[] | null {
   if (!Array.isArray(given)) return null;
@@ -145,8 +146,8 @@ const orNull = (items: readonly object[] | null): readonly object[] | null =>
   items?.length === 0 ? null : items;
 
 /**
- * A number or short text as it was sent; null for anything else, because a field that another field replaces is not
- * checked.
+ * A number or short text, unchanged. Returns null for any other value, because a field that another field replaces is
+ * not checked.
  */
 function shownValue(value: unknown): string | number | null {
   if (typeof value === 'number') return value;

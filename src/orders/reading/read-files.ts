@@ -12,34 +12,34 @@ export type ContentSource =
 
 /** A file or delegate of a request. */
 export interface ReadFile {
-  /** Terms with lengths in place of contents. */
+  /** Terms with lengths instead of contents. */
   readonly terms: FileTerms;
   readonly name: string | null;
-  /** Null: a delegate without its own body, or only a size. */
+  /** null: a delegate without its own body, or a file with only a size. */
   readonly body: ContentSource | null;
-  /** Source of JSON. */
+  /** Source of the metadata, which is JSON. */
   readonly metadata: ContentSource | null;
-  /** Field of the request, for faults that are found later: `files[3]`. */
+  /** Name of the field in the request, for faults that are found later: `files[3]`. */
   readonly field: string;
 }
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Fields of files and delegates whose texts may be as long as a body; all others are short. */
+/** Fields of files and delegates whose texts may be as long as a body. All other texts are short. */
 export const contentFields = ['dataURL', 'metadataDataURL'] as const;
 
-/** Bytes of decoded contents in one call (interface, section 8). */
+/** Maximum number of bytes of decoded contents in one call (interface, section 8). */
 export const contentBytesMax = 50_000_000;
-/** Type in a price without names: most orders are texts or images, whose types have about this length. */
+/** Assumed type in a price without file names. Most orders are texts or images, whose types have about this length. */
 const unknownType = 'text/plain;charset=utf-8';
 
 export interface FileOptions {
-  /** Contents may be lengths, and names may be missing. */
+  /** Whether contents may be lengths, and names may be missing. */
   readonly isPrice: boolean;
-  /** The order may have no files and no delegates. */
+  /** Whether the order may have neither files nor delegates. */
   readonly isOptional: boolean;
   readonly ahead: ReadAhead;
-  /** Whether a URL is a file URL of this service: a price needs no size for it. */
+  /** Whether a URL is a file URL of this service. If so, a price needs no size. */
   readonly isOwnUrl: (url: string) => boolean;
 }
 
@@ -49,7 +49,7 @@ export const urlsOf = (files: readonly ReadFile[]): string[] =>
     [body, metadata].flatMap((source) => (source?.kind === 'url' ? [source.url] : [])),
   );
 
-/** The files, then the delegates of an order: its inscriptions in the order of their indexes. */
+/** Reads the files, then the delegates of an order: its inscriptions in the order of their indexes. */
 export function readFiles(values: RequestValues, order: Item, options: FileOptions): ReadFile[] {
   const files = values.list(order['files'], 'files');
   const delegates = values.list(order['delegates'], 'delegates');
@@ -130,7 +130,10 @@ function readName(
 const isOwn = (source: ContentSource | null, { isOwnUrl }: Pick<FileOptions, 'isOwnUrl'>): boolean =>
   source?.kind === 'url' && isOwnUrl(source.url);
 
-/** Notes that a price assumes a content. Sent sizes are often wrong: if the content is there, it counts instead. */
+/**
+ * Notes that a price assumes a content. Sent sizes are often wrong, so if the content is known, its real length is
+ * used.
+ */
 function assumeContent(values: RequestValues, item: Item, field: string, isKnown: boolean): void {
   if (!isKnown) {
     values.required(item['size'], `${field}.size`);
@@ -139,7 +142,7 @@ function assumeContent(values: RequestValues, item: Item, field: string, isKnown
   if (!isGiven(item['name'])) values.assume(`${field}.name`);
 }
 
-/** A delegate shows the content of another inscription. Its own body comes beside that. */
+/** Reads a delegate. It shows the content of another inscription, and may also have its own body. */
 function readDelegate(values: RequestValues, item: Item, field: string, options: FileOptions): ReadFile {
   const body = readSource(values, item, field, { data: 'dataURL' }, options);
   const data = body?.kind === 'data' ? body.data : null;
@@ -175,7 +178,7 @@ function metadataOf(
 
 const metadataNames = { data: 'metadataDataURL', url: 'metadataUrl' } as const;
 
-/** The length of metadata: beside the metadata, or in a price instead of it. */
+/** The length of metadata. It is sent together with the metadata, or in a price instead of the metadata. */
 function metadataSize(
   values: RequestValues,
   item: Item,
@@ -193,7 +196,7 @@ function metadataSize(
   return size;
 }
 
-/** The content of a data field, or else of a URL field. */
+/** The content of the data field. If that is absent, the content of the URL field. */
 function readSource(
   values: RequestValues,
   item: Item,

@@ -7,14 +7,15 @@ import { readRuneName } from './read-rune-name.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Name in place of a missing or faulty one: the order is refused. */
+/** Placeholder for a missing or faulty name. Such an order is refused. */
 const noName: SpacedRune = { rune: asRune(0n), spacers: 0 };
 
 /**
- * Reads the mints of an order: fields of the public interface (POST /runes/mint). The id of the rune, which only the
- * index knows, is 0:0 until then. Total: if `values` has faults, the result is not used.
+ * Reads the mints of an order: fields of the public interface (POST /runes/mint). Only the index knows the id of the
+ * rune, so the id is 0:0 until the rune is looked up in the index. Total: if `values` has faults, the result is not
+ * used.
  *
- * @param purpose in a price `numberOfMints` may be absent, which counts as 1
+ * @param purpose `numberOfMints` may be absent only in a price, which then assumes 1
  */
 export function readMint(values: RequestValues, order: Fields, purpose: 'price' | 'order'): MintTerms {
   values.required(order['rune'], 'rune');

@@ -18,7 +18,7 @@ import { commonSats } from './read-rare-sats.ts';
 import { hasItems, readTexts } from './read-texts.ts';
 
 /**
- * Contents of an order. `files`: files and delegates. `texts`: texts in place of files. `etching`: a rune; files are
+ * Contents of an order. `files`: files and delegates. `texts`: texts instead of files. `etching`: a rune; files are
  * optional. `mint`: mints of a rune, without files.
  */
 export type OrderContents = 'files' | 'texts' | 'etching' | 'mint';
@@ -26,45 +26,45 @@ export type OrderContents = 'files' | 'texts' | 'etching' | 'mint';
 export interface ReadOptions {
   readonly network: NetworkParameters;
   readonly type: OrderTerms['type'];
-  /** Whether a miner takes reveals above 400,000 weight units. */
+  /** Whether a miner accepts reveals above 400,000 weight units. */
   readonly nonStandard: boolean;
   /**
-   * `price`: receivers and parents may be incomplete, contents may be lengths. `order`: everything that its
-   * transactions need must be there.
+   * `price`: receivers and parents may be incomplete, and contents may be lengths. `order`: everything that the
+   * transactions need must be present.
    */
   readonly purpose: 'price' | 'order';
-  /** Absent: files and delegates; in a price, these or texts. */
+  /** Absent: files and delegates; in a price, files and delegates, or texts. */
   readonly contents?: OrderContents;
-  /** Items of a collection as the contents. Absent: the body has the contents. */
+  /** Items of a collection that are the contents. Absent: the body has the contents. */
   readonly items?: QuotedItems | null;
-  /** Values that take long to read, read before. Absent: they are read now. */
+  /** Slow values that were already read. Absent: they are read now. */
   readonly ahead?: ReadAhead;
-  /** Whether a URL is a file URL of this service. Absent: no URL is. */
+  /** Whether a URL is a file URL of this service. Absent: no URL of this service exists. */
   readonly isOwnUrl?: (url: string) => boolean;
 }
 
-/** An order as its client described it. */
+/** An order that was read from its client's request. */
 export interface ReadOrder {
   readonly kind: 'read';
-  /** Terms with the lengths of contents: `files` has their sources. */
+  /** Terms with the lengths of contents. `files` has the sources of the contents. */
   readonly terms: OrderTerms;
-  /** One for each file of the terms. */
+  /** One file for each file of the terms. */
   readonly files: readonly ReadFile[];
   readonly rareSats: string;
   readonly referral: string | null;
   readonly inscriptionIdPrefix: string | null;
-  /** Contents are inscribed in brotli if that is shorter. */
+  /** Whether contents are inscribed in brotli if that is shorter. */
   readonly compress: boolean;
-  /** Values that a price assumed; empty for an order. */
+  /** Values that a price assumed. Empty for an order. */
   readonly assumed: Assumed;
 }
 
-/** Receiver that is not known yet: P2TR, the longest address that people use. */
+/** Assumed script of an unknown receiver: P2TR, the longest type that people commonly use. */
 export const unknownReceiver = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 
 /**
- * Reads the body of an order, or the `order` of a price: fields of the public interface, numbers as numbers or texts,
- * unknown fields ignored. Total: any value gives an order or its faults.
+ * Reads the body of an order, or the `order` of a price: fields of the public interface, numbers as numbers or texts.
+ * Unknown fields are ignored. Total: any value gives an order or its faults.
  */
 export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder | Faulty {
   const values = new RequestValues();
@@ -108,7 +108,7 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
   return faults.length > 0 ? { kind: 'faulty', faults } : read;
 }
 
-/** The rune that an order etches or mints. */
+/** Reads the rune that an order etches or mints. */
 const runesOf = (
   values: RequestValues,
   order: Readonly<Record<string, unknown>>,
@@ -118,7 +118,9 @@ const runesOf = (
   mint: contents === 'mint' ? readMint(values, order, purpose) : null,
 });
 
-/** Whether the contents of an order are texts. A price has one path for files and texts, so its fields decide. */
+/**
+ * Whether the contents of an order are texts. Prices for files and for texts have the same path, so the fields decide.
+ */
 const isOfTexts = (
   order: Readonly<Record<string, unknown>>,
   { contents, type, purpose }: ReadOptions,
@@ -131,7 +133,10 @@ const isOfTexts = (
     !hasItems(order['files']) &&
     !hasItems(order['delegates']));
 
-/** Files and delegates, or texts. Ignored texts would make it another order, so they are refused here. */
+/**
+ * Reads files and delegates, or texts. Texts beside files are refused, because the order without them would be a
+ * different order.
+ */
 function readContents(
   values: RequestValues,
   order: Readonly<Record<string, unknown>>,
@@ -150,7 +155,7 @@ function readContents(
   });
 }
 
-/** Reads items. Files beside them are refused: a customer would pay for less than was sent. */
+/** Reads items. Files beside items are refused, because a customer would get fewer inscriptions than were sent. */
 function readItems(
   values: RequestValues,
   order: Readonly<Record<string, unknown>>,
@@ -177,11 +182,11 @@ function addTermFaults(values: RequestValues, terms: OrderTerms): void {
   }
 }
 
-/** Fields whose faulty items are left out of the terms. */
+/** Whether faulty items of this field are left out of the terms. */
 const isCountedBy = (name: string | undefined): boolean =>
   name === 'files' || name === 'delegates' || name === 'texts' || name === 'receiveAddress';
 
-/** Fields that refusals are about. */
+/** The field that each refusal is about. */
 const parameterOf: Readonly<Partial<Record<OrderRefusalCode, string>>> = {
   'receivers-count': 'receiveAddress',
   'receivers-differ': 'receiveAddress',
@@ -210,7 +215,7 @@ export function readBatchMode(values: RequestValues, given: unknown): OrderTerms
 function readReceivers(values: RequestValues, given: unknown, options: ReadOptions): Uint8Array[] {
   const name = 'receiveAddress';
   if (Array.isArray(given) && given.length > orderBounds.files) {
-    // with burnAfterInscribe the number of files does not bound them
+    // with burnAfterInscribe, the number of files does not bound the number of addresses
     const files = `an order has at most ${orderBounds.files} files and delegates.`;
     values.sentence(name, `${name} names ${given.length} addresses: ${files}`);
     return [unknownReceiver];
@@ -221,13 +226,19 @@ function readReceivers(values: RequestValues, given: unknown, options: ReadOptio
   return [readAddress(values, Array.isArray(given) ? null : given, name, options)];
 }
 
-/** Burned inscriptions have no receiver, so the addresses are not used. Invalid ones are still faults. */
+/**
+ * Checks the addresses of an order that burns its inscriptions. They are not used, but invalid addresses are still
+ * faults.
+ */
 function ignoredReceivers(values: RequestValues, given: unknown, options: ReadOptions): readonly [] {
   if (given !== undefined && given !== null && given !== '') readReceivers(values, given, options);
   return [];
 }
 
-/** The script of an address; that of an unknown receiver if a price lacks it, or if it is faulty. */
+/**
+ * The script of an address. If a price lacks the address, or if the address is faulty, the script of an unknown
+ * receiver.
+ */
 export function readAddress(
   values: RequestValues,
   given: unknown,

@@ -36,19 +36,19 @@ export function readPriceBody(
   return { kind: 'faulty', faults: described.faults };
 }
 
-/** A price shows no timeout, so any value will do. */
+/** A price shows no timeout, so the value does not matter. */
 const anyMinutes = 10;
 
 const priceTypes = ['bulk', 'direct', 'rune-etch', 'rune-mint'] as const;
 type PriceType = (typeof priceTypes)[number];
 
-/** How the order in a price of this type is read. */
+/** Options for reading the order in a price of this type. */
 function kindOf(type: PriceType): Pick<DescribeOptions, 'type' | 'contents'> {
   if (type === 'rune-etch') return { type: 'bulk', contents: 'etching' };
   return type === 'rune-mint' ? { type: 'bulk', contents: 'mint' } : { type };
 }
 
-/** The type of a price: managed if it names none. */
+/** The type of a price. If it names none, the order is managed. */
 function readType(given: unknown): PriceType | Faulty {
   const values = new RequestValues();
   const type = values.choice(given, 'type', priceTypes, 'bulk');
@@ -60,13 +60,13 @@ export interface ReadPriceQuery {
   readonly kind: 'read';
   readonly terms: OrderTerms;
   readonly rareSats: string;
-  /** Base fee in place of the service's own; null: the service's own. */
+  /** Base fee instead of the service's own. null: the service's own. */
   readonly baseFee: bigint | null;
 }
 
 /**
- * The etching in prices of the legacy form, which has no fields for one: a name of 13 letters, a symbol, a premine, and
- * terms. Its pushes are about as long as those of most etchings.
+ * The assumed etching in prices of the legacy form, which has no fields for etchings: a name of 13 letters, a symbol, a
+ * premine, and terms. Its pushes are about as long as in most etchings.
  */
 const assumedEtching: Etching = {
   ...plainEtching,
@@ -83,14 +83,14 @@ const assumedEtching: Etching = {
   },
 };
 
-/** The rune of mints in the legacy form: ids in blocks with many etchings are as long. */
+/** The assumed rune of mints in the legacy form. Ids in blocks with many etchings are as long as this one. */
 const assumedRune: Omit<MintTerms, 'count'> = {
   rune: asRune(0n),
   spacers: 0,
   id: { block: smallU128(900_000), tx: 1_000 },
 };
 
-/** One bitcoin: more is a mistake. */
+/** Maximum base fee in sats: one bitcoin. A higher value is a mistake. */
 const baseFeeMax = 100_000_000n;
 
 /** Reads the legacy form of a price. Total: any query gives an order or its faults. */
@@ -125,7 +125,7 @@ export function readPriceQuery(
     : { kind: 'read', terms, rareSats, baseFee };
 }
 
-/** Contents of an order of a type. */
+/** Reads the contents of an order of this type. */
 function contentsOf(
   values: RequestValues,
   query: Readonly<Record<string, unknown>>,
@@ -140,7 +140,7 @@ function contentsOf(
   return { files, etching: isEtching ? assumedEtching : null, mint: null };
 }
 
-/** The number of mints. Their price does not depend on `size`, so any is accepted. */
+/** The number of mints. The price does not depend on `size`, so any size is accepted. */
 function readMintCount(values: RequestValues, given: unknown): number {
   const count = values.whole(given, 'count') ?? 1n;
   if (count >= 1n && count <= BigInt(orderBounds.mints)) return Number(count);

@@ -7,16 +7,16 @@ import { postageOf } from '#orders/inscribing/settled-terms.ts';
 
 const parameter = 'rareSats';
 
-/** Value of `rareSats` for common sats, which every payment has: no sats of the inventory. */
+/** Value of `rareSats` for common sats. Every payment has common sats, so no inventory sat is needed. */
 export const commonSats = 'random';
 
 export interface RareSats {
   readonly kind: 'read';
-  /** A type of the inventory; null: sats of the payment. */
+  /** A type of the inventory. null: sats of the payment. */
   readonly type: InventoryType | null;
 }
 
-/** Reads the type of sats that an order asks for. */
+/** Reads the type of sats that an order requests. */
 export function readRareSats(rareSats: string): RareSats | Faulty {
   if (rareSats === commonSats) return { kind: 'read', type: null };
   const type = inventoryTypeOf(rareSats);
@@ -25,13 +25,13 @@ export function readRareSats(rareSats: string): RareSats | Faulty {
     : { kind: 'read', type };
 }
 
-/** The fault of an order that cannot have the sats that it asks for. */
+/** The fault of an order that cannot have the requested sats. */
 export const rareSatsFault = (message: string): Faulty => ({
   kind: 'faulty',
   faults: [{ message, parameter }],
 });
 
-/** Faults of an order that could not have an inventory sat, whatever the inventory has. */
+/** Faults of an order that can never have an inventory sat, even with a full inventory. */
 export function rareSatsFaults(
   type: InventoryType | null,
   terms: OrderTerms,
@@ -43,7 +43,7 @@ export function rareSatsFaults(
     parameter: code === 'inventory-files' ? 'files' : parameter,
   }));
   const postage = postageOf(terms);
-  // all sats of the output are special ones of the operator, and the customer pays for one
+  // all sats of the output are special sats of the operator, but the customer pays for only one
   if (postage > postageMost)
     faults.push({
       message: `postage is at most ${postageMost} sats with rareSats, not ${postage}.`,

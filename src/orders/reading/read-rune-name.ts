@@ -6,7 +6,7 @@ import {
   whyNoSpacedRune,
 } from '#kernel/runes/spaced-rune.ts';
 
-/** Reads the name in a field `rune`; null: absent, or `values` has its fault. */
+/** Reads the name in a field `rune`. Returns null if the name is absent or invalid; the fault is then in `values`. */
 export function readRuneName(values: RequestValues, given: unknown): SpacedRune | null {
   const text = values.text(given, 'rune');
   if (text === null) return null;

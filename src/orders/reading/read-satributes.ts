@@ -3,10 +3,10 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 
 const parameter = 'allowedSatributes';
-/** More than the number of names (docs/satributes.md). */
+/** Maximum number of names that an order may allow. Fewer satributes exist (docs/satributes.md). */
 const namesMax = 100;
 
-/** The satributes that an order allows, as they were sent; empty: any sat. */
+/** The satributes that an order allows, unchanged. Empty: any sat. */
 export function readSatributes(values: RequestValues, given: unknown, book: () => SatributeBook): string[] {
   const items = values.list(given, parameter);
   if (items.length > namesMax) {
@@ -28,13 +28,13 @@ function problemOf(name: string, book: SatributeBook): string | null {
   const satribute = book.find(name);
   if (satribute === null) return `${name.slice(0, 64)} is not a satribute: GET /satributes lists them.`;
   if (book.isFindable(satribute)) return null;
-  // a rule that no sat of this network meets may still be named
+  // a rule may be named even if no sat of this network meets it
   return satribute.rule.kind === 'unknown' || book.isMeant(satribute)
     ? `it is unknown which sats are ${satribute.id}.`
     : `no sat of ${book.network} is ${satribute.id}.`;
 }
 
-/** Faults of an order that would burn its special sats, which is a mistake. */
+/** Faults of an order that would burn its special sats. Such an order is a mistake. */
 export function satributeFaults(
   allowed: readonly string[] | null,
   { burn }: Pick<OrderTerms, 'burn'>,

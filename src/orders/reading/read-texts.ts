@@ -5,18 +5,18 @@ import type { ReadFile } from './read-files.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Field of a text order whose texts may be as long as a body. */
+/** Fields of a text order whose texts may be as long as a body. */
 export const textFields = ['texts'] as const;
 
-/** Bytes of texts in one call (interface, section 8). */
+/** Maximum number of bytes of texts in one call (interface, section 8). */
 const textBytesMax = 50_000_000;
 
-/** Fields that POST /order takes in place of texts. */
+/** Fields that POST /order accepts instead of texts. */
 const otherContents = ['files', 'delegates'] as const;
 
 /**
- * The texts of an order as files, named by their number: `1.txt`. Files and delegates beside them are refused: a
- * customer would pay for less than was sent.
+ * Reads the texts of an order as files, which are named by their number: `1.txt`. Files and delegates beside texts are
+ * refused, because a customer would get fewer inscriptions than were sent.
  */
 export function readTexts(values: RequestValues, order: Item): ReadFile[] {
   for (const name of otherContents)
@@ -67,7 +67,10 @@ function readText(values: RequestValues, given: unknown, index: number): ReadFil
   ];
 }
 
-/** Bytes in UTF-8. Texts that UTF-8 cannot encode were refused with the body (`readJson`). Null: not a text. */
+/**
+ * The text as UTF-8 bytes. The reading of the body (`readJson`) already refused texts that UTF-8 cannot encode. null:
+ * not a text.
+ */
 function bytesOf(given: unknown): Uint8Array | null {
   if (given instanceof Uint8Array) return given;
   return typeof given === 'string' ? Buffer.from(given) : null;

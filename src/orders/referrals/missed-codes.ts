@@ -3,24 +3,24 @@ import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 
 const hourMs = 3_600_000;
 /**
- * Wrong codes that a network may send at once, and again per hour: a site with a mistyped code sees the error with its
- * first order.
+ * Maximum number of wrong codes that a network may send at once, and per hour afterwards. A site with a mistyped code
+ * sees the error with its first order.
  */
 const missesMax = 20;
-/** Networks that are remembered, 200 bytes each. */
+/** Maximum number of networks to remember. Each takes 200 bytes. */
 const networksMax = 20_000;
 
 /**
- * Counts referral codes that a network guessed wrong: unknown ones in orders, and codes of others in registrations.
- * Both answers reveal whether a code exists, so after too many the network gets no answer about any code. Each process
- * counts by itself, so several processes allow as many each.
+ * Counts referral codes that a network guessed wrong: unknown codes in orders, and codes of others in registrations.
+ * Both answers reveal whether a code exists, so after too many wrong codes the network gets no answer about any code.
+ * Each process has separate counts, so several processes allow more wrong codes in total.
  */
 export class MissedCodes {
   readonly #levels = new LRUCache<string, { readonly misses: number; readonly atMs: number }>({
     max: networksMax,
   });
 
-  /** Milliseconds until this client may send a code; 0: now. */
+  /** Milliseconds until this client may send a code. 0: now. */
   waitMs(client: string, nowMs = performance.now()): number {
     const over = this.#level(networkOfClient(client), nowMs) - (missesMax - 1);
     return Math.max(0, (over * hourMs) / missesMax);

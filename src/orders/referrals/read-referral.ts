@@ -9,7 +9,7 @@ export interface ReferralRequest {
   readonly script: Uint8Array;
 }
 
-/** Visible ASCII: a code is part of links, and no two codes look alike. */
+/** Visible ASCII, because a code is part of links, and because two different codes should not look the same. */
 const codePattern = /^[!-~]{1,64}$/u;
 
 /** Whether a referral can have this code. */

@@ -2,17 +2,17 @@ import type pg from 'pg';
 import { deliveringStates, type OrderState } from '#orders/order/order-machine.ts';
 import { isReferralCode, type ReferralRequest } from './read-referral.ts';
 
-/** A referral with the orders that it brought. */
+/** The address of a referral, and the number of orders that it brought. */
 export interface ReferralStatus {
-  /** Address that its share is paid to. */
+  /** Address that the referral's share is paid to. */
   readonly address: string;
-  /** Paid orders, delivered or not. */
+  /** Number of paid orders, delivered or not. */
   readonly orders: number;
-  /** Delivered orders: each pays its share. */
+  /** Number of delivered orders, each of which pays the share. */
   readonly paid: number;
 }
 
-/** Registers a code with its address. Returns false if the code already has another address, which it keeps. */
+/** Registers a code with its address. Returns false if the code already has another address, which is not changed. */
 export async function putReferral(
   client: pg.Pool | pg.ClientBase,
   { code, address, script }: ReferralRequest,
@@ -35,7 +35,7 @@ export async function isReferral(client: pg.Pool | pg.ClientBase, code: string):
   return rowCount === 1;
 }
 
-/** States of paid orders: unpaid ones do not count, because anyone can create them for nothing. */
+/** States of paid orders. Unpaid orders are not counted, because anyone can create them for nothing. */
 const paidStates = [
   'prep',
   ...deliveringStates,
@@ -43,7 +43,7 @@ const paidStates = [
   'completed',
 ] as const satisfies readonly OrderState[];
 
-/** Null: there is no such code, or it has another address. */
+/** Returns null if the code does not exist, or if it has another address. */
 export async function readReferral(
   client: pg.Pool | pg.ClientBase,
   { code, script }: Pick<ReferralRequest, 'code' | 'script'>,

@@ -3,18 +3,18 @@ import { type BlockHashHex, displayHash, type TxidHex } from '#kernel/primitives
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 
-/** Knowledge about the sats of an unspent output. */
+/** The known facts about the sats of an unspent output. */
 export type OutputSats = { readonly output: { readonly blockHash: BlockHashHex } } & (
   | { readonly state: 'known'; readonly ranges: readonly SatRange[] }
   | {
       readonly state: 'unknown';
       readonly reason: string;
-      /** It was in another block when it was looked up. */
+      /** Whether the output moved to another block during the lookup. */
       readonly isReorganised: boolean;
     }
 );
 
-/** Looks up the sats of an output, which may take minutes. Null: the chain has no such unspent output. */
+/** Looks up the sats of an output, which may take minutes. Returns null if the chain has no such unspent output. */
 export type TraceSats = (outpoint: {
   readonly txid: TxidHex;
   readonly vout: number;
@@ -22,14 +22,15 @@ export type TraceSats = (outpoint: {
 
 export type PaidSats =
   | { readonly kind: 'known'; readonly ranges: readonly SatRange[] }
-  /** They are being looked up. */
+  /** The sats are being looked up. */
   | { readonly kind: 'pending' }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Pause before a node is asked again that is away, busy, or just reorganised. */
+/** How long to wait before a node is asked again, in ms, if it was away, busy, or just reorganised. */
 const askAgainMs = 5_000;
 /**
- * Payments in memory, each with up to 50,000 ranges (docs/satributes.md) and most with one: only those of paid orders.
+ * Maximum number of payments in memory, which are only those of paid orders. Each has up to 50,000 ranges
+ * (docs/satributes.md), but most have one.
  */
 const paymentsMax = 200;
 
@@ -41,13 +42,13 @@ interface Search {
 const pending: PaidSats = { kind: 'pending' };
 
 /**
- * The sats of payments to orders, in the order of each output. They are looked up outside of database transactions: a
- * caller gets what is known at once, and is notified of the result. Nothing is stored, because the chain has it.
+ * The sats of payments to orders, in the order of each output. They are looked up outside of database transactions. A
+ * caller gets the known facts at once, and is notified of the result. Nothing is stored, because the chain has it.
  */
 export class ArrivedSats {
   readonly #trace: TraceSats;
   readonly #againMs: number;
-  /** Keyed by outpoint and block: after a reorganisation the same output may have other sats. */
+  /** Searches by outpoint and block, because after a reorganisation the same output may have other sats. */
   readonly #searches = new Map<string, Search>();
   readonly #ended = new Set<string>();
   readonly #stop = new AbortController();
@@ -69,20 +70,20 @@ export class ArrivedSats {
     this.#searches.set(key, { orderId, found: pending });
     this.#look(outpoint, blockHash).then(
       (found) => this.#end(key, found),
-      // only `close` aborts it
+      // ignored, because only `close` aborts the search
       () => undefined,
     );
     return pending;
   }
 
-  /** Forgets unknown results of an order, so that the next call looks again. */
+  /** Deletes unknown results of an order, so that the next call looks them up again. */
   askAgain(orderId: string): void {
     for (const [key, search] of this.#searches) {
       if (search.orderId === orderId && search.found.kind === 'unknown') this.#searches.delete(key);
     }
   }
 
-  /** Orders with a result since the last call. */
+  /** Orders that have a new result since the last call. */
   ended(): readonly string[] {
     const ids = [...this.#ended];
     this.#ended.clear();
@@ -98,9 +99,9 @@ export class ArrivedSats {
     this.#stop.abort();
   }
 
-  /** Pending: the next call may give another answer. */
+  /** Looks up the sats of an output once. `pending`: the next call may give another answer. */
   async #look(outpoint: Parameters<TraceSats>[0], blockHash: BlockHashHex): Promise<PaidSats> {
-    // a node that does not answer says nothing about sats
+    // a node that does not answer gives no information about sats
     const sats = await this.#trace(outpoint).catch(() => null);
     const isMoved = sats?.state === 'unknown' && sats.isReorganised;
     if (sats === null || isMoved || sats.output.blockHash !== blockHash) {
@@ -121,7 +122,7 @@ export class ArrivedSats {
     this.#onEnd();
   }
 
-  /** Results never change, so they stay until others need their place. */
+  /** Deletes the oldest result if the memory is full. Until then results are kept, because they never change. */
   #forgetOldest(): void {
     if (this.#searches.size < paymentsMax) return;
     for (const [key, { found }] of this.#searches) {

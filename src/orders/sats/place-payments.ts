@@ -7,18 +7,19 @@ interface PaidRanges {
 }
 
 /**
- * Bound of tries of a payment at a place. If special sats arrive in outputs of the postage, only payments for fees are
- * tried in vain. If nothing fits, it bounds the walk through the sats: a payment may have 50,000 ranges.
+ * Maximum number of tries to put a payment at a position. If special sats arrive in outputs of the postage, only
+ * payments for fees are tried in vain. If nothing fits, the maximum bounds the walk through the sats, because a payment
+ * may have 50,000 ranges.
  */
 const triesMax = 2000;
 
 /**
  * The order in which payments must be spent so that each inscription is on a sat with one of the satributes: payments
- * with such sats first, the others in their old order. The first solution is taken. Null: no solution within 2,000
- * tries. Pure.
+ * with such sats first, then the others in their old order. The first solution is taken. Returns null if 2,000 tries
+ * find no solution. Pure.
  *
- * @param payments each with all of its sats, in the order of the output; 31 at most, because they are bits of a set
- * @param places of the inscriptions, ascending: the number of sats of the payments before each
+ * @param payments each with all its sats, in the order of the output; at most 31, because they are bits of a set
+ * @param places positions of the inscriptions, ascending: the number of sats of the payments before each
  */
 export function placePayments<Paid extends PaidRanges>(
   payments: readonly Paid[],
@@ -27,7 +28,8 @@ export function placePayments<Paid extends PaidRanges>(
 ): readonly Paid[] | null {
   let tries = 0;
   /**
-   * Sets of payments after which nothing fits: their order does not matter, because the sum of their sats is the same.
+   * Sets of payments after which nothing fits. The order within a set does not matter, because the sum of the sats is
+   * the same.
    */
   const dead = new Set<number>();
   const placed = (
@@ -53,13 +55,13 @@ export function placePayments<Paid extends PaidRanges>(
 
 const isUsed = (used: number, at: number): boolean => (used & (1 << at)) !== 0;
 
-/** Number of spent sats so far, and of inscriptions on them. */
+/** Number of sats spent so far, and number of inscriptions on them. */
 interface Reached {
   readonly sats: number;
   readonly found: number;
 }
 
-/** Adds one payment. Null: an inscription would be on a sat of it that is not allowed. */
+/** Adds one payment. Returns null if an inscription would be on a sat of this payment that is not allowed. */
 function reachedBy(
   { ranges }: PaidRanges,
   allowed: readonly Satribute[],

@@ -11,20 +11,20 @@ import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { ArrivedSats } from './arrived-sats.ts';
 import { placePayments } from './place-payments.ts';
 
-/** A payment with the facts by which coins are selected. */
+/** A payment with the facts that the selection of coins needs. */
 export type CoinPayment = WatchedPayment & Coin;
 
-/** How the payments of an order are spent. Matters if the order says which sats it wants. */
+/** How the payments of an order are spent. This matters only if the order wants certain sats. */
 export type PlacedPayments =
-  /** They are spent in this order; for most orders any order is right. */
+  /** The payments are spent in this order. For most orders any order is right. */
   | { readonly kind: 'placed'; readonly payments: readonly CoinPayment[] }
-  /** Their sats are being looked up. */
+  /** The sats of the payments are being looked up. */
   | { readonly kind: 'pending' }
   /** These payments have allowed sats, but lack `missing` sats for the delivery. */
   | { readonly kind: 'short'; readonly payments: readonly CoinPayment[]; readonly missing: bigint }
-  /** Nothing is inscribed with them. The reason is for people. */
+  /** Nothing is inscribed with these payments. The reason is for people. */
   | { readonly kind: 'unwanted'; readonly reason: string }
-  /** They allow no transaction, or their sats are unknown. */
+  /** The payments allow no transaction, or their sats are unknown. */
   | { readonly kind: 'impossible'; readonly reason: string };
 
 /** The money that a paid order can spend. */
@@ -34,14 +34,16 @@ export interface PaidFunds extends Pick<SpentValues, 'parents'> {
   readonly costs: CoinCosts;
 }
 
-/** Sources of knowledge about sats. */
+/** Sources of facts about sats. */
 export interface KnownSats {
   readonly arrived: Pick<ArrivedSats, 'of' | 'askAgain'>;
-  /** The definitions that are in force. */
+  /** The active definitions. */
   readonly satributes: SatributeBook;
 }
 
-/** Decides by the sats that arrived for an order, not by those that its customer's wallet was asked to send. */
+/**
+ * Decides by the sats that really arrived for an order, and not by those that the customer's wallet was asked to send.
+ */
 export function placeSats(
   order: Pick<Order, 'id' | 'request' | 'quote' | 'terms'>,
   funds: PaidFunds,
@@ -56,7 +58,7 @@ export function placeSats(
     sats.kind === 'known' ? [{ ...payment, ranges: sats.ranges }] : [],
   );
   const reason = found.flatMap(({ sats }) => (sats.kind === 'unknown' ? [sats.reason] : [])).at(0);
-  // anyone may send sats that cannot be identified: they are left out if the other payments are enough
+  // payments with unknown sats are omitted if the others are enough, because anyone may send such sats
   if (reason === undefined || selectCoins(known, funds.costs) !== null) {
     const placed = placeKnown(order, allowedSatributes, { ...funds, known }, satributes);
     if (reason === undefined || placed.kind === 'placed') return placed;
@@ -86,21 +88,21 @@ function placeKnown(
       : { kind: 'short', payments: placed.coins, missing: placed.missing };
   }
   if (placed.coins !== null) return { kind: 'placed', payments: placed.coins };
-  // a rule of the order may be unknown now: it is being traced again, or the settings lack it by mistake
+  // a rule of the order may be unknown for now: it is being traced again, or is missing in the settings by mistake
   const unknown = allowed.find(({ rule }) => whyUnknown(rule) !== null);
   if (unknown !== undefined)
     return { kind: 'impossible', reason: `It is unknown now which sats are ${unknown.id}.` };
   return { kind: 'unwanted', reason: unwantedOf(allowedSatributes, placed.inscriptions) };
 }
 
-/** Coins in the order in which they are spent; null: no order puts the inscriptions on allowed sats. */
+/** Coins in the order in which they are spent. `coins` null: no order puts the inscriptions on allowed sats. */
 type PlacedCoins =
   | { readonly coins: readonly KnownCoin[] | null; readonly inscriptions: number }
   | (Pick<OrderRefusal, 'reason' | 'missing'> & { readonly coins: readonly KnownCoin[] });
 
 /**
- * Coins with allowed sats below the inscriptions, then the coins that are needed to pay. Places in a commit depend on
- * how many coins pay for it: if the coins change, the places are computed again.
+ * Selects coins with allowed sats beneath the inscriptions, then further coins that are needed to pay. Positions in a
+ * commit depend on the number of coins that pay for it, so they are computed again if the coins change.
  */
 function placeCoins(
   { terms: stored, quote }: Pick<Order, 'quote' | 'terms'>,
@@ -127,11 +129,12 @@ function placeCoins(
 }
 
 /**
- * Bound of tries: places are computed for the coins of the try before, and two sets of coins may alternate for ever.
+ * Maximum number of tries. Positions are computed for the coins of the previous try, so two sets of coins might
+ * alternate forever.
  */
 const triesMax = 3;
 
-/** Number of coins that hold the sats up to a place. */
+/** Number of coins that hold the sats up to and including a position. */
 function countUpTo(coins: readonly KnownCoin[], place: number): number {
   let sats = 0n;
   const last = coins.findIndex(({ value }) => (sats += value) > BigInt(place));

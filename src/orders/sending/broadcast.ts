@@ -5,21 +5,21 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { SignedTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 
-/** RPC_VERIFY_ALREADY_IN_UTXO_SET (Bitcoin Core rpc/protocol.h): the transaction is already mined. */
+/** Error code RPC_VERIFY_ALREADY_IN_UTXO_SET (Bitcoin Core rpc/protocol.h): the transaction is already mined. */
 const alreadyMined = -27;
 
 /** The result of sending a transaction. */
 export interface Broadcast {
-  /** `held`: it is in the node's mempool. `mined`: it is in a block. */
+  /** `held`: the transaction is in the node's mempool. `mined`: it is in a block. */
   readonly outcome: 'held' | 'mined' | 'refused';
-  /** Null: not refused. */
+  /** null: not refused. */
   readonly refusal: Refusal | null;
 }
 
 /**
- * Sends a transaction to the node. First it asks whether the node takes it, because that answer has the reason by
- * itself, not in a sentence. Throws the codes of NodeRpc if the node does not answer. Idempotent: the node takes an
- * accepted transaction again.
+ * Sends a transaction to the node. First asks whether the node would accept it, because that reply has the reason as a
+ * separate field and not in a sentence. Throws the codes of NodeRpc if the node does not answer. Idempotent, because
+ * the node accepts a known transaction again.
  */
 export async function broadcast(node: NodeRpc, transaction: Sent): Promise<Broadcast> {
   const hex = hexOf(transaction);
@@ -32,7 +32,7 @@ export async function broadcast(node: NodeRpc, transaction: Sent): Promise<Broad
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'node_call_failed') throw error;
     if (error.details['rpcCode'] === alreadyMined) return { outcome: 'mined', refusal: null };
-    // the node would have taken it a moment ago
+    // temporary, because the node would have accepted the transaction a moment ago
     return { outcome: 'refused', refusal: { kind: 'temporary', reason: error.message } };
   }
 }
@@ -41,8 +41,8 @@ export async function broadcast(node: NodeRpc, transaction: Sent): Promise<Broad
 type Sent = Pick<SignedTransaction, 'bytes' | 'burned'>;
 
 /**
- * Highest fee rate that nodes send by default, in bitcoins for 1,000 virtual bytes (Bitcoin Core's
- * DEFAULT_MAX_RAW_TX_FEE_RATE). It is only here because the parameter comes before `maxburnamount`.
+ * Maximum fee rate that nodes send by default, in bitcoins per 1,000 virtual bytes (Bitcoin Core's
+ * DEFAULT_MAX_RAW_TX_FEE_RATE). Needed only because this parameter comes before `maxburnamount`.
  */
 const feeRateMax = '0.10';
 
@@ -60,13 +60,15 @@ const hexOf = ({ bytes }: Sent): string => Buffer.from(bytes).toString('hex');
 interface Tested {
   readonly allowed?: boolean;
   readonly 'reject-reason'?: string;
-  /** Since Bitcoin Core 29. */
+  /** Reported since Bitcoin Core 29. */
   readonly 'reject-details'?: string;
-  /** The reason why the transactions are not taken together, whatever each of them is. */
+  /** The reason why the transactions are not accepted together, even if each one is valid. */
   readonly 'package-error'?: string;
 }
 
-/** The reason why the node refuses each of these transactions, which may spend those before it; null: taken. */
+/**
+ * The reason why the node refuses each of these transactions, which may spend earlier ones in the list. null: accepted.
+ */
 async function tested(node: NodeRpc, hexes: readonly string[]): Promise<(Refusal | null)[]> {
   const answers = await node.call<readonly Tested[]>('testmempoolaccept', [hexes]);
   return hexes.map((_, place) => {
@@ -77,19 +79,22 @@ async function tested(node: NodeRpc, hexes: readonly string[]): Promise<(Refusal
   });
 }
 
-/** Reason for the transactions after a refused one: the node stops at the first that it does not take. */
+/**
+ * Reason for the transactions after a refused one, because the node stops at the first transaction that it does not
+ * accept.
+ */
 const notReached = 'package-not-validated';
 
 interface PackageAnswer {
   readonly package_msg: string;
-  /** Keyed by wtxid. */
+  /** Results by wtxid. */
   readonly 'tx-results': Readonly<Record<string, { readonly txid: string; readonly error?: string }>>;
 }
 
 /**
- * Sends a transaction together with unconfirmed ones that it spends and that pay too little alone: the node judges them
- * by their common fee rate (Bitcoin Core 26). Returns the result of each, in their order. Throws the codes of NodeRpc
- * if the node does not answer.
+ * Sends a transaction together with the unconfirmed transactions that it spends and that pay too little alone. The node
+ * checks their common fee rate (Bitcoin Core 26). Returns the result of each, in the same order. Throws the codes of
+ * NodeRpc if the node does not answer.
  */
 export async function broadcastPackage(
   node: NodeRpc,
@@ -114,8 +119,8 @@ const refusedFor = (refusal: Refusal): Broadcast => ({ outcome: 'refused', refus
 
 /**
  * Sends a reveal with its burn: both or neither. Anyone may spend an output on an anchor, so no reveal may be known
- * without the burn that spends it. If there is no result for the burn, the node already has the reveal, and the burn is
- * sent alone. Throws the codes of NodeRpc if the node does not answer.
+ * without the burn that spends it. If the burn has no result, the node already has the reveal, and the caller must send
+ * the burn alone. Throws the codes of NodeRpc if the node does not answer.
  */
 export async function broadcastWithBurn(
   node: NodeRpc,

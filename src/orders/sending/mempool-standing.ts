@@ -5,25 +5,28 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { ClusterLimits } from './node-standing.ts';
 import { isUnspent } from './unspent-output.ts';
 
-/** RPC_INVALID_ADDRESS_OR_KEY: here, the transaction is not in the mempool. */
+/** Error code RPC_INVALID_ADDRESS_OR_KEY. Here it means that the transaction is not in the mempool. */
 const unknownKey = -5;
 
-/** Facts of the node about a transaction in its mempool. */
+/** Facts that the node reports about a transaction in its mempool. */
 export interface MempoolStanding {
-  /** Rate of a miner for it, with its ancestors and the transactions that pay for it. Sats for 1,000 virtual bytes. */
+  /**
+   * The fee rate that a miner earns with the transaction, including its ancestors and the transactions that pay for it.
+   * In sats per 1,000 virtual bytes.
+   */
   readonly effectiveRate: bigint;
-  /** Its cluster: all transactions that depend on each other, including itself. */
+  /** Size of its cluster: all transactions that depend on each other, including itself. */
   readonly cluster: ClusterLimits;
 }
 
-/** An answer of `getmempoolentry`. */
+/** The result of `getmempoolentry`. */
 interface Entry {
   readonly vsize: number;
   readonly ancestorcount: number;
   readonly ancestorsize: number;
   readonly descendantcount: number;
   readonly descendantsize: number;
-  /** Since Bitcoin Core 31: weight of the chunk that is mined together with it. */
+  /** Weight of the chunk that is mined together with the transaction. Reported since Bitcoin Core 31. */
   readonly chunkweight?: number;
   readonly fees: {
     readonly base: number;
@@ -33,7 +36,7 @@ interface Entry {
   };
 }
 
-/** Standing of a transaction in the node's mempool; null: not there. */
+/** Facts about a transaction in the node's mempool. Returns null if the mempool does not have it. */
 export async function mempoolStanding(node: NodeRpc, txid: Txid): Promise<MempoolStanding | null> {
   try {
     return standingOfEntry(await node.call<Entry>('getmempoolentry', [displayHash(txid)]));
@@ -55,12 +58,12 @@ export async function hasUnspentOutput(
   return false;
 }
 
-/** Standing from an answer of the node. Pure. */
+/** Converts a reply of the node. Pure. */
 export function standingOfEntry(entry: Entry): MempoolStanding {
   const { ancestorcount, ancestorsize, descendantcount, descendantsize, vsize } = entry;
   return {
     effectiveRate: effectiveRate(entry),
-    // the transaction itself is counted in both
+    // minus one, because ancestors and descendants both include the transaction itself
     cluster: {
       count: ancestorcount + descendantcount - 1,
       virtualBytes: ancestorsize + descendantsize - vsize,
@@ -77,6 +80,6 @@ function effectiveRate({ fees, chunkweight, vsize, ancestorsize, descendantsize 
   return alone > paidFor ? alone : paidFor;
 }
 
-/** Sats for 1,000 virtual bytes, rounded down. */
+/** Sats per 1,000 virtual bytes, rounded down. */
 const rateOf = (fee: number, virtualBytes: number): bigint =>
   BigInt(Math.floor((satsOfBitcoins(fee) * 1000) / virtualBytes));

@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import type { NodeStanding } from './node-standing.ts';
 
-/** Fee rates that a node took recently, in sats for 1,000 virtual bytes. */
+/** Fee rates that a node accepted recently, in sats per 1,000 virtual bytes. */
 export interface NodePolicy {
   readonly leastFeeRate: bigint;
-  /** The node takes nothing below this rate now: the same, or more while its mempool is full. */
+  /** Minimum fee rate that the node accepts now. It equals `leastFeeRate`, or is higher while the mempool is full. */
   readonly mempoolMinFeeRate: bigint;
-  /** Null: the node has no estimate. */
+  /** null: the node has no estimate. */
   readonly estimate: bigint | null;
 }
 
-/** Stores the node's rates, for the processes that take orders. */
+/** Stores the node's rates, for the processes that accept orders. */
 export async function putNodePolicy(
   client: pg.ClientBase,
   {
@@ -27,7 +27,7 @@ export async function putNodePolicy(
   );
 }
 
-/** Null: no node has answered within the last hour. */
+/** Returns null if no node has answered within the last hour. */
 export async function readNodePolicy(client: pg.Pool | pg.ClientBase): Promise<NodePolicy | null> {
   const { rows } = await client.query<{ least: number; minimum: number; estimate: number | null }>(
     `SELECT least_fee_rate AS least, coalesce(mempool_min_fee_rate, least_fee_rate) AS minimum, estimate

@@ -2,34 +2,41 @@ import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 
-/** A node's policy and its fee estimate. Rates are sats for 1,000 virtual bytes. */
+/** A node's policy and its fee estimate. Rates are in sats per 1,000 virtual bytes. */
 export interface NodeStanding {
-  /** The node relays nothing below this rate. */
+  /** Minimum fee rate that the node ever relays. */
   readonly minRelayFeeRate: bigint;
-  /** The node takes nothing below this rate now: the same, or more while its mempool is full. */
+  /**
+   * Minimum fee rate that the node accepts now. It equals `minRelayFeeRate`, or is higher while the mempool is full.
+   */
   readonly mempoolMinFeeRate: bigint;
   /** Rate that a replacement pays for its size, in addition to the replaced fee (BIP 125, rule 4). */
   readonly incrementalFeeRate: bigint;
-  /** Rate of transactions that are mined within some blocks; null: the node has no estimate. */
+  /** Rate of transactions that are mined within some blocks. null: the node has no estimate. */
   readonly estimate: bigint | null;
   readonly cluster: ClusterLimits;
 }
 
-/** Bounds of unconfirmed transactions that depend on each other: their number, and their virtual bytes together. */
+/** Maximum number of unconfirmed transactions that depend on each other, and maximum of their total virtual bytes. */
 export interface ClusterLimits {
   readonly count: number;
   readonly virtualBytes: number;
 }
 
 /**
- * Limits of a node that does not report its own: ancestors and descendants before Bitcoin Core 31 (policy.h,
+ * Limits of a node that does not report them: ancestors and descendants before Bitcoin Core 31 (policy.h,
  * DEFAULT_ANCESTOR_LIMIT).
  */
 export const defaultClusterLimits: ClusterLimits = { count: 25, virtualBytes: 101_000 };
-/** Rate that every node relays, in sats for 1,000 virtual bytes (DEFAULT_MIN_RELAY_TX_FEE before Bitcoin Core 28.3). */
+/**
+ * Fee rate that every node relays, in sats per 1,000 virtual bytes (DEFAULT_MIN_RELAY_TX_FEE before Bitcoin Core 28.3).
+ */
 export const usualFeeRate = 1000n;
 
-/** The standing from the answers of `getmempoolinfo` and `estimatesmartfee`. Throws `node_answer_invalid`. Pure. */
+/**
+ * Computes the state of the node from the results of `getmempoolinfo` and `estimatesmartfee`. Throws
+ * `node_answer_invalid`. Pure.
+ */
 export function standingOf(mempool: unknown, estimated: unknown): NodeStanding {
   const info = fieldsOf(mempool);
   const minRelayFeeRate = rateOf(info['minrelaytxfee']) ?? usualFeeRate;
@@ -48,11 +55,11 @@ export function standingOf(mempool: unknown, estimated: unknown): NodeStanding {
   };
 }
 
-/** Rate with which a transaction is mined soon: the estimate, or at least the node's current minimum. */
+/** Fee rate for being mined soon: the estimate, or at least the node's current minimum. */
 export const urgentFeeRate = ({ estimate, mempoolMinFeeRate }: NodeStanding): bigint =>
   largest(estimate ?? 0n, mempoolMinFeeRate);
 
-/** Rate of transactions that the service pays itself: the same, but never below what every node relays. */
+/** Fee rate of transactions that the service pays for: the urgent rate, but at least a rate that every node relays. */
 export const refundFeeRate = (standing: NodeStanding): bigint =>
   largest(urgentFeeRate(standing), usualFeeRate);
 

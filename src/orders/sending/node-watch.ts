@@ -2,17 +2,24 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type NodeStanding, standingOf } from './node-standing.ts';
 
-/** Time between questions: fees change all the time, but no decision from them changes within half a minute. */
+/**
+ * How often the node is asked, in ms. Fees change constantly, but decisions that depend on them do not change within
+ * half a minute.
+ */
 const askEveryMs = 30_000;
 
-/** Milliseconds. Its uptime is in whole seconds, and its answers take some time. */
+/**
+ * Tolerance for the node's start time in ms, because its uptime is in whole seconds, and its replies take some time.
+ */
 const startTolerance = 1500;
 
-/** Whether the node answers. `restarted` is returned once after each start, and after each time without an answer. */
+/**
+ * Whether the node answers. `restarted` is returned once after each start, and once after each time without an answer.
+ */
 export type NodePresence = 'there' | 'restarted' | 'away';
 
 /**
- * Asks the node for its policy and its fee estimate, between the steps of orders and never in their database
+ * Asks the node for its policy and its fee estimate, between the steps of orders and never inside their database
  * transactions. Notices a restart of the node, which may have lost its mempool.
  */
 export class NodeWatch {
@@ -20,24 +27,24 @@ export class NodeWatch {
   readonly #withinBlocks: number;
   #standing: NodeStanding | null = null;
   #askedAt = -Infinity;
-  /** The last look: the node's uptime in whole seconds, and its start by our clock; null: it did not answer. */
+  /** The last reply: the node's uptime in whole seconds, and its start time by our clock. null: it did not answer. */
   #lastLook: { readonly uptime: number; readonly startedAt: number } | null = null;
 
-  /** @param withinBlocks target of the estimate */
+  /** @param withinBlocks target of the estimate, in blocks */
   constructor(node: NodeRpc, withinBlocks: number) {
     this.#node = node;
     this.#withinBlocks = withinBlocks;
   }
 
-  /** The last answer; null: the node does not answer. */
+  /** The last reply. null: the node does not answer. */
   get standing(): NodeStanding | null {
     return this.#standing;
   }
 
   /**
-   * Looks at the node. An error of the node is not thrown.
+   * Asks the node. Does not throw errors of the node.
    *
-   * @param hasNews there is a new block, with which fees change
+   * @param hasNews whether there is a new block, which changes fees
    */
   async look(hasNews: boolean): Promise<NodePresence> {
     try {
@@ -45,7 +52,7 @@ export class NodeWatch {
       const uptime = await this.#node.call<number>('uptime');
       const startedAt = now - uptime * 1000;
       const last = this.#lastLook;
-      // a node that was up for two seconds may be back within the tolerance
+      // uptime is compared, too, because a node that was up for two seconds may be back within the tolerance
       const isSame = last !== null && uptime >= last.uptime && startedAt - last.startedAt < startTolerance;
       this.#lastLook = { uptime, startedAt };
       if (!isSame || hasNews || performance.now() - this.#askedAt > askEveryMs) await this.#ask();

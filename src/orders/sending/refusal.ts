@@ -1,7 +1,7 @@
 /**
- * Meaning of a refusal. `held`: the transaction is already in the node's mempool; `mined`: it is in a block. `missing`:
- * an input is spent or unknown. `fee`: it pays less than the node takes now. `temporary`: it may be taken later
- * unchanged. `lasting`: this node never takes it.
+ * Meaning of a refusal. `held`: the transaction is already in the node's mempool. `mined`: it is in a block. `missing`:
+ * an input is spent or unknown. `fee`: it pays less than the node accepts now. `temporary`: the unchanged transaction
+ * may be accepted later. `lasting`: this node never accepts it.
  */
 export type RefusalKind = 'held' | 'mined' | 'missing' | 'fee' | 'temporary' | 'lasting';
 
@@ -13,8 +13,8 @@ export interface Refusal {
 }
 
 /**
- * Beginnings of Bitcoin Core's reasons (validation.cpp, txmempool.cpp, policy.cpp), which are the same in all of its
- * versions. Other reasons are about the transaction itself, which does not change.
+ * Prefixes of Bitcoin Core's reasons (validation.cpp, txmempool.cpp, policy.cpp), which are the same in all its
+ * versions. Other reasons are about the transaction itself, so they never change.
  */
 const kinds: readonly (readonly [RefusalKind, readonly string[]])[] = [
   ['held', ['txn-already-in-mempool', 'txn-same-nonwitness-data-in-mempool']],
@@ -48,7 +48,7 @@ const kinds: readonly (readonly [RefusalKind, readonly string[]])[] = [
   ],
 ];
 
-/** The meaning of a node's reason, with its details. Pure. */
+/** Determines the meaning of a node's reason, with its details. Pure. */
 export function refusalOf(reason: string, details = ''): Refusal {
   const found = kinds.find(([, beginnings]) => beginnings.some((beginning) => reason.startsWith(beginning)));
   return { kind: found?.[0] ?? 'lasting', reason: details.startsWith(reason) ? details : reason };

@@ -25,7 +25,7 @@ export interface SendingParts {
   readonly signal: AbortSignal;
 }
 
-/** Sends stored transactions that are not in a block, within the node's limits of dependent ones. */
+/** Sends stored transactions that are not in a block, within the node's limits on dependent transactions. */
 export class TransactionSender {
   readonly #parts: SendingParts;
   readonly #repeats = new Repeats();
@@ -35,15 +35,15 @@ export class TransactionSender {
   }
 
   /**
-   * Sends new transactions of these orders; null: all transactions that are needed. Throws the codes of NodeRpc if the
-   * node does not answer.
+   * Sends new transactions of these orders. `orderIds` null: sends all transactions that are needed. Throws the codes
+   * of NodeRpc if the node does not answer.
    */
   async send(
     orderIds: readonly string[] | null,
     limits: ClusterLimits = defaultClusterLimits,
   ): Promise<void> {
     const { client, signal } = this.#parts;
-    // only for orders whose commit is not in a block
+    // only has orders whose commit is not in a block
     const rooms = new Map<string, ClusterRoom>();
     for (const unit of unitsOf(await transactionsToSend(client, orderIds))) {
       if (signal.aborted) return;
@@ -60,8 +60,8 @@ export class TransactionSender {
   }
 
   /**
-   * Sends new transactions of these orders, several at the same time. They spend only outputs in blocks, so none needs
-   * another one. Throws as `send` does.
+   * Sends new transactions of these orders, several at the same time. They spend only outputs in blocks, so no
+   * transaction needs another one. Throws the errors of `send`.
    */
   async sendAtOnce(orderIds: readonly string[]): Promise<void> {
     const { client, node, signal } = this.#parts;
@@ -103,8 +103,8 @@ export class TransactionSender {
   }
 
   /**
-   * Sends transactions that are not in the mempool: one, or a reveal and its burn. Returns those that are still not
-   * there.
+   * Sends transactions that are not in the mempool: one, or a reveal and its burn. Returns the transactions that are
+   * still not in the mempool.
    */
   async #sendUnit(absent: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]> {
     const [first, burn] = absent;
@@ -115,7 +115,7 @@ export class TransactionSender {
     const { revealed, burned } = await broadcastWithBurn(node, reveal, burning);
     failpoint('order-sent');
     const isOver = isSpent(first, revealed);
-    // marked before its burn: a marked reveal is never sent without the burn
+    // the reveal is marked before its burn, because a marked reveal is never sent without the burn
     if (!isOver) await this.#noteOutcome(first, revealed);
     let isBurnHeld = burned?.outcome === 'held';
     if (burned === null || isOver) isBurnHeld = await this.#sendOne(burn);
@@ -127,7 +127,7 @@ export class TransactionSender {
   /** Whether the transaction is in the mempool now. */
   async #sendOne(transaction: WaitingTransaction): Promise<boolean> {
     const { client, node } = this.#parts;
-    // one at a time in memory: all of a large order have 50 MB
+    // read one at a time, because all transactions of a large order have 50 MB
     const sent = await broadcast(node, await readSigned(client, transaction.txid));
     failpoint('order-sent');
     if (isSpent(transaction, sent)) return false;
@@ -158,13 +158,16 @@ export class TransactionSender {
 }
 
 /**
- * Transactions that are sent at the same time: half of the calls that Bitcoin Core serves at once (its `-rpcthreads`).
+ * Maximum number of transactions to send at the same time: half of the calls that Bitcoin Core serves at once (its
+ * `-rpcthreads`).
  */
 const batchCount = 8;
-/** Their virtual bytes: transactions of a large order have megabytes, which are in memory three times. */
+/**
+ * Maximum total of their virtual bytes. Transactions of a large order have megabytes, which are in memory three times.
+ */
 const batchVirtualBytes = 1_000_000;
 
-/** Batches of transactions, each sent at once, in their order. Pure. */
+/** Splits transactions into batches that are sent at the same time. The order is kept. Pure. */
 export function batchesOf<T extends Pick<WaitingTransaction, 'virtualBytes'>>(
   transactions: readonly T[],
 ): T[][] {
@@ -182,10 +185,16 @@ export function batchesOf<T extends Pick<WaitingTransaction, 'virtualBytes'>>(
   return batches;
 }
 
-/** A transaction, or a reveal with its burn: these are sent together, because anyone may spend an unspent anchor. */
+/**
+ * A transaction, or a reveal with its burn. A reveal and its burn are sent together, because anyone may spend an
+ * unspent anchor.
+ */
 type Unit = readonly [WaitingTransaction] | readonly [WaitingTransaction, WaitingTransaction];
 
-/** Units: reveals with their burns. A burn without its reveal is alone: a node has the reveal, or had it. Pure. */
+/**
+ * Groups transactions into units: reveals with their burns. A burn without its reveal is a unit alone, because a node
+ * has the reveal, or had it. Pure.
+ */
 export function unitsOf(transactions: readonly WaitingTransaction[]): Unit[] {
   const burns = new Map(
     transactions.filter(({ kind }) => kind === 'burn').map((burn) => [placeOf(burn), burn]),
@@ -206,6 +215,6 @@ const placeOf = ({ orderId, index }: WaitingTransaction): string => `${orderId} 
 const sizeOf = (transactions: readonly WaitingTransaction[]): number =>
   transactions.reduce((sum, { virtualBytes }) => sum + virtualBytes, 0);
 
-/** Whether the transaction was mined and all of its outputs are spent. */
+/** Whether the transaction was mined and all its outputs are spent. */
 const isSpent = ({ sentAt }: WaitingTransaction, { refusal }: Broadcast): boolean =>
   refusal?.kind === 'missing' && sentAt !== null;

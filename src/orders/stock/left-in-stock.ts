@@ -7,7 +7,7 @@ import { outpointParts } from '#purse/transactions/outpoint.ts';
 
 /** Outputs that a mined reveal returned to the inventory. */
 export interface LeftInStock {
-  /** The inventory output that it spent. */
+  /** The inventory output that the reveal spent. */
   readonly spent: { readonly txid: Txid; readonly vout: number };
   readonly rests: readonly LeftOutput[];
 }
@@ -17,13 +17,13 @@ export interface LeftOutput {
   readonly vout: number;
   readonly script: Uint8Array;
   readonly value: number;
-  /** Sats of the spent output before those of this one. */
+  /** Number of sats of the spent output before the sats of this output. */
   readonly place: number;
   readonly height: Height;
   readonly blockHash: BlockHashHex;
 }
 
-/** Null: the index does not have the reveal in a block, or it spends no inventory output. */
+/** Returns null if the index does not have the reveal in a block, or if the reveal spends no inventory output. */
 export async function leftInStock(
   tx: pg.ClientBase,
   { txid, plan }: Pick<OrderTransaction, 'txid' | 'plan'>,
@@ -36,7 +36,7 @@ export async function leftInStock(
   const blockHash = displayHash(block.hash);
   let place = 0;
   const rests: LeftOutput[] = [];
-  // the sats of the inventory output fill the first outputs, one after the other
+  // the sats of the inventory output fill the first outputs in order
   for (const [vout, { kind, value, script }] of plan.outputs.entries()) {
     if (kind === 'inventory')
       rests.push({ txid, vout, script: Buffer.from(script, 'hex'), value, place, height, blockHash });

@@ -13,11 +13,11 @@ export interface StockedSat {
   readonly txid: Txid;
   readonly vout: number;
   readonly value: number;
-  /** Index of its key in the wallet's branch for the inventory. */
+  /** Index of the output's key in the wallet's branch for the inventory. */
   readonly keyIndex: number;
   readonly height: Height;
   readonly blockHash: BlockHashHex;
-  /** Sats of the output before the inscribed one. */
+  /** Number of sats of the output before the inscribed sat. */
   readonly place: number;
   readonly sat: number;
 }
@@ -27,23 +27,23 @@ export interface Reservation extends Omit<StockedSat, 'blockHash'> {
   /** Hash of the output's block when it was reserved, in internal order. */
   readonly block: Buffer;
   readonly isReleased: boolean;
-  /** Time since which the order is in the state `error`; null: it is not. */
+  /** Time since which the order is in the state `error`. null: it is in another state. */
   readonly failedAt: Date | null;
 }
 
 export type StockedOutpoint = Pick<StockedSat, 'txid' | 'vout'>;
 
-/** The client that reserves, and its bound of unpaid sats. */
+/** The client that reserves sats, and its maximum of unpaid sats. */
 export interface ReservedBy {
   readonly client: string;
   readonly most: number;
-  /** Outputs with sats of the type. */
+  /** Outputs of the inventory with sats of the requested type. */
   readonly ofType: readonly StockedOutpoint[];
 }
 
 /**
- * Reserves sats for the files of an order that is being created, in their order: all or none. Transactions that reserve
- * wait for each other, so that each counts the reservations before it. Throws `inventory_taken` and
+ * Reserves sats for the files of an order that is being created, in their order: all or nothing. Transactions that
+ * reserve wait for each other, so that each one sees all earlier reservations. Throws `inventory_taken` and
  * `inventory_reserved_max`; either rolls the transaction back.
  */
 export async function reserve(
@@ -53,7 +53,7 @@ export async function reserve(
   by: ReservedBy,
 ): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.reservations]);
-  // outputs that were removed from the list since, or are in another block now, are not reserved
+  // outputs that were removed from the list since, or that are now in another block, are not reserved
   const { rowCount } = await tx.query(
     `INSERT INTO service.reserved_outputs (order_id, file, txid, vout, value, key_index, height, block_hash, place, sat, client)
      SELECT $1, s.file, txid, vout, i.value, s.key_index, s.height, i.block_hash, s.place, s.sat, $2
@@ -86,9 +86,9 @@ const takenReason = (sats: number): string =>
     ? 'Another order has just got this sat of the inventory: try again.'
     : `Another order has just got one of these ${sats} sats of the inventory: try again.`;
 
-/** Counts reservations, including the new ones. Throws `inventory_reserved_max`. */
+/** Counts reservations, including the new ones, and checks the bounds. Throws `inventory_reserved_max`. */
 async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: ReservedBy): Promise<void> {
-  // orders that are over have no client, so no more rows are read than the inventory has
+  // no more rows are read than the inventory has, because finished orders have no client
   const { rows } = await tx.query<{ of_client: number; of_network: number; of_type: number }>(
     `SELECT count(*) FILTER (WHERE client = $1) AS of_client,
             count(*) FILTER (WHERE starts_with(client, $2)) AS of_network,
@@ -121,7 +121,7 @@ async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: Res
 const noneReserved = { of_client: 0, of_network: 0, of_type: 0 };
 const tooMany = (message: string): AppError => new AppError('inventory_reserved_max', message);
 
-/** The reservations of an order, one for each file, in their order; empty: none. */
+/** The reservations of an order, one for each file, in their order. Empty: no reservations. */
 export async function readReservations(tx: pg.ClientBase, orderId: string): Promise<Reservation[]> {
   const { rows } = await tx.query<{
     txid: Buffer;
@@ -155,8 +155,8 @@ export async function readReservations(tx: pg.ClientBase, orderId: string): Prom
 const forgetting: ReadonlySet<OrderState> = new Set<OrderState>(forgettingStates);
 
 /**
- * Releases all sats of an order once it does not need them. Takes them again if the order continues and no other order
- * has any of them: a payment in time may become known late.
+ * Releases all sats of an order that no longer needs them. Takes them again if the order continues and no other order
+ * has any of them, because a payment in time may become known late.
  */
 export async function keepReservations(
   tx: pg.ClientBase,
@@ -187,8 +187,8 @@ export async function keepReservations(
 }
 
 /**
- * Stores and returns the time since which an order is in the state `error`; null: it is not. Each failure has its own
- * time.
+ * Stores and returns the time since which an order is in the state `error`. null: it is in another state. Each failure
+ * has a new time.
  */
 async function noteFailure(
   tx: pg.ClientBase,

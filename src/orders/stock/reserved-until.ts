@@ -3,32 +3,33 @@ import type { OrderState } from '#orders/order/order-machine.ts';
 
 /** Facts that decide how long an order keeps its inventory sat. */
 export interface ReservingOrder extends Pick<Order, 'id' | 'state' | 'expiresAt' | 'paidAt'> {
-  /** Time since which it is in the state `error`; null: it is not. */
+  /** Time since which the order is in the state `error`. null: it is in another state. */
   readonly failedAt: Date | null;
 }
 
 /**
- * Time for which an expired order still keeps its sat. A payment in its last second is stored only once the mempool has
- * been read, which takes seconds, or a minute on a busy machine.
+ * How long an expired order still keeps its sat, in ms. A payment in the last second is stored only after the mempool
+ * has been read, which takes seconds, or a minute on a busy machine.
  */
 const knownWithinMs = 120_000;
 /**
- * Time in which a payment must get its blocks: at the lowest fee rate it would hold the sat for weeks, for almost
- * nothing.
+ * How long a payment may take to get its blocks, in ms. Without this bound, a payment at the lowest fee rate would hold
+ * the sat for weeks, for almost nothing.
  */
 export const minedWithinMs = 24 * 3_600_000;
 /**
- * Time for which a failed order keeps its sat: an operator who looks once a day can retry it. A customer can make an
- * order fail, so the sat must not be locked for ever.
+ * How long a failed order keeps its sat, in ms. An operator who checks once a day can then retry it. A customer can
+ * make an order fail, so the sat must not be locked forever.
  */
 export const retriedWithinMs = 24 * 3_600_000;
 
-/** Time until which an order in this state keeps its sat; null: as long as the state lasts. Pure. */
+/** Time until which an order in this state keeps its sat. null: as long as the state lasts. Pure. */
 export function reservedUntil(order: Omit<ReservingOrder, 'id'>): Date | null {
   const { state, expiresAt, paidAt, failedAt } = order;
   if (state === 'expired') return new Date(expiresAt.getTime() + knownWithinMs);
   if (state === 'error') return failedAt === null ? null : new Date(failedAt.getTime() + retriedWithinMs);
-  // its reveal may be signed, and a reorganisation may have taken the payment out of its block
+  // kept if once paid, because the reveal may be signed, and a reorganisation may have removed the payment from its
+  // block
   if (state !== 'waiting-confirmation' || paidAt !== null) return null;
   return new Date(expiresAt.getTime() + minedWithinMs);
 }
@@ -42,8 +43,8 @@ export function isReserving(order: Omit<ReservingOrder, 'id'>, now: Date): boole
 }
 
 /**
- * States in which a reserved sat counts for its client and its network (ORDER_RESERVED_MAX): nothing is delivered for
- * it yet, and it is unknown whether it will be.
+ * States in which a reserved sat is included in the bounds of its client and its network (ORDER_RESERVED_MAX). Nothing
+ * is delivered for it yet, and it is unknown whether it will be.
  */
 export const countedStates = [
   'waiting-payment',
@@ -52,7 +53,7 @@ export const countedStates = [
   'error',
 ] as const satisfies readonly OrderState[];
 
-/** States that an order leaves only by a reorganisation or a new payment: its client is forgotten then. */
+/** States that an order leaves only by a reorganisation or a new payment. Its client is deleted in these states. */
 export const forgettingStates = [
   'completed',
   'cancelled',

@@ -3,25 +3,25 @@ import { rangesFrom } from '#kernel/satributes/ranges-from.ts';
 import type { Reservation } from './reservations.store.ts';
 
 /**
- * Standing of a sat that an order has reserved. `here`: unspent, or spent by the order's own reveal. `away`: a
+ * State of a sat that an order has reserved. `here`: unspent, or spent by the order's own reveal. `away`: a
  * reorganisation removed its output from the chain, which may come back, or the index does not know. `gone`: the order
  * cannot have it.
  */
 export type StockStanding = 'here' | 'away' | 'gone';
 
-/** Standing of all sats of an order together: a delivery needs each of them. Pure. */
+/** Combined state of all sats of an order. A delivery needs every one of them. Pure. */
 export const standingOfAll = (standings: readonly StockStanding[]): StockStanding =>
   standings.find((standing) => standing === 'gone') ??
   standings.find((standing) => standing === 'away') ??
   'here';
 
-/** Why nothing is inscribed on a reserved inventory sat. */
+/** The reason why nothing is inscribed on a reserved inventory sat. */
 export const stockGone =
   'The sat of the inventory that the order had is no longer there: its output was spent, or a reorganisation took it back.';
 
 /**
- * Whether a reserved sat is gone for good, as deep as reorganisations are expected: a transaction that is not the
- * order's reveal has spent its output, and blocks follow it. Pure.
+ * Whether a reserved sat is gone for good: a transaction that is not the order's reveal has spent its output, deeper
+ * than reorganisations are expected. Pure.
  */
 export const isLost = (reservation: Parameters<typeof stockStanding>[0], standing: OutputStanding): boolean =>
   !reservation.isReleased &&
@@ -29,14 +29,14 @@ export const isLost = (reservation: Parameters<typeof stockStanding>[0], standin
   standing.isSpentDeep &&
   stockStanding(reservation, standing) === 'gone';
 
-/** Standing of one sat. Pure. */
+/** State of one sat. Pure. */
 export function stockStanding(
   { sat, place, height, isReleased }: Pick<Reservation, 'sat' | 'place' | 'height' | 'isReleased'>,
   { tip, hasSats, isRevealed, hasBlock, ranges }: OutputStanding,
 ): StockStanding {
   if (isRevealed) return 'here';
   if (isReleased) return 'gone';
-  // no refund is made while the sats are unknown
+  // `away`, because no refund is made while the sats are unknown
   if (!hasSats) return 'away';
   if (ranges !== null) return rangesFrom(ranges, place, 1)[0]?.start === sat ? 'here' : 'gone';
   // the block of the output is still in the chain, so a transaction outside this order has spent it

@@ -7,13 +7,13 @@ import { unwatchScripts } from '#payments/store/watches.store.ts';
 import { noteDeepBlocks } from '#purse/transactions/deep-blocks.store.ts';
 import { refundWatcherOf } from './watchers.ts';
 
-/** Orders of one look: each is a transaction of some milliseconds. */
+/** Maximum number of orders in one round. Each is a transaction of some milliseconds. */
 const endedAtOnce = 100;
 
 /**
- * Ends the watches of refunds that are deeper than the blocks that payments remember, and notes their blocks. The
- * addresses belong to others, exchanges too: without this, every later payment to them would be kept for ever. Returns
- * the number of orders.
+ * Ends the watches of refunds that are deeper than the blocks that payments remember, and stores their blocks. The
+ * addresses belong to others, for example to exchanges, so without this every later payment to them would be stored
+ * forever. Returns the number of orders.
  */
 export async function endRefundWatches(client: pg.ClientBase): Promise<number> {
   const ids = await ordersWithDeepRefunds(client, endedAtOnce);
@@ -38,7 +38,9 @@ async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Prom
   return rows.map(({ id }) => id);
 }
 
-/** Notes the blocks of an order's deep refunds and returns. Returns whether others are not deep yet. */
+/**
+ * Stores the blocks of an order's deep refunds and returns. Returns whether other refunds or returns are not deep yet.
+ */
 async function settleRefunds(tx: pg.ClientBase, id: string): Promise<boolean> {
   await noteDeepBlocks(tx, { kind: 'closings', id });
   const { rowCount } = await tx.query(
