@@ -9,20 +9,20 @@ import { confirmationsOf, type TokenPolicy } from './order/token-policy.ts';
 export interface Checkout extends OpenTokenOrder {
   /** The depth at which a payment of each charge is credited. */
   readonly confirmations: Readonly<Record<ChargeKind, number>>;
-  /** The symbol of the rune; null: it has no symbol, or the index does not know it now. */
+  /** The symbol of the rune. null: the rune has no symbol, or the index does not know it now. */
   readonly symbol: string | null;
-  /** Whether another transaction has etched the name of its rune since: then the order cannot be paid any more. */
+  /** Whether another transaction has since etched the name of the rune. If so, the order can no longer be paid. */
   readonly isEtchedAgain: boolean;
 }
 
 /** The depths at which payments are credited. */
 export interface CheckoutDepths {
   readonly policy: TokenPolicy;
-  /** Confirmations that an inscription order with this amount of sats asks for. */
+  /** Confirmations that an inscription order of this amount of sats needs. */
   readonly orderConfirmations: (sats: bigint) => number;
 }
 
-/** Reads an order for its payer; null: no order has this id. */
+/** Reads an order for its payer. Returns null if no order has this id. */
 export async function readCheckout(
   client: pg.Pool | pg.ClientBase,
   { policy, orderConfirmations }: CheckoutDepths,

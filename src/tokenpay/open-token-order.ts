@@ -9,11 +9,11 @@ import { readTokenOrder } from './order/token-order.store.ts';
 import { type ChargeKind, chargeKinds, type InscriptionFee, type TokenOrder } from './order/token-order.ts';
 import { tokenWatcherOf } from './order/watchers.ts';
 
-/** Payments of a charge that are seen and not credited yet: their amount is unknown. */
+/** Payments of a charge that are seen but not credited yet, so their amount is unknown. */
 interface SeenPart {
-  /** Confirmations of the newest one; 0: it is in the mempool. */
+  /** Confirmations of the newest payment. 0: it is in the mempool. */
   readonly confirmations: number;
-  /** Whether one of them was first seen in time, so that it can count towards the charge. */
+  /** Whether at least one payment was first seen in time, so that it can pay the charge. */
   readonly isInTime: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface MissingPart {
   /** Sats, or base units of the rune. */
   readonly amount: bigint;
   readonly script: Uint8Array;
-  /** Null: no payment for it waits. */
+  /** null: no payment for the charge waits. */
   readonly seen: SeenPart | null;
 }
 
@@ -32,7 +32,7 @@ export interface OpenTokenOrder {
   readonly missing: Readonly<Record<ChargeKind, MissingPart>>;
 }
 
-/** An order and its missing parts; null: there is no order with this id. */
+/** Reads an order and its missing parts. Returns null if no order has this id. */
 export async function readOpenTokenOrder(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -41,7 +41,7 @@ export async function readOpenTokenOrder(
   if (order === null) return null;
   const credits = (await readCredits(client, [id])).get(id) ?? [];
   const payments = await readPayments(client, tokenWatcherOf(id));
-  // after the payments, so that it has their blocks
+  // read after the payments, so that the tip includes their blocks
   const tip = (await readPaymentsOffset(client))?.height ?? -1;
   const credited = new Set(credits.map(outpointOf));
   const { inscription } = order;
@@ -67,10 +67,13 @@ export async function readOpenTokenOrder(
   return { order, missing: { fee, token } };
 }
 
-/** Orders of inscriptions ignore smaller payments: nodes do not relay them to a P2TR address. */
+/**
+ * Minimum size of a payment in sats. Orders of inscriptions ignore smaller payments, because nodes do not relay them to
+ * a P2TR address.
+ */
 const feeLeast = 330n;
 
-/** The missing sats of an inscription order. Their amount is known before a block has them. */
+/** The missing sats of an inscription order. Their amount is known before a block has the payments. */
 function missingFee(
   order: TokenOrder,
   { paid }: InscriptionFee,
@@ -96,7 +99,7 @@ function seenOf(
   if (waiting.length === 0) return null;
   const inTime = waiting.filter(({ firstSeen }) => firstSeen <= expiresAt);
   const shown = inTime.length === 0 ? waiting : inTime;
-  // a reorganisation may move the tip below blocks that were read before
+  // at least 1, because a reorganisation may move the tip below blocks that were read before
   const depths = shown.map(({ block }) => (block === null ? 0 : Math.max(1, tip - block.height + 1)));
   return { confirmations: Math.min(...depths), isInTime: inTime.length > 0 };
 }

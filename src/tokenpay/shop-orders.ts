@@ -28,36 +28,36 @@ import { amountOf, beyondSupply, type FoundRune, readRunes } from './token-amoun
 export interface ShopOrdersParts {
   /** Connections of the role that answers requests. */
   readonly pool: pg.Pool;
-  /** Keys of the wallet; null: there is no wallet so far. */
+  /** Keys of the wallet. null: no wallet exists so far. */
   readonly keys: () => Promise<ChargeKeys | null>;
-  /** Whether a process with the seed releases addresses. */
+  /** Whether a process with the seed runs and releases addresses. */
   readonly isSignerThere: () => Promise<boolean>;
   /** Keys of the service's secret. Throws `service_secret_missing`, `service_secret_invalid`. */
   readonly secrets: () => Promise<WebhookKeys>;
-  /** Sats of an order. */
+  /** Base fee of an order, in sats. */
   readonly baseFee: number;
   readonly timeoutMinutes: number;
-  /** The confirmations with which payments are credited. */
+  /** The number of confirmations before payments are credited. */
   readonly policy: TokenPolicy;
-  /** Confirmations that an inscription order with this amount of sats asks for. */
+  /** Confirmations that an inscription order of this amount of sats needs. */
   readonly orderConfirmations: (sats: bigint) => number;
-  /** Why a URL must not be used; null: it may be. */
+  /** The reason why a URL must not be used. null: the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
 }
 
-/** State of the parts that orders need. */
+/** State of the parts that creations depend on. */
 interface Standing {
   readonly isSignerThere: boolean;
   readonly hasTip: boolean;
 }
 
-/** At most two of the four connections of shops read; the others write. */
+/** Bounds of shared reads. At most two of the four connections of shops read, so the others can write. */
 const readsTogether = { batches: 1, questions: 100 };
 
 /** Stores more in the transaction of a creation. */
 export type OnMade = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
-/** Orders that shops create, and the holdings of their accounts. It signs nothing, and needs no seed. */
+/** Orders that shops create, and the holdings of their accounts. This class signs nothing, and needs no seed. */
 export class ShopOrders {
   readonly #parts: ShopOrdersParts;
   readonly urlProblem: ShopOrdersParts['urlProblem'];
@@ -67,7 +67,7 @@ export class ShopOrders {
   constructor(parts: ShopOrdersParts) {
     this.#parts = parts;
     this.urlProblem = parts.urlProblem;
-    // creations that arrive together share their reads: half of their round trips
+    // creations that arrive together share their reads, which saves half of their round trips
     this.#standing = new BatchedReads(async (asked) => {
       const standing = await this.#readStanding();
       return asked.map(() => standing);
@@ -79,7 +79,8 @@ export class ShopOrders {
    * Creates an order for the account of a key. Throws `orders_off`, `runes_not_indexed`, `derived_table_behind` and
    * `wallet_indices_unreleased`.
    *
-   * @returns the answer, with a place for the secret (`secretOf` returns it), or the fault of the rune or the amount
+   * @returns the answer, with a placeholder for the secret (`secretOf` returns the secret), or the fault of the rune or
+   * the amount
    */
   async create(
     key: KnownKey,
@@ -111,7 +112,9 @@ export class ShopOrders {
     return { kind: 'made', order, answer: answerOf(order) };
   }
 
-  /** An order in the form of answers, with its credits of the same moment; null: no order has this id. */
+  /**
+   * Reads an order in the form of answers, with its credits at the same moment. Returns null if no order has this id.
+   */
   read(id: string): Promise<object | null> {
     return this.#atOnce(async (tx) => {
       const order = await readTokenOrder(tx, id);
@@ -121,17 +124,17 @@ export class ShopOrders {
     });
   }
 
-  /** An order with the missing parts of its charges; null: there is no order with this id. */
+  /** Reads an order with the missing parts of its charges. Returns null if no order has this id. */
   open(id: string): Promise<OpenTokenOrder | null> {
     return this.#atOnce((tx) => readOpenTokenOrder(tx, id));
   }
 
-  /** Reads in one snapshot: the process that credits payments may commit between two statements. */
+  /** Reads in one snapshot, because the process that credits payments may commit between two statements. */
   #atOnce<Result>(read: (tx: pg.ClientBase) => Promise<Result>): Promise<Result> {
     return withTransaction(this.#parts.pool, read, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   }
 
-  /** An order with the facts that its payer needs; null: no order has this id. */
+  /** Reads an order with the facts that its payer needs. Returns null if no order has this id. */
   checkout(id: string): Promise<Checkout | null> {
     return readCheckout(this.#parts.pool, this.#parts, id);
   }
@@ -147,7 +150,10 @@ export class ShopOrders {
     return balanceAnswer(held, runes);
   }
 
-  /** The webhook secret of an order, in hex; null: it has no webhook, or its secret is unknown here. */
+  /**
+   * The webhook secret of an order, in hex. Returns null if the order has no webhook, or if the service's secret of
+   * that time is unknown here.
+   */
   async secretOf(id: string): Promise<string | null> {
     const { pool, secrets } = this.#parts;
     const secretKey = (await readTokenOrder(pool, id))?.secretKey ?? null;

@@ -10,17 +10,17 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
 import type { SentTokenAmount } from './reading/read-token-amount.ts';
 
-/** An amount of a rune of the index. */
+/** An amount of a rune that the index knows. */
 export interface TokenAmount {
   readonly kind: 'found';
   readonly rune: RuneDetail;
-  /** Base units, above 0. */
+  /** Amount in base units, above 0. */
   readonly amount: bigint;
 }
 
 /**
- * Looks up the rune of an amount. At fault: there is no such rune, or it has no such amount. Throws
- * `runes_not_indexed`, `derived_table_behind` and `index_missing`.
+ * Looks up the rune of an amount. Returns a fault if the rune does not exist, or if it cannot have such an amount.
+ * Throws `runes_not_indexed`, `derived_table_behind` and `index_missing`.
  */
 export async function tokenAmount(
   pool: pg.Pool,
@@ -31,15 +31,17 @@ export async function tokenAmount(
   return amountOf(sent, found);
 }
 
-/** The answer of the index about a name. */
+/** The result of looking up a name in the index. */
 export interface FoundRune {
-  /** Null: no block up to this height has a rune of the name. */
+  /** null: no block up to this height has a rune of this name. */
   readonly rune: RuneDetail | null;
-  /** Null: no block is indexed. */
+  /** null: no block is indexed. */
   readonly height: number | null;
 }
 
-/** Runes of the index in one snapshot, in the order of their names. Throws as `tokenAmount` does. */
+/**
+ * Looks up runes in one snapshot of the index. The result has the order of `runes`. Throws the errors of `tokenAmount`.
+ */
 export const readRunes = (pool: pg.Pool, runes: readonly Rune[], signal: AbortSignal): Promise<FoundRune[]> =>
   withSnapshot(
     pool,
@@ -53,7 +55,7 @@ export const readRunes = (pool: pg.Pool, runes: readonly Rune[], signal: AbortSi
     signal,
   );
 
-/** The sent amount, for a rune that was found. Pure. */
+/** The requested amount of a rune that was found. Pure. */
 export function amountOf(
   { token, amount }: Pick<SentTokenAmount, 'token' | 'amount'>,
   { rune, height }: FoundRune,
@@ -65,7 +67,7 @@ export function amountOf(
 }
 
 /**
- * Why an order is not created: it asks for more units than the rune can ever have, so it is never paid. Null: it can be
+ * The fault of an order that asks for more units than the rune can ever have, so it can never be paid. null: it can be
  * paid. Pure.
  */
 export function beyondSupply({ rune, amount }: Pick<TokenAmount, 'rune' | 'amount'>): Faulty | null {

@@ -18,7 +18,10 @@ export interface TokenAuditParts {
   /** Connection that may read all of `chain` and `service`. */
   readonly database: pg.Pool | pg.ClientBase;
   readonly signal?: AbortSignal;
-  /** Looks before a difference counts: a new block may just have changed it. */
+  /**
+   * Maximum number of audit rounds before a difference is reported. A new block may have just caused the difference,
+   * and a later round then finds none.
+   */
   readonly looks?: number;
 }
 
@@ -26,12 +29,12 @@ const looksUsual = 12;
 const lookAgainMs = 1_000;
 
 /**
- * Proves the holdings of accounts of shops. Everything is read at one block, in one snapshot, grouped by the database:
- * - each rune by the index, if it has runes: the ledger, units set aside and units not credited yet are
- * together the units at addresses of charges and the change of withdrawals;
- * - balances by the ledger, and their reserved units by open withdrawals;
- * - entries of each order by its credits, and those of each batch by its completed withdrawals;
- * - credits by the payments in blocks.
+ * Proves the holdings of accounts of shops. Reads everything at one block, in one snapshot, grouped by the database:
+ * - each rune, by the index, if the index has runes: the units in the ledger, set aside, and not credited yet equal
+ * the units at addresses of charges and in the change of withdrawals;
+ * - balances, by the ledger, and their reserved units, by open withdrawals;
+ * - entries of each order, by its credits, and entries of each batch, by its completed withdrawals;
+ * - credits, by the payments in blocks.
  *
  * Changes nothing.
  */

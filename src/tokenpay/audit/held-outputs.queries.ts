@@ -15,15 +15,15 @@ export interface HeldOutput {
   readonly txid: Txid;
   readonly vout: number;
   readonly address: string;
-  /** The key of its address. */
+  /** The key of the output's address. */
   readonly key: WalletKey;
   readonly sats: bigint;
   readonly outcome: OutputOutcome;
 }
 
 /**
- * Unspent outputs of blocks at addresses of charges, and change of withdrawals. With the index of addresses all of them
- * are found. Without it, an output counts until a transaction of ours that spends it is in a block.
+ * Unspent outputs of blocks at addresses of charges, and change of withdrawals. With the index of addresses, all such
+ * outputs are found. Without it, an output is held until one of our transactions that spends it is in a block.
  */
 export async function readHeldOutputs(client: pg.ClientBase): Promise<HeldOutput[]> {
   const { rows } = await client.query<HeldRow>(
@@ -73,8 +73,8 @@ interface HeldRow {
 const branchOf = `CASE t.kind WHEN 'fee' THEN 3 ELSE 0 END`;
 
 /**
- * Sats of base fees that orders of shops brought: held until the order ends, then revenue. Includes the charges of
- * accounts for withdrawals, less the operator's payments for these.
+ * Sats of base fees that orders of shops brought. They are held until the order ends, and are revenue afterwards.
+ * Includes what accounts paid for withdrawals, less the operator's costs for these.
  */
 export async function readTokenFees(client: pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

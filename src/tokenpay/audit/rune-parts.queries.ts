@@ -9,7 +9,7 @@ export type OutputOutcome = 'waiting' | 'aside' | 'credited';
 /** The amounts that make up the supply of a rune at addresses of charges, in base units. */
 export interface RuneParts {
   readonly etching: Txid;
-  /** Its number in service.assets; null: it was never credited. */
+  /** The number in service.assets. null: the rune was never credited. */
   readonly asset: number | null;
   /** The name with spacers. */
   readonly name: string;
@@ -19,9 +19,9 @@ export interface RuneParts {
   /** Balances below 0, as a positive number. */
   readonly debts: bigint;
   readonly aside: bigint;
-  /** In a block, and not credited yet. */
+  /** Units in a block that are not credited yet. */
   readonly waiting: bigint;
-  /** In unspent outputs, by the index. */
+  /** Units in unspent outputs, by the index. */
   readonly held: bigint;
 }
 
@@ -33,7 +33,7 @@ export interface HeldRune {
   readonly amount: bigint;
 }
 
-/** SQL: the outcome of an output with this row of service.token_credits, which may be missing. */
+/** SQL: the outcome of an output. `credit` is its row of service.token_credits, which may be missing. */
 export const outcomeOf = (credit: string): string =>
   `CASE WHEN ${credit}.txid IS NULL THEN 'waiting' WHEN ${credit}.aside IS NULL THEN 'credited' ELSE 'aside' END`;
 
@@ -42,7 +42,8 @@ export const leftByWithdrawals = `(SELECT txid, vout, branch, key_index FROM ser
    WHERE kind = 'payout' AND held = 'accounts')`;
 
 /**
- * SQL: a look-up in the index for each charge and each change of withdrawals: 10,000 orders take a tenth of a second.
+ * SQL: runes in held outputs. Looks up each charge and each change of withdrawals in the index; 10,000 orders take a
+ * tenth of a second.
  */
 const heldRunes = `SELECT b.txid, b.vout, r.txid AS etching, r.rune, r.spacers, r.divisibility, b.amount, ${outcomeOf('c')} AS outcome
     FROM service.token_charges AS t
@@ -58,7 +59,7 @@ const heldRunes = `SELECT b.txid, b.vout, r.txid AS etching, r.rune, r.spacers, 
      AND b.txid = w.txid AND b.vout = w.vout AND b.spent_height IS NULL
     JOIN chain.runes AS r ON r.key = b.rune_key`;
 
-/** Each rune that accounts or addresses of charges hold, by its etching. */
+/** Each rune that accounts or addresses of charges hold, identified by its etching. */
 export async function runeParts(client: pg.ClientBase): Promise<RuneParts[]> {
   const { rows } = await client.query<
     Pick<RuneParts, 'etching' | 'asset' | 'divisibility'> & {
@@ -106,7 +107,7 @@ export async function runeParts(client: pg.ClientBase): Promise<RuneParts[]> {
   }));
 }
 
-/** The units of each output: their sums are `held`. */
+/** The units of each output. Their sums are `held`. */
 export async function readHeldRunes(client: pg.ClientBase): Promise<HeldRune[]> {
   const { rows } = await client.query<Omit<HeldRune, 'amount'> & { amount: string }>(
     `SELECT txid, vout, etching, amount::text AS amount FROM (${heldRunes}) AS h`,

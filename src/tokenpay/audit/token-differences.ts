@@ -1,4 +1,4 @@
-/** Differences of accounts of shops, and the operator's action for each. */
+/** Types of differences in the accounts of shops, and the operator's action for each. */
 export const tokenDifferences = {
   supply: {
     what: 'units of a rune by the ledger, set aside, and not credited yet, and those at the addresses of charges',
@@ -37,9 +37,9 @@ type TokenDifferenceKind = keyof typeof tokenDifferences;
 /** A difference between the holdings of accounts of shops and their incoming payments. */
 export interface TokenDifference {
   readonly kind: TokenDifferenceKind;
-  /** A rune, an account, an output or an order, for people. */
+  /** Name of the rune, account, output or order, for people. */
   readonly where: string;
-  /** Base units, or sats. */
+  /** Amount in base units, or in sats. */
   readonly noted: bigint;
   readonly found: bigint;
 }

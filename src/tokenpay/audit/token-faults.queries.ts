@@ -4,7 +4,7 @@ import { paymentsTipHash } from '#payments/store/offset.store.ts';
 import { runeParts } from './rune-parts.queries.ts';
 import type { TokenDifference } from './token-differences.ts';
 
-/** Whether index and payments have the same last block. */
+/** Whether the index and the payments have the same last block. */
 export async function areAtOneBlock(client: pg.ClientBase): Promise<boolean> {
   const { rowCount } = await client.query(`SELECT WHERE ${indexTipHash} = ${paymentsTipHash}`);
   return rowCount === 1;
@@ -83,7 +83,7 @@ export async function withdrawalFaults(client: pg.ClientBase): Promise<TokenDiff
   return faultsOf('withdrawals', rows);
 }
 
-/** Balances whose reserved units differ from those of open withdrawals. */
+/** Balances whose reserved units differ from the units that open withdrawals reserve. */
 export async function reservedFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `WITH open AS (
@@ -99,7 +99,7 @@ export async function reservedFaults(client: pg.ClientBase): Promise<TokenDiffer
   return faultsOf('reserved', rows);
 }
 
-/** Coins of accounts whose note of being spent differs from stored transactions. */
+/** Coins of accounts that are marked spent or unspent in contradiction to the stored transactions. */
 export async function spentFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `SELECT concat(encode(c.txid, 'hex'), ':', c.vout, ' (txid in internal order)') AS place,
@@ -111,7 +111,7 @@ export async function spentFaults(client: pg.ClientBase): Promise<TokenDifferenc
   return faultsOf('spent', rows);
 }
 
-/** Credits whose payment is in another block, or in no block; their heights, -1: no block. */
+/** Credits whose payment is in another block, or in no block. Their amounts are block heights; -1: no block. */
 export async function creditFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `SELECT concat(encode(c.txid, 'hex'), ':', c.vout, ' (txid in internal order)') AS place, c.height::text AS noted,
@@ -122,7 +122,7 @@ export async function creditFaults(client: pg.ClientBase): Promise<TokenDifferen
   return faultsOf('credit', rows);
 }
 
-/** Runes whose units in the ledger, set aside and not credited yet differ from those at addresses of charges. */
+/** Runes whose units in the ledger, set aside and not credited yet differ from the units at addresses of charges. */
 export async function supplyFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const parts = await runeParts(client);
   return parts.flatMap((part) => {

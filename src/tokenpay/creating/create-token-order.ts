@@ -23,17 +23,17 @@ export interface WantedTokenOrder
   extends Pick<SentTokenOrder, 'additionalFee' | 'description' | 'webhookUrl' | 'successUrl'> {
   readonly account: string;
   readonly rune: IndexedRune;
-  /** In base units. */
+  /** Amount in base units. */
   readonly amount: bigint;
   readonly baseFee: bigint;
   readonly timeoutMinutes: number;
-  /** The public key of the service's secret; null: the order has no webhook. */
+  /** The public key of the service's secret. null: the order has no webhook. */
   readonly secretKey: Uint8Array | null;
 }
 
 /**
- * Stores an order with two new addresses that were never shown before. They are watched from the next block on. All in
- * one transaction (`withNewKeys`). Throws `wallet_indices_unreleased`.
+ * Stores an order with two new addresses that were never shown before. The addresses are watched from the next block
+ * on. Everything happens in one transaction (`withNewKeys`). Throws `wallet_indices_unreleased`.
  *
  * @param onMade stores more in the same transaction
  */
@@ -98,7 +98,7 @@ async function newOrder(
   };
 }
 
-/** A new charge. One of amount 0 is completed at once. */
+/** Makes a new charge. A charge of amount 0 is completed at once. */
 const newCharge = (
   kind: Charge['kind'],
   amount: bigint,

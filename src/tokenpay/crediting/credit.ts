@@ -7,14 +7,14 @@ export type FoundAside = 'inscribed' | 'special';
 
 /** Units of a rune in an output. */
 export interface CreditedRune {
-  /** Its number in service.assets. */
+  /** The number in service.assets. */
   readonly asset: number;
   readonly amount: bigint;
 }
 
 /**
- * A confirmed output at the address of a charge, with the contents that the index had for it in its block. It never
- * changes until a reorganisation takes that block back, even if the output is spent, indexed again or forgotten later.
+ * A confirmed output at the address of a charge, with its contents in its block, by the index. A credit never changes
+ * until a reorganisation removes that block, even if the output is spent, indexed again or forgotten later.
  */
 export interface Credit {
   readonly txid: Txid;
@@ -24,11 +24,11 @@ export interface Credit {
   readonly firstSeen: Date;
   readonly sats: bigint;
   readonly runes: readonly CreditedRune[];
-  /** It holds more than money, so nothing of it is credited. Null: it is only money. */
+  /** The reason why the output is more than money, so nothing of it is credited. null: the output is only money. */
   readonly aside: FoundAside | null;
 }
 
-/** Credits sorted by block, txid and output: payments fill a charge in this order. */
+/** Credits sorted by block, txid and output. Payments fill a charge in this order. */
 export function inChainOrder(credits: readonly Credit[]): readonly Credit[] {
   return credits.toSorted(
     (a, b) => a.block.height - b.block.height || Buffer.compare(a.txid, b.txid) || a.vout - b.vout,

@@ -4,20 +4,20 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { FoundAside } from './credit.ts';
 
 /**
- * The decision of an operator about an output that was set aside. `credit`: it is money. `return`: it is sent to an
- * address, so it stays aside for good. A decision holds for the output in any block.
+ * An operator's decision about an output that was set aside. `credit`: the output is money. `return`: it is sent to an
+ * address, so it stays set aside for good. A decision is valid in any block that has the output.
  */
 export interface AsideDecision {
   readonly txid: Txid;
   readonly vout: number;
   readonly orderId: string;
   readonly kind: 'credit' | 'return';
-  /** Why it was set aside. */
+  /** Why the output was set aside. */
   readonly found: FoundAside;
   readonly decidedAt: Date;
   readonly decidedBy: string;
   readonly reason: string;
-  /** The payout that sends it; null: it is credited. */
+  /** The payout that sends the output. null: the output is credited. */
   readonly payout: string | null;
 }
 
@@ -47,7 +47,7 @@ export async function readDecisions(
   );
 }
 
-/** Stores a decision. False: there is one about this output already. */
+/** Stores a decision. Returns false if this output already has a decision. */
 export async function insertDecision(tx: pg.ClientBase, decision: NewDecision): Promise<boolean> {
   const { rowCount } = await tx.query(
     `INSERT INTO service.token_decisions (txid, vout, order_id, kind, found, decided_by, reason, payout)
@@ -66,7 +66,7 @@ export async function insertDecision(tx: pg.ClientBase, decision: NewDecision): 
   return rowCount === 1;
 }
 
-/** Deletes the decision about the output of a return that is cancelled: no transaction of it was ever signed. */
+/** Deletes the decision about the output of a cancelled return, for which no transaction was ever signed. */
 export async function endReturn(tx: pg.ClientBase, payout: string): Promise<void> {
   await tx.query('DELETE FROM service.token_decisions WHERE payout = $1', [payout]);
 }

@@ -32,22 +32,21 @@ interface Judged {
   readonly removed: readonly Credit[];
 }
 
-/** A credited payment that a reorganisation took out of the chain. */
+/** A credited payment that a reorganisation removed from the chain. */
 export interface TakenBack {
   readonly account: string;
   readonly outpoint: string;
-  /** Height of the block that had it. */
+  /** Height of the removed block that had the payment. */
   readonly height: number;
   readonly sats: bigint;
 }
 
 /**
- * Brings orders to their state by payments, blocks and time, in one transaction: credits, charges, ledger, coins, and
- * notifications of shops. A second call has no effect. The number of statements is the same for one order and for
- * hundreds.
+ * Updates orders by payments, blocks and time, in one transaction: credits, charges, ledger, coins, and notifications
+ * of shops. A second call has no effect. The number of statements is the same for one order and for hundreds.
  *
- * @param told orders whose shops are notified in any case @returns credits that are gone: units that left the account
- * meanwhile are missing now
+ * @param told orders whose shops are notified even without a change
+ * @returns removed credits; if their units have already left the account, these units are missing now
  */
 export async function bringOn(
   tx: pg.ClientBase,
@@ -79,7 +78,7 @@ export async function bringOn(
   return judged.flatMap(takenBackOf);
 }
 
-/** Credits that were taken back, except those that another block has by now. */
+/** Credits that were taken back, except those that another block already has again. */
 function takenBackOf({ before: { account }, removed, credits }: Judged): TakenBack[] {
   const kept = new Set(credits.map(outpointOf));
   return removed
@@ -92,7 +91,7 @@ function takenBackOf({ before: { account }, removed, credits }: Judged): TakenBa
     .filter(({ outpoint }) => !kept.has(outpoint));
 }
 
-/** Deletes credits whose blocks are gone, and writes the new ones. */
+/** Deletes credits whose blocks are gone, and stores the new credits. */
 async function moveCredits(tx: pg.ClientBase, judged: readonly Judged[]): Promise<void> {
   const removed = judged.flatMap((each) => each.removed);
   const added = judged.flatMap(({ before, added: credits }) =>
@@ -112,7 +111,7 @@ async function judge(
   now: Date,
 ): Promise<Judged[]> {
   const ids = orders.map(({ id }) => id);
-  // read before the payments, which then include all that arrived until `completeAt`
+  // read before the payments, so that the payments include all that arrived until `completeAt`
   const offset = await readPaymentsOffset(tx);
   const tip = offset?.height ?? -1;
   const completeAt = offset?.completeAt ?? null;
@@ -141,7 +140,7 @@ async function judge(
   });
 }
 
-/** Numbers of the runes of new credits. */
+/** Stores the runes of new credits, and returns a function that gives the numbers of these runes. */
 async function numbered(
   tx: pg.ClientBase,
   credits: readonly NewCredit[],
@@ -166,7 +165,7 @@ async function keepOrderCoins(tx: pg.ClientBase, judged: readonly Judged[]): Pro
       if (payment.goneAt !== null || kind === null) return [];
       const { txid, vout, value } = payment;
       const { keyIndex: index } = order.charges[kind];
-      // sats of inscriptions are coins of their order
+      // if the index is null, the sats pay for inscriptions, and are coins of that order
       if (index === null) return [];
       const key = { branch: branches[kind], index };
       const holder = credited.has(outpointOf(payment))

@@ -30,23 +30,31 @@ export interface FollowTokenOrdersOptions {
   readonly log: Logger;
 }
 
-/** Changes of payments that are read at once: a block with this many customers has as many. */
+/** Maximum number of payment changes to read at once. A block with this many customers has as many changes. */
 const changesMax = 1000;
-/** Orders in one transaction: a tenth of a second. */
+/** Maximum number of orders in one transaction, which then takes a tenth of a second. */
 const ordersAtOnce = 200;
-/** Tips are compared this often: notifications may be lost, and the index has a block after the payments have it. */
+/**
+ * How often tips are compared, in ms. Notifications may be lost, and the index gets a block later than the payments.
+ */
 const pollMs = 500;
-/** Interval of looks for the index's block: mostly it follows a tenth of a second after that of the payments. */
+/**
+ * How often the index's tip is read while it is behind, in ms. The index usually gets a block a tenth of a second after
+ * the payments.
+ */
 const indexPollMs = 25;
-/** An index that is behind for longer has more than a block to do: shops are notified of payments meanwhile. */
+/**
+ * How long a round waits for the index, in ms. An index that is behind for longer has more than one block to process,
+ * so shops are notified of payments meanwhile.
+ */
 const indexWaitMs = 500;
-/** Payments that one line of the log shows. */
+/** Maximum number of payments to show in one line of the log. */
 const shownMax = 20;
 
 /**
- * Credits payments of shops' orders, and brings the orders to their state by payments, blocks and time, until the
- * signal is aborted. Only one process per database does so. It has no keys, and asks no node. Everything is decided
- * from tables, so a process that is killed at any point loses nothing.
+ * Credits payments of shops' orders, and updates the orders by payments, blocks and time, until the signal is aborted.
+ * Only one process per database does this. It has no keys, and sends no requests to a node. Everything is decided from
+ * tables, so a process that is killed at any point loses nothing.
  */
 export async function followTokenOrders({
   url,
@@ -79,8 +87,8 @@ export async function followTokenOrders({
 }
 
 /**
- * Waits until the index has the block of the payments: one look then credits them, where two looks would take twice as
- * long.
+ * Decides whether to wait until the index has the block of the payments. One round then credits the payments; without
+ * the wait, two rounds would take twice as long.
  */
 export class IndexWait {
   #apartSince: number | null = null;
@@ -96,13 +104,13 @@ interface TokenRoundsParts extends Pick<FollowTokenOrdersOptions, 'policy' | 'si
   readonly client: pg.ClientBase;
 }
 
-/** Looks at changed orders. */
+/** Examines changed orders, round by round. */
 export class TokenRounds {
   readonly #parts: TokenRoundsParts;
   readonly #repeats = new Repeats();
-  /** The last blocks of index and payments; null: nothing was looked at yet. */
+  /** The last blocks of index and payments in the previous round. null: no round has run yet. */
   #tips: string | null = null;
-  /** Orders that failed: they are looked at again with the next block. */
+  /** Orders that failed. They are retried with the next block. */
   readonly #failed = new Set<string>();
 
   constructor(parts: TokenRoundsParts) {
@@ -110,9 +118,9 @@ export class TokenRounds {
   }
 
   /**
-   * One look. True: there may be more to do at once.
+   * Runs one round. Returns true if more work may be due at once.
    *
-   * @param last the blocks that were read before it
+   * @param last the last blocks, read before the round
    */
   async next(last: Tips): Promise<boolean> {
     const { client, signal } = this.#parts;
@@ -141,7 +149,10 @@ export class TokenRounds {
     return changes.length === changesMax || (due.length === ordersAtOnce && this.#failed.size === 0);
   }
 
-  /** Advances the orders together; if that fails, each alone: a fault of one order must not stop the others. */
+  /**
+   * Updates the orders together. If that fails, updates each order alone, because a fault of one order must not stop
+   * the others.
+   */
   async #bringOn(ids: readonly string[], now: Date): Promise<void> {
     const { client, policy, log } = this.#parts;
     try {
@@ -154,14 +165,14 @@ export class TokenRounds {
         );
     } catch (thrown) {
       const error = postgresFailure(thrown);
-      // without the database nothing can be done
+      // nothing can be done without the database
       if (error instanceof AppError && error.code.startsWith('postgres_')) throw error;
       const [only] = ids;
       if (ids.length > 1) {
         for (const id of ids) await this.#bringOn([id], now);
       } else if (only !== undefined) {
         this.#failed.add(only);
-        // the offset advances: a process that starts later looks at the order with its first block
+        // the offset still advances, so a process that starts later examines the order with its first block
         await keepWaiting(client, only);
         if (this.#repeats.isDue(`${only} ${String(error)}`))
           log.error(
@@ -173,13 +184,13 @@ export class TokenRounds {
   }
 }
 
-/** Hashes of the last blocks of the index and of payments; null: no block. */
+/** Hashes of the last blocks of the index and of payments. null: no block. */
 interface Tips {
   readonly index: string | null;
   readonly payments: string | null;
 }
 
-/** Reads the last blocks of both. */
+/** Reads the last blocks of the index and of payments. */
 export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
   const { rows } = await client.query<Tips>(
     `SELECT encode(${indexTipHash}, 'hex') AS index, encode(${paymentsTipHash}, 'hex') AS payments`,

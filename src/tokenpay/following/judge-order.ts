@@ -23,27 +23,32 @@ export type MinedPayment = WatchedPayment & { readonly block: BlockRef };
 
 /** The facts that decide about an order. */
 export interface OrderFacts {
-  /** All outputs to its addresses that were seen. */
+  /** All outputs to the order's addresses that were seen. */
   readonly payments: readonly WatchedPayment[];
-  /** The credits that are stored. */
+  /** All stored credits of the order. */
   readonly credits: readonly Credit[];
-  /** Contents of outputs in blocks that are not credited, by outpoint. Null: the index does not know them so far. */
+  /**
+   * Contents of outputs in blocks that are not credited yet, by outpoint. null: the index does not know the contents so
+   * far.
+   */
   readonly contents: ReadonlyMap<string, PaidContents | null>;
   /** Decisions of operators about outputs that were set aside, by outpoint. */
   readonly decisions: ReadonlyMap<string, Pick<AsideDecision, 'kind' | 'found'>>;
-  /** The height up to which payments are known. */
+  /** Height of the last block that was searched for payments. */
   readonly tip: number;
   readonly now: Date;
-  /** The time up to which all payments are known. Null: unknown so far, so no order ends. */
+  /** The time up to which all payments are known. null: unknown so far, so no order ends. */
   readonly completeAt: Date | null;
 }
 
-/** A credit whose runes have no numbers in our tables yet. */
+/** A credit whose runes have no number in our tables yet. */
 export interface NewCredit extends Omit<Credit, 'runes'> {
   readonly runes: readonly ReceivedRune[];
 }
 
-/** Payments in blocks without a stored credit of the same block: their contents are looked up in the index. Pure. */
+/**
+ * Payments in blocks without a stored credit of the same block. Their contents must be looked up in the index. Pure.
+ */
 export function uncredited({ payments, credits }: Pick<OrderFacts, 'payments' | 'credits'>): MinedPayment[] {
   const credited = new Set(credits.map(placeOf));
   return payments.filter(
@@ -81,8 +86,8 @@ export function newCredits(order: TokenOrder, facts: OrderFacts, policy: TokenPo
 }
 
 /**
- * Why a payment is more than money; null: it is money, or the operator decided so. Outputs that were sent away stay
- * aside.
+ * The reason why a payment is more than money. null: it is money, or the operator decided so. Outputs that were sent
+ * away stay set aside.
  */
 function asideOf(
   { isInscribed, isSpecial }: PaidContents,
@@ -93,7 +98,7 @@ function asideOf(
   return isSpecial ? 'special' : null;
 }
 
-/** The charge whose address a payment pays; null: neither. */
+/** The charge whose address a payment pays. null: neither charge. */
 export function chargeOf(
   { charges }: Pick<TokenOrder, 'charges'>,
   { script }: WatchedPayment,
@@ -102,10 +107,10 @@ export function chargeOf(
 }
 
 /**
- * The order by its facts. An order that ended in error keeps its charges: later payments are credited, and change
- * nothing else. Pure.
+ * Computes the state of an order from its facts. An order that ended in error keeps the states of its charges. Later
+ * payments are credited, and change nothing else. Pure.
  *
- * @param credits the stored ones that stay, and the new ones with numbers of their runes
+ * @param credits the stored credits that remain valid, and the new ones with numbers of their runes
  */
 export function judgeOrder(
   order: TokenOrder,
@@ -134,25 +139,28 @@ export function judgeOrder(
   };
 }
 
-/** The time at which an order that waits is looked at. Null: a block, or its inscription order, says when. */
+/** The time at which a waiting order is examined. null: a block, or its inscription order, makes it due instead. */
 function lookAtOf(order: TokenOrder, waiting: readonly WatchedPayment[], minedBy: Date): Date | null {
   if (!isHeldUp(order, waiting)) return new Date(order.endsAt.getTime() + feeLagMs(order));
   const isForBlock = waiting.some((payment) => !isMined(payment) && isInTime(order, payment));
   return isForBlock ? minedBy : null;
 }
 
-/** Time within which an inscription order reports sats that are known: rounds of orders take seconds. */
+/** How long an inscription order may take to report known sats, in ms. Rounds of orders take seconds. */
 const inscriptionLagMs = 60_000;
 const feeLagMs = ({ inscription }: TokenOrder): number => (inscription === null ? 0 : inscriptionLagMs);
 
-/** Whether a payment that came in time still waits: at its addresses, or sats of its inscriptions. */
+/**
+ * Whether a payment that came in time still waits. It is at the order's addresses, or it is the sats of its inscription
+ * order.
+ */
 const isHeldUp = (order: TokenOrder, waiting: readonly WatchedPayment[]): boolean =>
   order.inscription?.paid === 'seen' || waiting.some((payment) => isInTime(order, payment));
 
-/** How long an order waits for a payment that was seen, and that a node may have lost. */
+/** How long an order waits for a payment that was seen, but that a node may have lost, in ms. */
 const graceMs = 3_600_000;
 
-/** The end of an order: an hour after it was completed, or after a payment in time was last seen. */
+/** The time at which an order ends: an hour after it was completed, or after a payment in time was last seen. */
 function endOf(
   order: TokenOrder,
   payments: readonly WatchedPayment[],
@@ -204,14 +212,14 @@ function judgeCharge(
   return { ...charge, state: chargeState(facts, isTimeOver), txid: first?.txid ?? null };
 }
 
-/** The state of a fee charge that belongs to an inscription order, as that order reports it. */
+/** The state of a fee charge that belongs to an inscription order, by the report of that order. */
 function feeState({ amount }: Charge, { paid }: InscriptionFee, isTimeOver: boolean): Charge['state'] {
   if (paid === 'cancelled') return 'expired';
   const credited = paid === 'deep' ? amount : paid === 'part' ? 1n : 0n;
   return chargeState({ amount, credited, isWaiting: paid === 'seen' }, isTimeOver);
 }
 
-/** The credits that are stored and stay. Pure. */
+/** Splits the stored credits into the ones that remain valid and the removed ones. Pure. */
 export function keptCredits(facts: Pick<OrderFacts, 'payments' | 'credits'>): {
   readonly kept: readonly Credit[];
   readonly removed: readonly Credit[];

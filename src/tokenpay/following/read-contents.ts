@@ -13,18 +13,20 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /** Contents of a payment in its block. */
 export interface PaidContents extends ReceivedContents {
-  /** Whether a special sat is in it. Always false without an index of sats: then it cannot be proven. */
+  /**
+   * Whether the payment has a special sat. Always false without an index of sats, because it cannot be proven then.
+   */
   readonly isSpecial: boolean;
 }
 
-/** Contents of payments by outpoint. Null: the index does not know them so far. */
+/** Contents of payments by outpoint. null: the index does not know the contents so far. */
 export async function readContents(
   tx: pg.ClientBase,
   asked: readonly (MinedOutput & { readonly value: bigint })[],
   special: readonly Satribute[],
 ): Promise<ReadonlyMap<string, PaidContents | null>> {
   const found = await receivedContents(tx, asked);
-  // read after the contents: a block that has them also has its sats
+  // read after the contents: a block whose contents are known also has its sats
   const areSpecial = await specialAmong(tx, asked, special);
   const contents = new Map<string, PaidContents | null>();
   for (const [place, payment] of asked.entries()) {
@@ -36,9 +38,9 @@ export async function readContents(
 }
 
 /**
- * Whether a special sat is in each of these outputs; null: the index does not know so far. Outputs with more ranges
- * than are read at once are read in halves. A single output with that many ranges counts as special: it is set aside,
- * and stops no other payment.
+ * Whether each of these outputs has a special sat. null: the index does not know so far. If the outputs have too many
+ * ranges for one query, they are read in halves. A single output with too many ranges is treated as special, so it is
+ * set aside and delays no other payment.
  */
 export async function specialAmong(
   tx: pg.ClientBase,
@@ -59,7 +61,7 @@ export async function specialAmong(
   return found;
 }
 
-/** Null: they have more ranges than are read at once. */
+/** Reads the sats of outputs in one query. Returns null if they have too many ranges for one query. */
 async function satsAtOnce(
   tx: pg.ClientBase,
   asked: readonly (Outpoint & { readonly value: bigint })[],

@@ -11,9 +11,9 @@ export interface AskedRune {
   /** The account that gets the payments. */
   readonly account: string;
   readonly rune: IndexedRune;
-  /** Base units. */
+  /** Amount in base units. */
   readonly amount: bigint;
-  /** Shown to the account. */
+  /** Text that is shown to the account. */
   readonly description: string;
 }
 
@@ -24,7 +24,7 @@ export interface RuneAddress {
   readonly keyIndex: number;
 }
 
-/** The parts of an inscription order that its token order has. */
+/** The parts of an inscription order that its token order needs. */
 export interface InscribingOrder {
   readonly id: string;
   readonly amount: bigint;
@@ -34,10 +34,10 @@ export interface InscribingOrder {
 }
 
 /**
- * Stores the token order of an inscription order, in the transaction that creates the inscription order. Its fee charge
- * is the charge of the inscription order, whose sats belong only to that order (ADR 96).
+ * Stores the token order of an inscription order, in the transaction that creates the inscription order. The fee charge
+ * of the token order is the charge of the inscription order. Its sats belong only to the inscription order (ADR 96).
  *
- * @param address for the rune; it was never shown before
+ * @param address receives the rune; it was never shown before
  */
 export async function askForRune(
   tx: pg.ClientBase,

@@ -9,17 +9,17 @@ import { readTokenOrder } from '#tokenpay/order/token-order.store.ts';
 import type { FeePayment } from '#tokenpay/order/token-order.ts';
 import { tokenWatcherOf } from '#tokenpay/order/watchers.ts';
 
-/** How far the rune of an inscription order is paid for. */
+/** The progress of the rune payment for an inscription order. */
 export interface RunePayment {
   readonly order: TokenOrderState;
   readonly charge: ChargeState;
-  /** A payment that came in time is in the mempool, or in a block and not credited yet. */
+  /** Whether a payment that came in time is in the mempool, or is in a block but not credited yet. */
   readonly isWaiting: boolean;
-  /** Whether some of its units are credited. */
+  /** Whether some units of the charge are credited. */
   readonly isCredited: boolean;
 }
 
-/** Inscription orders whose token orders changed since the last look. */
+/** Inscription orders whose token orders changed since the last check. */
 export async function ordersWithNews(client: pg.ClientBase, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'SELECT order_id AS id FROM service.token_order_fees WHERE has_news ORDER BY order_id LIMIT $1',
@@ -29,8 +29,8 @@ export async function ordersWithNews(client: pg.ClientBase, limit: number): Prom
 }
 
 /**
- * Reads how far the rune of an inscription order is paid for, and locks that until the transaction ends: a later change
- * is noted again. Null: the order asks for no rune.
+ * Reads the progress of the rune payment for an inscription order, and locks it until the transaction ends, so a later
+ * change is stored as news again. Returns null if the order asks for no rune.
  */
 export async function lockRunePayment(tx: pg.ClientBase, orderId: string): Promise<RunePayment | null> {
   // locks the token order first, like the process that credits payments
@@ -61,11 +61,11 @@ export async function lockRunePayment(tx: pg.ClientBase, orderId: string): Promi
   };
 }
 
-/** SQL: whether an inscription order has sats that are not deep enough: each block may change that. */
+/** SQL: whether an inscription order has sats that are not deep enough. Each block may change that. */
 export const hasShallowFee = (orderId: string): string =>
   `EXISTS (SELECT FROM service.token_order_fees AS f WHERE f.order_id = ${orderId} AND f.paid = 'seen')`;
 
-/** Stores the state of an inscription order's sats. Its token order is looked at if that changed. */
+/** Stores the state of an inscription order's sats. If the state changed, the token order becomes due. */
 export async function putFeePayment(
   tx: pg.Pool | pg.ClientBase,
   orderId: string,
@@ -83,7 +83,7 @@ export async function putFeePayment(
   );
 }
 
-/** The token order for the rune of an inscription order; null: the order asks for no rune. */
+/** The token order for the rune of an inscription order. Returns null if the order asks for no rune. */
 export async function tokenOrderIdOf(
   client: pg.Pool | pg.ClientBase,
   orderId: string,

@@ -24,8 +24,8 @@ export interface OpenAside {
 }
 
 /**
- * Locks the order of an output that is set aside: it is decided only once. Throws `tokenpay_unknown`, and
- * `tokenpay_refuses` with the name of the earlier decision's author.
+ * Locks the order of an output that is set aside, so that the output is decided only once. Throws `tokenpay_unknown`,
+ * and `tokenpay_refuses` with the name of the earlier decision's author.
  */
 export async function lockAside(
   tx: pg.ClientBase,
@@ -34,7 +34,7 @@ export async function lockAside(
   const outpoint = outpointOf(named);
   const id = await orderOfCredit(tx, named);
   const [order] = id === null ? [] : await lockTokenOrders(tx, [id]);
-  // read under the lock: a reorganisation may have taken it
+  // read under the lock, because a reorganisation may have removed the output
   const credits = order === undefined ? [] : ((await readCredits(tx, [order.id])).get(order.id) ?? []);
   const credit = credits.find((each) => outpointOf(each) === outpoint);
   if (order === undefined || credit === undefined)
@@ -57,8 +57,8 @@ function decidedBefore(
 }
 
 /**
- * A policy under which nothing is deep enough: the process that follows payments credits new ones, and looks at their
- * sats.
+ * A policy under which no payment is deep enough. New payments are credited only by the process that follows payments,
+ * which also examines their sats.
  */
 const nothingNew: CreditingPolicy = {
   confirmations: Number.MAX_SAFE_INTEGER,
@@ -67,9 +67,9 @@ const nothingNew: CreditingPolicy = {
 };
 
 /**
- * Credits an output that is set aside to the account of its order, as money: exactly all of its sats and runes. Its
- * charge counts it like any other payment. In one transaction with the ledger, the coin and the shop's notification.
- * Throws the errors of `lockAside`.
+ * Credits an output that is set aside to the account of its order, as money: exactly all of its sats and runes. The
+ * charge includes the output like any other payment. The ledger, the coin and the shop's notification change in the
+ * same transaction. Throws the errors of `lockAside`.
  */
 export async function decideCredit(pool: pg.Pool, named: NamedAside, now: Date): Promise<OpenAside> {
   return withTransaction(pool, async (tx) => {

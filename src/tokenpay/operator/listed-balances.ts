@@ -4,14 +4,14 @@ import { readAllTokenBalances } from '#purse/ledger/token-balances.queries.ts';
 import type { TokenRune } from '#tokenpay/order/token-order.ts';
 import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 
-/** Units of an asset that an account holds, and those set aside for it. */
+/** Units of an asset that an account holds, and units that are set aside for the account. */
 export interface ListedBalance {
   readonly account: string;
-  /** Its number in service.assets. */
+  /** The number in service.assets. */
   readonly asset: number;
-  /** In base units; below 0: a reorganisation took back units that had already left the account. */
+  /** In base units. Below 0: a reorganisation removed units that had already left the account. */
   readonly amount: bigint;
-  /** Units of it that open withdrawals take. */
+  /** The part of `amount` that open withdrawals reserve. */
   readonly reserved: bigint;
   /** Units in outputs that are set aside and not sent away. */
   readonly aside: bigint;
@@ -23,7 +23,7 @@ export interface ListedBalances {
   readonly runes: ReadonlyMap<number, TokenRune>;
 }
 
-/** Balances of one account, or of all, for operators. */
+/** Balances of one account, for operators. `account` null: balances of all accounts. */
 export async function listTokenBalances(pool: pg.Pool, account: string | null): Promise<ListedBalances> {
   const byName = new Map<string, ListedBalance>();
   for (const held of await readAllTokenBalances(pool, account))
@@ -39,7 +39,7 @@ export async function listTokenBalances(pool: pg.Pool, account: string | null): 
   return { balances, runes: await tokenRunesOf(pool, [...new Set(assets)]) };
 }
 
-/** Sums of the outputs that are set aside; their index has only a few. */
+/** Sums of the outputs that are set aside. Their index has only a few entries. */
 async function asideSums(
   pool: pg.Pool,
   account: string | null,

@@ -10,13 +10,13 @@ import type { ChargeKind, TokenOrder, TokenRune } from '#tokenpay/order/token-or
 import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 import { assetsOf } from '#tokenpay/telling/token-order-answer.ts';
 
-/** The orders that an operator asks for. */
+/** An operator's filter for orders. */
 export interface WantedOrders {
-  /** Null: any state. */
+  /** null: any state. */
   readonly state: TokenOrderState | null;
-  /** Null: any account. */
+  /** null: any account. */
   readonly account: string | null;
-  /** Only orders with outputs that were set aside, whatever was decided since. */
+  /** Only orders with outputs that were set aside, even if these have been decided since. */
   readonly withAside: boolean;
   readonly limit: number;
 }
@@ -29,15 +29,15 @@ export interface ListedCredit extends Credit {
 /** An order with its payments. */
 export interface ListedOrder {
   readonly order: TokenOrder;
-  /** Sats, and base units of its rune, that count towards its charges. */
+  /** Credited sats, and credited base units of the rune, that pay the charges. */
   readonly credited: Readonly<Record<ChargeKind, bigint>>;
   readonly credits: readonly ListedCredit[];
 }
 
 export interface ListedOrders {
-  /** The newest first. */
+  /** Orders, the newest first. */
   readonly orders: readonly ListedOrder[];
-  /** Runes of these orders and their outputs, by number. */
+  /** Runes of these orders and of their outputs, by number. */
   readonly runes: ReadonlyMap<number, TokenRune>;
 }
 
@@ -63,7 +63,10 @@ export async function listTokenOrders(pool: pg.Pool, wanted: WantedOrders): Prom
   return { orders, runes: await tokenRunesOf(pool, [...new Set(assets)]) };
 }
 
-/** Sats of an inscription order belong to that order: it says when all of them are deep enough. */
+/**
+ * Sats credited to the fee charge. The sats of an inscription order belong to that order, so the order reports when all
+ * of them are deep enough.
+ */
 function creditedFee(order: TokenOrder, credits: readonly Credit[]): bigint {
   const { inscription, charges } = order;
   if (inscription === null) return creditedUnits(order, 'fee', credits);

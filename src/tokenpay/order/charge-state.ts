@@ -1,7 +1,7 @@
 /**
- * The state of a charge. `pending_payment`: no payment that counts was seen. `payment_seen`: a payment is in the
- * mempool or a block, and not enough is as deep as the policy requires. `completed`: enough is. `expired`: the time is
- * over, and no payment that came in time waits.
+ * The state of a charge. `pending_payment`: no valid payment was seen. `payment_seen`: a payment is in the mempool or a
+ * block, but too little is as deep as the policy requires. `completed`: the whole amount is deep enough. `expired`: the
+ * time is over, and no payment that came in time waits.
  */
 export const chargeStates = ['pending_payment', 'payment_seen', 'completed', 'expired'] as const;
 export type ChargeState = (typeof chargeStates)[number];
@@ -15,11 +15,11 @@ export interface ChargeFacts {
   readonly amount: bigint;
   /** Credited units of its token from payments that were first seen in time. */
   readonly credited: bigint;
-  /** A payment that came in time is in the mempool, or in a block and not credited yet. */
+  /** Whether a payment that came in time is in the mempool, or is in a block but not credited yet. */
   readonly isWaiting: boolean;
 }
 
-/** The state of a charge by its facts. Pure. */
+/** The state of a charge, computed from its facts. Pure. */
 export function chargeState({ amount, credited, isWaiting }: ChargeFacts, isTimeOver: boolean): ChargeState {
   if (credited >= amount) return 'completed';
   if (isWaiting) return 'payment_seen';
@@ -28,8 +28,8 @@ export function chargeState({ amount, credited, isWaiting }: ChargeFacts, isTime
 }
 
 /**
- * The state of an order by its charges. `error` is final: a shop has told its customer by then, and later payments are
- * credited to its account. A reorganisation makes a completed order `pending` again. Pure.
+ * The state of an order, computed from its charges. `error` is final, because the shop has already told its customer.
+ * Later payments are credited to the account. A reorganisation makes a completed order `pending` again. Pure.
  */
 export function tokenOrderState(before: TokenOrderState, charges: readonly ChargeState[]): TokenOrderState {
   if (before === 'error' || charges.includes('expired')) return 'error';

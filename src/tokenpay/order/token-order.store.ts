@@ -14,7 +14,7 @@ import {
 /** Stores a new order with its charges. */
 export async function insertTokenOrder(tx: pg.ClientBase, order: TokenOrder): Promise<void> {
   const { inscription } = order;
-  // the fee of inscriptions is the charge of their order
+  // the fee of an order with inscriptions is the charge of its inscription order
   const charges = chargeKinds
     .filter((kind) => kind === 'token' || inscription === null)
     .map((kind) => order.charges[kind]);
@@ -103,7 +103,7 @@ const selectOrders = `SELECT o.id, o.account, o.created_at, o.expires_at, o.ends
   JOIN service.token_runes AS r ON r.asset = o.asset
   JOIN service.assets AS a ON a.id = o.asset`;
 
-/** Null: there is no order with this id. */
+/** Returns null if no order has this id. */
 export async function readTokenOrder(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -112,7 +112,7 @@ export async function readTokenOrder(
   return order ?? null;
 }
 
-/** Orders by their ids, in any order. */
+/** Reads orders by their ids. The result is not sorted. */
 export async function readTokenOrders(
   client: pg.Pool | pg.ClientBase,
   ids: readonly string[],
@@ -170,16 +170,16 @@ const chargeOf = (row: ChargeRow): Charge => ({
 /** The present state of an order. */
 export interface TokenOrderStanding {
   readonly order: TokenOrder;
-  /** The time of the next look at it without news; null: only news can change it. */
+  /** The time at which the order is due without news. null: only news can change the order. */
   readonly lookAt: Date | null;
-  /** Whether payments of it wait for a block, for depth or for the index. */
+  /** Whether payments of the order wait for a block, for depth or for the index. */
   readonly isWaiting: boolean;
 }
 
 /**
  * Stores the states of orders.
  *
- * @param news those that changed: their inscription orders are looked at
+ * @param news ids of changed orders, whose inscription orders become due
  */
 export async function putStandings(
   tx: pg.ClientBase,
@@ -220,9 +220,9 @@ export async function putStandings(
 }
 
 /**
- * Stores the states of fee charges of inscription orders, with those of their token orders, and news. In one statement:
- * a row that its own transaction updates twice has its foreign keys checked, which waits for the process that has the
- * inscription order locked, while that one waits for the token order.
+ * Stores the states of fee charges of inscription orders, the states of their token orders, and news, all in one
+ * statement. If a transaction updates a row twice, the row's foreign keys are checked. That check would wait for the
+ * process that has the inscription order locked, while that process waits for the token order.
  */
 async function putFeeStates(
   tx: pg.ClientBase,
@@ -243,7 +243,9 @@ async function putFeeStates(
   );
 }
 
-/** Orders whose time was over at a moment, the earliest first. Empty until payments are known. */
+/**
+ * Orders whose time was over at this moment, the earliest first. Empty while the time of known payments (`at`) is null.
+ */
 export async function dueTokenOrders(
   client: pg.ClientBase,
   at: Date | null,
@@ -256,7 +258,7 @@ export async function dueTokenOrders(
   return rows.map(({ id }) => id);
 }
 
-/** Orders with payments that a block may change. */
+/** Orders with payments that a new block may change. */
 export async function waitingTokenOrders(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     'SELECT id FROM service.token_orders WHERE is_waiting ORDER BY id',
@@ -264,12 +266,12 @@ export async function waitingTokenOrders(client: pg.ClientBase): Promise<string[
   return rows.map(({ id }) => id);
 }
 
-/** Makes each block look at an order, until its state is stored. */
+/** Makes an order due with each block, until its state is stored. */
 export async function keepWaiting(client: pg.ClientBase, id: string): Promise<void> {
   await client.query('UPDATE service.token_orders SET is_waiting = true WHERE id = $1', [id]);
 }
 
-/** The last change of payments that was looked at. */
+/** The number of the last payment change that was processed. */
 export async function readTokenOffset(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ change: number }>('SELECT change FROM service.token_orders_offset');
   return rows[0]?.change ?? 0;

@@ -5,18 +5,18 @@ import type { ChargeState, TokenOrderState } from './charge-state.ts';
 export const chargeKinds = ['fee', 'token'] as const;
 export type ChargeKind = (typeof chargeKinds)[number];
 
-/** A rune that payments are made in. */
+/** A rune that customers pay with. */
 export interface TokenRune {
-  /** Its number in service.assets. */
+  /** The number in service.assets. */
   readonly asset: number;
-  /** The transaction that etched it. After a reorganisation another transaction can etch its name. */
+  /** The transaction that etched the rune. After a reorganisation another transaction can etch the same name. */
   readonly etching: Txid;
-  /** Its name with spacers. */
+  /** The name with spacers. */
   readonly name: string;
   readonly divisibility: number;
 }
 
-/** The reason why an order cannot be paid if another rune has the name of its rune now. */
+/** Shown if an order cannot be paid because another rune has the name of its rune now. */
 export const etchedAgain =
   'The rune of this order was etched again by another transaction after a reorganisation: ask the shop for a new order.';
 
@@ -27,16 +27,17 @@ export interface Charge {
   readonly address: string;
   readonly script: Uint8Array;
   /**
-   * The index of the key of its address, in the branch of its kind; null: its address belongs to an inscription order.
+   * The index of the address's key, in the branch of the charge's kind. null: the address belongs to an inscription
+   * order.
    */
   readonly keyIndex: number | null;
   readonly state: ChargeState;
-  /** The first payment of it that was seen; null: no payment is known. */
+  /** The first payment of the charge that was seen. null: no payment is known. */
   readonly txid: Txid | null;
 }
 
 /**
- * The state of sats for an inscription order that came in time, as that order reports it: nothing, too little, all, or
+ * The state of an inscription order's sats that came in time, as that order reports it: nothing, too little, all, or
  * all deep enough. Or the order was cancelled.
  */
 export const feePayments = ['nothing', 'part', 'seen', 'deep', 'cancelled'] as const;
@@ -48,16 +49,16 @@ export interface InscriptionFee {
   readonly paid: FeePayment;
 }
 
-/** An order of a shop: its customer pays both charges, and the shop's account gets the payments. */
+/** An order of a shop. Its customer pays both charges, and the shop's account gets the payments. */
 export interface TokenOrder {
   readonly id: string;
   readonly account: string;
   readonly createdAt: Date;
-  /** A payment that is first seen later does not count towards any charge. */
+  /** A payment that is first seen after this time pays no charge. */
   readonly expiresAt: Date;
   /**
-   * The time at which it ends as an error unless it is paid: `expiresAt`, or an hour after a payment in time was last
-   * seen. A restarted node and a reorganisation lose sight of payments for a while.
+   * The time at which an unpaid order ends as an error: `expiresAt`, or an hour after a payment in time was last seen.
+   * The hour is needed because a restarted node or a reorganisation can hide payments for a while.
    */
   readonly endsAt: Date;
   readonly state: TokenOrderState;
@@ -69,9 +70,14 @@ export interface TokenOrder {
   readonly description: string | null;
   readonly webhookUrl: string | null;
   readonly successUrl: string | null;
-  /** The public key of the service's secret that its webhook secret is derived from; null: it has no webhook. */
+  /**
+   * The public key of the service's secret from which the webhook secret is derived. null: the order has no webhook.
+   */
   readonly secretKey: Uint8Array | null;
   readonly charges: Readonly<Record<ChargeKind, Charge>>;
-  /** Null: its fee is its own, and belongs to the account or the service. */
+  /**
+   * The inscription order whose charge is the fee charge. null: the order has its own fee charge, which is paid to the
+   * account or the service.
+   */
   readonly inscription: InscriptionFee | null;
 }

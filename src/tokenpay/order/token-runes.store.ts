@@ -2,14 +2,14 @@ import type pg from 'pg';
 import { assetsOf, type RuneAsset } from '#purse/ledger/assets.store.ts';
 import type { TokenRune } from './token-order.ts';
 
-/** A rune as the index has it. */
+/** A rune of the index. */
 export interface IndexedRune extends RuneAsset {
-  /** Its name with spacers. */
+  /** The name with spacers. */
   readonly name: string;
   readonly divisibility: number;
 }
 
-/** Stores runes as they are shown, and returns them with their numbers, in their order. */
+/** Stores runes in the form that is shown, and returns them with their numbers, in the same order. */
 export async function storedRunes(
   tx: pg.Pool | pg.ClientBase,
   runes: readonly IndexedRune[],

@@ -4,18 +4,19 @@ import type { Rune } from '#kernel/runes/rune.ts';
 import { hasFormOfRuneId } from '#kernel/runes/rune-id.ts';
 import { parseSpacedRune, runeNameForm, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** An amount of a rune as a request names it, before its rune is looked up. */
+/** An amount of a rune in a request, before the rune is looked up. */
 export interface SentTokenAmount {
   readonly rune: Rune;
-  /** The name as it was sent. */
+  /** The name, exactly as it was sent. */
   readonly token: string;
-  /** Display units, in digits. */
+  /** Amount in display units, in digits. */
   readonly amount: string;
 }
 
 /**
- * The fields `token` and `amount` of a body whose numbers are texts (`exactJson`). The name is with or without spacers,
- * in capitals. The amount must be possible for a rune. Null: `values` has the faults, of both at once. Total.
+ * Reads the fields `token` and `amount` of a body whose numbers are texts (`exactJson`). The name may have spacers and
+ * must be in capitals. The amount must be possible for a rune. Returns null if a field is invalid; `values` then has
+ * the faults of both fields. Total.
  */
 export function readTokenAmount(
   values: RequestValues,
@@ -38,7 +39,7 @@ function readRune(values: RequestValues, given: unknown): Pick<SentTokenAmount, 
   return { rune: parsed.rune, token };
 }
 
-/** The next step for a client whose token is not a name. */
+/** Tells a client what to send if its token is not a name. */
 function expectedFor(token: string): string {
   if (hasFormOfRuneId(token)) return 'It is the id of a rune: send the name of the rune, as UNCOMMON•GOODS';
   const capitals = token.toUpperCase();

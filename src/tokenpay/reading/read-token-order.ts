@@ -5,7 +5,7 @@ import { shopUrl } from './shop-url.ts';
 
 /** The request of a shop for an order, before its rune is looked up. */
 export interface SentTokenOrder extends SentTokenAmount {
-  /** Sats for the account, beside the base fee. */
+  /** Sats for the account, in addition to the base fee. */
   readonly additionalFee: bigint;
   readonly description: string | null;
   readonly webhookUrl: string | null;
@@ -16,16 +16,19 @@ export type ReadTokenOrder =
   | { readonly kind: 'read'; readonly sent: SentTokenOrder }
   | { readonly kind: 'faulty'; readonly faults: readonly RequestFault[] };
 
-/** Longer texts are not descriptions of a purchase; the database has the same bound. */
+/**
+ * Maximum number of characters of a description. Longer texts do not describe a purchase; the database has the same
+ * bound.
+ */
 const descriptionMax = 1000;
-/** Greater numbers of sats are not exact in answers; there are 2.1 × 10^15 sats. */
+/** Maximum number of sats. Higher numbers are not exact in answers, and only 2.1 × 10^15 sats exist. */
 const satsMax = 999_999_999_999_999n;
 
 /**
- * Reads the body of `POST /tokenpay/user/order/rune`, whose numbers are texts (`exactJson`). All faults are reported.
- * Other fields, such as a shop's `order_id`, `name` and `email`, are ignored: no personal data is stored. Total.
+ * Reads the body of `POST /tokenpay/user/order/rune`, whose numbers are texts (`exactJson`). Reports all faults.
+ * Ignores other fields, such as a shop's `order_id`, `name` and `email`, because no personal data is stored. Total.
  *
- * @param urlProblem why a URL must not be used; null: it may be
+ * @param urlProblem the reason why a URL must not be used; null: the URL is allowed
  */
 export function readTokenOrder(body: unknown, urlProblem: (url: string) => string | null): ReadTokenOrder {
   const values = new RequestValues();
@@ -45,7 +48,10 @@ export function readTokenOrder(body: unknown, urlProblem: (url: string) => strin
   return { kind: 'read', sent };
 }
 
-/** Sats, as clients write numbers: PHP has `1.0E+7`, Python `1000.0`. Null: absent, or `values` has the fault. */
+/**
+ * Reads sats in the forms in which clients write numbers: PHP writes `1.0E+7`, Python `1000.0`. null: absent, or
+ * invalid with a fault in `values`.
+ */
 function readSats(values: RequestValues, given: unknown, name: string): bigint | null {
   if (!isGiven(given)) return null;
   const sats = typeof given === 'string' ? readWhole(given) : null;

@@ -1,9 +1,12 @@
 import type { RequestValues } from '#kernel/requests/request-values.ts';
 
-/** Browsers and shops accept no longer ones. */
+/** Maximum number of characters of a URL. Browsers and shops do not accept longer URLs. */
 const charsMax = 2000;
 
-/** An http or https URL that a page of ours links to, as it was sent; null if absent or at fault. */
+/**
+ * Reads an http or https URL that one of our pages links to. Returns the URL unchanged, or null if it is absent or
+ * invalid.
+ */
 export function shopUrl(values: RequestValues, given: unknown, name: string): string | null {
   const text = values.text(given, name);
   if (text === null) return null;

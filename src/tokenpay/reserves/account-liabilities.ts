@@ -15,7 +15,7 @@ export interface ProvenLiability {
   readonly path: readonly { readonly side: PathStep['side']; readonly hash: string; readonly sum: string }[];
 }
 
-/** An amount of an asset that an account lacks. */
+/** An amount of an asset that an account owes. */
 export interface AccountDebt {
   readonly asset: string;
   readonly token: string;

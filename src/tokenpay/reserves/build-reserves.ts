@@ -9,7 +9,7 @@ import { type AccountLiabilities, accountLiabilities } from './account-liabiliti
 import { type AssetParts, assetParts } from './asset-parts.ts';
 import type { ReserveFacts } from './read-facts.ts';
 
-/** An output as a page shows it. Its proof is added once the document is known. */
+/** An output in the form that pages show. Its proof is added once the document is known. */
 export interface ShownOutput {
   readonly output: string;
   readonly address: string;
@@ -20,7 +20,7 @@ export interface ShownOutput {
 
 /** Reserves of a block, before they are signed. */
 export interface BuiltReserves {
-  /** The exact text: signatures cover its bytes. */
+  /** The exact text, because signatures cover its bytes. */
   readonly document: string;
   /** SHA-256 of the text. */
   readonly hash: Buffer;
@@ -29,12 +29,12 @@ export interface BuiltReserves {
   readonly accounts: readonly AccountLiabilities[];
 }
 
-/** Outputs of a page: 60 kB with their proofs. */
+/** Maximum number of outputs of a page. With their proofs, 100 outputs have 60 kB. */
 export const pageOutputs = 100;
 
 /**
- * Builds the document of a block, with the trees of its liabilities. It takes a turn of the event loop for each asset
- * and page: other requests wait at most a tenth of a second, for 1,000 accounts that hold one asset.
+ * Builds the document of a block, with the trees of its liabilities. Takes one turn of the event loop for each asset
+ * and page, so other requests wait at most a tenth of a second if 1,000 accounts hold one asset.
  */
 export async function buildReserves(
   facts: ReserveFacts,

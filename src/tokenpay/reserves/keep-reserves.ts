@@ -15,31 +15,31 @@ import { lastReservesBlock, type PublishedReserves, publishReserves } from './re
 /** The part of the wallet that proofs need. */
 export interface ReservesWallet {
   readonly network: NetworkName;
-  /** BIP 322, "simple", in base64. */
+  /** Signs a message in the form of BIP 322, "simple", in base64. */
   readonly prove: (key: WalletKey, message: string) => string;
 }
 
 export interface KeepReservesOptions {
   /** The database, as the role that owns its tables. */
   readonly url: string;
-  /** Null: there is no wallet so far. */
+  /** null: no wallet exists so far. */
   readonly wallet: (client: pg.ClientBase) => Promise<ReservesWallet | null>;
   readonly keys: () => Promise<WebhookKeys>;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-/** Interval of looks: a block may come at any time, and no one waits for its document. */
+/** How often a new block is checked for, in ms. A block may come at any time, and no one waits for its document. */
 const lookMs = 1_000;
 /**
- * The loop rests twenty times as long as it worked: 10,000 addresses take 1.5 minutes of a core, and so a twentieth of
- * it.
+ * How much longer than its work the loop pauses. 10,000 addresses take 1.5 minutes of a core, so the loop uses a
+ * twentieth of the core.
  */
 const restsFor = 20;
 
 /**
- * Publishes a proof of reserves for each block, or for fewer if there are many addresses, until the signal is aborted.
- * Only one process per database does so.
+ * Publishes a proof of reserves for each block until the signal is aborted. With many addresses, only some blocks get a
+ * proof. Only one process per database does this.
  */
 export async function keepReserves(options: KeepReservesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -67,7 +67,10 @@ export async function keepReserves(options: KeepReservesOptions): Promise<void> 
   );
 }
 
-/** Builds and publishes the document of the last block. Null: no document is due, or the signal was aborted. */
+/**
+ * Builds and publishes the document of the last block. Returns null if no document is due, or if the signal was
+ * aborted.
+ */
 export async function makeReserves(
   client: pg.ClientBase,
   { wallet: open, keys: openKeys, signal }: Pick<KeepReservesOptions, 'wallet' | 'keys' | 'signal'>,
@@ -104,7 +107,7 @@ export async function makeReserves(
   return { block, outputs: built.outputs.length };
 }
 
-/** Pages of outputs. Each address is proven once, in a turn of its own. */
+/** Makes the pages of outputs. Each address is proven once, in its own turn of the event loop. */
 async function provenPages(
   { outputs }: BuiltReserves,
   document: string,

@@ -19,7 +19,7 @@ import { areAtOneBlock } from '#tokenpay/audit/token-faults.queries.ts';
 export interface ReserveFacts {
   readonly block: BlockRef;
   readonly runes: readonly RuneParts[];
-  /** Sats of base fees in the outputs, which belong to no account. */
+  /** Sats of base fees in the outputs. They belong to no account. */
   readonly fees: bigint;
   readonly balances: readonly AccountBalance[];
   readonly outputs: readonly HeldOutput[];
@@ -27,8 +27,8 @@ export interface ReserveFacts {
 }
 
 /**
- * Reads the facts. Null: shops have no orders, the chain still ends with the block of the last document, index and
- * payments are at different blocks, or runes are unknown.
+ * Reads the facts. Returns null if shops have no orders, if the chain still ends with the block of the last document,
+ * if index and payments are at different blocks, or if runes are unknown.
  */
 export async function readReserveFacts(
   client: pg.ClientBase,

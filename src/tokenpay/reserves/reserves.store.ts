@@ -8,9 +8,9 @@ export interface ReservesDocument {
   readonly hash: Uint8Array;
   readonly block: BlockRef;
   readonly madeAt: Date;
-  /** The exact text: signatures cover its bytes. */
+  /** The exact text, because signatures cover its bytes. */
   readonly document: string;
-  /** Values of the headers with which webhooks are signed. */
+  /** Values of the signature headers, which are the same as for webhooks. */
   readonly signed: { readonly id: string; readonly timestamp: number; readonly signatures: string };
 }
 
@@ -22,10 +22,13 @@ export interface PublishedReserves extends ReservesDocument {
   readonly accounts: readonly { readonly account: string; readonly body: string }[];
 }
 
-/** Documents that are kept: a reader of the pages has this many blocks of time, seldom less than half an hour. */
+/**
+ * Maximum number of documents to keep. A reader of the pages has the time of this many blocks, which is seldom less
+ * than half an hour.
+ */
 const documentsKept = 3;
 
-/** Publishes a document, and deletes the oldest. */
+/** Publishes a document, and deletes the oldest documents. */
 export async function publishReserves(tx: pg.ClientBase, made: PublishedReserves): Promise<void> {
   const { block, signed, pages, accounts } = made;
   const hash = Buffer.from(made.hash);
@@ -61,7 +64,7 @@ export async function publishReserves(tx: pg.ClientBase, made: PublishedReserves
   );
 }
 
-/** The block of the last document; null: there is no document. */
+/** The block of the last document. Returns null if no document exists. */
 export async function lastReservesBlock(client: pg.ClientBase): Promise<BlockHash | null> {
   const { rows } = await client.query<{ hash: BlockHash }>(
     'SELECT block_hash AS hash FROM service.token_reserves ORDER BY made_at DESC LIMIT 1',
@@ -69,7 +72,10 @@ export async function lastReservesBlock(client: pg.ClientBase): Promise<BlockHas
   return rows[0]?.hash ?? null;
 }
 
-/** A document by its hash, or the last one; null: it is not kept, or there is no document. */
+/**
+ * Reads a document by its hash. `hash` null: the last one. Returns null if the document is no longer kept, or if no
+ * document exists.
+ */
 export async function readReserves(
   client: pg.Pool | pg.ClientBase,
   hash: Uint8Array | null,
@@ -98,7 +104,7 @@ interface BlockRefRow {
   readonly block_hash: BlockHash;
 }
 
-/** A page of the outputs of a document; null: there is no such page. */
+/** A page of the outputs of a document. Returns null if the page does not exist. */
 export async function readReservesPage(
   client: pg.Pool | pg.ClientBase,
   hash: Uint8Array,
@@ -111,7 +117,7 @@ export async function readReservesPage(
   return rows[0]?.body ?? null;
 }
 
-/** The text of an account's proofs in a document; null: the account held nothing and lacked nothing. */
+/** The text of an account's proofs in a document. Returns null if the account held nothing and owed nothing. */
 export async function readReservesAccount(
   client: pg.Pool | pg.ClientBase,
   hash: Uint8Array,

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 
-/** A leaf or a node of a sum tree: its hash commits to all leaves below it, and to their sum. */
+/** A leaf or a node of a sum tree. Its hash commits to all leaves below it, and to their sum. */
 export interface SumNode {
   /** 64 hex digits. */
   readonly hash: string;
@@ -11,30 +11,32 @@ export interface SumNode {
 
 /** The liability of an asset to an account. */
 export interface Liability {
-  /** 64 hex digits that only its account learns: without them, guesses of accounts and balances cannot be checked. */
+  /**
+   * 64 hex digits that only the account learns. Without the salt, no one can check guesses of accounts and balances.
+   */
   readonly salt: string;
   readonly account: string;
-  /** `BTC`, or the rune by the txid of its etching. */
+  /** `BTC`, or the txid of the rune's etching. */
   readonly asset: string;
   /** Base units, 0 or more. */
   readonly amount: bigint;
 }
 
-/** A node beside the path from a leaf to the root. */
+/** A sibling of a node on the path from a leaf to the root. */
 export interface PathStep extends SumNode {
   readonly side: 'left' | 'right';
 }
 
-/** The leaf of a liability. The lines are UTF-8, each with a line feed at its end, except the last one. */
+/** The leaf of a liability. The hashed lines are UTF-8. Each line except the last one ends with a line feed. */
 export function liabilityLeaf({ salt, account, asset, amount }: Liability): SumNode {
   assert(amount >= 0n, 'a debt of an account is not a liability');
   return { hash: hashOf('leaf', [salt, asset, String(amount), account]), sum: amount };
 }
 
 /**
- * A tree of liabilities of one asset (Merkle sum tree). Leaves are sorted by hash, so a place reveals nothing about its
- * account. A node without a sibling moves up unchanged. Nodes hash both sums beside both hashes: no path can show a
- * smaller sum without another root.
+ * A tree of the liabilities of one asset (Merkle sum tree). Leaves are sorted by hash, so the index of a leaf reveals
+ * nothing about its account. A node without a sibling moves up unchanged. The hash of a node covers both child sums in
+ * addition to both child hashes, so no path can show a smaller sum without another root.
  */
 export class SumTree {
   /** Leaves first, the root last. */
@@ -52,12 +54,12 @@ export class SumTree {
     this.#levels = levels;
   }
 
-  /** Null: there are no leaves. */
+  /** null: the tree has no leaves. */
   get root(): SumNode | null {
     return this.#levels.at(-1)?.[0] ?? null;
   }
 
-  /** Paths of all leaves, by hash of the leaf. */
+  /** Paths of all leaves, by the hash of the leaf. */
   paths(): ReadonlyMap<string, readonly PathStep[]> {
     const [leaves = []] = this.#levels;
     return new Map(leaves.map(({ hash }, place) => [hash, this.#path(place)]));
@@ -76,7 +78,7 @@ export class SumTree {
   }
 }
 
-/** The root that a leaf and its path lead to. */
+/** Computes the root from a leaf and its path. */
 export function rootOfPath(leaf: SumNode, path: readonly PathStep[]): SumNode {
   return path.reduce<SumNode>(
     (node, step) => (step.side === 'left' ? joined(step, node) : joined(node, step)),

@@ -6,15 +6,15 @@ import { secretPlace } from '#webhooks/secret-place.ts';
 export const tokenWebhookSubjectOf = (orderId: string): string => `token ${orderId}`;
 
 /**
- * The name of the webhook secret of an order. It includes the key of the service's secret at that time, so a change of
- * the secret breaks no open order.
+ * The name of the webhook secret of an order. The name includes the key of the service's secret at the time of the
+ * order, so a change of that secret breaks no open order.
  */
 export const tokenSecretName = (orderId: string, secretKey: Uint8Array): string =>
   `${Buffer.from(secretKey).toString('hex')}:token order ${orderId}`;
 
 /**
- * The message that notifies a shop of its order: the order in the form of `GET`, with a place for the secret at its
- * end.
+ * The message that notifies a shop of its order. It has the same form as the answer of `GET`, and a placeholder for the
+ * secret at its end.
  */
 export function shopMessage(order: TokenOrder, answer: object): WebhookMessages {
   const { id, webhookUrl: url, secretKey } = order;

@@ -7,17 +7,20 @@ import type { TokenBalance } from '#purse/ledger/token-balances.queries.ts';
 import { type Credit, inChainOrder } from '#tokenpay/crediting/credit.ts';
 import type { Charge, TokenOrder, TokenRune } from '#tokenpay/order/token-order.ts';
 
-/** The protocols of tokens: bitcoin has one token, BTC. */
+/** The protocols of tokens. The protocol bitcoin has one token, BTC. */
 export const tokenProtocols = ['bitcoin', 'rune'] as const;
 
-/** The name of sats as a token. Amounts are in coins in balances, and in sats in charges (capability-notes 6.2). */
+/**
+ * The name of sats as a token. Its amounts are in bitcoins in balances, and in sats in charges (capability-notes 6.2).
+ */
 export const bitcoinToken = 'BTC' as const;
 
 /**
- * The names of runes, by asset. If a name was etched again after a reorganisation, there are two runes of that name.
- * The order's own rune, else the one known first, has the plain name. The other also has its etching.
+ * The names of runes, by asset. If a name was etched again after a reorganisation, two runes have that name. The plain
+ * name is given to the order's own rune, or otherwise to the rune that was known first. The name of the other rune also
+ * includes its etching.
  *
- * @param own the rune of the order that was paid; null: no single order has them
+ * @param own the rune of the paid order; null: the runes do not belong to a single order
  */
 export function tokenNames(
   assets: readonly number[],
@@ -35,7 +38,7 @@ export function tokenNames(
   return names;
 }
 
-/** The name of a rune that another transaction etched, too. */
+/** The name of a rune that another transaction also etched. */
 export const nameWithEtching = ({ name, etching }: TokenRune): string =>
   `${name} (etching ${displayHash(etching)})`;
 
@@ -81,7 +84,7 @@ const chargeFields = ({ createdAt }: TokenOrder, { address, state, txid }: Charg
   createdAt: createdAt.getTime(),
 });
 
-/** An amount of a token as a number in display units, however long, and in base units. */
+/** An amount of a token as an exact number in display units, of any length, and in base units. */
 export const displayed = (amount: bigint, divisibility: number) => ({
   amount: exactNumber(signed(amount, (units) => shownAmount(trustedU128(units), divisibility))),
   amountBase: String(amount),
@@ -91,7 +94,7 @@ export const displayed = (amount: bigint, divisibility: number) => ({
 const signed = (amount: bigint, shown: (units: bigint) => string): string =>
   amount < 0n ? `-${shown(-amount)}` : shown(amount);
 
-/** A confirmed output at an address of the order, and the credit of its account. */
+/** A confirmed output at an address of the order, and the units that its account was credited with. */
 function receivedAnswer(
   { txid, vout, charge, block, sats, runes: held, aside }: Credit,
   runes: ReadonlyMap<number, TokenRune>,
@@ -112,7 +115,7 @@ function receivedAnswer(
   };
 }
 
-/** The runes of credits, some of them more than once. */
+/** The assets of the runes in credits. An asset may be listed more than once. */
 export const assetsOf = (credits: readonly Pick<Credit, 'runes'>[]): number[] =>
   credits.flatMap(({ runes }) => runes.map(({ asset }) => asset));
 
@@ -120,8 +123,8 @@ export const assetsOf = (credits: readonly Pick<Credit, 'runes'>[]): number[] =>
 export const coinDecimals = 8;
 
 /**
- * Balances by protocol and token, in display units (interface 2.8). Beside them the units that withdrawals reserve, the
- * rest to withdraw, and all of it in base units.
+ * Balances by protocol and token, in display units (interface 2.8). Each also has the units that withdrawals reserve,
+ * and the rest that can be withdrawn, all of them in base units, too.
  */
 export function balanceAnswer(
   balances: readonly TokenBalance[],

@@ -15,14 +15,14 @@ import {
 interface AddressesParts {
   /** Connections of the role that answers requests. */
   readonly pool: pg.Pool;
-  /** Null: there is no wallet so far. */
+  /** null: no wallet exists so far. */
   readonly wallet: () => Promise<WalletIdentity | null>;
 }
 
 /** An address in the form of answers. */
 export type ListedAddress = ReturnType<typeof listedAnswer>;
 
-/** Addresses that an account withdraws to, as its own keys see and change them. */
+/** The addresses that an account may withdraw to. The account's own keys read and change them. */
 export class AccountAddresses {
   readonly #parts: AddressesParts;
 
@@ -30,12 +30,15 @@ export class AccountAddresses {
     this.#parts = parts;
   }
 
-  /** All addresses of an account, the oldest first. Empty: it withdraws to any address. */
+  /** All addresses of an account, the oldest first. Empty: the account may withdraw to any address. */
   async list(account: string): Promise<ListedAddress[]> {
     return (await readAllowed(this.#parts.pool, account)).map(listedAnswer);
   }
 
-  /** Adds an address; a listed one stays unchanged. Throws `orders_off` and `tokenpay_addresses_max`. */
+  /**
+   * Adds an address. An address that is already listed stays unchanged. Throws `orders_off` and
+   * `tokenpay_addresses_max`.
+   */
   async add(account: string, address: string): Promise<{ kind: 'listed'; listed: ListedAddress } | Faulty> {
     const { pool } = this.#parts;
     const script = await foreignScript(pool, address, await this.#network());

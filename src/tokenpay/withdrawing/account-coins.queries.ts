@@ -12,18 +12,18 @@ export interface AccountCoin {
   readonly sats: bigint;
   readonly script: Uint8Array;
   readonly key: WalletKey;
-  /** The account that was credited with it; null: it is change of a batch. */
+  /** The account that was credited with the coin. null: the coin is change of a batch. */
   readonly owner: string | null;
 }
 
-/** Coins of accounts, and coins without an owner. */
+/** The filter for coins of accounts, and for coins without an owner. */
 export interface WantedCoins {
   readonly accounts: readonly string[];
-  /** Coins of each owner, the largest first. */
+  /** Maximum number of coins per owner. The largest are read first. */
   readonly limit: number;
   /**
-   * The rune: only coins credited with it, and of the others those with it first. Null: all coins, because runes also
-   * have sats beneath them.
+   * The wanted rune. Of credited coins, only those with the rune are read; of other coins, those with the rune come
+   * first. null: all coins, because the sats beneath runes can also be spent.
    */
   readonly asset: number | null;
 }
@@ -34,15 +34,16 @@ const unitsLeft = unitsHeld(
 );
 
 /**
- * Coins that withdrawals of these accounts may spend: credited to one of them or change of batches, in a block, not set
- * aside, and not spent by a stored transaction. Largest first: by units of the asset, or by sats.
+ * Coins that withdrawals of these accounts may spend. Such a coin is credited to one of the accounts or is change of a
+ * batch; it is in a block, not set aside, and not spent by a stored transaction. The largest come first, by units of
+ * the asset, or by sats.
  */
 export async function readAccountCoins(
   client: pg.Pool | pg.ClientBase,
   { accounts, limit, asset }: WantedCoins,
 ): Promise<AccountCoin[]> {
-  // change of batches has runes beneath few sats: sorted by sats alone, more coins than `limit` would come before it.
-  // The index is asked if there are that many
+  // Change of batches has runes beneath few sats, so if sorted by sats alone, it might not be among the first `limit`
+  // coins. The index is read only if there are more coins than that.
   const [rune] = asset === null ? [] : await runesOfAssets(client, [asset]);
   const { rows } = await client.query<{
     txid: Txid;

@@ -5,7 +5,7 @@ import { type Faulty, faulty } from '#kernel/requests/request-values.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readAllowed } from './addresses.store.ts';
 
-/** The script of an address that this account may withdraw to, or the reason why it may not. */
+/** The script of an address, if this account may withdraw to it, else the reason why not. */
 export async function accountDestination(
   pool: pg.Pool,
   account: string,
@@ -30,7 +30,7 @@ export async function accountDestination(
       );
 }
 
-/** The script of an address that does not belong to this service, or the reason why it must not be paid. */
+/** The script of an address that does not belong to this service, or the reason why the address must not be paid. */
 export async function foreignScript(
   pool: pg.Pool,
   address: string,
@@ -43,7 +43,7 @@ export async function foreignScript(
   return checked.kind === 'refused' ? faulty('address', `the address ${checked.reason}.`) : checked.script;
 }
 
-/** The script of an address, or the reason why it cannot be paid. */
+/** The script of an address, or the reason why the address cannot be paid. */
 export function readScript(address: string, network: NetworkParameters): Uint8Array | Faulty {
   const read = checkDestination({ address, network, amount: null }, 'later');
   return read.kind === 'refused' ? faulty('address', `the address ${read.reason}.`) : read.script;

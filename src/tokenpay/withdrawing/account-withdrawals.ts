@@ -33,40 +33,40 @@ import {
 export interface AccountWithdrawalsParts {
   /** Connections of the role that answers requests. */
   readonly pool: pg.Pool;
-  /** Null: there is no wallet so far. */
+  /** null: no wallet exists so far. */
   readonly wallet: () => Promise<WalletIdentity | null>;
-  /** Whether a process with the seed signs. */
+  /** Whether a process with the seed runs and signs. */
   readonly isSignerThere: () => Promise<boolean>;
   readonly secrets: () => Promise<WebhookKeys>;
-  /** Sats for 1,000 virtual bytes: the node's minimum and its estimate. */
+  /** The node's minimum fee rate and its estimate, in sats per 1,000 virtual bytes. */
   readonly feeRates: (client: pg.Pool | pg.ClientBase) => Promise<FeeRates>;
   /** Wakes the process that signs, once the transaction commits. */
   readonly wake: (tx: pg.ClientBase) => Promise<void>;
   readonly policy: WithdrawalPolicy;
-  /** Why a URL must not be used; null: it may be. */
+  /** The reason why a URL must not be used. null: the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
 }
 
-/** Looks for the end of a cancelled withdrawal: the process that signs is woken, and takes less than a second. */
+/**
+ * Maximum number of checks whether a cancelled withdrawal has ended. The process that signs is woken, and takes less
+ * than a second.
+ */
 const cancelTries = 30;
 const cancelLookMs = 100;
 
-/** Too little was left to reserve. Thrown so that the transaction is rolled back. */
+/** The balance was too low to reserve the units. Thrown to roll the transaction back. */
 class NotReserved extends Error {}
 
-/**
- * Another withdrawal of the account was reserved since this one was priced. Thrown so that the transaction is rolled
- * back.
- */
+/** Another withdrawal of the account was reserved after this one was priced. Thrown to roll the transaction back. */
 class PricedTooEarly extends Error {}
 
-/** The answer of a withdrawal, or of its dry run. */
+/** The answer about a withdrawal, or about its dry run. */
 interface AskedAnswer {
   readonly kind: 'asked';
   readonly answer: object;
 }
 
-/** A withdrawal that is being tried. */
+/** A withdrawal that is about to be priced and reserved. */
 interface AskedUnits extends PricedUnits {
   readonly feeRate: bigint | null;
   readonly secretKey: Uint8Array | null;
@@ -76,7 +76,10 @@ interface AskedUnits extends PricedUnits {
 /** Stores more in the transaction of a withdrawal. */
 export type OnReserved = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
-/** Withdrawals that accounts ask for. It signs nothing: it reserves units, and a process with the seed sends them. */
+/**
+ * Withdrawals that accounts request. This class signs nothing. It reserves units, and a process with the seed sends
+ * them.
+ */
 export class AccountWithdrawals {
   readonly #parts: AccountWithdrawalsParts;
   readonly urlProblem: AccountWithdrawalsParts['urlProblem'];
@@ -89,10 +92,10 @@ export class AccountWithdrawals {
   }
 
   /**
-   * Prices a withdrawal, and reserves it unless it is a dry run. Nothing is reserved if it throws or is faulty. Throws
-   * `orders_off`, `token_balance_missing`, `runes_not_indexed` and `derived_table_behind`.
+   * Prices a withdrawal, and reserves it unless it is a dry run. If this throws or returns a fault, nothing is
+   * reserved. Throws `orders_off`, `token_balance_missing`, `runes_not_indexed` and `derived_table_behind`.
    *
-   * @param feeRate sats for 1,000 virtual bytes; null: the node's rate
+   * @param feeRate sats per 1,000 virtual bytes; null: the node's rate
    */
   async ask(
     key: KnownKey,
@@ -122,7 +125,7 @@ export class AccountWithdrawals {
       secretKey,
       onReserved,
     };
-    // a try fails if another withdrawal of the account was stored meanwhile; the balance bounds how often that happens
+    // a try fails if another withdrawal of the account was stored meanwhile; the balance bounds the number of tries
     for (;;) {
       signal.throwIfAborted();
       const tried = await this.#askOnce(key.account, asked);
@@ -130,7 +133,7 @@ export class AccountWithdrawals {
     }
   }
 
-  /** Null: another withdrawal of the account was stored since this one was priced. */
+  /** Tries once. Returns null if another withdrawal of the account was stored after this one was priced. */
   async #askOnce(account: string, asked: AskedUnits): Promise<AskedAnswer | Faulty | null> {
     const { pool } = this.#parts;
     const { sent, asset, amount, script, shown, feeRate, secretKey } = asked;
@@ -160,9 +163,9 @@ export class AccountWithdrawals {
   }
 
   /**
-   * Cancels a withdrawal without a signed transaction. The process that signs does it, within a second while it runs.
-   * After the request, nothing of it is signed. Null: the account has no withdrawal with this id. Throws
-   * `tokenpay_withdrawal_refuses`.
+   * Cancels a withdrawal that has no signed transaction. While the process that signs is running, it does this within a
+   * second. After the request, no transaction with the withdrawal is signed. Returns null if the account has no
+   * withdrawal with this id. Throws `tokenpay_withdrawal_refuses`.
    */
   async cancel(account: string, id: string): Promise<object | null> {
     const { pool, wake } = this.#parts;
@@ -179,7 +182,7 @@ export class AccountWithdrawals {
     }
   }
 
-  /** A withdrawal of an account in the form of answers; null: it has no withdrawal with this id. */
+  /** A withdrawal of an account in the form of answers. Returns null if the account has no withdrawal with this id. */
   async read(account: string, id: string): Promise<object | null> {
     const { pool } = this.#parts;
     const withdrawal = await readWithdrawal(pool, account, id);
@@ -192,7 +195,10 @@ export class AccountWithdrawals {
     return withdrawalAnswer(withdrawal, shownRuneOf(withdrawal, await tokenRunesOf(pool, assets)));
   }
 
-  /** The webhook secret of a withdrawal, in hex; null: it has no webhook, or its secret is unknown here. */
+  /**
+   * The webhook secret of a withdrawal, in hex. Returns null if the withdrawal has no webhook, or if the service's
+   * secret of that time is unknown here.
+   */
   async secretOf(id: string): Promise<string | null> {
     const { pool, secrets } = this.#parts;
     const secretKey = (await readWithdrawal(pool, null, id))?.secretKey ?? null;
@@ -210,7 +216,8 @@ export class AccountWithdrawals {
     const reserved = await withTransaction(pool, async (tx) => {
       const made = await reserveWithdrawal(tx, wanted, policy.debtMax);
       if (made === null) throw new NotReserved();
-      // while this one waited for the row of the balance, another may have taken the coins of its price
+      // while this withdrawal waited for the row of the balance, another one may have taken the coins that its price
+      // assumed
       const known = new Set([made.id, ...before.map(({ id }) => id)]);
       const pending = await pendingWithdrawals(tx, wanted.account);
       if (pending.some(({ id }) => !known.has(id))) throw new PricedTooEarly();
@@ -221,7 +228,7 @@ export class AccountWithdrawals {
       return answer;
     }).catch((error: unknown) => {
       if (error instanceof PricedTooEarly) return null;
-      // another withdrawal took it since the look-up
+      // another withdrawal reserved the units after the balance was read
       if (error instanceof NotReserved)
         throw noBalance('another withdrawal of the account was reserved meanwhile: ask again for the rest');
       throw error;

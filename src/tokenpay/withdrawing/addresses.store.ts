@@ -1,23 +1,23 @@
 import type pg from 'pg';
 import { lockAccount } from '#accounts/account.store.ts';
 
-/** An address that an account, or its operator, lists: the account then withdraws to no others. */
+/** An address that an account or its operator lists. The account can then withdraw only to listed addresses. */
 export interface NewAddress {
   readonly account: string;
   readonly address: string;
   readonly script: Uint8Array;
 }
 
-/** An address that an account withdraws to. */
+/** An address that an account may withdraw to. */
 export interface AllowedAddress extends NewAddress {
   readonly addedAt: Date;
-  /** It is not paid before this time. */
+  /** The time from which the address may be paid. */
   readonly countsAt: Date;
-  /** Whether that time is over. */
+  /** Whether `countsAt` is over, so the address may be paid. */
   readonly counts: boolean;
 }
 
-/** The most addresses that an account lists by its key. The database has the same bound. */
+/** Maximum number of addresses that an account can list by its key. The database has the same bound. */
 export const addressesMax = 100;
 
 const columns = 'account, address, script, added_at, counts_at, counts_at <= now() AS counts';
@@ -33,7 +33,9 @@ const allowedOf = ({ added_at: addedAt, counts_at: countsAt, ...row }: Row): All
   countsAt,
 });
 
-/** Addresses of all accounts, or of one; also those that do not count yet. */
+/**
+ * Addresses of one account, including addresses that may not be paid yet. `account` null: addresses of all accounts.
+ */
 export async function readAllowed(
   client: pg.Pool | pg.ClientBase,
   account: string | null,
@@ -47,7 +49,8 @@ export async function readAllowed(
 }
 
 /**
- * Lets an account withdraw to an address at once. After the first one, it can no longer withdraw to any other address.
+ * Allows an account to withdraw to an address at once. After the first such address, the account can withdraw only to
+ * listed addresses.
  */
 export async function allowAddress(
   tx: pg.ClientBase,
@@ -62,8 +65,8 @@ export async function allowAddress(
 }
 
 /**
- * Lists an address by a key of the account: it counts a day later, unless it is the first one. A listed address stays
- * unchanged. Null: the account has too many.
+ * Lists an address by request of a key of the account. The address may be paid a day later; the account's first address
+ * may be paid at once. An address that is already listed stays unchanged. Returns null if the account has too many.
  */
 export async function listAddress(
   client: pg.Pool | pg.ClientBase,
@@ -76,7 +79,10 @@ export async function listAddress(
   return rows[0] === undefined ? null : allowedOf(rows[0]);
 }
 
-/** Deletes an address by a key of the account. `last`: no other address that counts would be left. */
+/**
+ * Deletes an address by request of a key of the account. `last`: no other address that may be paid would be left, so
+ * nothing was deleted.
+ */
 export async function deleteAddress(
   client: pg.Pool | pg.ClientBase,
   { account, script }: Pick<NewAddress, 'account' | 'script'>,
@@ -89,15 +95,15 @@ export async function deleteAddress(
 }
 
 /**
- * Removes an address from those that an account withdraws to. The last one only with `mayBeLast`: without addresses,
- * the account withdraws to any.
+ * Removes an address from the list of an account. The last address is removed only with `mayBeLast`, because an account
+ * without addresses can withdraw to any address.
  */
 export async function forbidAddress(
   tx: pg.ClientBase,
   { account, script }: Pick<NewAddress, 'account' | 'script'>,
   mayBeLast: boolean,
 ): Promise<'forbidden' | 'last' | 'unknown'> {
-  // of two concurrent changes, the second one counts the result of the first
+  // locked, so that the second of two concurrent changes sees the result of the first
   await lockAccount(tx, account);
   const { rows } = await tx.query<{ script: Buffer }>(
     'SELECT script FROM service.withdrawal_addresses WHERE account = $1',
@@ -112,7 +118,7 @@ export async function forbidAddress(
   return 'forbidden';
 }
 
-/** Withdrawals of a batch to addresses that their accounts no longer withdraw to, or not yet. */
+/** Withdrawals of a batch to addresses that their accounts may no longer, or may not yet, withdraw to. */
 export async function unlistedWithdrawals(
   client: pg.Pool | pg.ClientBase,
   payout: string,

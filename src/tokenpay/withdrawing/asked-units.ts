@@ -15,13 +15,13 @@ import type { ShownRune } from './withdrawal-answer.ts';
 /** An asset with its name, and an amount of it in base units. */
 export interface NamedUnits {
   readonly asset: number;
-  /** Null: sats. */
+  /** null: the asset is sats. */
   readonly rune: RuneId | null;
   readonly shown: ShownRune;
   readonly amount: bigint;
 }
 
-/** The asset and the base units of a request. */
+/** The asset and the amount in base units that a request asks for. */
 export async function unitsOf(
   pool: pg.Pool,
   { rune, token, amount }: SentWithdrawal,

@@ -11,14 +11,17 @@ import type { Withdrawal } from './withdrawal.ts';
 import type { FeeRates, WithdrawalPolicy } from './withdrawal-policy.ts';
 import type { AvailableUnits } from './withdrawals.store.ts';
 
-/** Sats for 1,000 virtual bytes: higher rates are never sent (ADR 79). The database has the same bound. */
+/**
+ * Maximum fee rate, in sats per 1,000 virtual bytes. No transaction is sent with a higher rate (ADR 79). The database
+ * has the same bound.
+ */
 const feeRateMax = 200_000n;
 
-/** The error of a missing balance. Its words are those of the public interface (client-compat 2.3). */
+/** The error of a missing balance. Its text is the one of the public interface (client-compat 2.3). */
 export const noBalance = (more: string): AppError =>
   new AppError('token_balance_missing', 'user does not have a balance for this token', { more });
 
-/** The numbers of a missing balance: the sum that an account can take out, and the sum that it lacks. */
+/** The amounts in the error of a missing balance: what the account can withdraw, and what it lacks. */
 export function lackingWords({ amount, shown }: Pick<NamedUnits, 'amount' | 'shown'>, left: bigint): string {
   const named = (units: bigint): string =>
     `${shownAmount(trustedU128(units), shown?.divisibility ?? coinDecimals)} ${shown?.name ?? bitcoinToken}`;
@@ -26,7 +29,7 @@ export function lackingWords({ amount, shown }: Pick<NamedUnits, 'amount' | 'sho
   return `available to withdraw: ${named(available)}; missing: ${named(amount - available)}. GET /tokenpay/user/account/balance shows what open withdrawals reserve.`;
 }
 
-/** Why a withdrawal cannot be cancelled, by its state. */
+/** The error for a withdrawal that cannot be cancelled. The reason depends on its state. */
 export function notCancelled({ id, state, txid }: Withdrawal): AppError {
   const why =
     state === 'completed'
@@ -37,7 +40,10 @@ export function notCancelled({ id, state, txid }: Withdrawal): AppError {
   return new AppError('tokenpay_withdrawal_refuses', `The withdrawal ${id} is ${state}: ${why}.`);
 }
 
-/** An account that owes more than allowed: a reorganisation took back units that had already left it. */
+/**
+ * The fault of an account that owes more than allowed, because a reorganisation took back units that had already left
+ * it. null: it does not.
+ */
 export function owingFault(
   available: ReadonlyMap<number, AvailableUnits>,
   { debtMax }: Pick<WithdrawalPolicy, 'debtMax'>,
@@ -51,7 +57,7 @@ export function owingFault(
     : null;
 }
 
-/** The field at fault of a withdrawal that can never be sent in its present form, and the fault. */
+/** The parameter at fault and the reason, for a withdrawal that can never be sent in its present form. */
 export function wordsOf(
   refusal: WithdrawalRefusal,
   { debtMax }: WithdrawalPolicy,
@@ -96,7 +102,7 @@ export function wordsOf(
   }
 }
 
-/** Why a rate is refused; null: it is accepted. */
+/** The reason why a fee rate is refused. null: the rate is accepted. */
 export function rateFault(
   asked: bigint | null,
   rate: bigint,

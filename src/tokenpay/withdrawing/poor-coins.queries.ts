@@ -5,22 +5,23 @@ import { isFreeOfAccounts } from '#purse/coins/coins.store.ts';
 import type { AccountCoin } from './account-coins.queries.ts';
 
 export interface WantedPoorCoins {
-  /** Sats of a coin: more than `least`. */
+  /** Coins with more sats than this. */
   readonly least: bigint;
   readonly most: bigint;
-  /** Height at or below which a coin is deep. */
+  /** Maximum height of the block of a coin that is deep enough. */
   readonly deep: number;
-  /** Most sats that joining them may cost. */
+  /** Maximum cost of joining the coins, in sats. */
   readonly budget: bigint;
   readonly limit: number;
 }
 
 /**
- * Small coins that accounts hold: deep ones, not set aside, and not spent by a stored transaction. One coin of each
- * owner comes first, then a second one of each, so that no account takes the whole budget.
+ * Small coins that accounts hold: deep, not set aside, and not spent by a stored transaction. The first coins of all
+ * owners come first, then the second coins of all owners, and so on, so that no account takes the whole budget.
  *
- * Coins of an account are left out if its own coins, with those without an owner, would then have less than its
- * balance: coins of other accounts may back it, and its withdrawals would wait for those.
+ * The coins of an account are omitted if its own coins and the coins without an owner, less the budget, are worth less
+ * than its balance. In this case coins of other accounts may back the balance, and withdrawals of the account would
+ * have to wait for those coins.
  */
 export async function readPoorCoins(
   client: pg.ClientBase,

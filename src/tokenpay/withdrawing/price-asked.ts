@@ -23,7 +23,7 @@ interface PricingParts {
 /** A withdrawal whose rune, address and rate are known. */
 export interface PricedUnits extends NamedUnits {
   readonly script: Uint8Array;
-  /** Sats for 1,000 virtual bytes that it is priced with. */
+  /** The fee rate that the withdrawal is priced with, in sats per 1,000 virtual bytes. */
   readonly rate: bigint;
   /** Whether the rate is below the node's estimate. */
   readonly isSlow: boolean;
@@ -33,18 +33,19 @@ export interface PricedUnits extends NamedUnits {
 /** Facts of an account that the price of a withdrawal depends on. */
 export interface PricedBeside {
   readonly available: ReadonlyMap<number, AvailableUnits>;
-  /** Withdrawals whose coins are taken first. */
+  /** Earlier withdrawals, which take coins first. */
   readonly before: readonly Withdrawal[];
 }
 
-/** A script in the form of changes: P2TR. */
+/** A script of the type that changes have: P2TR. */
 export const changeForm = Uint8Array.from([0x51, 0x20, ...Buffer.alloc(32)]);
 /**
- * OP_RETURN bytes that every node relays (MAX_OP_RETURN_RELAY before Bitcoin Core 30): one edict needs half of them.
+ * Number of OP_RETURN bytes that every node relays (MAX_OP_RETURN_RELAY before Bitcoin Core 30). One edict needs half
+ * of them.
  */
 const leastCarrierBytes = 83;
 
-/** The price of a withdrawal at its rate, or the reason why it cannot be sent in its present form. */
+/** The price of a withdrawal at its fee rate, or the reason why it cannot be sent in its present form. */
 export async function priceAsked(
   { pool, policy }: PricingParts,
   account: string,
@@ -68,7 +69,7 @@ export async function priceAsked(
     coins,
     isOwnOnly: wanted.isSlow,
     feePayer,
-    // the fee is part of the withdrawn sats, unless the account wants to pay it in addition
+    // the withdrawn sats include the fee, unless the account wants to pay the fee in addition
     balance: rune === null && feeFrom === 'withdrawal' ? amount : leftOf(available, satsAsset),
     debtMax,
     feeRate,
@@ -82,7 +83,7 @@ export async function priceAsked(
   return { fee, postage, payer };
 }
 
-/** The message for a balance that has the amount of BTC, but not the fee in addition. */
+/** The message if the balance covers the amount of BTC, but not the fee in addition. */
 function beyondBalance(fee: bigint, left: bigint): string {
   const most = left - fee;
   const instead =
@@ -97,7 +98,7 @@ export const leftOf = (available: ReadonlyMap<number, AvailableUnits>, asset: nu
   return found === undefined ? 0n : found.amount - found.reserved;
 };
 
-/** Sats that the account owes once a withdrawal is reserved; 0n: no debt. */
+/** Sats that the account owes after a withdrawal is reserved. 0n: no debt. */
 export function debtOf(wanted: NewWithdrawal, available: ReadonlyMap<number, AvailableUnits>): bigint {
   const taken = reservedOf(wanted).find(({ asset }) => asset === satsAsset)?.units ?? 0n;
   const left = leftOf(available, satsAsset) - taken;

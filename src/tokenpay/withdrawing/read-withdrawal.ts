@@ -3,23 +3,23 @@ import type { Rune } from '#kernel/runes/rune.ts';
 import { readTokenAmount } from '#tokenpay/reading/read-token-amount.ts';
 import { bitcoinToken, tokenProtocols } from '#tokenpay/telling/token-order-answer.ts';
 
-/** The request of an account for a withdrawal, before its rune and its address are looked up. */
+/** An account's request for a withdrawal, before the rune and the address are looked up. */
 export interface SentWithdrawal {
-  /** Null: BTC. */
+  /** null: the asset is BTC. */
   readonly rune: Rune | null;
-  /** The name as it was sent. */
+  /** The name, exactly as it was sent. */
   readonly token: string;
-  /** Display units, in digits. */
+  /** Amount in display units, in digits. */
   readonly amount: string;
   readonly address: string;
-  /** The source of the fee of BTC. The price of runes always comes from the balance. */
+  /** The source of the fee for BTC. The price of a withdrawal of runes always comes from the balance. */
   readonly feeFrom: FeeSource;
-  /** Whether nothing is stored, and the answer says the price. */
+  /** Whether the request only asks for the price, so nothing is stored. */
   readonly isDryRun: boolean;
   readonly webhookUrl: string | null;
 }
 
-/** `withdrawal`: the receiver gets less by the fee. `balance`: the account pays it in addition. */
+/** `withdrawal`: the receiver gets the amount less the fee. `balance`: the account pays the fee in addition. */
 export const feeSources = ['withdrawal', 'balance'] as const;
 export type FeeSource = (typeof feeSources)[number];
 
@@ -29,10 +29,10 @@ export type ReadWithdrawal =
 
 /**
  * Reads the body of `POST /tokenpay/user/account/withdraw`, whose numbers are texts (`exactJson`), without its fee
- * rate. All faults are reported; other fields are ignored. Total.
+ * rate. Reports all faults. Ignores other fields. Total.
  *
- * @param urlProblem why a URL must not be used; null: it may be @param values has the faults of fields that the caller
- * reads
+ * @param urlProblem the reason why a URL must not be used; null: the URL is allowed
+ * @param values receives the faults; the caller may have added faults of the fields that it reads
  */
 export function readWithdrawal(
   body: unknown,
@@ -54,7 +54,7 @@ export function readWithdrawal(
   return { kind: 'read', sent: { ...units, address, feeFrom, isDryRun, webhookUrl } };
 }
 
-/** The protocol that was sent; null: no protocol, or one that is not a text. */
+/** The protocol in the request. null: absent or not a text. */
 function readProtocol(values: RequestValues, fields: Readonly<Record<string, unknown>>): string | null {
   const protocol = values.text(fields['protocol'], 'protocol');
   if (protocol === null) return values.required(fields['protocol'], 'protocol');

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Locks all balances of the accounts of a batch, in the order of postings: their amounts and reserved units stay
- * unchanged until the transaction ends.
+ * Locks all balances of the accounts in a batch, in the same order as ledger postings. Their amounts and reserved units
+ * stay unchanged until the transaction ends.
  */
 export async function lockBalancesOf(tx: pg.ClientBase, payout: string): Promise<void> {
   await tx.query(
@@ -13,9 +13,9 @@ export async function lockBalancesOf(tx: pg.ClientBase, payout: string): Promise
 }
 
 /**
- * Withdrawals of a batch that their balances no longer cover: a reorganisation took back payments that had come in. The
- * oldest withdrawals of an account are covered first, after the signed ones. If an account owes more than allowed, all
- * of its withdrawals are returned.
+ * Withdrawals of a batch that their balances no longer cover, because a reorganisation took back incoming payments.
+ * Signed withdrawals are covered first, then the oldest withdrawals of an account. If an account owes more than
+ * allowed, all of its withdrawals are returned.
  *
  * @param debtMax sats that an account may owe (WITHDRAW_DEBT_MAX_SATS)
  */

@@ -6,7 +6,7 @@ import type { WebhookMessages } from '#webhooks/outbox.ts';
 import { secretPlace } from '#webhooks/secret-place.ts';
 import { type NewWithdrawal, receivedUnits, type Withdrawal } from './withdrawal.ts';
 
-/** The asset of a withdrawal as it is shown; null: BTC. */
+/** The rune of a withdrawal in the form that is shown. null: the asset is BTC. */
 export type ShownRune = Pick<TokenRune, 'name' | 'divisibility'> | null;
 
 /** A withdrawal in the form of answers and webhooks (interface 2.7, client-compat 3.14), with its price. */
@@ -28,7 +28,7 @@ export function withdrawalAnswer(withdrawal: Withdrawal, rune: ShownRune): objec
   };
 }
 
-/** The reason for people: the request of its account to cancel it comes first. */
+/** The reason that people see. If the account asked to cancel the withdrawal, this is shown first. */
 const reasonOf = ({ state, cancelAskedAt, reason }: Withdrawal): string | null =>
   state === 'pending' && cancelAskedAt !== null
     ? 'Its account cancelled it: nothing of it is signed any more, and the balance has its units again in a moment.'
@@ -58,7 +58,7 @@ function priceFields(withdrawal: NewWithdrawal, rune: ShownRune) {
   return { chainFee: Number(fee), postage: Number(postage), payer, received, receivedBase };
 }
 
-/** The rune of a withdrawal among these; null: it is of BTC. */
+/** The rune of a withdrawal. null: the withdrawal is of BTC. */
 export function shownRuneOf(
   { asset }: Pick<Withdrawal, 'asset'>,
   runes: ReadonlyMap<number, TokenRune>,
@@ -70,7 +70,10 @@ export function shownRuneOf(
 /** The subject of the messages of a withdrawal (docs/webhooks.md). */
 export const withdrawalWebhookSubjectOf = (id: string): string => `withdrawal ${id}`;
 
-/** The name of the webhook secret of a withdrawal, with the key of the service's secret at the time. */
+/**
+ * The name of the webhook secret of a withdrawal. It includes the key of the service's secret at the time of the
+ * withdrawal.
+ */
 export const withdrawalSecretName = (id: string, secretKey: Uint8Array): string =>
   `${Buffer.from(secretKey).toString('hex')}:withdrawal ${id}`;
 

@@ -3,11 +3,11 @@ import { receivedUnits, type Withdrawal } from './withdrawal.ts';
 
 /** The facts of a batch's transaction that the ledger needs. */
 export interface BatchTransaction {
-  /** In hex, in internal order. */
+  /** Txid in hex, in internal order. */
   readonly txid: string;
-  /** Sats that it paid to a miner. */
+  /** Sats that the transaction paid to a miner. */
   readonly fee: bigint;
-  /** Withdrawals that it pays. */
+  /** Withdrawals that the transaction pays. */
   readonly paid: readonly Pick<Withdrawal, 'account' | 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>[];
 }
 
@@ -15,8 +15,8 @@ type Moved = Pick<LedgerEntry, 'from' | 'fromOwner' | 'to' | 'toOwner' | 'asset'
 
 /**
  * The ledger entries of a batch, for each of its transactions that a block has. Accounts give the amounts of their
- * receivers, and their price to the operator, who pays the miner. If two are mined, both count, so an account that was
- * paid twice is in debt. Pure.
+ * receivers, and pay their price to the operator, who pays the miner. If two transactions are mined, both are entered,
+ * so an account that paid twice is in debt. Pure.
  */
 export function withdrawalEntries(mined: readonly BatchTransaction[]): LedgerEntry[] {
   return mined.flatMap(({ txid, fee, paid }) =>

@@ -2,9 +2,9 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 
 /**
- * `pending`: its units are reserved. `processing`: a transaction with it is signed, and a node may have it.
- * `completed`: a block has it, and so has the ledger. `error`: it can never be mined, and its units are free again. A
- * reorganisation makes a completed one `processing`.
+ * The states of a withdrawal. `pending`: its units are reserved. `processing`: a transaction with it is signed, and a
+ * node may have that transaction. `completed`: a block and the ledger have it. `error`: it can never be mined, and its
+ * units are free again. A reorganisation makes a completed withdrawal `processing` again.
  */
 export const withdrawalStates = ['pending', 'processing', 'completed', 'error'] as const;
 export type WithdrawalState = (typeof withdrawalStates)[number];
@@ -16,49 +16,52 @@ export type WithdrawalState = (typeof withdrawalStates)[number];
 export const withdrawalPayers = ['balance', 'withdrawal', 'operator'] as const;
 export type WithdrawalPayer = (typeof withdrawalPayers)[number];
 
-/** The price of a withdrawal, which is fixed before it is asked for. Sats. */
+/** The price of a withdrawal, fixed when it is stored. In sats. */
 export interface WithdrawalPrice {
-  /** For the miner. */
+  /** Sats for the miner. */
   readonly fee: bigint;
-  /** Beneath runes: the least that nodes relay to the receiver. 0 if sats are withdrawn. */
+  /** Sats beneath runes: the minimum that nodes relay to the receiver. 0 if sats are withdrawn. */
   readonly postage: bigint;
   readonly payer: WithdrawalPayer;
 }
 
-/** A withdrawal that an account asks for. */
+/** A withdrawal that an account requests. */
 export interface NewWithdrawal extends WithdrawalPrice {
   readonly id: string;
   readonly account: string;
-  /** Its number in service.assets. */
+  /** The number in service.assets. */
   readonly asset: number;
-  /** Requested base units. */
+  /** Requested amount in base units. */
   readonly amount: bigint;
   readonly script: Uint8Array;
   readonly address: string;
-  /** Requested sats for 1,000 virtual bytes; null: the node's rate. */
+  /** Requested fee rate in sats per 1,000 virtual bytes. null: the node's rate. */
   readonly feeRate: bigint | null;
   readonly webhookUrl: string | null;
-  /** Public key of the service's secret that its webhook secret is derived from; null: it has no webhook. */
+  /** The public key of the service's secret from which the webhook secret is derived. null: no webhook. */
   readonly secretKey: Uint8Array | null;
 }
 
 export interface Withdrawal extends NewWithdrawal {
   readonly createdAt: Date;
   readonly state: WithdrawalState;
-  /** Why it waits or has ended, for people. */
+  /** The reason why the withdrawal waits or has ended, for people. */
   readonly reason: string | null;
-  /** The payout that is its batch; null: no batch so far. */
+  /** The payout that is the withdrawal's batch. null: no batch so far. */
   readonly payout: string | null;
-  /** Whether a batch with it failed: it gets a batch of its own. */
+  /** Whether a batch with this withdrawal failed. If so, the withdrawal gets its own batch. */
   readonly isAlone: boolean;
-  /** The transaction of its batch that is mined or may be mined. */
+  /** The batch's transaction that is mined or may be mined. */
   readonly txid: Txid | null;
-  /** Sats for 1,000 virtual bytes that this transaction pays. */
+  /** The fee rate of this transaction, in sats per 1,000 virtual bytes. */
   readonly paidRate: bigint | null;
-  /** Transactions of its batch so far. */
+  /** Number of transactions of the batch so far. */
   readonly tries: number;
   readonly processingAt: Date | null;
-  /** The time at which its account asked to cancel it: after that, nothing of it is signed. Null: it did not ask. */
+  /**
+   * The time at which the account asked to cancel the withdrawal. After this time, no transaction with it is signed.
+   * null: the account did not ask.
+   */
   readonly cancelAskedAt: Date | null;
 }
 
@@ -74,15 +77,15 @@ export const receivedSats = (
   withdrawal: Pick<Withdrawal, 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>,
 ): bigint => (withdrawal.asset === satsAsset ? receivedUnits(withdrawal) : withdrawal.postage);
 
-/** Units of an asset that a withdrawal takes from its account. */
+/** Units of an asset that a withdrawal reserves in the balance of its account. */
 export interface ReservedUnits {
   readonly asset: number;
   readonly units: bigint;
 }
 
 /**
- * Everything that leaves the account, as service.withdrawals reserves it: its units, and sats in addition to runes.
- * Pure.
+ * Everything that leaves the account, which service.withdrawals reserves: the withdrawn units, and sats in addition to
+ * runes. Pure.
  */
 export function reservedOf({
   asset,

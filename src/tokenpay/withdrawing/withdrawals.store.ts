@@ -69,11 +69,11 @@ const withdrawalOf = ({
 });
 
 /**
- * Reserves the units of a withdrawal and stores it, in one statement: of two withdrawals for the last units, one waits
- * for the other and finds nothing. Null: the account has too little of something, or owes. In that case nothing is
- * reserved once the caller rolls its transaction back.
+ * Reserves the units of a withdrawal and stores it, in one statement. If two withdrawals want the last units, one waits
+ * for the other and then finds too few. Returns null if the account has too little of an asset, or if it owes. The
+ * caller must then roll its transaction back, so that nothing is reserved.
  *
- * @param debtMax sats that the account may owe for its price, if runes are withdrawn
+ * @param debtMax sats that the account may owe for the price, if runes are withdrawn
  */
 export async function reserveWithdrawal(
   tx: pg.ClientBase,
@@ -87,7 +87,7 @@ export async function reserveWithdrawal(
      SELECT $1, asset FROM unnest($2::integer[]) AS a (asset) ORDER BY asset ON CONFLICT DO NOTHING`,
     [made.account, assets],
   );
-  // postings lock rows of an account in this order, too
+  // ledger postings lock the rows of an account in the same order
   await tx.query(
     `SELECT FROM service.token_balances WHERE account = $1 AND asset = ANY($2::integer[]) ORDER BY asset FOR UPDATE`,
     [made.account, assets],
@@ -125,7 +125,7 @@ export async function reserveWithdrawal(
   return rows[0] === undefined ? null : withdrawalOf(rows[0]);
 }
 
-/** The units of an asset that an account has, and those that its open withdrawals reserve. */
+/** The units of an asset that an account has, and the units that its open withdrawals reserve. */
 export interface AvailableUnits {
   readonly amount: bigint;
   readonly reserved: bigint;
@@ -148,7 +148,7 @@ export async function readAvailable(
   );
 }
 
-/** A withdrawal of an account; null: it has no withdrawal with this id. */
+/** Reads a withdrawal. `account` null: of any account. Returns null if the account has no withdrawal with this id. */
 export async function readWithdrawal(
   client: pg.Pool | pg.ClientBase,
   account: string | null,
@@ -162,12 +162,13 @@ export async function readWithdrawal(
 }
 
 /**
- * Most pending withdrawals that are read to price a new one of the account. Each costs some tenths of a millisecond. An
- * account has more only while nothing is signed for a time: normally a withdrawal is pending for seconds.
+ * Maximum number of pending withdrawals to read for the price of a new one of the account. Each costs some tenths of a
+ * millisecond. An account has more only if nothing is signed for a while, because a withdrawal is normally pending for
+ * seconds.
  */
 const pricedBesideMax = 100;
 
-/** Withdrawals of an account without a signed transaction, the oldest first: the order in which they take coins. */
+/** Withdrawals of an account without a signed transaction, the oldest first. They take coins in this order. */
 export async function pendingWithdrawals(
   client: pg.Pool | pg.ClientBase,
   account: string,
@@ -180,7 +181,7 @@ export async function pendingWithdrawals(
   return rows.map(withdrawalOf);
 }
 
-/** Withdrawals of a batch, the oldest first: their order in its transaction. */
+/** Withdrawals of a batch, the oldest first. The batch's transaction has the same order. */
 export async function withdrawalsOf(client: pg.Pool | pg.ClientBase, payout: string): Promise<Withdrawal[]> {
   const { rows } = await client.query<Row>(
     `SELECT ${columns} FROM service.withdrawals AS w WHERE w.payout = $1 ORDER BY w.created_at, w.id`,
@@ -222,7 +223,7 @@ export async function isWithdrawalWaiting(client: pg.ClientBase): Promise<boolea
   return rowCount !== 0;
 }
 
-/** Puts pending withdrawals into a batch; null: takes them out of their batch. */
+/** Puts pending withdrawals into a batch. `payout` null: takes them out of their batch. */
 export async function putBatch(
   tx: pg.ClientBase,
   ids: readonly string[],
@@ -236,8 +237,9 @@ export async function putBatch(
 }
 
 /**
- * Takes withdrawals out of a batch that can no longer be mined, or has no signed transaction. The caller guarantees
- * that, and has locked its row. They are pending again. Returns those that were not pending before.
+ * Takes withdrawals out of a batch that can no longer be mined, or that has no signed transaction. The caller
+ * guarantees this, and has locked the row of the batch. The withdrawals are pending again. Returns the withdrawals that
+ * were not pending before.
  */
 export async function leaveBatch(
   tx: pg.ClientBase,
@@ -268,7 +270,7 @@ export async function withdrawalsWith(tx: pg.ClientBase, ids: readonly string[])
   return rows.map(withdrawalOf);
 }
 
-/** Notes why withdrawals of a batch wait, for people; null: nothing delays them. */
+/** Stores why withdrawals of a batch wait, for people. `reason` null: nothing delays them. */
 export async function putReason(tx: pg.ClientBase, payout: string, reason: string | null): Promise<void> {
   await tx.query(
     'UPDATE service.withdrawals SET reason = $2 WHERE payout = $1 AND reason IS DISTINCT FROM $2',
@@ -276,10 +278,10 @@ export async function putReason(tx: pg.ClientBase, payout: string, reason: strin
   );
 }
 
-/** The database has the same bound. */
+/** Maximum number of characters of a reason. The database has the same bound. */
 const reasonMax = 1000;
 
-/** The transaction of a batch that is mined or may be mined. */
+/** The transaction of a batch that is mined or may be mined, with its fee rate and the number of tries. */
 export interface BatchStanding {
   readonly txid: Txid;
   readonly paidRate: bigint;
@@ -287,10 +289,10 @@ export interface BatchStanding {
 }
 
 /**
- * Sets the state of the withdrawals of a batch, and changes the reserved units of balances: nothing for a completed
- * one, because the ledger has it. Returns those that changed for their accounts.
+ * Sets the state of the withdrawals of a batch, and updates the reserved units of balances. A completed withdrawal
+ * reserves nothing, because the ledger has it. Returns the withdrawals whose accounts can see a change.
  *
- * @param standing null: it has no signed transaction
+ * @param standing null: the batch has no signed transaction
  */
 export async function putBatchState(
   tx: pg.ClientBase,
@@ -322,8 +324,8 @@ export async function putBatchState(
 }
 
 /**
- * Notes that an account asks to cancel a withdrawal, for the process that signs. False: it has no withdrawal with this
- * id that is unsigned.
+ * Stores that an account asks to cancel a withdrawal, for the process that signs. Returns false if the account has no
+ * unsigned withdrawal with this id.
  */
 export async function askToCancelWithdrawal(
   client: pg.Pool | pg.ClientBase,
@@ -338,7 +340,7 @@ export async function askToCancelWithdrawal(
   return rowCount === 1;
 }
 
-/** Withdrawals that their accounts ask to cancel, the oldest request first. */
+/** Withdrawals that their accounts asked to cancel, the oldest request first. */
 export async function cancelWishes(client: pg.ClientBase, limit: number): Promise<Withdrawal[]> {
   const { rows } = await client.query<Row>(
     `SELECT ${columns} FROM service.withdrawals AS w
@@ -348,7 +350,10 @@ export async function cancelWishes(client: pg.ClientBase, limit: number): Promis
   return rows.map(withdrawalOf);
 }
 
-/** Ends a withdrawal that can never be mined: its reserved units are free. Null: it is not pending any more. */
+/**
+ * Ends a withdrawal that can never be mined, so its reserved units are free. Returns null if the withdrawal is no
+ * longer pending.
+ */
 export async function endWithdrawal(
   tx: pg.ClientBase,
   id: string,
@@ -367,8 +372,8 @@ export async function endWithdrawal(
 }
 
 /**
- * SQL: changes the reserved units of balances by withdrawals that began to reserve something, or stopped. It locks the
- * rows in the order of postings, so two that have accounts in common wait for each other.
+ * SQL: changes the reserved units of balances for withdrawals that started or stopped reserving units. Locks the rows
+ * in the order of postings, so two such statements with accounts in common wait for each other instead of deadlocking.
  */
 function movedReserved(changed: string): string {
   const isOpen = (state: string): string => `(${state} IN ('pending', 'processing'))::integer`;
@@ -384,7 +389,7 @@ function movedReserved(changed: string): string {
            FROM taken AS t WHERE b.account = t.account AND b.asset = t.asset RETURNING 1`;
 }
 
-/** Withdrawals that an operator asks for. */
+/** An operator's filter for withdrawals. */
 export interface ListedFilter {
   readonly account: string | null;
   readonly state: WithdrawalState | null;

@@ -8,7 +8,7 @@ export const satsName: AssetName = 'sats';
 
 export const assetName = (rune: RuneId | null): AssetName => (rune === null ? satsName : formatRuneId(rune));
 
-/** Amounts in a coin by asset: its sats, and its runes. */
+/** Amounts that a coin holds, by asset: its sats and its runes. */
 export function amountsIn({ value, runes }: WithdrawalCoin): Map<AssetName, bigint> {
   const amounts = new Map([[satsName, value]]);
   for (const { id, amount } of runes) {
@@ -22,11 +22,13 @@ export const hasRunes = ({ runes }: WithdrawalCoin): boolean => runes.some(({ am
 
 interface Shelf {
   readonly coins: { readonly coin: WithdrawalCoin; readonly amount: bigint }[];
-  /** Place of the first coin that is not taken. */
+  /** Index of the first coin that may not be taken yet. */
   next: number;
 }
 
-/** Free coins by owner and asset, those with the largest amount first. Each look is O(1), except for taken coins. */
+/**
+ * Free coins by owner and asset, the largest amount first. A lookup takes O(1), plus the taken coins that it skips.
+ */
 export class CoinStock {
   readonly #shelves = new Map<string | null, Map<AssetName, Shelf>>();
   readonly #taken = new Set<WithdrawalCoin>();
@@ -40,7 +42,10 @@ export class CoinStock {
         stocked.sort((a, b) => (a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1));
   }
 
-  /** The coin of an owner with the largest amount that is neither taken nor among these; null: there is no other. */
+  /**
+   * The coin of an owner with the largest amount that is neither taken nor in `among`. Returns null if no such coin
+   * exists.
+   */
   largest(owner: string | null, asset: AssetName, among: ReadonlySet<WithdrawalCoin>): WithdrawalCoin | null {
     const shelf = this.#shelves.get(owner)?.get(asset);
     if (shelf === undefined) return null;

@@ -2,8 +2,8 @@ import { type AssetName, amountsIn } from './coin-stock.ts';
 import type { WithdrawalCoin } from './withdrawal-plan.ts';
 
 /**
- * Holder of amounts in taken coins that no withdrawal uses. An account, by `ownOf`. `left`: coins without an owner, and
- * the rest of a price. `kept`: coins of a replaced transaction, which all of its withdrawals use.
+ * Holder of amounts in taken coins that no withdrawal uses yet. An account is named by `ownOf`. `left`: coins without
+ * an owner, and the rest of a price. `kept`: coins of a replaced transaction, which all of its withdrawals may use.
  */
 export type Holder = `account ${string}` | 'left' | 'kept';
 
@@ -38,7 +38,7 @@ export class LooseAmounts {
 /** Coins and amounts that one more withdrawal takes, before it is accepted. */
 export class Trial {
   readonly coins = new Set<WithdrawalCoin>();
-  /** Changes of the loose amounts. */
+  /** Changes of the loose amounts that the withdrawal makes. */
   readonly changes = new LooseAmounts();
   readonly #loose: LooseAmounts;
 
@@ -51,7 +51,7 @@ export class Trial {
     this.changes.addCoin(holderOf(coin), coin);
   }
 
-  /** Uses the amount of a holder, up to `most`. Returns the used amount. */
+  /** Uses up to `most` of the amount of a holder. Returns the used amount. */
   use(holder: Holder, asset: AssetName, most: bigint): bigint {
     const there = this.#loose.amount(holder, asset) + this.changes.amount(holder, asset);
     const used = there < most ? there : most;

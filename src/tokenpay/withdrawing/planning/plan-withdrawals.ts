@@ -18,8 +18,8 @@ type Verdict =
   | { readonly kind: 'waits'; readonly wait: WithdrawalWait };
 
 /**
- * One transaction for withdrawals, in the order of the requests. Withdrawals that do not fit wait for the next one.
- * Pure, total. Costs O(withdrawals + coins log coins) if the runestone has room for all.
+ * Plans one transaction for withdrawals, in the order of the requests. Withdrawals that do not fit wait for the next
+ * transaction. Pure, total. Costs O(withdrawals + coins log coins) if the runestone has room for all.
  *
  * Invariants, asserted by the rules of runes: each receiver gets its sats and units, all other units of the inputs go
  * to the change, nothing is burned, no sat appears or disappears except the fee.
@@ -36,8 +36,8 @@ export function planWithdrawals(batch: WithdrawalBatch): PlannedBatch {
     verdicts.set(withdrawal.id, verdict);
     if (verdict.kind === 'waits' && verdict.wait.code === 'coins') tryAgain.push(withdrawal);
   }
-  // the first one pays for the frame of the transaction: if its sats did not suffice, others may have paid for it by
-  // now
+  // the first withdrawal pays for the frame of the transaction: if its sats did not suffice, later ones may have paid
+  // for the frame by now
   for (const withdrawal of draft.isEmpty ? [] : tryAgain) {
     const verdict = addTo(draft, withdrawal, batch);
     if (verdict === null) verdicts.delete(withdrawal.id);
@@ -61,7 +61,7 @@ function planOf(draft: WithdrawalDraft, batch: WithdrawalBatch): PlannedBatch['p
   return plan;
 }
 
-/** The fault of a withdrawal itself, whatever the wallet holds. */
+/** The fault of the withdrawal itself, which no coins of the wallet can change. */
 export function refusalOf(
   { rune, units, sats, script }: PricedWithdrawal,
   { change, limits }: Pick<WithdrawalBatch, 'change' | 'limits'>,
@@ -80,7 +80,10 @@ export function refusalOf(
 /** Bytes of a runestone with one edict. */
 const bytesAlone = (withdrawal: PricedWithdrawal): number => stoneScript(edictsOf([withdrawal], 1)).length;
 
-/** A fault in an empty transaction is final, unless other coins without an owner would mend it. */
+/**
+ * Turns a fault of a draft into a verdict. A fault in an empty transaction is final, unless other coins without an
+ * owner could remove it.
+ */
 function verdictOf(
   fault: DraftFault,
   { limits: { inputsMax, dataCarrierBytes, weightMax } }: WithdrawalBatch,

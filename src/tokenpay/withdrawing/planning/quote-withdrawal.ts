@@ -19,9 +19,9 @@ import type {
 } from './withdrawal-plan.ts';
 
 /**
- * The price of a withdrawal, and who pays it: the fee of a transaction with only this withdrawal, from the coins that
- * earlier ones of its account leave. If free coins do not suffice now, it counts one more coin: the change of a batch
- * that no block has yet. Pure, total.
+ * The price of a withdrawal, and who pays it. The price is the fee of a transaction with only this withdrawal, from the
+ * coins that earlier withdrawals of the account leave. If free coins do not suffice now, one more coin is assumed: the
+ * change of a batch that no block has yet. Pure, total.
  */
 export function quoteWithdrawal(request: QuoteRequest): Quote {
   const { asked, balance } = request;
@@ -32,7 +32,7 @@ export function quoteWithdrawal(request: QuoteRequest): Quote {
   const quote = quoteFrom(request, coins);
   if (quote.kind === 'refused' || quote.payer !== 'operator' || !spendsPoor(request, coins, quote))
     return quote;
-  // coins that cost more than they bring are spent only at the cost of their account
+  // coins that cost more than they bring are spent only at the expense of their account
   return quoteFrom({ ...request, feePayer: 'account' }, coins);
 }
 
@@ -60,7 +60,8 @@ const isPoor = ({ script, value }: WithdrawalCoin, feeRate: bigint): boolean =>
 const refused = (refusal: WithdrawalRefusal): Quote => ({ kind: 'refused', ...refusal });
 
 /**
- * Coins that the withdrawals before it do not take: two withdrawals of one account are never priced with the same coin.
+ * Coins that the earlier withdrawals do not take. Two withdrawals of one account are therefore never priced with the
+ * same coin.
  */
 function coinsLeft({ asked, before, coins, isOwnOnly, ...rules }: QuoteRequest): WithdrawalCoin[] {
   const usable = coins.filter(({ owner }) => (owner === null ? !isOwnOnly : owner === asked.account));
@@ -81,7 +82,7 @@ function planAlone(request: QuoteRequest, coins: readonly WithdrawalCoin[], sats
     tried.waiting.length === 0 ? tried : tryAlone(request, withPendingChange(request, coins), withdrawal);
   const [no] = planned.refused;
   if (no !== undefined) return refused(no.refusal);
-  // more sats than exist: a balance never has them
+  // more sats than exist, so a balance never has them
   if (planned.plan === null) return refused({ code: 'amount' });
   return { kind: 'alone', plan: planned.plan, fee: planned.plan.fee - planned.plan.overpaid };
 }
@@ -103,7 +104,10 @@ function tryAlone(
   return planWithdrawals(batch);
 }
 
-/** Coins of the account, and instead of coins without an owner a change with everything that it lacks. */
+/**
+ * The coins of the account, and one assumed change that has everything the account lacks. The change replaces all coins
+ * without an owner.
+ */
 function withPendingChange(
   { asked: { rune, units }, change }: QuoteRequest,
   coins: readonly WithdrawalCoin[],
@@ -147,16 +151,16 @@ function runeQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quo
   });
 }
 
-/** Takes the fee from the rest of the balance, else from the withdrawal. */
+/** Takes the fee from the rest of the balance. If the rest is too small, takes the fee from the withdrawal. */
 function satsQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
-  // a fee beside the whole amount may need one input more than allowed, and was not asked for
+  // if the balance is withdrawn whole, a fee in addition was not asked for, and may need one input more than allowed
   if (request.balance <= request.asked.units) return partQuote(request, coins);
   const whole = wholeQuote(request, coins, 'balance');
   const isPaid = whole.kind === 'price' || whole.code !== 'sats';
   return isPaid ? whole : partQuote(request, coins);
 }
 
-/** The receiver gets the whole amount, and the fee comes from elsewhere. */
+/** The price if the receiver gets the whole amount, and the fee comes from elsewhere. */
 function wholeQuote(
   request: QuoteRequest,
   coins: readonly WithdrawalCoin[],
@@ -175,7 +179,10 @@ function wholeQuote(
     : priceOf(request, alone, { ...shared, fromBalance: units + fee, fromOperator: 0n });
 }
 
-/** The withdrawal pays the fee. The fee decides whether there is a change: a second plan knows it. */
+/**
+ * The price if the withdrawal pays the fee. The fee decides whether the transaction has a change, so a second plan uses
+ * the fee of the first.
+ */
 function partQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
   const { units, script } = request.asked;
   const least = BigInt(dustOf(script));
@@ -197,8 +204,8 @@ function partQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quo
 }
 
 /**
- * The balance, except sats in coins of the account that cost more than they bring and that this withdrawal does not
- * spend: only a transaction that spends these coins can use them.
+ * The balance without sats in poor coins of the account that this withdrawal does not spend. Such coins cost more than
+ * they bring, and only a transaction that spends them can use their sats.
  */
 function spendableBalance(
   { asked, balance, coins, feeRate }: QuoteRequest,
@@ -209,7 +216,7 @@ function spendableBalance(
   for (const coin of coins) {
     if (coin.owner === asked.account && isPoor(coin, feeRate) && !spent.has(coin)) idle += coin.value;
   }
-  // the service's part of a fee charge is in these coins too
+  // the service's part of a fee charge is also in these coins
   return balance <= 0n ? balance : balance > idle ? balance - idle : 0n;
 }
 

@@ -7,16 +7,16 @@ import { type AssetName, assetName, hasRunes } from './coin-stock.ts';
 import { feeFor, type LayoutRules } from './withdrawal-layout.ts';
 import type { PricedWithdrawal, WithdrawalCoin } from './withdrawal-plan.ts';
 
-/** OP_RETURN OP_13. */
+/** Bytes of OP_RETURN OP_13. */
 const stonePrefixBytes = 2;
-/** Tag and value of the pointer, and the tag before the edicts. */
+/** Bytes of the pointer's tag and value, and of the tag before the edicts. */
 const stoneFieldBytes = 3;
-/** Most changes before the receivers. */
+/** Maximum number of changes before the receivers. */
 const changesMax = 2;
 
 /**
- * The size of a transaction that grows by coins and withdrawals. Each step is O(1): its runestone is counted with whole
- * ids, which take at least as many bytes as the differences that are written.
+ * The size of a transaction that grows by coins and withdrawals. Each step is O(1). The runestone's size is estimated
+ * with whole ids, which take at least as many bytes as the written differences.
  */
 export class TransactionCost {
   #inputs = 0;
@@ -64,19 +64,19 @@ export class TransactionCost {
     this.#edicts++;
   }
 
-  /** Most bytes of the runestone; 0: it has no runestone. */
+  /** Maximum number of bytes of the runestone. 0: no runestone. */
   get stoneBytes(): number {
     if (this.#edicts === 0) return 0;
     const payload = stoneFieldBytes + this.#edictBytes;
     return stonePrefixBytes + pushPrefix(payload).length + payload;
   }
 
-  /** Most weight units, with all changes that it can have. */
+  /** Maximum weight in weight units, with all changes that the transaction can have. */
   weightMost(rules: Pick<LayoutRules, 'change'>): number {
     return this.#weightWith(rules, this.#hasRunes ? changesMax : 1);
   }
 
-  /** Sats that its inputs must have: all payments, the least change of runes, and the fee. */
+  /** Sats that the inputs must have: all payments, the minimum change of runes, and the fee. */
   sats(rules: LayoutRules): bigint {
     const changes = this.#hasRunes ? 1 : 0;
     const fee = feeFor(this.#weightWith(rules, changes), rules.feeRate, rules.replaced);

@@ -6,18 +6,19 @@ import { TransactionCost } from './transaction-cost.ts';
 import { type ChosenParts, edictsOf, stoneScript } from './withdrawal-layout.ts';
 import type { PricedWithdrawal, WithdrawalBatch, WithdrawalCoin } from './withdrawal-plan.ts';
 
-/** Why a withdrawal is not added to a draft. */
+/** The reason why a withdrawal is not added to a draft. */
 export type DraftFault =
   | { readonly code: 'coins'; readonly missing: bigint; readonly asset: 'units' | 'sats' }
-  /** `isOwn`: coins of its own account alone are too many, so no later one changes that. */
+  /** `isOwn`: the coins of the withdrawal's own account alone are too many, so no later coin changes that. */
   | { readonly code: 'inputs'; readonly most: bigint | null; readonly isOwn: boolean }
   | { readonly code: 'runestone'; readonly bytes: number }
   | { readonly code: 'weight'; readonly weight: number };
 
 /**
- * A transaction that grows withdrawal by withdrawal. Each one takes coins of its own account first, the largest before
- * others. It takes coins without an owner only after all of its own: these back balances beyond own coins. So an
- * account pays for all inputs that its payments made. A withdrawal that does not fit changes nothing.
+ * A transaction that grows withdrawal by withdrawal. Each withdrawal first takes coins of its own account, the largest
+ * first. It takes coins without an owner only after all of its own coins, because ownerless coins back the part of
+ * balances that own coins do not. So an account pays for all inputs that its payments made. A withdrawal that does not
+ * fit changes nothing.
  */
 export class WithdrawalDraft implements ChosenParts {
   readonly inputs: WithdrawalCoin[];
@@ -25,10 +26,10 @@ export class WithdrawalDraft implements ChosenParts {
   readonly #batch: WithdrawalBatch;
   readonly #stock: CoinStock;
   readonly #loose = new LooseAmounts();
-  /** Holder of the sats of a price beyond the cost. */
+  /** Holder of the sats that a price has beyond the cost. */
   readonly #rest: Holder;
   #cost = new TransactionCost();
-  /** Sats that the withdrawals gave for the transaction. */
+  /** Sats that the withdrawals have given for the transaction. */
   #funded = 0n;
 
   constructor(batch: WithdrawalBatch) {
@@ -46,7 +47,7 @@ export class WithdrawalDraft implements ChosenParts {
     return this.withdrawals.length === 0 && this.inputs.length === 0;
   }
 
-  /** Adds a withdrawal. Null: it was added. */
+  /** Adds a withdrawal. Returns null if it was added, else the reason. */
   add(withdrawal: PricedWithdrawal): DraftFault | null {
     const cost = new TransactionCost(this.#cost);
     cost.addWithdrawal(withdrawal);
@@ -66,7 +67,9 @@ export class WithdrawalDraft implements ChosenParts {
     return null;
   }
 
-  /** The bytes of its runestone, counted exactly if the estimate is close to the bound. */
+  /**
+   * The number of bytes of the runestone, computed exactly if the estimate is above the bound. 0: within the bound.
+   */
   #stoneBytes(cost: TransactionCost, withdrawal: PricedWithdrawal): number {
     const most = cost.stoneBytes;
     if (withdrawal.rune === null || most <= this.#batch.limits.dataCarrierBytes) return 0;
@@ -92,7 +95,10 @@ export class WithdrawalDraft implements ChosenParts {
     return missing === 0n ? null : { code: 'coins', missing, asset: rune === null ? 'sats' : 'units' };
   }
 
-  /** Draws sats for its output, and for its part of the fee. Those of a withdrawal of sats are drawn already. */
+  /**
+   * Draws sats for the withdrawal's output, and for its part of the fee. The sats of a withdrawal of sats are already
+   * drawn.
+   */
   #drawSats(
     trial: Trial,
     cost: TransactionCost,
@@ -118,7 +124,7 @@ export class WithdrawalDraft implements ChosenParts {
     }
   }
 
-  /** Uses loose sats in the order of sources, until a coin of a source comes first. */
+  /** Uses loose sats in the order of the sources, until a source has a coin to take first. */
   #drawOnce(
     trial: Trial,
     sources: readonly Source[],
@@ -146,13 +152,16 @@ const inputsFault = ({ coins }: Trial, most: bigint | null): DraftFault => ({
   isOwn: [...coins].every(({ owner }) => owner !== null),
 });
 
-/** Changes that the exact count of a runestone assumes: with two, indices of outputs are the largest. */
+/**
+ * Number of changes that the exact size of a runestone assumes. With two changes, the indices of outputs are the
+ * largest.
+ */
 const changesCounted = 2;
 
-/** A source in which a withdrawal finds amounts, in order. */
+/** A source of amounts for a withdrawal. Sources are used in order. */
 interface Source {
   readonly holder: Holder;
-  /** The owner of its coins; absent: all of its coins are taken. */
+  /** The owner of the source's free coins. Absent: all of its coins are taken. */
   readonly owner?: string | null;
 }
 

@@ -11,11 +11,11 @@ import type { WithdrawalLimits, WithdrawalPlan } from './withdrawal-plan.ts';
 const opReturn = 0x6a;
 
 /**
- * Simulates a plan by the rules of blocks, before it is signed. Null: each output gets the sats and units that the plan
- * names, all other units go to the first output, which is a change, and nothing is burned. Else the first fault, in
- * words. Pure.
+ * Simulates a plan by the consensus rules, before it is signed. Returns null if each output gets the sats and units
+ * that the plan names, all other units go to the first output, which is a change, and nothing is burned. Otherwise
+ * returns the first fault, in words. Pure.
  *
- * @param held runes by input, from the index: not from the maker of the plan
+ * @param held runes by input, read from the index and not from the maker of the plan
  */
 export function withdrawalFault(
   plan: WithdrawalPlan,
@@ -56,7 +56,7 @@ function satsFault({ inputs, outputs, fee, overpaid }: WithdrawalPlan): string |
     : `its inputs have ${satsOf(inputs)} sats, its outputs ${paid}, and its fee is ${fee}`;
 }
 
-/** Checks that plan and index have the same runes in each input. */
+/** Checks that the plan and the index have the same runes in each input. */
 function heldFault({ inputs }: WithdrawalPlan, held: readonly (readonly RuneAmount[])[]): string | null {
   if (held.length !== inputs.length)
     return `it has ${inputs.length} inputs, and the contents of ${held.length} are known`;
@@ -106,7 +106,7 @@ function sumsOf(runes: readonly RuneAmount[]): Map<string, bigint> {
   return sums;
 }
 
-/** The first rune whose sums differ. */
+/** The first rune whose sums differ. null: no sum differs. */
 function differenceOf(some: ReadonlyMap<string, bigint>, others: ReadonlyMap<string, bigint>): string | null {
   for (const name of [...some.keys(), ...others.keys()])
     if ((some.get(name) ?? 0n) !== (others.get(name) ?? 0n)) return name;

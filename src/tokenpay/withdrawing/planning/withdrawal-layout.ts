@@ -17,22 +17,22 @@ import type {
   WithdrawalPlan,
 } from './withdrawal-plan.ts';
 
-/** The chosen parts of a transaction. */
+/** The inputs and withdrawals that were chosen for a transaction. */
 export interface ChosenParts {
   readonly inputs: readonly WithdrawalCoin[];
-  /** In the order of the requests. */
+  /** Withdrawals, in the order of the requests. */
   readonly withdrawals: readonly PricedWithdrawal[];
 }
 
-/** The parts of a batch that decide the fee and the change. */
+/** The parts of a batch that determine the fee and the change. */
 export type LayoutRules = Pick<WithdrawalBatch, 'feeRate' | 'replaced' | 'change'>;
 
-/** The output that gets all units that no edict moves. */
+/** Index of the output that gets all units that no edict moves. */
 const runeChange = 0;
 
 /**
- * The fee of a weight. A replacement pays more than the transaction before it, by the node's rules (BIP 125, rules 3,
- * 4, 6).
+ * The fee for a weight. A replacement pays more than the transaction that it replaces, by the node's rules (BIP 125,
+ * rules 3, 4, 6).
  */
 export function feeFor(weight: number, feeRate: bigint, replaced: ReplacedFee | null): bigint {
   const fee = feeOf(weight, feeRate);
@@ -43,7 +43,7 @@ export function feeFor(weight: number, feeRate: bigint, replaced: ReplacedFee | 
   return [fee, more, higher].reduce((most, each) => (each > most ? each : most));
 }
 
-/** Edicts of withdrawals of runes, which are the first outputs after the changes. */
+/** Edicts of withdrawals of runes. Their outputs are the first ones after the changes. */
 export const edictsOf = (withdrawals: readonly PricedWithdrawal[], changes: number): Edict[] =>
   ofRunes(withdrawals).map(({ rune, units }, place) => ({
     id: rune,
@@ -51,7 +51,7 @@ export const edictsOf = (withdrawals: readonly PricedWithdrawal[], changes: numb
     output: changes + place,
   }));
 
-/** The runestone of edicts: all other units go to the change of runes. */
+/** The runestone with these edicts. All other units go to the change of runes. */
 export const stoneScript = (edicts: readonly Edict[]): Uint8Array =>
   encipher(routeRunestone({ edicts, pointer: runeChange }));
 
@@ -61,15 +61,18 @@ const ofRunes = (withdrawals: readonly PricedWithdrawal[]): RuneWithdrawal[] =>
   withdrawals.filter((each): each is RuneWithdrawal => each.rune !== null);
 
 /**
- * The transaction of chosen parts. With runes in its inputs it always has a change, which is the first output and the
- * runestone's pointer: unnamed units return there, even if the runestone were not read. Null: the sats do not suffice.
- * Pure.
+ * The transaction of chosen parts. If its inputs have runes, the transaction always has a change, which is the first
+ * output and the runestone's pointer. Units without an edict return there, even if the runestone were not read. Returns
+ * null if the sats do not suffice. Pure.
  */
 export function layOut(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
   return parts.inputs.some(hasRunes) ? laidWithRunes(parts, rules) : laidWithoutRunes(parts, rules);
 }
 
-/** Puts remaining units into one change, and sats into another if they pay for it and for their next input. */
+/**
+ * Puts remaining units into one change. Puts remaining sats into another change if they pay for it and for its next
+ * input.
+ */
 function laidWithRunes(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
   const dust = changeDust(rules);
   const left = unitsLeft(parts);
@@ -93,7 +96,7 @@ function laidWithoutRunes(parts: ChosenParts, rules: LayoutRules): WithdrawalPla
 
 const changeDust = ({ change }: LayoutRules): bigint => BigInt(dustOf(change));
 
-/** A transaction with a number of changes: its weight, its fee, and the sats that they share. */
+/** A transaction with a given number of changes: its weight, its fee, and the sats that the changes share. */
 interface Sheet {
   readonly weight: number;
   readonly fee: bigint;
@@ -123,7 +126,7 @@ function sheetOf(
 export const satsOf = (coins: readonly WithdrawalCoin[]): bigint =>
   coins.reduce((sum, { value }) => sum + value, 0n);
 
-/** Units of the inputs that no withdrawal gets, by rune; the caller has chosen inputs with enough. */
+/** Units of the inputs that no withdrawal gets, by rune. The caller has chosen inputs with enough units. */
 function unitsLeft({ inputs, withdrawals }: ChosenParts): RuneAmount[] {
   const left = new Map<AssetName, bigint>();
   for (const coin of inputs)

@@ -5,20 +5,20 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 
 /**
- * A confirmed coin of accounts, with only sats and runes: no inscription, no special sat, not set aside. The caller
- * guarantees that.
+ * A confirmed coin of accounts that has only sats and runes: no inscription, no special sat, not set aside. The caller
+ * guarantees this.
  */
 export interface WithdrawalCoin {
   readonly txid: Txid;
   readonly vout: number;
-  /** Sats. */
+  /** Value in sats. */
   readonly value: bigint;
   readonly script: Uint8Array;
-  /** Spent by key, without a leaf. */
+  /** The key that spends the coin, without a leaf. */
   readonly key: WalletKey;
-  /** The account that was credited with it; null: it is change of an earlier batch. */
+  /** The account that was credited with the coin. null: the coin is change of an earlier batch. */
   readonly owner: string | null;
-  /** All runes in it. */
+  /** All runes in the coin. */
   readonly runes: readonly RuneAmount[];
 }
 
@@ -26,50 +26,54 @@ export interface WithdrawalCoin {
 export interface AskedWithdrawal {
   readonly id: string;
   readonly account: string;
-  /** Null: sats. */
+  /** null: the asset is sats. */
   readonly rune: RuneId | null;
   /**
-   * Base units of the asset that the account gives, above 0. For sats: including the fee, if the withdrawal pays it.
+   * Base units of the asset that the account gives, above 0. For a withdrawal of sats that pays the fee, they include
+   * the fee.
    */
   readonly units: bigint;
   readonly script: Uint8Array;
 }
 
-/** A withdrawal with its price. Its output is fixed, whatever the transaction costs. */
+/** A withdrawal with its price. Its output is fixed and does not depend on the cost of the transaction. */
 export interface PricedWithdrawal extends AskedWithdrawal {
-  /** Sats of its output: at most `units` for a withdrawal of sats; the postage beneath runes. */
+  /**
+   * Sats of the output. A withdrawal of sats has at most `units`; a withdrawal of runes has the postage beneath the
+   * runes.
+   */
   readonly sats: bigint;
 }
 
 /** Bounds of one transaction. */
 export interface WithdrawalLimits {
-  /** Bytes of OP_RETURN scripts that the node relays (`askDataCarrier`). */
+  /** Maximum number of bytes of OP_RETURN scripts that the node relays (`askDataCarrier`). */
   readonly dataCarrierBytes: number;
-  /** Most coins that one withdrawal takes. */
+  /** Maximum number of coins that one withdrawal takes. */
   readonly inputsMax: number;
-  /** Weight units of a transaction. */
+  /** Maximum weight of a transaction, in weight units. */
   readonly weightMax: number;
 }
 
-/** A transaction that the plan replaces (BIP 125), with a higher fee. */
+/** A transaction that the plan replaces (BIP 125) and whose fee the plan must exceed. */
 export interface ReplacedFee {
   readonly fee: bigint;
   readonly virtualBytes: number;
-  /** Sats for 1,000 virtual bytes, of the node. */
+  /** The node's incremental fee rate, in sats per 1,000 virtual bytes. */
   readonly incrementalFeeRate: bigint;
 }
 
 export interface WithdrawalBatch {
-  /** In the order of the requests. */
+  /** Withdrawals, in the order of the requests. */
   readonly withdrawals: readonly PricedWithdrawal[];
-  /** Free coins, in any order. */
+  /** Free coins. Their order does not matter. */
   readonly coins: readonly WithdrawalCoin[];
-  /** Coins of the transaction that it replaces: all are spent again. Empty: it replaces nothing. */
+  /** Coins of the replaced transaction. All of them are spent again. Empty: the batch replaces nothing. */
   readonly kept: readonly WithdrawalCoin[];
   readonly replaced: ReplacedFee | null;
-  /** Sats for 1,000 virtual bytes, above 0. */
+  /** Sats per 1,000 virtual bytes, above 0. */
   readonly feeRate: bigint;
-  /** The script of both changes. */
+  /** The script of both changes: for runes and for sats. */
   readonly change: Uint8Array;
   readonly limits: WithdrawalLimits;
 }
@@ -79,29 +83,29 @@ export interface WithdrawalOutput {
   readonly kind: 'change' | 'withdrawal' | 'burn';
   readonly script: Uint8Array;
   readonly value: bigint;
-  /** The id of its withdrawal; null: another kind of output. */
+  /** The id of the withdrawal. null: another kind of output. */
   readonly withdrawal: string | null;
-  /** Units that it gets. */
+  /** Units that the output gets. */
   readonly runes: readonly RuneAmount[];
 }
 
 /**
- * One transaction. Invariants: the sats of the inputs are those of the outputs and the fee; each unit of each rune of
- * the inputs goes to its receiver or to the change; no output is dust; the fee fits its weight.
+ * One transaction. Invariants: the sats of the inputs equal the sats of the outputs plus the fee; each unit of each
+ * rune in the inputs goes to its receiver or to the change; no output is dust; the fee fits the weight.
  */
 export interface WithdrawalPlan {
   readonly inputs: readonly WithdrawalCoin[];
   /**
-   * In this order: change with all remaining runes, if inputs have runes; change of sats, if there is enough for it;
+   * Sorted: the change with all remaining runes, if inputs have runes; the change of sats, if enough sats remain;
    * receivers of runes; receivers of sats; the runestone.
    */
   readonly outputs: readonly WithdrawalOutput[];
   readonly fee: bigint;
-  /** Sats of the fee above its rate: too few for a change. */
+  /** Sats of the fee above its rate, because they are too few for a change. */
   readonly overpaid: bigint;
   /** Exact weight units of the signed transaction. */
   readonly weight: number;
-  /** For the signer; null: its inputs hold no runes. */
+  /** The runes, for the signer. null: the inputs hold no runes. */
   readonly runes: PlannedRunes | null;
 }
 
@@ -109,36 +113,36 @@ export interface WithdrawalPlan {
 export type WithdrawalRefusal =
   | { readonly code: 'amount' }
   | { readonly code: 'destination'; readonly fault: DestinationFault; readonly reason: string }
-  /** Its output would have `sats`, and nodes relay `least`. */
+  /** The output would have `sats`, but nodes relay only outputs of at least `least`. */
   | { readonly code: 'dust'; readonly sats: bigint; readonly least: bigint }
   /**
-   * It needs more than `inputsMax` coins of its own account, which have `most` units of the asset; null: too few sats
-   * for the fee.
+   * The withdrawal needs more than `inputsMax` coins of its own account. The allowed coins have `most` units of the
+   * asset. `most` null: they have too few sats for the fee.
    */
   | { readonly code: 'inputs'; readonly most: bigint | null; readonly inputsMax: number }
-  /** Its runestone alone has more bytes than the node relays. */
+  /** The runestone of this withdrawal alone has more bytes than the node relays. */
   | { readonly code: 'runestone'; readonly bytes: number; readonly bytesMax: number }
-  /** Its transaction alone is too large. */
+  /** A transaction with only this withdrawal is too large. */
   | { readonly code: 'weight'; readonly weight: number; readonly weightMax: number }
-  /** The balance of sats lacks `missing`, beyond the largest debt. */
+  /** The balance lacks `missing` sats, even with the maximum debt. */
   | { readonly code: 'sats'; readonly missing: bigint }
-  /** It may spend only coins of its own account, and they do not suffice. */
+  /** The withdrawal may spend only coins of its own account, but these do not suffice. */
   | { readonly code: 'own' };
 
 /** The reason why a withdrawal must wait for another batch. */
 export type WithdrawalWait =
-  /** Free coins of its account, and those without an owner, have too few units or sats. */
+  /** Free coins of the account, and free coins without an owner, have too few units or sats. */
   | { readonly code: 'coins'; readonly missing: bigint; readonly asset: 'units' | 'sats' }
-  /** It needs more than `inputsMax` coins, including those without an owner that are free now. */
+  /** The withdrawal needs more than `inputsMax` coins, including ownerless coins that are free now. */
   | { readonly code: 'inputs' }
-  /** The runestone is full. */
+  /** The runestone has no room left. */
   | { readonly code: 'runestone' }
-  /** The transaction is full. */
+  /** The transaction has no room left. */
   | { readonly code: 'weight' };
 
 /** The transaction of a batch, and the withdrawals that are not in it. */
 export interface PlannedBatch {
-  /** Null: no withdrawal can be sent now. */
+  /** null: no withdrawal can be sent now. */
   readonly plan: WithdrawalPlan | null;
   readonly waiting: readonly { readonly id: string; readonly wait: WithdrawalWait }[];
   readonly refused: readonly { readonly id: string; readonly refusal: WithdrawalRefusal }[];
@@ -146,20 +150,24 @@ export interface PlannedBatch {
 
 export interface QuoteRequest {
   readonly asked: AskedWithdrawal;
-  /** Withdrawals of the same account without a signed transaction: their coins are taken first. */
+  /** Withdrawals of the same account without a signed transaction. They take coins first. */
   readonly before: readonly PricedWithdrawal[];
-  /** Free coins of the account, and those without an owner. Others are ignored. */
+  /** Free coins of the account, and free coins without an owner. Other coins are ignored. */
   readonly coins: readonly WithdrawalCoin[];
-  /** Whether it spends only coins of its own account: at a low rate, it would block coins of others for days. */
+  /**
+   * Whether the withdrawal spends only coins of its own account. At a low fee rate, it would otherwise block coins of
+   * others for days.
+   */
   readonly isOwnOnly: boolean;
   /**
-   * WITHDRAW_FEE_PAYER. `account`: its balance of sats; for sats the withdrawal itself if the balance lacks the fee.
-   * `operator`: the account pays, too, if the withdrawal spends coins of it that cost more than they bring.
+   * The setting WITHDRAW_FEE_PAYER. `account`: the account's balance of sats pays; if it lacks the fee, a withdrawal of
+   * sats pays the fee itself. `operator`: the operator pays; but the account pays if the withdrawal spends coins of the
+   * account that cost more than they bring.
    */
   readonly feePayer: 'account' | 'operator';
-  /** The balance of sats less the reserved ones; below 0: a debt. */
+  /** The balance of sats without the reserved sats. Below 0: a debt. */
   readonly balance: bigint;
-  /** The largest debt, from 0. Only withdrawals of runes can cause a debt. */
+  /** The maximum debt, at least 0. Only withdrawals of runes can cause a debt. */
   readonly debtMax: bigint;
   readonly feeRate: bigint;
   readonly change: Uint8Array;
@@ -169,21 +177,21 @@ export interface QuoteRequest {
 /** Sats of a withdrawal, and who pays them. */
 export interface WithdrawalPrice {
   readonly kind: 'price';
-  /** Sats of its output. */
+  /** Sats of the withdrawal's output. */
   readonly sats: bigint;
   /** The chain fee of a transaction with only this withdrawal. */
   readonly fee: bigint;
-  /** Sats beneath runes; 0 for sats. */
+  /** Sats beneath runes. 0 if sats are withdrawn. */
   readonly postage: bigint;
   /** The source of fee and postage. */
   readonly payer: 'withdrawal' | 'balance' | 'operator';
-  /** All sats that the withdrawal takes from the balance of sats. */
+  /** Number of sats that the withdrawal takes from the balance of sats. */
   readonly fromBalance: bigint;
-  /** Sats from the operator. */
+  /** Number of sats that the operator pays. */
   readonly fromOperator: bigint;
   /** The part of `fromBalance` that the balance does not have. */
   readonly debt: bigint;
-  /** Number of coins that it takes. */
+  /** Number of coins that the withdrawal takes. */
   readonly inputs: number;
   readonly virtualBytes: number;
 }
