@@ -4,26 +4,26 @@ import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { type PublicParent, publicChild, publicParent } from './public-child.ts';
 
-/** Version bytes of extended keys (BIP 32): xprv and xpub, and for all test networks tprv and tpub. */
+/** Version bytes of extended keys (BIP 32): xprv and xpub on mainnet, tprv and tpub on all test networks. */
 const mainVersions = { private: 0x0488_ade4, public: 0x0488_b21e };
 const testVersions = { private: 0x0435_8394, public: 0x0435_87cf };
 
 const versionsOf = (network: NetworkName) => (network === 'mainnet' ? mainVersions : testVersions);
 
-/** Coin 0 is Bitcoin, coin 1 all of its test networks (SLIP 44). */
+/** Path of the account. Coin 0 is Bitcoin, coin 1 stands for all test networks (SLIP 44). */
 const accountPath = (network: NetworkName): readonly [number, number, number] => [
   86,
   network === 'mainnet' ? 0 : 1,
   0,
 ];
 
-/** `86h/0h/0h`: the account (BIP 86), as descriptors write it. */
+/** The path of the account (BIP 86) in the notation of descriptors: `86h/0h/0h`. */
 export const accountOrigin = (network: NetworkName): string =>
   accountPath(network)
     .map((step) => `${step}h`)
     .join('/');
 
-/** The account of a seed. It holds its private key. */
+/** The account of a seed, with its private key. */
 export interface Account {
   readonly key: HDKey;
   /** First four bytes of the hash of the master key, in hex. */
@@ -39,13 +39,13 @@ export function accountOf(seed: Uint8Array, network: NetworkName): Account {
   };
 }
 
-/** The account of an xpub of the network, without its private key. Throws for anything else. */
+/** The account of an xpub of the network, without its private key. Throws if the text is not such an xpub. */
 export const publicAccount = (xpub: string, network: NetworkName): HDKey =>
   HDKey.fromExtendedKey(xpub, versionsOf(network));
 
 /**
- * Public keys that are remembered. An order of 150 reveals asks for its key once for each reveal and once for its
- * address. A derivation takes half a millisecond.
+ * Maximum number of public keys to remember. An order of 150 reveals needs its key once for each reveal and once for
+ * its address, and a derivation takes half a millisecond.
  */
 const rememberedMax = 256;
 
@@ -63,7 +63,7 @@ export class AccountKeys {
     ];
   }
 
-  /** Throws for an index that is hardened or not an integer. */
+  /** Returns the key at an index. Throws if the index is hardened or not an integer. */
   child({ branch, index }: WalletKey): HDKey {
     requireUnhardened(index);
     return this.#branches[branch].key.deriveChild(index);
@@ -75,20 +75,20 @@ export class AccountKeys {
     const known = this.#publicKeys.get(name);
     if (known !== undefined) return known.slice();
     requireUnhardened(key.index);
-    // if BIP 32 has no key at this index, both kinds of account take the one that `child` gives
+    // if BIP 32 has no key at this index, accounts with and without private keys both use the key that `child` returns
     const publicKey = publicChild(this.#branches[key.branch].parent, key.index) ?? this.child(key).publicKey;
     if (publicKey === null) throw new Error('a key of an account has a public key');
     this.#publicKeys.set(name, publicKey);
     return publicKey.slice();
   }
 
-  /** The public key as taproot has it: x alone (BIP 340). */
+  /** The public key in the form of taproot: only x (BIP 340). */
   xOnlyKey(key: WalletKey): Uint8Array {
     return this.publicKey(key).slice(1);
   }
 }
 
-/** A branch of an account, and the keys from which its public keys are derived. */
+/** A branch of an account, with the parent from which public keys are derived. */
 interface Branch {
   readonly key: HDKey;
   readonly parent: PublicParent;

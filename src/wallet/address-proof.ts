@@ -9,16 +9,17 @@ import {
 import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 import { doubleSha256 } from './encode-transaction.ts';
 
-/** OP_RETURN: the only output of the signed transaction, so it can move nothing. */
+/** OP_RETURN, the script of the only output of the signed transaction. The transaction can therefore move nothing. */
 const opReturn = Uint8Array.of(0x6a);
 const noHash = Buffer.alloc(32);
 const noOutput = 0xffff_ffff;
 
 /**
  * The hash that a proof of an address signs: BIP 322, format "simple". It is the hash of a transaction that no block
- * can contain: its input refers to a transaction without inputs of the chain.
+ * can contain, because its input refers to a transaction that is not in the chain.
  *
- * @param script P2TR that is spent by key, or P2WPKH @param message UTF-8 text
+ * @param script P2TR that is spent by key, or P2WPKH
+ * @param message UTF-8 text
  */
 export function addressProofHash(script: Uint8Array, message: string): Uint8Array {
   const hashes = new SignatureHashes(toSign(script, message));
@@ -45,7 +46,7 @@ function toSign(script: Uint8Array, message: string): HashedTransaction {
   };
 }
 
-/** The txid of the transaction `to_spend` of BIP 322, in internal order: it commits to script and message. */
+/** The txid of the transaction `to_spend` of BIP 322, in internal order. The txid commits to script and message. */
 export function toSpendTxid(script: Uint8Array, message: string): Uint8Array {
   const messageHash = taggedHash('BIP0322-signed-message', Buffer.from(message));
   const signatureScript = Buffer.concat([Buffer.of(0, 32), messageHash]);
@@ -65,7 +66,7 @@ export function toSpendTxid(script: Uint8Array, message: string): Uint8Array {
   );
 }
 
-/** A witness as BIP 322 writes it: in base64. */
+/** A witness in the form of BIP 322: base64. */
 export function shownWitness(items: readonly Uint8Array[]): string {
   return Buffer.concat([compactSize(items.length), ...items.map(withLength)]).toString('base64');
 }

@@ -3,13 +3,16 @@ import { accountOrigin } from './account-key.ts';
 import { isPublicKeyHashBranch } from './branches.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
-/** Characters of Bitcoin Core's descriptors (script/descriptor.cpp, INPUT_CHARSET; doc/descriptors.md; BIP 380). */
+/**
+ * Characters that Bitcoin Core's descriptors can contain (script/descriptor.cpp, INPUT_CHARSET; doc/descriptors.md; BIP
+ * 380).
+ */
 const characters =
   '0123456789()[],\'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~ijklmnopqrstuvwxyzABCDEFGH`#"\\ ';
 const checksumCharacters = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const generators = [0xf5dee51989n, 0xa9fdca3312n, 0x1bab10e32dn, 0x3706b1677an, 0x644d626ffdn];
 
-/** A descriptor with its checksum (BIP 380), as `importdescriptors` asks for. */
+/** A descriptor with its checksum (BIP 380), which `importdescriptors` requires. */
 export function withChecksum(descriptor: string): string {
   let sum = 1n;
   const add = (value: number): void => {
@@ -40,11 +43,11 @@ export function withChecksum(descriptor: string): string {
 const originOf = ({ masterFingerprint, network }: WalletIdentity): string =>
   `[${masterFingerprint}/${accountOrigin(network)}]`;
 
-/** All addresses of a branch without a leaf (BIP 382, 386): public keys alone. */
+/** The descriptor of all addresses of a branch without a leaf (BIP 382, 386). It contains only public keys. */
 export const accountDescriptor = (identity: WalletIdentity, branch: WalletKey['branch']): string =>
   branchDescriptor(identity, branch, '*');
 
-/** The address of one key without a leaf. */
+/** The descriptor of one key's address without a leaf. */
 export const keyDescriptor = (identity: WalletIdentity, { branch, index }: WalletKey): string =>
   branchDescriptor(identity, branch, String(index));
 
@@ -53,6 +56,6 @@ const branchDescriptor = (identity: WalletIdentity, branch: WalletKey['branch'],
   return withChecksum(`${type}(${originOf(identity)}${identity.accountXpub}/${branch}/${index})`);
 };
 
-/** An output key as it is, because no descriptor can write an envelope as a leaf: `rawtr` (Bitcoin Core 24). */
+/** The descriptor of an output key: `rawtr` (Bitcoin Core 24). No descriptor can describe an envelope as a leaf. */
 export const outputKeyDescriptor = (outputKey: Uint8Array): string =>
   withChecksum(`rawtr(${Buffer.from(outputKey).toString('hex')})`);

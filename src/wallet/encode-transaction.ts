@@ -13,7 +13,10 @@ export interface EncodedTransaction {
 
 const noBytes = new Uint8Array();
 
-/** The bytes of a transaction that its txid covers. Signing does not change them. They end with the lock time. */
+/**
+ * The bytes of a transaction that its txid covers, up to and including the lock time. Signing does not change these
+ * bytes.
+ */
 export function unsignedTransaction(transaction: EncodedTransaction): {
   readonly bytes: Uint8Array;
   readonly txid: Txid;
@@ -40,5 +43,5 @@ const frameOf = ({ version, lockTime, inputs, outputs }: EncodedTransaction) => 
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** Bitcoin's hash: 32 bytes in internal order. */
+/** Bitcoin's double SHA-256. The result is 32 bytes in internal order. */
 export const doubleSha256 = (bytes: Uint8Array): Buffer => sha256(sha256(bytes));

@@ -6,17 +6,18 @@ const opEndIf = 0x68;
 const opCheckSig = 0xac;
 const keyBytes = 32;
 /**
- * Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE. It also bounds pushes that are not executed (interpreter.cpp, EvalScript).
+ * Maximum number of bytes of a push: Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE. It also bounds pushes that are not
+ * executed (interpreter.cpp, EvalScript).
  */
 const pushBytesMax = 520;
 
-/** Values that the leaf's script can have on its stack: only those of its template. */
+/** Values that the template of a leaf can put on the stack. */
 type Item = 'signature' | 'key' | 'false' | 'true';
 
 /**
- * Executes the leaf of an order as a node does (BIP 342), on a witness with one signature of the key. Returns why it
- * fails; null: it succeeds. Only the template is known: `<key> OP_CHECKSIG`, then envelopes, `OP_FALSE OP_IF pushes
- * OP_ENDIF`. All else is a fault, above all OP_SUCCESS, with which anyone may spend.
+ * Executes the leaf of an order by the rules of a node (BIP 342), on a witness with one signature of the key. Returns
+ * the reason why it fails, or null if it succeeds. Only the template is known: `<key> OP_CHECKSIG`, then envelopes,
+ * `OP_FALSE OP_IF pushes OP_ENDIF`. Everything else is a fault, above all OP_SUCCESS, with which anyone may spend.
  */
 export function leafFault(script: Uint8Array, key: Uint8Array): string | null {
   const run = new LeafRun(key);
@@ -51,7 +52,7 @@ class LeafRun {
     if (bytes.length > pushBytesMax) return `it pushes ${bytes.length} bytes, and nodes take ${pushBytesMax}`;
     if (this.#isSkipping) return null;
     if (opcode === opFalse) return this.#put('false');
-    // the executed push, in the shortest form
+    // the executed push must be in the shortest form
     if (opcode !== keyBytes || Buffer.compare(bytes, this.#key) !== 0)
       return 'it pushes something other than the key';
     return this.#put('key');
@@ -69,14 +70,14 @@ class LeafRun {
     return this.#replace(['true', 'false'], ['true']);
   }
 
-  /** A tapscript succeeds with one true value left (BIP 342). */
+  /** Checks the end of the script. A tapscript succeeds if exactly one true value is left (BIP 342). */
   end(): string | null {
     if (this.#isSkipping) return 'an envelope has no end';
     return isSame(this.#stack, ['true']) ? null : 'it leaves other values than a single true one';
   }
 
   #put(item: Item): string | null {
-    // the template never has more than two values
+    // the template never has more than two values on the stack
     if (this.#stack.length > 1) return 'it pushes more values than it uses';
     this.#stack = [...this.#stack, item];
     return null;

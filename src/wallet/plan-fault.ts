@@ -12,9 +12,15 @@ import {
 } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 
-/** Sats per vbyte. Bitcoin Core sends nothing above this rate by itself (DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
+/**
+ * Maximum fee rate in sats per vbyte. Bitcoin Core refuses to send a transaction above this rate by default
+ * (DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB).
+ */
 const feeRateMax = 10_000n;
-/** Anyone may spend P2A, and no one can spend OP_RETURN: neither gets more than the largest postage (10,000 sats). */
+/**
+ * Maximum number of sats in a P2A or OP_RETURN output: the largest postage. Anyone may spend P2A, and no one can spend
+ * OP_RETURN.
+ */
 const unownedMax = 10_000n;
 const opReturn = 0x6a;
 const u32Max = 0xffff_ffff;
@@ -26,9 +32,9 @@ export interface OwnScripts {
 }
 
 /**
- * The first rule of the wallet that a plan breaks, in words; null: it may be signed. A fault in a plan loses no money,
- * no matter where the plan comes from: its inputs and its change are the wallet's own by derivation, and the rest is
- * named outputs and a bounded fee.
+ * The first rule of the wallet that a plan breaks, in words. null: the plan may be signed. A faulty plan loses no
+ * money, even if its maker is wrong, because its inputs and its change are derived from the wallet's own keys, and
+ * everything else is named outputs and a bounded fee.
  */
 export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | null {
   return (
@@ -75,8 +81,8 @@ function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): st
 }
 
 /**
- * A bump spends only outputs of the service's own keys and anchors, never an output of a customer's order, and keeps
- * everything except its fee.
+ * Checks that a bump spends only anchors and outputs of the service's own keys, never an output of a customer's order,
+ * and keeps everything except its fee.
  */
 function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'bump')) return null;
@@ -88,8 +94,8 @@ function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null 
 }
 
 /**
- * A payout to partners or the operator spends outputs of the service's own keys, never an output of a customer's order,
- * and keeps the rest in one output.
+ * Checks that a payout to partners or the operator spends outputs of the service's own keys, never an output of a
+ * customer's order, and keeps the rest in one output.
  */
 function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'payout')) return null;
@@ -102,8 +108,8 @@ function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * A plan that sends away an output of a charge that was set aside. It spends that output first, and its first output
- * gets exactly those sats. The rest comes from the service's own keys, and returns to them.
+ * Checks a plan that sends away an output of a charge that was set aside. It must spend that output first, and its
+ * first output must get exactly those sats. The fee comes from the service's own keys, and the change returns to them.
  */
 function asideFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'aside')) return null;
@@ -122,8 +128,9 @@ function asideFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * Withdrawals of accounts spend change of charges and earlier withdrawals, never a coin of a customer's order. They
- * keep the rest in outputs of the service's own keys: one with sats, and one with runes. A runestone gets no sats.
+ * Checks that withdrawals of accounts spend outputs of charges and change of earlier withdrawals, never a coin of a
+ * customer's order. They must keep the rest in outputs of the service's own keys: one with sats, and one with runes. A
+ * runestone gets no sats.
  */
 function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'withdrawal')) return null;
@@ -138,8 +145,9 @@ function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * A plan that pays no one and keeps all in changes joins coins of accounts. It spends the same coins as withdrawals:
- * change of charges and earlier batches. It keeps them in at most two outputs of the service's own keys.
+ * Checks a plan that joins coins of accounts: it pays no one and keeps everything in changes. It may spend the same
+ * coins as withdrawals: outputs of charges and change of earlier batches. It must keep the sats in at most two outputs
+ * of the service's own keys.
  */
 function consolidationFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.every(({ kind }) => kind === 'change')) return null;
@@ -151,24 +159,25 @@ function consolidationFault({ inputs, outputs }: TransactionPlan): string | null
     : "it joins coins, and what it keeps is not in two outputs of the service's own keys";
 }
 
-/** Changes of withdrawals: one of sats, one of runes. */
+/** Maximum number of changes of withdrawals: one for sats, one for runes. */
 const changesOfWithdrawals = 2;
 
-/** An output of the service's own keys. */
+/** Whether an input spends an output of the service's own keys. */
 const isOfService = (input: PlannedInput): boolean =>
   !isAnchor(input) && input.key.branch === 1 && !hasLeaf(input);
 
-/** One output of the service's own keys, and no other. */
+/** Whether the outputs are one output of the service's own keys, and no other. */
 const isChangeAlone = ([first, ...others]: readonly PlannedOutput[]): boolean =>
   first?.kind === 'change' && first.own?.key.branch === 1 && others.length === 0;
 
-/** An output of a token charge (branch 0) or of a fee charge, without a leaf. */
+/** Whether an input spends an output of a token charge (branch 0) or of a fee charge, without a leaf. */
 const isOfCharge = (input: PlannedInput): boolean =>
   !isAnchor(input) && (input.key.branch === 0 || isOfFees(input)) && !hasLeaf(input);
 
 /**
- * A plan that spends an output of the inventory takes one sat of it with its postage, and returns all other sats to the
- * inventory. Sats move by the order of inputs and outputs (ord's rules). No other plan spends branch 2, or pays it.
+ * Checks a plan that spends an output of the inventory. It must take one sat of the output with its postage, and return
+ * all other sats to the inventory. Sats move by the order of inputs and outputs (ord's rules). No other plan may spend
+ * or pay branch 2.
  */
 function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
   const [first, ...others] = inputs;
@@ -179,8 +188,8 @@ function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * Only customers pay keys of fee charges. Their outputs are spent by key: P2WPKH has no leaf. No output of a plan pays
- * such a key, so each output there is a payment.
+ * Checks that outputs of fee charges are spent by key, because P2WPKH has no leaf. No plan may pay a key of fee
+ * charges, so each output there is a customer's payment.
  */
 function feeChargeFault({ inputs, outputs }: TransactionPlan): string | null {
   if (inputs.some((input) => isOfFees(input) && (input.path === 'leaf' || hasLeaf(input))))
@@ -222,7 +231,7 @@ function restockFault({ value }: PlannedInput, outputs: readonly PlannedOutput[]
   return isMixed ? 'it pays other sats to a key of the inventory' : null;
 }
 
-/** An output that moves runes of a payment to its customer's inscription. It has no sats. */
+/** Whether an output is a runestone, which moves runes of a payment to its customer's inscription. It has no sats. */
 const isRunestone = (output: PlannedOutput): boolean =>
   output.kind === 'burn' && output.value === 0n && isBurned(output);
 
@@ -230,9 +239,9 @@ const isOfInventory = (kind: PlannedOutput['kind']): boolean => kind === 'invent
 
 const inventoryBranch = 2;
 const feesBranch = 3;
-/** Sats of the output of an inscription (section 8 of the public interface). */
+/** Maximum number of sats in the output of an inscription (section 8 of the public interface). */
 const postageMax = 10_000n;
-/** Kinds of outputs of a plan that spends the inventory. */
+/** Kinds of outputs that a plan may have if it spends the inventory. */
 const besideInventory: ReadonlySet<PlannedOutput['kind']> = new Set([
   'inventory',
   'postage',
@@ -246,12 +255,14 @@ function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
   if (!isU32(vout) || !isU32(sequence)) return 'its index or its sequence is not a number of four bytes';
   if (value <= 0n || value > BigInt(maxMoney)) return `${value} sats cannot be spent`;
   if (path === 'leaf' && leafScript === null) return 'it is spent through a leaf, and has none';
-  // no key signs for it
+  // no key signs for an anchor
   if (isAnchor(input)) return path === 'key' ? null : 'an anchor has no leaf';
   return ownFault(input, input.script, scripts);
 }
 
-/** Derives the script again: money of another script would be lost, or the signature would be invalid. */
+/**
+ * Derives the script again and compares it. If it differed, the money would be lost, or the signature would be invalid.
+ */
 function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): string | null {
   const { branch, index } = own.key;
   if (
@@ -273,7 +284,7 @@ function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): stri
 function outputFault(output: PlannedOutput, plan: TransactionPlan, scripts: OwnScripts): string | null {
   const { script, value, own } = output;
   if (value < 0n || value > BigInt(maxMoney)) return `${value} sats are not an amount`;
-  // no one can spend OP_RETURN, so nodes relay it with any value; `destinationFault` checks outputs of customers
+  // nodes relay OP_RETURN with any value, because no one can spend it; `destinationFault` checks outputs of customers
   const dust = isBurned(output) || isPaid(output.kind) ? 0 : dustOf(script);
   if (value < BigInt(dust)) return `${value} sats are dust: its script needs ${dust}`;
   return kindFault(output, plan) ?? (own === undefined ? null : ownFault(own, script, scripts));
@@ -308,11 +319,11 @@ const keptKinds = [
   'inventory',
 ] as const satisfies readonly PlannedOutput['kind'][];
 
-/** Whether an output stays with the wallet. */
+/** Whether an output is kept by the wallet. */
 const isKept = (kind: PlannedOutput['kind']): kind is (typeof keptKinds)[number] =>
   keptKinds.some((kept) => kept === kind);
 
-/** The kind is from a plan that JSON of another version may have. */
+/** The fault of an unknown kind. A plan from JSON of another version may have one. */
 const unknownKind = (kind: never): string => `its kind ${String(kind)} is unknown`;
 
 const isAnchor = ({ script }: Pick<PlannedOutput, 'script'>): boolean => scriptType(script) === 'p2a';
@@ -320,8 +331,8 @@ const isBurned = ({ script }: PlannedOutput): boolean => script[0] === opReturn;
 
 /**
  * Checks the scripts that pay customers: money may go there, and the plan neither spends the script nor keeps money on
- * it. A parent that waits for its last reveal stays with the wallet, and names its key. Each script is checked once
- * with the least that it gets: most orders have one script.
+ * it. A parent that waits for its last reveal stays with the wallet, and names its key. Each script is checked once,
+ * with the smallest amount that it gets, because most orders have one script.
  */
 function destinationFault({ inputs, outputs }: TransactionPlan): string | null {
   const spent = inputs.filter((input) => !isAnchor(input));
@@ -363,7 +374,10 @@ function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null 
   return isOfKind ? lossFault(output, plan) : 'the script of its burn is not OP_RETURN or P2A';
 }
 
-/** Money from anchors belonged to no one before. Beyond it, a burned output gets at most one postage. */
+/**
+ * Checks that at most one postage is lost in a burned output, plus the sats from anchors, which belonged to no one
+ * before.
+ */
 function lossFault({ value }: PlannedOutput, { inputs }: TransactionPlan): string | null {
   const brought = sumOf(inputs.filter(isAnchor));
   const most = brought > unownedMax ? brought : unownedMax;

@@ -8,15 +8,15 @@ import { compactSizeBytes } from '#kernel/bitcoin/transaction-size.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { leafFault } from './leaf-script.ts';
 
-/** Facts that are shown about an address, and the parts that a spend of it will show. */
+/** An address in the form that is shown, and the parts that a spend of its outputs reveals. */
 export interface SpendableClaim {
   readonly network: NetworkName;
   readonly address: string;
   readonly script: Uint8Array;
-  /** The internal key, x-only. */
+  /** The internal key, only x. */
   readonly xOnlyKey: Uint8Array;
   readonly leafScript: Uint8Array | null;
-  /** Hash of a leaf that is no longer stored: only the spend by key is proven. */
+  /** Hash of a leaf that is no longer stored. With the hash, only the spend by key is proven. */
   readonly leafHash?: Uint8Array;
   readonly controlBlock: Uint8Array | null;
 }
@@ -25,9 +25,10 @@ const leafVersionMask = 0xfe;
 const tapscript = 0xc0;
 
 /**
- * Proves, before an address is shown, that the owner of its key can spend payments to it: by key, and through the leaf.
- * It follows the checks of a node (BIP 341, 342), except the signature, which needs the seed. Its arithmetic is not the
- * one that made the script (taproot.ts). Null: it can be spent; else the reason why not.
+ * Proves, before an address is shown, that the owner of its key can spend payments to it, both by key and through the
+ * leaf. Makes the checks of a node (BIP 341, 342), except for the signature, which needs the seed. Uses other
+ * arithmetic than the code that made the script (taproot.ts). Returns null if the address can be spent, else the reason
+ * why not.
  */
 export function spendableFault(claim: SpendableClaim): string | null {
   const { script, leafScript, controlBlock, xOnlyKey, address, network } = claim;
@@ -37,7 +38,7 @@ export function spendableFault(claim: SpendableClaim): string | null {
   const root = rootOf(claim);
   const output = tweaked(xOnlyKey, root ?? new Uint8Array(0));
   if (output === null) return 'the key is not a point of the curve';
-  // by key: the output key is that of the tweaked private key
+  // spend by key: the output key must be that of the tweaked private key
   if (!isEqual(output.x, script.subarray(2))) return 'the output key is not that of the key and the leaf';
   if (root === null) return controlBlock === null ? null : 'a control block without a leaf';
   if (controlBlock === null) return 'a leaf without a control block';
@@ -45,14 +46,14 @@ export function spendableFault(claim: SpendableClaim): string | null {
   return leafScript === null ? fault : (fault ?? leafFault(leafScript, xOnlyKey));
 }
 
-/** A P2WPKH address as it is shown, and the key that a spend of it will have. */
+/** A P2WPKH address in the form that is shown, and the key that a spend of its outputs reveals. */
 interface PublicKeyHashClaim
   extends Pick<SpendableClaim, 'network' | 'address' | 'script' | 'leafScript' | 'leafHash'> {
-  /** Compressed. */
+  /** Compressed public key. */
   readonly publicKey: Uint8Array;
 }
 
-/** Both signs of y give points of the curve. */
+/** Proves that a P2WPKH address can be spent. Returns null if it can, else the reason why not. */
 export function publicKeyHashFault(claim: PublicKeyHashClaim): string | null {
   const { network, address, script, publicKey, leafScript, leafHash: hash } = claim;
   if (leafScript !== null || hash !== undefined) return 'P2WPKH has no leaf';
@@ -66,15 +67,18 @@ export function publicKeyHashFault(claim: PublicKeyHashClaim): string | null {
   return isEqual(keyHash, script.subarray(2)) ? null : 'the script is not that of the key';
 }
 
-/** Both signs of y are points of the curve. */
+/** Whether a compressed key is a point of the curve. If x is on the curve, both signs of y are points. */
 const isOnCurve = ([sign, ...x]: Uint8Array): boolean =>
   (sign === 2 || sign === 3) && isPointX(Uint8Array.from(x));
 
-/** Hash of the only leaf; null: there is no leaf. */
+/** The Merkle root, which is the hash of the only leaf. null: no leaf. */
 const rootOf = ({ leafScript, leafHash: hash }: SpendableClaim): Uint8Array | null =>
   leafScript === null ? (hash ?? null) : leafHash(leafScript);
 
-/** BIP 341: leaf version and parity of the output key, then the internal key; the path of an only leaf is empty. */
+/**
+ * Checks the control block (BIP 341): leaf version and parity of the output key, then the internal key. The path of an
+ * only leaf is empty.
+ */
 function controlBlockFault(block: Uint8Array, internalKey: Uint8Array, isOdd: boolean): string | null {
   const [first = 0] = block;
   if (block.length !== 33) return `the control block has ${block.length} bytes`;
@@ -83,13 +87,15 @@ function controlBlockFault(block: Uint8Array, internalKey: Uint8Array, isOdd: bo
   return isEqual(block.subarray(1), internalKey) ? null : 'the control block has another internal key';
 }
 
-/** Q = P + t·G, where t is the tagged hash of P and the root. Null if P is not a point, or t not a scalar. */
+/**
+ * Q = P + t·G, where t is the tagged hash of P and the root. Returns null if P is not a point, or if t is not a scalar.
+ */
 function tweaked(internalKey: Uint8Array, root: Uint8Array): { x: Uint8Array; isOdd: boolean } | null {
   const { Point } = schnorr;
   const tweak = BigInt(`0x${taggedHash('TapTweak', internalKey, root).toString('hex')}`);
   try {
     const inner = Point.fromHex(`02${Buffer.from(internalKey).toString('hex')}`);
-    // all values are public, so the time may depend on them
+    // all values are public, so the computing time may depend on them
     const { x, y } = inner.add(Point.BASE.multiplyUnsafe(tweak)).toAffine();
     return { x: Buffer.from(x.toString(16).padStart(64, '0'), 'hex'), isOdd: (y & 1n) === 1n };
   } catch {

@@ -1,25 +1,25 @@
 import { createHmac } from 'node:crypto';
 import { isPointCompressed, pointAddScalar } from 'tiny-secp256k1';
 
-/** An extended public key, from which public keys of its children are derived (BIP 32). */
+/** An extended public key, from which public keys of children can be derived (BIP 32). */
 export interface PublicParent {
   readonly chainCode: Uint8Array;
-  /** Compressed. */
+  /** Compressed public key. */
   readonly publicKey: Uint8Array;
 }
 
-/** The parent of these keys. Throws for a key that is not a compressed point. */
+/** Makes the parent of derived keys. Throws if the key is not a compressed point. */
 export function publicParent(chainCode: Uint8Array, publicKey: Uint8Array): PublicParent {
   if (!isPointCompressed(publicKey)) throw new TypeError('a parent has a compressed point of the curve');
   return { chainCode, publicKey };
 }
 
-/** The number of points of the curve: tweaks are below it (SEC 2). */
+/** The number of points of the curve. Tweaks must be below it (SEC 2). */
 const curveOrder = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 
 /**
- * The compressed public key of a child that is not hardened: CKDpub of BIP 32. libsecp256k1 takes a third of the time
- * of `HDKey`'s arithmetic. Null: BIP 32 has no key at this index; the chance is 2^-127.
+ * The compressed public key of a child that is not hardened: CKDpub of BIP 32. libsecp256k1 needs a third of the time
+ * of `HDKey`'s arithmetic. Returns null if BIP 32 has no key at this index; the chance is 2^-127.
  */
 export function publicChild({ chainCode, publicKey }: PublicParent, index: number): Uint8Array | null {
   const data = Buffer.alloc(publicKey.length + 4);

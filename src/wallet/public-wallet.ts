@@ -19,13 +19,16 @@ export interface WalletAddress extends OwnScript {
   readonly script: Uint8Array;
 }
 
-/** A P2TR address of the wallet, on any branch except that of fee charges. */
+/** A P2TR address of the wallet. All branches except that of fee charges have such addresses. */
 export interface TaprootAddress extends WalletAddress, TaprootOutput {
-  /** The internal key, which is also that of the leaf. */
+  /** The internal key, which is also the key in the leaf. */
   readonly xOnlyKey: Uint8Array;
 }
 
-/** The wallet of the database; null if there is no wallet: `satscribe wallet init` makes it. It never changes. */
+/**
+ * The wallet of the database, which never changes. Returns null if there is no wallet yet; `satscribe wallet init`
+ * creates it.
+ */
 export async function openPublicWallet(db: pg.Pool | pg.ClientBase): Promise<PublicWallet | null> {
   const row = await readWallet(db);
   return row === null ? null : new PublicWallet(row);
@@ -45,22 +48,23 @@ export class PublicWallet {
     return this.identity.network;
   }
 
-  /** The x-only key of an order, for its leaf: `<key> OP_CHECKSIG` and envelopes. */
+  /** The x-only key of an order, which its leaf starts with: `<key> OP_CHECKSIG` and envelopes. */
   orderKey(index: number): Uint8Array {
     return this.#keys.xOnlyKey({ branch: 0, index });
   }
 
   /**
-   * The address of an order, with its leaf; without one if the order is first paid to the wallet. The key's index comes
-   * from `takeIndices`. Throws `order_unspendable` for an address whose payments could not be spent.
+   * The address of an order, with its leaf. `leafScript` null: the order is first paid to the wallet, so its address
+   * has no leaf. The key's index comes from `takeIndices`. Throws `order_unspendable` if payments to the address could
+   * not be spent.
    */
   orderAddress(index: number, leafScript: Uint8Array | null): TaprootAddress {
     return this.#taprootAddress({ key: { branch: 0, index }, leafScript });
   }
 
   /**
-   * Throws `order_unspendable` for a leaf that the key of an order could not spend. The output is proven when it is
-   * planned (`addressOf`), from hashes alone; only the leaf depends on contents.
+   * Throws `order_unspendable` if the key of an order could not spend the leaf. Checks only the leaf, because only the
+   * leaf depends on contents. The output is proven from hashes when it is planned (`addressOf`).
    */
   proveLeaf(index: number, leafScript: Uint8Array): void {
     requireSpendable('of a commit', leafFault(leafScript, this.orderKey(index)));
@@ -71,7 +75,7 @@ export class PublicWallet {
     return this.#taprootAddress({ key: { branch: 1, index }, leafScript: null });
   }
 
-  /** An address for outputs of the inventory. The index is below `inventoryAddresses`. */
+  /** An address for outputs of the inventory. The index must be below `inventoryAddresses`. */
   inventoryAddress(index: number): TaprootAddress {
     return this.#taprootAddress({ key: { branch: 2, index }, leafScript: null });
   }
@@ -81,7 +85,7 @@ export class PublicWallet {
     return this.addressOf({ key: { branch: 3, index }, leafScript: null });
   }
 
-  /** The address of a key of any branch, and of its leaf if there is one. Throws `order_unspendable`. */
+  /** The address of a key of any branch, with its leaf if it has one. Throws `order_unspendable`. */
   addressOf(own: OwnScript): WalletAddress {
     return isPublicKeyHashBranch(own.key.branch)
       ? this.#publicKeyHashAddress(own)
@@ -107,7 +111,8 @@ export class PublicWallet {
   }
 
   /**
-   * Descriptors of all branches by their numbers, for a watch-only wallet of Bitcoin Core: addresses without a leaf.
+   * Descriptors of all branches, by their numbers, for a watch-only wallet of Bitcoin Core. They describe addresses
+   * without a leaf.
    */
   descriptors(): readonly [orders: string, own: string, inventory: string, fees: string] {
     const [orders, own, inventory, fees] = walletBranches;
@@ -119,7 +124,7 @@ export class PublicWallet {
 
 /**
  * Throws `order_unspendable` if payments to an address could not be spent (prove-spendable.ts). `PublicWallet` returns
- * only proven addresses. A stored address is proven again before it is shown.
+ * only proven addresses. A stored address must be proven again before it is shown.
  */
 export function proveSpendable(
   network: NetworkName,

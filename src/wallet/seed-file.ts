@@ -3,17 +3,17 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { readPrivateFile, writePrivateFile } from '#kernel/private-file.ts';
 
-/** Bits of entropy: 24 words. */
+/** Number of bits of entropy, which give 24 words. */
 const entropyBits = 256;
-/** 24 words have at most 215 characters; a longer file is another file. */
+/** Maximum number of bytes to read. 24 words have at most 215 characters, so a longer file is another file. */
 const readBytesMax = 1024;
 
 /** New words for a seed, from the system's random numbers. */
 export const newSeedWords = (): string => generateMnemonic(wordlist, entropyBits);
 
 /**
- * Writes words to a file that only its owner may read, whole or not at all. Throws `wallet_seed_exists` if anything has
- * that name already, even a broken link.
+ * Writes words to a file that only its owner may read. The file is written completely or not at all. Throws
+ * `wallet_seed_exists` if anything already has that name, even a broken link.
  */
 export async function writeSeedFile(path: string, words: string): Promise<void> {
   const isWritten = await writePrivateFile(path, `${words}\n`).catch((error: unknown) => {
@@ -34,9 +34,9 @@ function writeFailure(path: string, error: unknown): unknown {
 }
 
 /**
- * The seed of a file with BIP 39 words, without a passphrase. Throws `wallet_seed_missing`. Throws
- * `wallet_seed_refused` for a file that others may read or have made, or with other content. No message contains any of
- * the content.
+ * Reads the seed from a file with BIP 39 words, without a passphrase. Throws `wallet_seed_missing`. Throws
+ * `wallet_seed_refused` if others may read the file or have made it, or if it has other content. No message contains
+ * any of the content.
  */
 export async function readSeedFile(path: string): Promise<Uint8Array> {
   const file = await readPrivateFile(path, readBytesMax);

@@ -6,20 +6,23 @@ import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { leafVersion } from './taproot.ts';
 
-/** Epoch 0, and SIGHASH_DEFAULT: a signature commits to all inputs, their values and scripts, and to all outputs. */
+/**
+ * Epoch 0, and SIGHASH_DEFAULT: the signature commits to all inputs with their values and scripts, and to all outputs.
+ */
 const epochAndType = Buffer.of(0, 0);
 /** Spend types without annex: by key, and through a leaf. */
 const byKey = Buffer.of(0);
 const throughLeaf = Buffer.of(2);
-/** Version 0 of the key in a leaf, and no OP_CODESEPARATOR before its signature (BIP 342). */
+/** Key version 0 in a leaf, and no OP_CODESEPARATOR before the signature (BIP 342). */
 const leafEnd = Buffer.of(0, 0xff, 0xff, 0xff, 0xff);
 
-/** SIGHASH_ALL of a P2WPKH input: its signature commits to all inputs and outputs, too (BIP 143). */
+/** SIGHASH_ALL of a P2WPKH input. Its signature also commits to all inputs and outputs (BIP 143). */
 export const sighashAll = 1;
 
 /**
- * Makes the message that each input of a plan signs, by the type of its script. Hashes that all inputs share are made
- * once: a library that makes them for each input takes four times as long for a thousand of them.
+ * Returns a function that makes the message that an input of a plan signs, by the type of its script. Hashes that all
+ * inputs share are computed once. A library that computes them for each input takes four times as long for a thousand
+ * inputs.
  */
 export function signatureMessages(plan: Omit<TransactionPlan, 'feeMax'>): (place: number) => Uint8Array {
   const ofTaproot = taprootMessages(plan);
@@ -33,7 +36,7 @@ export function signatureMessages(plan: Omit<TransactionPlan, 'feeMax'>): (place
   };
 }
 
-/** BIP 341, "Common signature message". */
+/** Makes the messages of BIP 341, "Common signature message". */
 function taprootMessages(
   plan: Omit<TransactionPlan, 'feeMax'>,
 ): (input: PlannedInput, place: number) => Uint8Array {
@@ -54,7 +57,7 @@ function taprootMessages(
   };
 }
 
-/** BIP 143: the script code of P2WPKH is the P2PKH script of the same hash. */
+/** Makes the messages of BIP 143. The script code of P2WPKH is the P2PKH script of the same hash. */
 function publicKeyHashMessages(plan: Omit<TransactionPlan, 'feeMax'>): (input: PlannedInput) => Uint8Array {
   const { version, lockTime, inputs, outputs } = plan;
   const prevouts = doubleSha256(inputs.map(outpointBytes));
@@ -75,9 +78,9 @@ function publicKeyHashMessages(plan: Omit<TransactionPlan, 'feeMax'>): (input: P
     ]);
 }
 
-/** OP_DUP OP_HASH160, and the push of a hash. */
+/** Start of the script code: OP_DUP OP_HASH160, and the push of a hash. */
 const scriptCodeStart = Buffer.of(0x76, 0xa9, 20);
-/** OP_EQUALVERIFY and OP_CHECKSIG. */
+/** End of the script code: OP_EQUALVERIFY and OP_CHECKSIG. */
 const scriptCodeEnd = Buffer.of(0x88, 0xac);
 
 const outpointBytes = ({ txid, vout }: Pick<PlannedInput, 'txid' | 'vout'>): Buffer =>
@@ -101,5 +104,5 @@ const doubleSha256 = (parts: readonly Uint8Array[]): Buffer => sha256([sha256(pa
 
 const sighashTag = sha256([Buffer.from('TapSighash')]);
 
-/** A script after its length. */
+/** A script with its length in front. */
 const withLength = (script: Uint8Array): Buffer => Buffer.concat([compactSize(script.length), script]);

@@ -30,15 +30,15 @@ import type { WalletIdentity } from './wallet-identity.ts';
 
 /** A plan with its signatures. */
 export interface SignedTransaction {
-  /** The transaction in the form that nodes take, with the witness (BIP 144). */
+  /** The transaction in the form that nodes accept, with the witness (BIP 144). */
   readonly bytes: Uint8Array;
   readonly txid: Txid;
-  /** The id of all bytes, in internal order. It differs each time a plan is signed; the txid does not. */
+  /** The hash of all bytes, in internal order. It differs each time a plan is signed, but the txid does not. */
   readonly wtxid: Uint8Array;
   readonly weight: number;
-  /** Sats. */
+  /** Fee in sats. */
   readonly fee: bigint;
-  /** Contents of its outputs in addition to their sats. */
+  /** Contents of the outputs in addition to their sats. */
   readonly holdings: readonly Holdings[];
 }
 
@@ -46,7 +46,7 @@ const noBytes = new Uint8Array(0);
 
 /**
  * Opens the seed file of the wallet. Throws `wallet_seed_missing`, `wallet_seed_refused`, and `wallet_seed_mismatch` if
- * it is not the seed of the wallet in the database.
+ * the seed does not belong to the wallet in the database.
  */
 export async function openSigner(seedFile: string, wallet: WalletIdentity): Promise<Signer> {
   const { key, fingerprint } = accountOf(await readSeedFile(seedFile), wallet.network);
@@ -55,14 +55,15 @@ export async function openSigner(seedFile: string, wallet: WalletIdentity): Prom
   return new Signer(new AccountKeys(key));
 }
 
-/** The data that the database will have of the wallet of a seed file. Throws like `readSeedFile`. */
+/** The data about a seed file's wallet that the database will store. Throws the errors of `readSeedFile`. */
 export async function identityOfSeedFile(seedFile: string, network: NetworkName): Promise<WalletIdentity> {
   const { key, fingerprint } = accountOf(await readSeedFile(seedFile), network);
   return { network, accountXpub: key.publicExtendedKey, masterFingerprint: fingerprint };
 }
 
 /**
- * Opens the seed file for an address of the wallet with this fingerprint, without a database. Throws like `openSigner`.
+ * Opens the seed file for an address of the wallet with this fingerprint, without a database. Throws the errors of
+ * `openSigner`.
  */
 export async function openRecoverySigner(
   seedFile: string,
@@ -84,8 +85,8 @@ const mismatch = (
   );
 
 /**
- * The only part with private keys. It signs plans, and proofs of addresses, which move nothing. The rules for refusing
- * plans are in plan-fault.ts and in the folder holdings.
+ * The only class that holds private keys. It signs plans, and also proofs of addresses, which move nothing. The rules
+ * for refusing plans are in plan-fault.ts and in the folder holdings.
  */
 export class Signer {
   readonly #keys: AccountKeys;
@@ -95,15 +96,15 @@ export class Signer {
   }
 
   /**
-   * Signs a plan that breaks no rule, and checks the signatures. Throws `plan_refused` with the rule.
+   * Signs a plan that breaks no rule, and checks the signatures. Throws `plan_refused` with the broken rule.
    *
-   * @param held contents of each input, as the index or an earlier signed plan says
+   * @param held contents of each input, from the index or from an earlier signed plan
    */
   signPlan(plan: TransactionPlan, held: readonly Holdings[]): SignedTransaction {
     return atOnce(this.signing(plan, held));
   }
 
-  /** Signs in steps: an input takes some milliseconds, and there may be a thousand. */
+  /** Signs in steps, because an input takes some milliseconds and a plan may have a thousand inputs. */
   *signing(plan: TransactionPlan, held: readonly Holdings[]): Steps<SignedTransaction> {
     const known = new KnownKeys(this.#keys);
     const fault = planFault(plan, known) ?? holdingsFault(plan, held);
@@ -121,8 +122,8 @@ export class Signer {
   }
 
   /**
-   * A proof that an address is the wallet's, over a message: BIP 322, format "simple", in base64. The key must have no
-   * leaf. It takes about ten milliseconds.
+   * Proves that an address belongs to the wallet, by signing a message: BIP 322, format "simple", in base64. The key
+   * must have no leaf. Takes about ten milliseconds.
    */
   proveAddress(key: WalletKey, message: string): string {
     const own = { key, leafScript: null };
@@ -134,10 +135,16 @@ export class Signer {
   }
 }
 
-/** Bytes that are read in the time of a signature, which is more than a turn of the event loop has. */
+/**
+ * Size of a step in bytes: about what is read in the time of one signature, which is longer than a turn of the event
+ * loop should take.
+ */
 const inputBytes = 1024 * 1024;
 
-/** `schnorr.sign` checks each signature with the public key of its private key, which `KnownKeys` has checked. */
+/**
+ * The witness of an input. `schnorr.sign` checks each signature with the public key of its private key, which
+ * `KnownKeys` has checked.
+ */
 function witnessOf(input: PlannedInput, message: Uint8Array, known: KnownKeys): Uint8Array[] {
   if (isPublicKeyHashBranch(input.key.branch)) {
     const publicKey = known.publicKeyOf(input);
@@ -148,17 +155,17 @@ function witnessOf(input: PlannedInput, message: Uint8Array, known: KnownKeys): 
   const { controlBlock } = known.outputOf(input);
   assert(leafScript !== null && controlBlock !== null, 'a plan without faults has the leaf that it spends');
   const signature = schnorr.sign(message, known.privateKeyOf(input));
-  // the key in the leaf; plan-fault.ts has found it there
+  // the key in the leaf, which plan-fault.ts has checked
   assert(schnorr.verify(signature, message, leafScript.subarray(1, 33)), 'the signature is of the leaf');
   return [signature, leafScript, controlBlock];
 }
 
-/** Length of R and S with 32 bytes each, with their lengths and those of DER. */
+/** Length of a DER signature whose R and S have 32 bytes each, including all length bytes. */
 const derBytes = ecdsaSignatureBytes - 1;
 
 /**
- * A signature of exactly 71 bytes with its hash type. S is low, as nodes require for relay. The nonce is changed until
- * R is low and neither R nor S is shorter. Half of all nonces fit.
+ * Makes a signature of exactly 71 bytes with its hash type. S is low, which nodes require for relay. The nonce is
+ * changed until R is low and both R and S have full length. Half of all nonces fit.
  */
 function ecdsaSignature(message: Uint8Array, privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
   const extraEntropy = Buffer.alloc(32);
@@ -170,7 +177,7 @@ function ecdsaSignature(message: Uint8Array, privateKey: Uint8Array, publicKey: 
       format: 'der',
       extraEntropy,
     });
-    // R in 33 bytes and S in 31 have the same sum
+    // also checked, because R with 33 bytes and S with 31 have the same sum
     if (signature.length !== derBytes || signature[3] !== 32) continue;
     const isValid = secp256k1.verify(signature, message, publicKey, { prehash: false, format: 'der' });
     assert(isValid, 'the signature is of the key that the input shows');
@@ -181,19 +188,19 @@ function ecdsaSignature(message: Uint8Array, privateKey: Uint8Array, publicKey: 
 /** An output of a key and a leaf, and the keys that sign for it. */
 interface KnownOutput {
   readonly output: TaprootOutput;
-  /** The private key of the output; null: not needed yet. */
+  /** The private key of the output. null: not derived yet. */
   outputKey: Uint8Array | null;
   readonly leafFault: string | null;
 }
 
 /**
- * Keys and scripts of a plan, each made once: most plans spend one script many times. A derivation takes as long as a
- * signature, and a leaf of 390,000 bytes is hashed in two milliseconds. It is kept until the plan is signed.
+ * Keys and scripts of a plan, each derived once and kept until the plan is signed, because most plans spend one script
+ * many times. A derivation takes as long as a signature, and hashing a leaf of 390,000 bytes takes two milliseconds.
  */
 class KnownKeys implements OwnScripts {
   readonly #keys: AccountKeys;
   readonly #children = new Map<string, ReturnType<AccountKeys['child']>>();
-  /** Outputs by key, then by leaf or its hash: each is one object in all inputs of a plan. */
+  /** Outputs by key, then by leaf or its hash. Each leaf is the same object in all inputs of a plan. */
   readonly #outputs = new Map<string, Map<Uint8Array | null, KnownOutput>>();
 
   constructor(keys: AccountKeys) {

@@ -9,12 +9,15 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { scanFailure } from './restoring/scan-failure.ts';
 
-/** Timeout of a scan. On mainnet the node reads 10 GB: two minutes from a fast disk. */
+/** How long the scan may take, in ms. On mainnet the node reads 10 GB, which takes two minutes from a fast disk. */
 const scanMaxMs = 1_800_000;
-/** Inputs of one transaction: the work for signatures grows with their square. The rest needs another run. */
+/**
+ * Maximum number of inputs of one transaction, because the work for signatures grows with their square. The rest needs
+ * another run.
+ */
 const inputsMax = 200;
 
-/** An output at an address that is not spent as far as the node knows. */
+/** An output at an address that the node knows as unspent. */
 export interface OwnOutput {
   readonly txid: Txid;
   readonly vout: number;
@@ -22,8 +25,8 @@ export interface OwnOutput {
 }
 
 /**
- * The confirmed outputs with a script, except those that the mempool spends: read from all unspent outputs of the node,
- * with neither an index nor a wallet. Throws the codes of NodeRpc, and `node_scan_busy`.
+ * The confirmed outputs with a script, except those that the mempool spends. The node reads them from all unspent
+ * outputs; it needs no index and no wallet. Throws the codes of NodeRpc, and `node_scan_busy`.
  */
 export async function outputsAt(
   node: NodeRpc,
@@ -55,13 +58,13 @@ export interface TakeBack {
   readonly script: Uint8Array;
   readonly outputs: readonly OwnOutput[];
   readonly destination: Uint8Array;
-  /** Sats for 1,000 virtual bytes. */
+  /** Sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
 /**
- * The transaction that pays outputs of one address to one destination, and the number of outputs that stay there: those
- * that cost more than they hold, and those beyond 200. The fee comes from the end of the largest outputs. Throws
+ * The transaction that pays outputs of one address to one destination, and the number of outputs that are not spent:
+ * those that cost more than they hold, and those beyond 200. The fee comes from the end of the largest outputs. Throws
  * `recovery_refused`.
  */
 export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: number } {
@@ -73,7 +76,7 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
     .filter(({ value }) => value > cost)
     .toSorted((a, b) => Number(b.value - a.value))
     .slice(0, inputsMax)
-    // the fee comes from the end, from the largest ones: inscriptions are mostly in small outputs
+    // the largest last, because the fee comes from the end and inscriptions are usually in small outputs
     .toReversed();
   const inputs = taken.map((output) => ({
     ...output,

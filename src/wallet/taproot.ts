@@ -3,28 +3,28 @@ import { tagSchnorr } from '@scure/btc-signer/utils.js';
 import { xOnlyPointAddTweak } from 'tiny-secp256k1';
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 
-/** The version of tapscript (BIP 342). The control block has it too. */
+/** The leaf version of tapscript (BIP 342). The control block also contains it. */
 export const leafVersion = 0xc0;
 
 /** A P2TR output with at most one leaf (BIP 341). */
 export interface TaprootOutput {
-  /** OP_1 and the output key. */
+  /** The script: OP_1 and the output key. */
   readonly script: Uint8Array;
   readonly outputKey: Uint8Array;
-  /** The hash of the only leaf, which the output key commits to. Null: no leaf. */
+  /** The hash of the only leaf; the output key commits to this hash. null: no leaf. */
   readonly merkleRoot: Uint8Array | null;
-  /** The proof that a spend through the leaf shows beside it. Null: no leaf. */
+  /** The control block, which a spend through the leaf reveals as proof together with the leaf. null: no leaf. */
   readonly controlBlock: Uint8Array | null;
 }
 
 const noRoot = new Uint8Array(0);
 
-/** The hash of a leaf. The output can still be spent by key with it after the leaf is deleted. */
+/** The hash of a leaf. With this hash, the output can be spent by key even after the leaf is deleted. */
 export const leafHashOf = (leafScript: Uint8Array): Uint8Array => tapLeafHash(leafScript, leafVersion);
 
 /**
- * The output of an internal key (x-only) and a leaf or its hash, or of the key alone (BIP 86). libsecp256k1 adds the
- * points; each address is proven with other arithmetic (prove-spendable.ts). Throws for a key that is not a point.
+ * The output of an internal key (x-only) and a leaf or its hash, or of only the key (BIP 86). libsecp256k1 adds the
+ * points; each address is also proven with other arithmetic (prove-spendable.ts). Throws if the key is not a point.
  */
 export function taprootOutput(
   internalKey: Uint8Array,

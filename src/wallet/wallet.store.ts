@@ -9,7 +9,7 @@ import { accountDescriptor } from './descriptors.ts';
 import { type BranchEnds, endsBy } from './indices/branch-ends.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
-/** The row of the wallet. */
+/** The wallet in its stored form. */
 export interface StoredWallet extends WalletIdentity {
   /** The first index of each branch that was never handed out. */
   readonly next: BranchEnds;
@@ -21,11 +21,11 @@ interface Row {
   readonly account_xpub: string;
   readonly master_fingerprint: string;
   readonly created_at: Date;
-  /** Keyed by the names of the branches; empty while a restore writes their rows. */
+  /** Next indices by the names of the branches. Empty while a restore writes the rows. */
   readonly next: Readonly<Partial<Record<IndexedBranch, number>>>;
 }
 
-/** Null: there is no wallet. */
+/** Returns null if there is no wallet. */
 export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWallet | null> {
   const { rows } = await db.query<Row>(
     `SELECT network, account_xpub, master_fingerprint, created_at,
@@ -36,10 +36,10 @@ export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWal
 }
 
 /**
- * Stores the wallet, whose keys are handed out from `first` on. If the wallet is already stored, its indices move up to
- * there, never down. The caller has raised the mark (indices/mark-file.ts). Null: there is another wallet, and it
- * stays. From then on the database serves only the wallet's network, so that no other chain is watched for its
- * payments. Throws `network_mismatch` if it serves another one.
+ * Stores the wallet; its keys are handed out from `first` on. If the wallet is already stored, its next indices are
+ * raised to `first`, and never lowered. The caller has raised the mark (indices/mark-file.ts). Returns null if another
+ * wallet is stored; that wallet stays unchanged. From then on the database serves only the wallet's network, so that no
+ * other chain is watched for its payments. Throws `network_mismatch` if the database serves another network.
  */
 export function putWallet(
   db: pg.Pool | pg.ClientBase,
@@ -62,7 +62,7 @@ async function serveNetwork(tx: pg.ClientBase, network: NetworkName): Promise<vo
   }
 }
 
-/** False: there is another wallet. */
+/** Returns false if another wallet is stored. */
 async function upsertWallet(
   tx: pg.ClientBase,
   { network, accountXpub, masterFingerprint }: WalletIdentity,
@@ -77,8 +77,8 @@ async function upsertWallet(
 }
 
 /**
- * No index below `first` is handed out from then on. A branch that exists keeps its release, unless it moves on:
- * processes may have indices below `first` in memory.
+ * Makes sure that no index below `first` is handed out from now on. An existing branch keeps its release unless its
+ * next index is raised, because processes may then have indices below `first` in memory.
  */
 async function upsertBranches(tx: pg.ClientBase, wallet: WalletIdentity, first: BranchEnds): Promise<void> {
   for (const { number, name, scriptType } of walletBranches) {
@@ -97,8 +97,8 @@ async function upsertBranches(tx: pg.ClientBase, wallet: WalletIdentity, first: 
 }
 
 /**
- * Writes the descriptors of branches that have none yet: a migration made the branches, and SQL derives no checksum.
- * Throws if a branch has another descriptor: its addresses would not be those of the wallet.
+ * Writes the descriptors of branches that have none yet, because a migration creates the branches, and SQL derives no
+ * checksum. Throws if a branch has another descriptor, because its addresses would not belong to the wallet.
  */
 export async function fillDescriptors(tx: pg.ClientBase, wallet: WalletIdentity): Promise<void> {
   for (const { number, name } of walletBranches) {

@@ -4,11 +4,11 @@ import { inscriptionsFault } from './inscriptions-fault.ts';
 import { runesFault } from './runes-fault.ts';
 
 /**
- * The first inscription or rune that a plan would lose or send to another output than it says, in words. Null: there is
- * no such fault. The plan's statement is compared to the known contents of its inputs, and both are compared to the
+ * The first inscription or rune that a plan would lose or send to another output than planned, in words. Returns null
+ * if there is no such fault. Compares the plan's statement with the known contents of its inputs, and both with the
  * transaction itself.
  *
- * @param held by input, from the index or from what the wallet signed before: not from the maker of the plan
+ * @param held contents by input, from the index or from earlier signed plans, and not from the maker of the plan
  */
 export function holdingsFault(plan: TransactionPlan, held: readonly Holdings[]): string | null {
   if (held.length !== plan.inputs.length)

@@ -9,7 +9,10 @@ import type {
 } from '#kernel/contracts/transaction-plan.ts';
 import { SatFlow, startsOf } from './sat-flow.ts';
 
-/** Outputs that may get an inscription: it reaches a customer there, is on its way to one, or is burned. */
+/**
+ * Outputs that may get an inscription. The inscription reaches a customer there, is on its way to a customer, or is
+ * burned.
+ */
 const ofInscriptions: ReadonlySet<PlannedOutputKind> = new Set([
   'postage',
   'parent',
@@ -18,14 +21,15 @@ const ofInscriptions: ReadonlySet<PlannedOutputKind> = new Set([
   'burn',
   'aside',
 ]);
-/** Outputs that may get an inscription that the transaction reveals. */
+/** Outputs that may get an inscription if this transaction reveals it. */
 const ofReveals: ReadonlySet<PlannedOutputKind> = new Set(['postage', 'burn']);
 
 /**
- * The fault in how a plan moves inscriptions, in words: its inputs hold others than it names, or the sats move
- * elsewhere than it says. Sats move first in, first out, by the order of inputs and outputs. Null: no fault.
+ * The fault in how a plan moves inscriptions, in words: its inputs hold other inscriptions than it names, or their sats
+ * move to other outputs than planned. Sats move first in, first out, by the order of inputs and outputs. null: no
+ * fault.
  *
- * @param held by input
+ * @param held contents by input
  */
 export function inscriptionsFault(plan: TransactionPlan, held: readonly Holdings[]): string | null {
   const { inscriptions: named = [], reveals = [] } = plan;
@@ -53,7 +57,7 @@ function firstOf<T>(all: readonly T[], faultOf: (each: T, index: number) => stri
   return null;
 }
 
-/** The plan names each inscription of its inputs, at its sat, and no other. */
+/** Checks that the plan names each inscription of its inputs, at its sat, and no other inscription. */
 function namesFault(
   { inputs, inscriptions: named = [] }: TransactionPlan,
   held: readonly Holdings[],
@@ -70,7 +74,7 @@ function namesFault(
   return unnamed === undefined ? null : `its inputs hold inscription ${unnamed}, which it does not name`;
 }
 
-/** Sats of all inputs before each known inscription, by id; or a fault. */
+/** The position of each known inscription, by id: the number of sats before it in all inputs. Or a fault. */
 function placesOf(
   inputs: TransactionPlan['inputs'],
   held: readonly Holdings[],
@@ -102,7 +106,7 @@ function landingFault(
     : `${what} would go to output ${output}, of the kind ${kind ?? 'none'}`;
 }
 
-/** Only an inscription that an order put on an anchor in order to burn it may be burned. */
+/** Checks that a plan burns only inscriptions that an order put on an anchor for this purpose. */
 function burnFault(
   { id, at, output }: PlannedInscription,
   { inputs, outputs }: TransactionPlan,
@@ -115,8 +119,8 @@ function burnFault(
 }
 
 /**
- * An input that may hold unknown inscriptions pays only outputs that may get one. The fee comes from the largest
- * inputs, which are the last: inscriptions are mostly in small outputs.
+ * Checks that an input that may hold unknown inscriptions pays only outputs that may get an inscription. The fee must
+ * come from the largest inputs, which are the last, because inscriptions are usually in small outputs.
  */
 function unknownFault(
   { inputs, outputs }: TransactionPlan,

@@ -9,9 +9,9 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { SatFlow, startsOf } from './sat-flow.ts';
 
 /**
- * Contents of the outputs of a plan without faults once it is signed.
+ * Contents of the outputs of a plan without faults, after it is signed.
  *
- * @param held by input
+ * @param held contents by input
  */
 export function outputHoldings(
   plan: TransactionPlan,
@@ -44,7 +44,7 @@ interface Contents {
   readonly runes: RuneAmount[];
 }
 
-/** Removes known contents from outputs that may hold more than that. */
+/** Marks the contents of outputs as unknown if the outputs may hold more than the known contents. */
 function withUnknown(
   known: readonly Holdings[],
   plan: TransactionPlan,
@@ -59,7 +59,7 @@ function withUnknown(
   }));
 }
 
-/** Outputs with sats of inputs whose inscriptions are not known. */
+/** Outputs with sats of inputs whose inscriptions are unknown. */
 function unknownOutputs(
   { inputs }: TransactionPlan,
   held: readonly Holdings[],

@@ -7,16 +7,16 @@ import { sortedEdicts } from '#kernel/runes/runestone/encipher.ts';
 import { isRunestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
 import { sumU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 
-/** Outputs that get no runes: anyone may spend an anchor, and the inventory has only special sats. */
+/** Outputs that must not get runes: anyone may spend an anchor, and the inventory may have only special sats. */
 const withoutRunes: ReadonlySet<PlannedOutputKind> = new Set(['anchor', 'inventory']);
 
 const noRunes: PlannedRunes = { held: [], given: [], burned: [], rest: 0, runestone: null };
 
 /**
- * The fault in how a plan moves runes, in words: its inputs hold others than it names, its runestone reads otherwise,
- * or another output would get them. Null: no fault.
+ * The fault in how a plan moves runes, in words: its inputs hold other runes than it names, its runestone has another
+ * meaning, or another output would get the runes. null: no fault.
  *
- * @param held by input
+ * @param held contents by input
  */
 export function runesFault(plan: TransactionPlan, held: readonly Holdings[]): string | null {
   const stones = plan.outputs.filter(({ script }) => isRunestoneScript(script)).length;
@@ -39,7 +39,7 @@ function namedFault(plan: TransactionPlan, runes: PlannedRunes, held: readonly H
 
 const runesOf = (held: readonly Holdings[]): RuneAmount[] => held.flatMap(({ runes }) => runes ?? []);
 
-/** The plan names all runes of each input with their amounts, and no others. */
+/** Checks that the plan names all runes of each input with their amounts, and no other runes. */
 function namesFault({ held: named }: PlannedRunes, held: readonly Holdings[]): string | null {
   const known = held.flatMap(({ runes }, input) => (runes ?? []).map((rune) => ({ ...rune, at: input })));
   return differenceOf(
@@ -50,7 +50,7 @@ function namesFault({ held: named }: PlannedRunes, held: readonly Holdings[]): s
   );
 }
 
-/** The runestone reads back as the plan says. */
+/** Checks that the runestone decodes to the contents that the plan names. */
 function runestoneFault({ runestone }: PlannedRunes, { artifact }: RuneFlow): string | null {
   if (runestone === null) return artifact === null ? null : 'it has a runestone that it does not name';
   if (artifact === null) return 'it names a runestone, and no output is one';
@@ -60,16 +60,16 @@ function runestoneFault({ runestone }: PlannedRunes, { artifact }: RuneFlow): st
   return isDeepStrictEqual(artifact, expected) ? null : 'its runestone does not read back as it says';
 }
 
-/** Unknown runes all move to one output: no edict can direct them. */
+/** Checks that no edict moves runes while some are unknown. Without edicts, all runes move to one output. */
 function unknownFault({ artifact }: RuneFlow, held: readonly Holdings[]): string | null {
   if (artifact?.kind !== 'runestone' || artifact.edicts.length === 0) return null;
-  // the index knows the minted amount only once a block has the mint
+  // the minted amount is unknown until a block has the mint
   return artifact.mint !== null || held.some(({ runes }) => runes === null)
     ? 'edicts move its runes, and not all of them are known'
     : null;
 }
 
-/** Runes that no edict moves go to the output that the plan says, and are not burned. */
+/** Checks that runes without an edict go to the output that the plan names, and are not burned. */
 function restFault({ outputs }: TransactionPlan, { rest }: PlannedRunes, flow: RuneFlow): string | null {
   if (flow.rest === null) return 'runes that no edict moves would be burned';
   if (flow.rest !== rest) return `runes that no edict moves would go to output ${flow.rest}, not to ${rest}`;
@@ -79,7 +79,7 @@ function restFault({ outputs }: TransactionPlan, { rest }: PlannedRunes, flow: R
     : null;
 }
 
-/** Each output gets what the plan names, and nothing else is burned. */
+/** Checks that each output gets the amounts that the plan names, and that nothing else is burned. */
 function flowFault({ given, burned }: PlannedRunes, flow: RuneFlow): string | null {
   const byOutput = (all: RuneFlow['given']) =>
     sums(all.map(({ output, ...rune }) => ({ ...rune, at: output })));
@@ -108,7 +108,7 @@ function kindFault({ outputs }: TransactionPlan, { given }: RuneFlow): string | 
   return null;
 }
 
-/** Amounts by rune and place. */
+/** Amounts by rune and by index of the input or output. */
 type Sums = ReadonlyMap<string, { readonly name: string; readonly at: number; readonly amount: U128 }>;
 
 function sums(all: readonly (RuneAmount & { readonly at: number })[]): Sums {

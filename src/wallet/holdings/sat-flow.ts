@@ -1,15 +1,15 @@
-/** Place that a sat of the inputs goes to. */
+/** The output and offset that a sat of the inputs goes to. */
 export interface SatPlace {
   readonly output: number;
-  /** Sats of the output before it. */
+  /** Number of sats of the output before this sat. */
   readonly offset: bigint;
 }
 
 /** The outputs that the sats of a transaction go to: first in, first out. */
 export class SatFlow {
-  /** Sats of all outputs up to each one. */
+  /** Number of sats of all outputs up to and including each output. */
   readonly #ends: readonly bigint[];
-  /** Sats of all outputs. The sats after them are the fee. */
+  /** Sats of all outputs. Sats of the inputs beyond this number are the fee. */
   readonly paid: bigint;
 
   constructor(outputs: readonly { readonly value: bigint }[]) {
@@ -18,7 +18,10 @@ export class SatFlow {
     this.paid = paid;
   }
 
-  /** The place of a sat, by the number of sats of the inputs before it. Null: the sat is part of the fee. */
+  /**
+   * The output and offset that a sat goes to. `at` is the number of sats of the inputs before it. null: the sat is part
+   * of the fee.
+   */
   placeOf(at: bigint): SatPlace | null {
     if (at >= this.paid) return null;
     let [low, high] = [0, this.#ends.length - 1];
@@ -30,12 +33,12 @@ export class SatFlow {
     return { output: low, offset: at - this.startOf(low) };
   }
 
-  /** Sats before an output. */
+  /** Number of sats of the outputs before an output. */
   startOf(output: number): bigint {
     return this.#ends[output - 1] ?? 0n;
   }
 
-  /** Outputs with sats of a range. The range is not empty. */
+  /** Outputs that get sats of a range. The range is not empty. */
   outputsIn(start: bigint, end: bigint): number[] {
     return this.#ends.flatMap((outputEnd, output) =>
       this.startOf(output) < outputEnd && this.startOf(output) < end && start < outputEnd ? [output] : [],
@@ -43,7 +46,7 @@ export class SatFlow {
   }
 }
 
-/** Sats of the inputs before each one. */
+/** Number of sats of the inputs before each input. */
 export function startsOf(inputs: readonly { readonly value: bigint }[]): readonly bigint[] {
   let start = 0n;
   return inputs.map(({ value }) => (start += value) - value);

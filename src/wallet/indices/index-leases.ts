@@ -4,16 +4,20 @@ import { type BranchEnds, endsBy } from './branch-ends.ts';
 import { areReleased, type IndexLease, leaseIndices } from './release.store.ts';
 
 /**
- * Indices that a process takes at once: some seconds of creations, with one statement that locks the row. A process
- * that ends leaves at most 150 unused, of two billion, and six processes fit into one release of 1,000.
+ * Number of indices that a process takes at once, with one statement that locks the row. They last for some seconds of
+ * creations. A process that ends leaves at most 150 of two billion unused, and six processes fit into one release of
+ * 1,000.
  */
 export const leasedAtOnce = 100;
-/** A lease with fewer indices left is extended in the background, so that a creation rarely waits for the statement. */
+/**
+ * Number of indices below which a lease is extended in the background, so that a creation rarely waits for the
+ * statement.
+ */
 const leasedLeast = leasedAtOnce / 2;
 
-/** Indices that no one else gets, in this process or another one. */
+/** Indices that no other caller gets, in this process or in another one. */
 export interface TakenIndices {
-  /** The first index of each branch. The others follow without a gap. 0 if the branch was not asked for. */
+  /** The first index of each branch. Further indices follow without a gap. 0: no index of the branch was requested. */
   readonly first: BranchEnds;
   /** The release to which the indices of each branch belong. */
   readonly releases: readonly { readonly branch: IndexedBranch; readonly session: number }[];
@@ -26,13 +30,13 @@ interface Leasing {
 }
 
 /**
- * Indices that this process hands out from memory. It takes a range of a branch by a short statement of its own, so
- * creations never wait for the transactions of others. Indices that are in memory when the process ends are never used;
- * nor are those of a transaction that was rolled back.
+ * Indices that this process hands out from memory. The process takes a range of a branch by its own short statement, so
+ * creations never wait for the transactions of others. Indices that are in memory when the process ends are never used.
+ * The same is true for indices of a transaction that was rolled back.
  */
 export class IndexLeases {
   readonly #pool: pg.Pool;
-  /** Ranges in the order in which they were taken, each with at least one index. */
+  /** Ranges in the order in which they were taken. Each has at least one index. */
   readonly #leases = new Map<IndexedBranch, readonly IndexLease[]>();
   readonly #leasing = new Map<IndexedBranch, Leasing>();
 
@@ -41,8 +45,8 @@ export class IndexLeases {
   }
 
   /**
-   * Takes indices before the transaction that stores their use. Taking needs a connection, and a caller that waits for
-   * a connection must not hold one. Throws `wallet_missing` and `wallet_indices_unreleased`.
+   * Takes indices. Must be called before the transaction that stores their use, because taking needs a connection, and
+   * a caller that waits for a connection must not hold one. Throws `wallet_missing` and `wallet_indices_unreleased`.
    */
   async take(counts: Partial<BranchEnds>): Promise<TakenIndices> {
     const taken = new Map<IndexedBranch, IndexLease>();
@@ -57,9 +61,9 @@ export class IndexLeases {
   }
 
   /**
-   * Whether taken indices may be used in this transaction: their release still counts. If it ended, the database may
-   * have been restored, and the rest of that release is given up here. Until the transaction ends, the table cannot be
-   * emptied or created again.
+   * Whether taken indices may be used in this transaction, because their release is still valid. If the release ended,
+   * the database may have been restored, so the rest of that release is given up here. The table cannot be emptied or
+   * created again until the transaction ends.
    */
   async confirm(tx: pg.ClientBase, { releases }: TakenIndices): Promise<boolean> {
     if (await areReleased(tx, releases)) return true;
@@ -82,7 +86,7 @@ export class IndexLeases {
     }
   }
 
-  /** Skips a range with fewer indices than are asked for. It stays for callers that ask for fewer. */
+  /** Skips a range with fewer indices than requested. It is kept for callers that request fewer. */
   #takeFromMemory(branch: IndexedBranch, count: number): IndexLease | null {
     const ranges = this.#rangesOf(branch);
     const range = ranges.find(({ first, end }) => end - first >= count);
@@ -96,7 +100,10 @@ export class IndexLeases {
     return { ...range, end };
   }
 
-  /** Takes more in the background if few are left. A failure goes to the next caller that needs more than that. */
+  /**
+   * Takes more indices in the background if few are left. A failure is ignored here; the next caller that needs more
+   * indices gets it.
+   */
   #refill(branch: IndexedBranch): void {
     const left = this.#rangesOf(branch).reduce((sum, { first, end }) => sum + end - first, 0);
     if (left < leasedLeast && !this.#leasing.has(branch)) this.#lease(branch, 1).catch(() => undefined);
@@ -107,7 +114,8 @@ export class IndexLeases {
   }
 
   /**
-   * Many callers may ask at once, and share one statement. If it fails, it fails for all that ask for at least as many.
+   * Takes indices by one statement that concurrent callers share. If it fails, it fails for all callers that request at
+   * least as many indices.
    */
   async #lease(branch: IndexedBranch, count: number): Promise<void> {
     const pending = this.#leasing.get(branch);
@@ -122,7 +130,7 @@ export class IndexLeases {
     return ended;
   }
 
-  /** Appends to the last range if nothing was taken between. */
+  /** Stores a lease. Appends it to the last range if no indices were taken between the two. */
   #keep(branch: IndexedBranch, lease: IndexLease): void {
     const ranges = this.#rangesOf(branch);
     const last = ranges.at(-1);

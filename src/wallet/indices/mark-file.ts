@@ -9,7 +9,7 @@ import { type BranchEnds, covers, highestOf, indexEnd } from './branch-ends.ts';
 /** The wallet that a mark file belongs to. */
 export type MarkOwner = Pick<WalletIdentity, 'network' | 'masterFingerprint'>;
 
-/** The file has some 300 bytes; more is another file. */
+/** Maximum number of bytes to read. A mark file has some 300 bytes, so a longer file is another file. */
 const readBytesMax = 4096;
 
 const about =
@@ -27,7 +27,7 @@ const schema = Type.Object({
   version: Type.Literal(2),
   branches: Type.Object({ orders: end, own: end, fees: end }),
 });
-/** A file of a service that had no branch for fee charges. */
+/** The schema of files from versions that had no branch for fee charges. */
 const schemaOfOne = Type.Object({ ...frame, version: Type.Literal(1), orders: end, own: end });
 
 interface Head {
@@ -39,7 +39,7 @@ interface Head {
 /** A mark, and the wallet that it belongs to. */
 type Mark = Head & { readonly ends: BranchEnds };
 
-/** The first half of a SHA-256: it reveals a file that is damaged or was edited. It is not a secret. */
+/** The first half of a SHA-256. It detects a file that is damaged or was edited. It is not a secret. */
 const checksumOf = ({ version, network, masterFingerprint }: Head, ends: readonly number[]): string =>
   createHash('sha256')
     .update([version, network, masterFingerprint, ...ends].join(' '))
@@ -54,7 +54,7 @@ export function markText({ network, masterFingerprint }: MarkOwner, ends: Branch
   return `${JSON.stringify({ about, ...head, branches: { orders, own, fees }, checksum }, null, 2)}\n`;
 }
 
-/** The mark of a text; null: there is no mark in it, or it was changed. Total. */
+/** Parses the text of a mark file. Returns null if the text has no mark, or if it was changed. Total. */
 function parseMark(text: string): Mark | null {
   let value: unknown;
   try {
@@ -70,15 +70,15 @@ function parseMark(text: string): Mark | null {
   }
   if (!Value.Check(schemaOfOne, value)) return null;
   const { orders, own } = value;
-  // the service that wrote it never showed an address of a fee charge
+  // the version that wrote this file never showed an address of a fee charge
   return value.checksum === checksumOf(value, [orders, own])
     ? { ...value, ends: { orders, own, fees: 0 } }
     : null;
 }
 
 /**
- * The mark of a wallet; null: there is no file. Throws `wallet_mark_refused` for a file that others may write or that
- * is damaged, and `wallet_mark_mismatch` for the mark of another wallet.
+ * Reads the mark of a wallet. Returns null if the file does not exist. Throws `wallet_mark_refused` if others may write
+ * the file or if it is damaged, and `wallet_mark_mismatch` if it has the mark of another wallet.
  */
 export async function readMark(path: string, owner: MarkOwner): Promise<BranchEnds | null> {
   const file = await readPrivateFile(path, readBytesMax);
@@ -101,8 +101,9 @@ export async function readMark(path: string, owner: MarkOwner): Promise<BranchEn
 }
 
 /**
- * Raises the mark to these ends and returns it. It is never lowered. When this returns, the mark is on disk, even after
- * a loss of power. Callers take turns (`lockMark`). Throws like `readMark`, and `wallet_mark_unwritable`.
+ * Raises the mark to these ends and returns it. The mark is never lowered. When this returns, the mark is on disk, even
+ * after a loss of power. Callers must take turns (`lockMark`). Throws the errors of `readMark`, and
+ * `wallet_mark_unwritable`.
  */
 export async function raiseMark(path: string, owner: MarkOwner, ends: BranchEnds): Promise<BranchEnds> {
   const before = await readMark(path, owner);
@@ -112,7 +113,7 @@ export async function raiseMark(path: string, owner: MarkOwner, ends: BranchEnds
   return raised;
 }
 
-/** Writes a mark, and replaces any file of its name. Throws `wallet_mark_unwritable`. */
+/** Writes a mark, and replaces any file of the same name. Throws `wallet_mark_unwritable`. */
 export async function writeMark(path: string, owner: MarkOwner, ends: BranchEnds): Promise<void> {
   try {
     await replacePrivateFile(path, markText(owner, ends));

@@ -30,21 +30,22 @@ export interface ReleaseOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
   /**
-   * Called with the problem that keeps this process from releasing indices, and with null once it has released some.
+   * Called with the problem that prevents this process from releasing indices, and with null after it has released
+   * some.
    */
   readonly onProblem: (problem: AppError | null) => void;
 }
 
-/** Time between two looks: the indices that are left at a refill last for seconds of creations. */
+/** How often the rows are read, in ms. The indices that are left at a refill last for seconds of creations. */
 const lookMs = 500;
-/** A look that takes longer hangs, on a lost connection or a locked row: it is retried. */
+/** How long one round may take, in ms. A longer round hangs on a lost connection or a locked row, and is retried. */
 const lookMaxMs = 30_000;
-/** Time between two looks of a standby process, which raises its own mark: it may be on a machine of its own. */
+/** How often a standby process raises its own mark, in ms. It may run on another machine, with another mark file. */
 const standbyLookMs = 5000;
 
-/** Indices that this process releases. */
+/** The state of releasing indices in this process. */
 export interface Releasing {
-  /** Settles when some are released, or when the first try has failed. */
+  /** Settles when some indices are released, or when the first try has failed. */
   readonly tried: Promise<void>;
   /** Settles when the signal is aborted. Rejects if a failure is not retried. */
   readonly ended: Promise<void>;
@@ -52,8 +53,9 @@ export interface Releasing {
 
 /**
  * Releases indices of the wallet ahead of the processes that hand them out, until the signal is aborted. Only the
- * process that processes orders does this. The mark covers each range before the database has it. Each start gives up
- * indices that were released and not handed out, and so does a database that is restored meanwhile.
+ * process that processes orders does this. The mark covers each range before the database has the range. Each start
+ * gives up indices that were released but not handed out. The same happens if the database is restored while the
+ * process runs.
  */
 export function releaseIndices(options: ReleaseOptions): Releasing {
   const tried = Promise.withResolvers<void>();
@@ -80,7 +82,7 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
     },
     async () => {
       const client = await connectClient(options.url, 'satscribe indices');
-      // ends a query that hangs, so that the end does not wait for it
+      // ends a query that hangs, so that stopping does not wait for it
       const cut = (): void => void client.end().catch(() => undefined);
       signal.addEventListener('abort', cut, { once: true });
       try {
@@ -90,7 +92,7 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
           onProblem(null);
         });
       } catch (error) {
-        // processes that hand out indices say what the operator must do
+        // stored, because processes that hand out indices tell the operator what to do
         if (error instanceof AppError && error.code.startsWith('wallet_mark_'))
           await putReleaseProblem(client, error.code);
         throw error;
@@ -100,12 +102,12 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
       }
     },
   ).finally(() => tried.resolve());
-  // its owner may look at it only at the end
+  // the owner may not handle a rejection until the end
   ended.catch(() => undefined);
   return { tried: tried.promise, ended };
 }
 
-/** Passes problems on, and logs one line when the last problem is gone. */
+/** Passes problems to the caller, and logs one line when the last problem is gone. */
 function withRecovery({ log, onProblem }: ReleaseOptions): ReleaseOptions['onProblem'] {
   let isFailing = false;
   return (problem) => {
@@ -119,7 +121,7 @@ async function release(client: pg.Client, options: ReleaseOptions, onReleased: (
   const { signal } = options;
   const session = await beginReleases(client);
   /**
-   * The first indices that were not handed out when the row was last read; null: the row does not belong to this
+   * The first indices that were not handed out at the last read of the rows. null: the rows do not belong to this
    * release yet.
    */
   let known: BranchEnds | null = null;
@@ -134,7 +136,10 @@ async function release(client: pg.Client, options: ReleaseOptions, onReleased: (
   }
 }
 
-/** Releases indices if needed, and returns the first ones that were not handed out; null: nothing is released. */
+/**
+ * Runs one round: releases indices if needed, and returns the first indices that were not handed out. null: nothing is
+ * released.
+ */
 async function look(
   client: pg.Client,
   session: number,
@@ -150,7 +155,7 @@ async function look(
     );
     known = null;
   }
-  // rows are missing while a restore brings them back
+  // rows are missing while a restore writes them
   if (row === null) return known;
   if (known === null) {
     const from = await start(client, session, options);
@@ -161,13 +166,13 @@ async function look(
   return row.next;
 }
 
-/** Whether the row is of this release, and its indices have not moved back. */
+/** Whether the row belongs to this release, and its indices have not moved back. */
 const isOurs = (row: StoredRelease | null, session: number, known: BranchEnds): boolean =>
   row !== null && row.session === session && row.isLive && covers(row.next, known);
 
 /**
- * Skips all indices that the database and the mark know, and releases the first range; returns its start. Null: there
- * is no wallet.
+ * Skips all indices that the database and the mark know, and releases the first range. Returns the start of the range,
+ * or null if there is no wallet.
  */
 function start(
   client: pg.Client,
@@ -191,7 +196,10 @@ function start(
   });
 }
 
-/** Releases more once half of a range is used. The rest of the range is handed out while the mark cannot be raised. */
+/**
+ * Releases more indices once half of a range is used. If the mark cannot be raised, the rest of the range is still
+ * handed out.
+ */
 async function refill(
   client: pg.Client,
   session: number,
@@ -227,8 +235,8 @@ const missing = (path: string): AppError =>
 
 /**
  * Raises the mark of this process to the indices that another process has released, until the signal is aborted. A
- * standby process on a machine of its own has a mark of its own: it takes over where the other one ended. Never throws:
- * a fault of the mark shows when this process releases.
+ * standby process on another machine has its own mark, and must continue where the other process ended. Never throws,
+ * because a fault of the mark is reported when this process releases.
  */
 export async function followReleases(
   readers: pg.Pool,
@@ -237,14 +245,14 @@ export async function followReleases(
   while (!signal.aborted) {
     try {
       const row = await readRelease(readers);
-      // only a running process has compared it with its own mark
+      // only a running process has compared the row with its own mark
       if (row?.isLive === true)
         await withTransaction(readers, async (tx) => {
           await lockMark(tx);
           await raiseMark(markFile, owner, row.released);
         });
     } catch {
-      // the next look retries
+      // the next round retries it
     }
     await pause(standbyLookMs, signal);
   }

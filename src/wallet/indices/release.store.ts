@@ -6,14 +6,16 @@ import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { type IndexedBranch, indexedBranches } from '../branches.ts';
 import { type BranchEnds, endsBy, indexEnd } from './branch-ends.ts';
 
-/** Indices of the wallet as the database has them. */
+/** Indices of the wallet in the database. */
 export interface StoredRelease {
   /** The first index of each branch that was never handed out. */
   readonly next: BranchEnds;
   readonly released: BranchEnds;
-  /** The release to which all branches belong; null: no release since the rows were written or restored. */
+  /** The release to which all branches belong. null: no release since the rows were written or restored. */
   readonly session: number | null;
-  /** Whether the process that released them runs, and wrote them to this table: only then may they be handed out. */
+  /**
+   * Whether the process that released the indices runs, and wrote them to this table. Only then may they be handed out.
+   */
   readonly isLive: boolean;
   readonly isMarked: boolean;
   readonly problem: ErrorCode | null;
@@ -30,9 +32,9 @@ interface Row {
 }
 
 /**
- * SQL: whether a release of a branch counts. A restore creates another table, or a row without a session. No connection
- * holds the lock of a release from before a restart, or from another database. It is an array that is made once: a
- * statement that waited for the row reads the row again, and would find nothing in a joined function.
+ * SQL: whether the release of a branch is valid. After a restore, the table is another one or the row has no session.
+ * After a restart, or in another database, no connection holds the release's lock. The locks are an array that is
+ * computed once: a statement that waited for the row reads the row again, and would find nothing in a joined function.
  */
 const isLive = `(release_table = 'service.wallet_branches'::regclass AND release_session = ANY (ARRAY(
   SELECT objid::bigint FROM pg_locks
@@ -40,8 +42,8 @@ const isLive = `(release_table = 'service.wallet_branches'::regclass AND release
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))`;
 
 /**
- * Null: there is no wallet, or rows are missing while a restore brings them back. `isLocked`: nothing else changes it
- * until the transaction ends.
+ * Reads the indices. Returns null if there is no wallet, or if rows are missing while a restore writes them.
+ * `isLocked`: nothing else can change the rows until the transaction ends.
  */
 export async function readRelease(
   client: pg.Pool | pg.ClientBase,
@@ -67,7 +69,7 @@ export async function readRelease(
   };
 }
 
-/** The number of a new release, which counts as long as this connection lives. */
+/** Returns the number of a new release, which is valid as long as this connection lives. */
 export async function beginReleases(client: pg.ClientBase): Promise<number> {
   for (;;) {
     const session = randomInt(1, 2 ** 31);
@@ -79,14 +81,17 @@ export async function beginReleases(client: pg.ClientBase): Promise<number> {
   }
 }
 
-/** Makes transactions that raise the mark take turns, in all processes of the database, until the transaction ends. */
+/**
+ * Locks the mark until the transaction ends, so that transactions that raise the mark take turns, in all processes of
+ * the database.
+ */
 export async function lockMark(tx: pg.ClientBase): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.walletMark]);
 }
 
 /**
- * Releases indices from `from` up to, not including, `until`. The mark covers them; no index below `from` is handed
- * out. The caller has locked the rows.
+ * Releases indices from `from` up to, but not including, `until`. The mark must cover them, and no index below `from`
+ * is handed out any more. The caller has locked the rows.
  */
 export async function startRelease(
   tx: pg.ClientBase,
@@ -106,7 +111,9 @@ export async function startRelease(
 
 const listOf = (ends: BranchEnds): readonly number[] => indexedBranches.map((branch) => ends[branch]);
 
-/** Releases further indices, which the mark covers. False: the branches are no longer of this release. */
+/**
+ * Releases further indices, which the mark must cover. Returns false if the branches no longer belong to this release.
+ */
 export async function extendRelease(
   client: pg.ClientBase,
   session: number,
@@ -128,8 +135,8 @@ export async function extendRelease(
 }
 
 /**
- * Stops handing out indices below these ends. The release ends, so that no process hands them out from memory; the
- * process with the seed begins another one. The caller has locked the rows.
+ * Stops handing out indices below these ends. Also ends the release, so that no process hands out such indices from
+ * memory; the process with the seed then starts another release. The caller has locked the rows.
  */
 export async function moveOn(tx: pg.ClientBase, from: BranchEnds): Promise<void> {
   await tx.query(
@@ -141,7 +148,7 @@ export async function moveOn(tx: pg.ClientBase, from: BranchEnds): Promise<void>
   await tx.query('UPDATE service.wallet SET is_marked = true');
 }
 
-/** Stores why the process with the seed releases nothing, for processes that hand out indices. */
+/** Stores the reason why the process with the seed releases nothing, for processes that hand out indices. */
 export async function putReleaseProblem(client: pg.ClientBase, problem: ErrorCode): Promise<void> {
   await client.query(
     'UPDATE service.wallet SET release_problem = $1 WHERE release_problem IS DISTINCT FROM $1',
@@ -149,18 +156,18 @@ export async function putReleaseProblem(client: pg.ClientBase, problem: ErrorCod
   );
 }
 
-/** A range of indices of one branch that no one else gets: from `first` up to, not including, `end`. */
+/** A range of indices of one branch that no other caller gets: from `first` up to, but not including, `end`. */
 export interface IndexLease {
-  /** The release that it belongs to. */
+  /** The release that the range belongs to. */
   readonly session: number;
   readonly first: number;
   readonly end: number;
 }
 
 /**
- * Takes `most` indices of a branch, or at least `least` if fewer are released. The row is locked until the transaction
- * ends, so the transaction is short; after a rollback the next caller gets the same indices. Throws `wallet_missing`,
- * and `wallet_indices_unreleased` if the process with the seed has released fewer.
+ * Takes `most` indices of a branch, or only `least` if not enough are released. Locks the row until the transaction
+ * ends, so the transaction must be short. After a rollback, the next caller gets the same indices. Throws
+ * `wallet_missing`, and `wallet_indices_unreleased` if the process with the seed has released fewer than `least`.
  */
 export async function leaseIndices(
   client: pg.Pool | pg.ClientBase,
@@ -179,12 +186,12 @@ export async function leaseIndices(
   throw unreleased(await readRelease(client), branch, least);
 }
 
-/** Whether these branches belong to these releases, and all of them count. */
+/** Whether these branches belong to these releases, and all of the releases are valid. */
 export async function areReleased(
   tx: pg.ClientBase,
   releases: readonly { readonly branch: IndexedBranch; readonly session: number }[],
 ): Promise<boolean> {
-  // prepared once on each connection: planning takes longer than the rest of it
+  // prepared once on each connection, because planning takes longer than the rest of the statement
   const { rowCount } = await tx.query({
     name: 'are released',
     text: `SELECT FROM service.wallet_branches

@@ -7,24 +7,24 @@ import { type MarkOwner, readMark, writeMark } from './mark-file.ts';
 import { lockMark, moveOn, readRelease } from './release.store.ts';
 
 /**
- * Indices that are skipped beyond all known ones: more than a service shows between two dumps, and few enough to
- * search.
+ * Number of indices to skip by default beyond all known ones: more than a service shows between two dumps, and few
+ * enough to search.
  */
 export const skippedUsually = 1_000_000;
 
 export interface SkipOptions {
   readonly markFile: string;
   readonly owner: MarkOwner;
-  /** Indices to skip after those that the database, the mark and `atLeast` name. */
+  /** Number of indices to skip after those that the database, the mark and `atLeast` name. */
   readonly by: number;
-  /** Indices below these are known to be used, too. */
+  /** Indices below these ends are also known to be used. */
   readonly atLeast: BranchEnds;
 }
 
 /**
- * Moves the wallet on to indices that were never shown, after the mark; returns the first of them. Writes a mark if it
- * is missing or damaged: then only `by` and `atLeast` decide the new index. A process that releases continues there.
- * Throws `wallet_mark_mismatch`, `wallet_mark_unwritable` and `wallet_missing`.
+ * Moves the wallet to indices that were never shown, after raising the mark. Returns the first of them. If the mark is
+ * missing or damaged, writes a new one; then only `by`, `atLeast` and the database decide the new index. A process that
+ * releases continues from there. Throws `wallet_mark_mismatch`, `wallet_mark_unwritable` and `wallet_missing`.
  */
 export function skipIndices(
   db: pg.Pool | pg.ClientBase,

@@ -9,7 +9,7 @@ import { type BranchEnds, covers, endsAt, endsBy, highestOf } from '../indices/b
 import type { PublicWallet } from '../public-wallet.ts';
 import { scanFailure } from './scan-failure.ts';
 
-/** An address with a leaf. No descriptor can name it: only the database has it. */
+/** An address with a leaf. Only the database knows it, because no descriptor can describe it. */
 export interface LeafAddress {
   readonly own: OwnScript;
   readonly script: Uint8Array;
@@ -22,18 +22,18 @@ export interface FoundOutput {
   readonly script: Uint8Array;
   readonly txid: Txid;
   readonly vout: number;
-  /** Sats. */
+  /** Value in sats. */
   readonly value: bigint;
   readonly height: number;
-  /** The order whose leaf is in its address; null: the address has none. */
+  /** The order whose leaf is in the address. null: the address has no leaf. */
   readonly orderId: string | null;
 }
 
 export interface SearchProgress {
-  /** Indices of the branch with the most: searched to the end, and in all as far as known. */
+  /** Number of searched indices, and the end of the known indices, for the branch with the most. */
   readonly searched: number;
   readonly end: number;
-  /** Percent of the running scan; null: the node still derives the addresses. */
+  /** Percent of the running scan. null: the node still derives the addresses. */
   readonly percent: number | null;
   readonly found: number;
 }
@@ -41,31 +41,31 @@ export interface SearchProgress {
 export interface SearchOptions {
   readonly node: NodeRpc;
   readonly wallet: PublicWallet;
-  /** Indices below these ends may have been shown, by the mark and the database. */
+  /** Ends of the indices that may have been shown, by the mark and the database. */
   readonly known: BranchEnds;
-  /** Indices without an output after which the search ends. */
+  /** Number of consecutive indices without an output after which the search ends. */
   readonly gap: number;
   readonly leaves: readonly LeafAddress[];
   readonly signal: AbortSignal;
   readonly onProgress: (progress: SearchProgress) => void;
 }
 
-/** Timeout of a scan. On mainnet it reads 10 GB: two minutes from a fast disk. */
+/** How long one scan may take, in ms. On mainnet it reads 10 GB, which takes two minutes from a fast disk. */
 const scanMaxMs = 3_600_000;
 /**
- * Indices of each branch in one scan: Bitcoin Core takes some 500 bytes for each address, and at most a million in a
- * range.
+ * Number of indices of each branch in one scan. Bitcoin Core needs some 500 bytes for each address, and allows at most
+ * a million in a range.
  */
 const scannedAtOnce = 200_000;
-/** Leaf addresses in one scan: 10 MB of the 32 MB that the node accepts in a request. */
+/** Number of leaf addresses in one scan. They take 10 MB of the 32 MB that the node accepts in a request. */
 const leavesAtOnce = 100_000;
 const statusEveryMs = 500;
 
 /**
  * All unspent outputs in blocks at addresses of the wallet, and the end of the searched indices. For each 200,000
- * indices the node reads all unspent outputs once, with neither an index nor a wallet. It continues beyond `known`
- * until `gap` indices have no output. Outputs that the mempool spends are left out. Throws the codes of NodeRpc, and
- * `node_scan_busy`.
+ * indices, the node reads all unspent outputs once; it needs no index and no wallet. The search continues beyond
+ * `known` until `gap` indices have no output. Outputs that the mempool spends are omitted. Throws the codes of NodeRpc,
+ * and `node_scan_busy`.
  */
 export async function findOutputs(
   options: SearchOptions,
@@ -125,7 +125,7 @@ class Search {
     this.#leaves = new Map(options.leaves.map((leaf) => [Buffer.from(leaf.script).toString('hex'), leaf]));
   }
 
-  /** The index after the last one of a branch that has an output. */
+  /** The index after the last index of a branch that has an output. 0: no output. */
   endOf(branch: IndexedBranch): number {
     const indices = [...this.#found.values()].map(({ own: { key } }) =>
       walletBranches[key.branch].name === branch ? key.index + 1 : 0,
@@ -147,7 +147,7 @@ class Search {
       for (const unspent of unspents)
         this.#found.set(`${unspent.txid}:${unspent.vout}`, this.#outputOf(unspent));
     } catch (error) {
-      // else the node scans to the end, and refuses another scan until then
+      // without this, the node would scan to the end, and refuse another scan until then
       if (signal.aborted) await node.call('scantxoutset', ['abort']).catch(() => undefined);
       throw scanFailure(error);
     } finally {
@@ -173,7 +173,7 @@ class Search {
     while (!signal.aborted) {
       const { searched, end } = this;
       onProgress({ searched, end, percent, found: this.#found.size });
-      // if the node is asked for a status just as a scan starts, it refuses the scan as a second one
+      // wait first, because a node that is asked for a status just as a scan starts refuses the scan as a second one
       await sleep(statusEveryMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) break;
       const status = await node
@@ -200,7 +200,10 @@ class Search {
     };
   }
 
-  /** The key that a descriptor names with its origin, as the wallet derives it: `tr([d34db33f/86h/0h/0h/0/5]02…)`. */
+  /**
+   * The key that a descriptor of the node names by its origin, if the wallet derives the same script from it:
+   * `tr([d34db33f/86h/0h/0h/0/5]02…)`.
+   */
   #keyOf(desc: string, scriptPubKey: string): OwnScript | null {
     const [, branch, index] = /\[[0-9a-f]{8}(?:\/\d+['h]){3}\/([0-3])\/(\d{1,10})\]/u.exec(desc) ?? [];
     if (branch === undefined || index === undefined) return null;
@@ -213,18 +216,18 @@ class Search {
   }
 }
 
-/** Addresses that the node derives with one call. */
+/** Maximum number of addresses that the node derives in one call. */
 const derivedAtOnce = 10_000;
 
-/** Number of addresses of the wallet that were compared so far. */
+/** Number of addresses of the wallet that were compared so far, and their total. */
 export interface CompareProgress {
   readonly compared: number;
   readonly of: number;
 }
 
 /**
- * Whether an address is one of the wallet's below `until`, without a leaf. Addresses below `from` were compared before.
- * Null: no addresses were.
+ * Whether an address belongs to the wallet, has no leaf, and has an index below `until`. Addresses below `from` were
+ * already compared and are skipped. `from` null: no addresses were compared before.
  */
 export async function isOwnAddress(
   { node, wallet, signal }: Pick<SearchOptions, 'node' | 'wallet' | 'signal'>,

@@ -1,9 +1,9 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** The node's code for a scan that it does not begin, and for other faults. */
+/** The node's error code for a scan that it refuses to start. It also has other causes. */
 const invalidParameter = -8;
 
-/** The failure of a scan of unspent outputs: `node_scan_busy` if the node runs another scan. */
+/** Converts the failure of a scan of unspent outputs: to `node_scan_busy` if the node runs another scan. */
 export function scanFailure(error: unknown): unknown {
   const isBusy =
     error instanceof AppError &&

@@ -5,21 +5,24 @@ import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { FoundOutput } from './find-outputs.ts';
 
-/** Inputs of one transaction: the work for signatures grows with them, and nodes relay 400,000 weight units. */
+/**
+ * Maximum number of inputs of one transaction. The work for signatures grows with the inputs, and nodes relay at most
+ * 400,000 weight units.
+ */
 const inputsMax = 200;
 
 export interface Sweep {
   readonly plans: readonly TransactionPlan[];
-  /** Outputs that stay in place: they cost more than they hold. */
+  /** Outputs that are not spent, because they cost more than they hold. */
   readonly left: readonly FoundOutput[];
 }
 
 /**
- * Transactions that pay all these outputs to one destination, by key. The largest output of each transaction is its
- * last input. The fee comes from the end of that input, so that no other output, which may hold an inscription, becomes
- * part of a fee. Pure.
+ * Plans transactions that pay all these outputs to one destination, by key. The largest output of each transaction is
+ * its last input. The fee comes from the end of that input, so that no other output, which may hold an inscription,
+ * becomes part of a fee. Pure.
  *
- * @param feeRate sats for 1,000 virtual bytes
+ * @param feeRate sats per 1,000 virtual bytes
  */
 export function sweep(outputs: readonly FoundOutput[], destination: Uint8Array, feeRate: bigint): Sweep {
   const isWorthIt = ({ script, value }: FoundOutput): boolean =>
@@ -36,7 +39,7 @@ export function sweep(outputs: readonly FoundOutput[], destination: Uint8Array, 
   return { plans, left: outputs.filter((output) => !isTaken.has(output)) };
 }
 
-/** The largest outputs are spread over all batches: each has one that can pay the fee. */
+/** Spreads the largest outputs over all batches, so that each batch has one that can pay the fee. */
 function batchesOf(largestFirst: readonly FoundOutput[]): FoundOutput[][] {
   const count = Math.ceil(largestFirst.length / inputsMax);
   const batches = Array.from({ length: count }, (): FoundOutput[] => []);
