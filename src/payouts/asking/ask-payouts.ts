@@ -19,7 +19,7 @@ import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { type PartnerAccount, partnerAccounts } from '#purse/ledger/ledger.ts';
 import { readWallet } from '#wallet/wallet.store.ts';
 
-/** Partners whose standing is requested: one, or all of an account; null: all partners. */
+/** Partners to read: one partner, or all partners of one account. null: all partners. */
 export type WantedPartners = PartnerName | { readonly account: PartnerAccount; readonly owner: null } | null;
 
 /** Reads the debt to partners, and the part of it that the next payouts pay. */
@@ -44,24 +44,24 @@ export async function readPartners(
 }
 
 export interface AskedPartnerPayouts {
-  /** Null: all of both kinds. */
+  /** null: all partners of both kinds. */
   readonly partner: PartnerName | null;
-  /** PAYOUT_CONFIRMATIONS */
+  /** The setting PAYOUT_CONFIRMATIONS. */
   readonly confirmations: number;
-  /** Nothing is stored. */
+  /** Whether nothing is stored. */
   readonly isDryRun: boolean;
 }
 
-/** Payouts that were asked for, with their shares: their ids, or no ids if nothing was stored. */
+/** Requested payouts with their shares, and their ids. `ids` is empty if nothing was stored. */
 export interface AskedPayouts {
   readonly ids: readonly string[];
   readonly payouts: readonly (readonly PayoutShare[])[];
 }
 
 /**
- * Stores payouts of everything that can be paid to partners now: the process with the seed makes their transactions.
- * Two calls at the same moment wait for each other, and the second finds the rest of the first. Throws
- * `payouts_nothing`.
+ * Stores payouts of everything that can be paid to partners now. The process with the seed then makes their
+ * transactions. Two calls at the same moment wait for each other, so the second finds only the rest that the first
+ * left. Throws `payouts_nothing`.
  */
 export async function askPartnerPayouts(
   pool: pg.Pool,
@@ -77,7 +77,7 @@ export async function askPartnerPayouts(
   });
 }
 
-/** Lets one caller work at a time, and wakes the process with the seed once all is stored. */
+/** Runs one caller at a time, and wakes the process with the seed after everything is stored. */
 export async function askUnderLock<Asked>(
   pool: pg.Pool,
   ask: (tx: pg.ClientBase) => Promise<Asked>,

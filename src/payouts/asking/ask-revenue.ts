@@ -15,11 +15,11 @@ import { type AskedPayouts, askUnderLock } from './ask-payouts.ts';
 
 export interface RevenueParts {
   readonly proveFree: ProveFree;
-  /** PAYOUT_CONFIRMATIONS */
+  /** The setting PAYOUT_CONFIRMATIONS. */
   readonly confirmations: number;
 }
 
-/** Sats for 1,000 virtual bytes, used while no node has reported fee rates. */
+/** Assumed fee rate in sats per 1,000 virtual bytes while no node has reported fee rates. */
 export const usualRate = 10_000n;
 
 async function readFacts(
@@ -28,7 +28,7 @@ async function readFacts(
 ): Promise<RevenueFacts> {
   if (!(await readCoinsFill(client)).isComplete)
     throw new AppError('payouts_nothing', 'Coins of earlier orders are still being listed: ask again later.');
-  // payouts are read before coins: one that is signed or mined meanwhile counts twice, never zero times
+  // payouts are read before coins, so a payout that is signed or mined meanwhile is subtracted twice, never zero times
   const open = await openRevenue(client);
   const held = await heldByService(client);
   const ofOwners = await heldByOwners(client);
@@ -49,7 +49,7 @@ async function readFacts(
   };
 }
 
-/** Reads how much the operator can take out, and why not more. */
+/** Reads how much the operator can take out, and the reasons why it is not more. */
 export async function readRevenue(pool: pg.Pool, parts: RevenueParts): Promise<RevenueSum> {
   return askUnderLock(pool, async (tx) => revenueSum(await readFacts(tx, parts)));
 }
@@ -57,13 +57,14 @@ export async function readRevenue(pool: pg.Pool, parts: RevenueParts): Promise<R
 export interface AskedRevenue extends RevenueParts {
   readonly script: Uint8Array;
   readonly address: string;
-  /** Null: all that can be taken. */
+  /** null: everything that can be taken. */
   readonly sats: bigint | null;
 }
 
 /**
- * Stores a payout of revenue: the process with the seed makes its transaction. It pays exactly the requested sats; the
- * fee is extra. Throws `payouts_above_free` with both numbers, `payouts_nothing` and `destination_own`.
+ * Stores a payout of revenue. The process with the seed then makes its transaction. The transaction pays exactly the
+ * requested sats, and the fee is extra. Throws `payouts_above_free` with both numbers, `payouts_nothing` and
+ * `destination_own`.
  */
 export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<AskedPayouts> {
   const { script, address } = asked;
@@ -84,7 +85,7 @@ export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<As
   });
 }
 
-/** Says why these few sats are not paid. */
+/** The reason why an amount below the dust limit is not paid. */
 const dustReason = ({ sats, address }: AskedRevenue, few: bigint, dust: bigint): string =>
   sats === null
     ? `${few} sats can be taken, which is below ${dust}, the dust limit of ${address}: satscribe payouts revenue shows why not more.`

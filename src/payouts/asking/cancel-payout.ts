@@ -5,7 +5,7 @@ import { lockPayout, putState } from '#payouts/payout/payout.store.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 
 /**
- * Ends a payout without a signed transaction: its shares are owed again. Throws `payouts_refuses`.
+ * Ends a payout without a signed transaction, so its shares are owed again. Throws `payouts_refuses`.
  *
  * @param onCancelled stores more in the same transaction
  */

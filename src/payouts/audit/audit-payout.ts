@@ -4,30 +4,30 @@ import type { PayoutShare, PayoutTransaction } from '#payouts/payout/payout.ts';
 import type { LedgerEntry } from '#purse/ledger/ledger.ts';
 import { valueIn } from '#purse/transactions/stored-plan.ts';
 
-/** A transaction of a payout, with its hash as shown. */
+/** A transaction of a payout. Its txid has the usual display order. */
 export interface AuditedPayoutTransaction extends Pick<PayoutTransaction, 'plan' | 'height'> {
   readonly txid: string;
 }
 
-/** A payout with all its data in database and ledger, at one moment. */
+/** A payout with all its data in the database and the ledger, at one moment. */
 export interface AuditedPayout {
   readonly id: string;
-  /** Whether it joins coins of accounts: its change belongs to them. */
+  /** Whether the payout joins coins of accounts. If so, its change belongs to the accounts. */
   readonly isOfAccounts: boolean;
   readonly shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'script' | 'sats'>[];
-  /** Superseded ones too, because a block may have one. */
+  /** Includes superseded transactions, because a block may have one. */
   readonly transactions: readonly AuditedPayoutTransaction[];
-  /** Their hashes are as shown. */
+  /** Their txids have display order. */
   readonly entries: readonly LedgerEntry[];
-  /** Its coins in the wallet's table; null: the table is not complete yet. */
+  /** The payout's coins in the wallet's table. null: the table is not complete yet. */
   readonly listed: readonly ListedCoin[] | null;
-  /** Outputs of these transactions that mined transactions of ours spend. */
+  /** Outputs of these transactions that our mined transactions spend. */
   readonly spent: readonly string[];
 }
 
 /**
- * Questions for the node: change, and outputs that show whether a block has a transaction that no other data shows.
- * Pure.
+ * Outputs to look up at the node: change, and outputs that show whether a block has a transaction that no other data
+ * shows. Pure.
  */
 export function questionsOfPayout({ transactions, listed }: AuditedPayout): string[] {
   const mined = transactions.filter(({ height }) => height !== null);
@@ -35,14 +35,14 @@ export function questionsOfPayout({ transactions, listed }: AuditedPayout): stri
   const asked = new Set(coinsOf(mined).map(({ outpoint }) => outpoint));
   for (const { outpoint } of listed ?? []) asked.add(outpoint);
   for (const { txid, plan } of transactions) {
-    // a block has another transaction that spends one of its inputs
+    // skipped, because a block has another transaction that spends one of the inputs
     if (plan.inputs.some(({ outpoint }) => gone.has(outpoint))) continue;
     for (const vout of plan.outputs.keys()) asked.add(`${txid}:${vout}`);
   }
   return [...asked];
 }
 
-/** All differences of a payout, from blocks, node and ledger at one block. Pure. */
+/** All differences of a payout between blocks, node and ledger, at one block. Pure. */
 export function auditPayout(payout: AuditedPayout, unspent: Unspent): OrderDifference[] {
   const mined = payout.transactions.filter(
     ({ txid, height, plan }) =>
@@ -80,7 +80,9 @@ const paidBy = ({ plan }: AuditedPayoutTransaction): bigint =>
 const sumOf = (shares: readonly { readonly sats: bigint }[]): bigint =>
   shares.reduce((sum, { sats }) => sum + sats, 0n);
 
-/** Sats that the ledger moves from accounts to one account, by one transaction. Corrections count as negative. */
+/**
+ * Sats that one transaction moved to an account by the ledger, from all matching accounts. Corrections are negative.
+ */
 function booked(
   { entries }: AuditedPayout,
   txid: string,
@@ -96,7 +98,7 @@ function booked(
     }, 0n);
 }
 
-/** Checks that the ledger counts exactly the transactions that blocks have. */
+/** Checks that the ledger has entries for exactly the transactions that blocks have. */
 function countingFaults(
   payout: AuditedPayout,
   mined: readonly AuditedPayoutTransaction[],
@@ -113,7 +115,7 @@ function countingFaults(
   ];
 }
 
-/** Compares one mined transaction with the ledger: each share, each script, and the miner. */
+/** Compares one mined transaction with the ledger: each share, each script, and the miner's fee. */
 function sumFaults(payout: AuditedPayout, made: AuditedPayoutTransaction): OrderDifference[] {
   const { txid, plan } = made;
   if (booked(payout, txid, 'outside') + booked(payout, txid, 'fee') === 0n) return [];
@@ -153,7 +155,7 @@ function sumFaults(payout: AuditedPayout, made: AuditedPayoutTransaction): Order
   ];
 }
 
-/** Checks that each share is paid once: blocks have at most one transaction of a payout. */
+/** Checks that each share is paid only once. Blocks must have at most one transaction of a payout. */
 function onceFaults(
   { shares }: AuditedPayout,
   mined: readonly AuditedPayoutTransaction[],
@@ -171,8 +173,8 @@ function onceFaults(
 }
 
 /**
- * Checks that the table of coins has the change of transactions in blocks, as free or of accounts, and no other coin of
- * them.
+ * Checks that the table of coins has the change of mined transactions, as free or as held for accounts, and no other
+ * coin of these transactions.
  */
 function listedFaults(
   { listed, spent, isOfAccounts }: AuditedPayout,

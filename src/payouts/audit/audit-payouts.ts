@@ -6,15 +6,15 @@ import type { OrderDifference } from '#orders/audit/audited-order.ts';
 import { auditPayout, questionsOfPayout } from './audit-payout.ts';
 import { nextPayoutIds, readAuditedPayouts } from './audited-payouts.queries.ts';
 
-/** A difference with its payout. */
+/** A difference, with the payout that has it. */
 export interface PayoutDifference extends OrderDifference {
   readonly payout: string;
 }
 
 /**
- * Proves payouts against the ledger and the chain, page by page, each page at one block. A payout that differs is
- * checked again: a new block may just have changed it. Changes nothing. Throws `audit_impossible`, and the codes of
- * NodeRpc.
+ * Proves payouts against the ledger and the chain, page by page, each page at one block. A payout with a difference is
+ * checked again, because a new block may have just caused the difference. Changes nothing. Throws `audit_impossible`,
+ * and the codes of NodeRpc.
  */
 export async function auditPayouts(parts: AuditParts): Promise<PayoutDifference[]> {
   const { database, signal, rest, looks = looksUsual } = parts;

@@ -10,12 +10,12 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { spentByMined } from '#purse/transactions/spent-by-mined.queries.ts';
 import type { AuditedPayout } from './audit-payout.ts';
 
-/** Payouts of a page: with 1,000 shares each, they take some ten megabytes. */
+/** Maximum number of payouts on a page. With 1,000 shares each, they take some ten megabytes. */
 const pagePayouts = 50;
 
 /**
- * The ids of the next payouts after an id (null: from the first on); empty: there are no more. Batches of withdrawals
- * are left out: they move more than sats, so the audit of token payments proves them.
+ * The ids of the next payouts after an id. `after` null: from the first payout. Empty: no more payouts. Batches of
+ * withdrawals are omitted, because they also move runes; the audit of token payments proves them.
  */
 export async function nextPayoutIds(client: pg.ClientBase, after: string | null): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -33,7 +33,10 @@ async function kindsOf(client: pg.ClientBase, ids: readonly string[]): Promise<M
   return new Map(rows.map(({ id, kind }) => [id, kind]));
 }
 
-/** Payouts with all data that is compared: some statements each, because there are only a few a day. */
+/**
+ * Reads payouts with all data that is compared. Runs some statements for each payout, because there are only a few
+ * payouts per day.
+ */
 export async function readAuditedPayouts(
   client: pg.ClientBase,
   ids: readonly string[],

@@ -20,16 +20,20 @@ import type { PayoutParts } from './payout-parts.ts';
 import { type SettledPayout, settlePayout } from './settle-payout.ts';
 
 export interface FollowedPayoutParts extends PayoutParts {
-  /** Time before a payout pays a higher fee (ORDER_BUMP_AFTER_MINUTES). */
+  /** How long a payout waits before it pays a higher fee, in ms (ORDER_BUMP_AFTER_MINUTES). */
   readonly bumpAfterMs: number;
 }
 
-/** Brings payouts to their state in blocks and at the node, beside orders and on their connection. */
+/**
+ * Updates the state of payouts by blocks and by the node. It runs together with the processing of orders, on the same
+ * connection.
+ */
 export class PayoutRounds {
   readonly #parts: FollowedPayoutParts;
   readonly #repeats = new Repeats();
   /**
-   * States in which payouts were settled since the last block or minute. A payout that a look changes is settled again.
+   * States in which payouts were settled since the last block or minute. A payout that a round changes is settled
+   * again.
    */
   readonly #seen = new Map<string, PayoutState>();
 
@@ -38,11 +42,11 @@ export class PayoutRounds {
   }
 
   /**
-   * One look at all open payouts. Throws if the database or the node does not answer. Any other fault of one payout is
-   * logged, and does not stop the others.
+   * Runs one round over all open payouts. Throws if the database or the node does not answer. Any other fault of one
+   * payout is logged, and does not stop the others.
    *
-   * @param standing null: the node does not answer @param isAll sends again, or raises the fee of, everything that is
-   * not in a block
+   * @param standing null: the node does not answer
+   * @param isAll also rebroadcasts each transaction that is not in a block, or raises its fee
    */
   async look(standing: NodeStanding | null, isAll: boolean): Promise<void> {
     const { client, withdrawals, log } = this.#parts;
@@ -75,7 +79,7 @@ export class PayoutRounds {
     let settled = await withTransaction(client, (tx) => this.#settle(tx, id));
     if (settled === null || standing === null || settled.payout.state === 'mined') return;
     if (settled.payout.state === 'asked') {
-      // reasons change with blocks, fees and requests, not with each look
+      // a stuck payout is tried only in full rounds, because reasons change with blocks, fees and requests
       if (settled.payout.stuck !== null && !isAll) return;
       if (!(await makePayout(this.#parts, settled, standing, null))) return;
       settled = await withTransaction(client, (tx) => this.#settle(tx, id));
@@ -109,15 +113,15 @@ export class PayoutRounds {
       await this.#replace(settled, newest, standing);
   }
 
-  /** Sends the transaction if the mempool does not have it. False: its inputs are gone. */
+  /** Sends the transaction if the mempool does not have it. Returns false if its inputs are gone. */
   async #sendAgain(settled: SettledPayout, newest: PayoutTransaction): Promise<boolean> {
-    // its inputs may be gone
+    // checked first, because the inputs may be gone
     if (newest.sentAt !== null && !(await this.#isThere(settled, newest))) return false;
     const refusal = await this.#broadcast(settled, newest);
     return refusal?.kind !== 'missing' || (await this.#isThere(settled, newest));
   }
 
-  /** Sends a transaction, and notes the outcome. Null: the node did not refuse it. */
+  /** Sends a transaction, and stores the outcome. Returns null if the node did not refuse it. */
   async #broadcast(settled: SettledPayout, made: PayoutTransaction): Promise<Refusal | null> {
     const { client, node } = this.#parts;
     const { refusal } = await broadcast(node, await readSigned(client, made.txid));
@@ -126,7 +130,7 @@ export class PayoutRounds {
     return refusal;
   }
 
-  /** Raises the fee of a transaction that waits for long. */
+  /** Raises the fee of a transaction that has waited for a long time. */
   async #replace(settled: SettledPayout, newest: PayoutTransaction, standing: NodeStanding): Promise<void> {
     if (!(await makePayout(this.#parts, settled, standing, newest))) return;
     const again = await withTransaction(this.#parts.client, (tx) => this.#settle(tx, settled.payout.id));
@@ -155,9 +159,9 @@ export class PayoutRounds {
   }
 
   /**
-   * Whether all inputs of its transaction are unspent in blocks. After an input is missing for more blocks than any
-   * reorganisation has, the transaction is given up and planned again. Before that, the payments may not have seen its
-   * own block, and a payment that comes back would be paid twice.
+   * Whether all inputs of the payout's transaction are unspent in blocks. If an input is missing for more blocks than
+   * any reorganisation has, the transaction is given up and planned again. Not before that, because payments may not
+   * have processed the block of this transaction yet, and a transaction that comes back would pay twice.
    */
   async #isThere({ payout }: SettledPayout, { plan }: PayoutTransaction): Promise<boolean> {
     const { client, node, confirmations, log } = this.#parts;
@@ -192,16 +196,19 @@ export class PayoutRounds {
 }
 
 /**
- * Whether only a block, or a minute, changes a payout: the node has its transaction. With a block every ten minutes
- * hundreds wait like this, and settling each costs some 30 ms.
+ * Whether only a block, or a full round each minute, can change a payout, because the node already has its transaction.
+ * With a block every ten minutes, hundreds of payouts wait like this, and settling each costs some 30 ms.
  */
 const waitsForBlock = ({ state, stuck }: Payout): boolean =>
   (state === 'sent' || state === 'mined') && stuck === null;
 
-/** A rate that an account asked for stays: the service would have to pay the difference. */
+/**
+ * Whether a payout may pay a higher fee. A rate that an account requested is kept, because the service would have to
+ * pay the difference.
+ */
 const mayPayMore = ({ payout: { kind, feeRate } }: SettledPayout): boolean =>
   kind !== 'withdrawal' || feeRate === null;
 
-/** The newest transaction that may be mined; undefined: there is no such transaction. */
+/** The newest transaction that may be mined. undefined: no transaction may be mined. */
 const newestOf = ({ transactions }: SettledPayout): PayoutTransaction | undefined =>
   transactions.find(({ isSuperseded }) => !isSuperseded);

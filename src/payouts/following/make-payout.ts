@@ -44,7 +44,7 @@ import type { MadeBatch, PayoutParts } from './payout-parts.ts';
 import { keepPayoutCoin, type SettledPayout } from './settle-payout.ts';
 import { wholeOutput } from './whole-output.ts';
 
-/** The remaining coins would not cover the debt to partners or accounts: nothing is stored. */
+/** The remaining coins would not cover the debt to partners or accounts, so nothing is stored. */
 export class NotCovered extends Error {
   readonly missing: bigint;
   constructor(missing: bigint) {
@@ -54,10 +54,10 @@ export class NotCovered extends Error {
 }
 
 /**
- * Plans, signs and stores the transaction of a payout, or one that replaces an unconfirmed one. Notes the reason if it
- * cannot be made. True: it is stored.
+ * Plans, signs and stores the transaction of a payout, or a replacement of an unconfirmed transaction. Stores the
+ * reason if this is not possible. Returns true if a transaction was stored.
  *
- * @param replaced null: no transaction of it may be mined
+ * @param replaced null: no transaction of the payout may be mined
  */
 export async function makePayout(
   parts: PayoutParts,
@@ -72,12 +72,12 @@ export async function makePayout(
     : tryToMake(parts, settled, standing, replaced);
   const reason = await making.catch((error: unknown) => {
     if (error instanceof NotCovered) return fundReason(error.missing);
-    // another plan has one of its coins: the next look finds others
+    // another plan has taken one of the coins, so the next round finds other coins
     if (error instanceof OutputTaken)
       return 'Another transaction took one of its coins: it is planned again.';
     throw error;
   });
-  // a payout that is already sent stays so
+  // the reason is not stored for a payout that is already sent, because its transaction stays valid
   if (replaced === null || reason === null) await noteStuck(client, payout.id, reason);
   if (reason !== null && reason !== payout.stuck) log.warn({ payout: payout.id, reason }, 'a payout waits');
   return reason === null;
@@ -131,7 +131,7 @@ async function tryToMake(
   return waits ?? store(parts, storing, planned);
 }
 
-/** Why one of these must not be paid; null: all may be. */
+/** The reason why one of these recipients must not be paid. null: all may be paid. */
 async function refusalOf(client: pg.ClientBase, recipients: readonly Recipient[]): Promise<string | null> {
   const [refused] = await checkDestinations(
     recipients.map(({ script, sats }) => ({ script, amount: sats })),
@@ -144,7 +144,7 @@ async function refusalOf(client: pg.ClientBase, recipients: readonly Recipient[]
 
 interface StoringPayout extends Pick<SettledPayout, 'payout' | 'shares'> {
   readonly replaced: PayoutTransaction | null;
-  /** Index of the key that gets the change. */
+  /** Index of the key that receives the change. */
   readonly ownIndex: number;
   readonly script: Uint8Array;
 }
@@ -162,7 +162,7 @@ async function store(
   failpoint('payout-signed');
   await withTransaction(client, async (tx) => {
     const locked = await lockPayout(tx, payout.id);
-    // it was cancelled meanwhile
+    // the payout was cancelled meanwhile
     if (locked === null || locked.state !== payout.state) return;
     await watchScripts(tx, `payout ${payout.id}`, [{ script, sinceHeight: nextBlock }]);
     await insertTransaction(tx, {
@@ -198,8 +198,8 @@ async function store(
 }
 
 /**
- * Leases the key of its change once, no matter how often it is planned: a restore stops searching after a gap of unused
- * keys.
+ * Leases the key of the payout's change only once, even if the payout is planned several times. Otherwise unused keys
+ * would form gaps, and a restore stops searching after a gap.
  */
 export async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<number> {
   const { first } = await leaseIndices(client, 'own', { least: 1, most: 1 });
@@ -208,8 +208,9 @@ export async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<
 }
 
 /**
- * Why a plan waits that shares no coin with a transaction that was given up: both could be mined, and pay twice. It
- * waits until no reorganisation can bring back the coins of that transaction. Null: no need to wait.
+ * The reason why a new plan must wait. If it shares no coin with a transaction that was given up, both could be mined
+ * and pay twice. So the plan waits until no reorganisation can restore the coins of the old transaction. null: no need
+ * to wait.
  */
 export async function waitsForGivenUp(
   { client, confirmations }: Pick<PayoutParts, 'client' | 'confirmations'>,
@@ -228,7 +229,7 @@ export async function waitsForGivenUp(
     : null;
 }
 
-/** Plans with coins that are unspent by the node: another wallet may have the seed. */
+/** Plans with coins that the node knows as unspent, because another wallet may have the same seed. */
 async function planThere(
   { node }: PayoutParts,
   coins: readonly PayoutCoin[],
@@ -251,7 +252,7 @@ async function planThere(
   }
 }
 
-/** The requested rate, else the node's. A replacement pays at least the node's. */
+/** The requested fee rate, or else the node's. A replacement pays at least the node's rate. */
 function feeRateOf(
   { feeRate }: Pick<Payout, 'feeRate'>,
   standing: NodeStanding,
@@ -266,8 +267,8 @@ const has = (coins: readonly PayoutCoin[], coin: PayoutCoin): boolean =>
   coins.some((other) => outpointOf(other) === outpointOf(coin));
 
 /**
- * Free coins that its given up transactions spend. The next transaction spends them too, so only one of these is ever
- * mined.
+ * Free coins that were inputs of the payout's given-up transactions. The next transaction spends the same coins, so
+ * only one of the transactions can ever be mined.
  */
 const stillThere = (
   transactions: readonly PayoutTransaction[],
@@ -277,7 +278,7 @@ const stillThere = (
   return coins.filter((coin) => before.has(outpointOf(coin)));
 };
 
-/** Coins of the service that a transaction spends, without the output that it sends as a whole. */
+/** Coins of the service that a transaction spends. Does not include the output that the payout sends as a whole. */
 const coinsOf = ({ plan }: PayoutTransaction, { spends }: Pick<Payout, 'spends'>): PayoutCoin[] =>
   plan.inputs
     .filter(({ outpoint }) => spends === null || outpoint !== outpointOf(spends))

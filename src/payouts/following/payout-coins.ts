@@ -4,15 +4,16 @@ import type { PayoutCoin } from '#payouts/planning/plan-payout.ts';
 import { readFreeCoins } from '#purse/coins/coins.store.ts';
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 
-/** The largest coins: twice as many as fit into one transaction. */
+/** Maximum number of coins to read, the largest first: twice as many as fit into one transaction. */
 const readMost = 2000;
 
 /**
- * Free coins of the service that are proven to hold only sats. Coins deep enough that no reorganisation takes them come
- * first, the largest of them first. Coins that hold something else are set aside. The caller asks the node whether
- * another wallet with the seed has spent one. Null: coins of an earlier version are not all listed yet.
+ * Free coins of the service that are proven to hold only sats. Coins that are too deep for any reorganisation come
+ * first; within each group, the largest come first. Coins that hold something else are set aside. The caller asks the
+ * node whether another wallet with the seed has spent a coin. Returns null if coins of an earlier version are not all
+ * listed yet.
  *
- * @param deep height at or below which a coin is deep
+ * @param deep maximum height of a deep coin's block
  */
 export async function payoutCoins(
   client: pg.Pool | pg.ClientBase,

@@ -12,30 +12,31 @@ export interface PayoutParts {
   readonly node: NodeRpc;
   readonly signer: OrderSigner;
   readonly proveFree: ProveFree;
-  /** PAYOUT_CONFIRMATIONS */
+  /** The setting PAYOUT_CONFIRMATIONS. */
   readonly confirmations: number;
-  /** Null: there are no accounts of shops. */
+  /** null: the service has no accounts of shops. */
   readonly withdrawals: WithdrawalBatches | null;
   readonly log: Logger;
 }
 
 /**
- * Batches of coins of accounts: another room knows their payments. The payouts' engine signs nothing of them: it asks
- * for their transactions, sends stored ones, and follows them to blocks.
+ * Batches of coins of accounts. The payouts module does not know payments of accounts, so it requests transactions of
+ * batches from this interface. It then sends the stored transactions, and follows them until blocks have them.
  */
 export interface WithdrawalBatches {
   /** Puts waiting withdrawals into batches. A second call has no effect. */
   form(client: pg.ClientBase): Promise<void>;
-  /** Asks for a batch that joins small coins of accounts, if one is due. A second call has no effect. */
+  /** Requests a batch that joins small coins of accounts, if one is due. A second call has no effect. */
   consolidate(parts: PayoutParts, standing: NodeStanding): Promise<void>;
   /**
-   * Plans, signs and stores the transaction of a batch, or one that replaces an unconfirmed one. Returns the reason why
-   * it cannot be made; null: it is stored, or the batch has ended. Throws `OutputTaken`.
+   * Plans, signs and stores the transaction of a batch, or a replacement of an unconfirmed transaction. Returns the
+   * reason if this is not possible. Returns null if a transaction was stored, or if the batch has ended. Throws
+   * `OutputTaken`.
    */
   make(parts: PayoutParts, making: MadeBatch): Promise<string | null>;
-  /** Posts the entries of transactions that blocks have, and takes back the entries of the others. */
+  /** Posts the ledger entries of transactions that blocks have, and reverses the entries of the others. */
   post(tx: pg.ClientBase, id: string, transactions: readonly PayoutTransaction[]): Promise<void>;
-  /** Sets its withdrawals to the state of the batch, and notifies their accounts. */
+  /** Updates the batch's withdrawals to the state of the batch, and notifies their accounts. */
   settle(
     tx: pg.ClientBase,
     payout: Pick<Payout, 'id' | 'stuck'> & { readonly state: PayoutState },
@@ -43,12 +44,12 @@ export interface WithdrawalBatches {
   ): Promise<void>;
 }
 
-/** A batch whose transaction is to be made. */
+/** A batch whose transaction must be made. */
 export interface MadeBatch {
   readonly payout: Payout;
-  /** The newest first, superseded ones too. */
+  /** The newest first, including superseded ones. */
   readonly transactions: readonly PayoutTransaction[];
   readonly standing: NodeStanding;
-  /** The transaction that it replaces; null: no transaction of it may be mined. */
+  /** The transaction to replace. null: no transaction of the batch may be mined. */
   readonly replaced: PayoutTransaction | null;
 }

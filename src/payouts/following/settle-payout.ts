@@ -26,17 +26,17 @@ import {
 import { takeUp } from '#purse/transactions/supersede.store.ts';
 import type { WithdrawalBatches } from './payout-parts.ts';
 
-/** A payout by its state in blocks and stored transactions. */
+/** A payout, updated by blocks and stored transactions. */
 export interface SettledPayout {
   readonly payout: Payout;
   readonly shares: readonly PayoutShare[];
-  /** The newest first. */
+  /** Transactions, the newest first. */
   readonly transactions: readonly PayoutTransaction[];
 }
 
 /**
- * Brings a payout to its state in blocks: its ledger, its coin, its state. A second call has no effect. Null: it has
- * ended, or the ledger waits for entries of orders, which blocks bring as well.
+ * Updates a payout by blocks: its ledger entries, its coin and its state. A second call has no effect. Returns null if
+ * the payout has ended, or if the ledger waits for entries of orders, which later blocks cause.
  */
 export async function settlePayout(
   tx: pg.ClientBase,
@@ -71,7 +71,7 @@ export async function settlePayout(
   return { payout: { ...payout, state }, shares, transactions };
 }
 
-/** Posts the entries of a payout by its kind. False: the ledger waits. */
+/** Posts the entries of a payout by its kind. Returns false if the ledger has to wait. */
 async function post(
   tx: pg.ClientBase,
   { id, kind }: Payout,
@@ -85,7 +85,8 @@ async function post(
 }
 
 /**
- * Takes up a transaction that a block has, even if it was given up. Gives up those that can never be mined beside it.
+ * Reactivates a transaction that a block has, even if it was given up. Gives up the transactions that can no longer be
+ * mined because of it.
  */
 async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[]): Promise<void> {
   const mined = all.filter(({ height }) => height !== null);
@@ -98,7 +99,10 @@ async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[
   );
 }
 
-/** False: an account would have paid more than it got. A later block brings the entries of the orders that paid it. */
+/**
+ * Posts entries. Returns false if an account would have paid more than it got. A later block then causes the entries of
+ * the orders that paid the account.
+ */
 async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly LedgerEntry[]): Promise<boolean> {
   const subject = { kind: 'payout', id } as const;
   const missing = correctionsTo(wanted, await readEntries(tx, subject));
@@ -124,8 +128,8 @@ async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly Ledger
 const isOurs = (account: LedgerAccount): boolean => account === 'service' || account === 'operator';
 
 /**
- * Keeps the change of the transaction in a block, else of the newest: at most one of them is mined. Outputs of batches
- * are held for accounts.
+ * Stores the change of the mined transaction. If no transaction is mined, stores the change of the newest, because at
+ * most one of them is mined. Change of batches is held for accounts.
  */
 export async function keepPayoutCoin(
   tx: pg.ClientBase,

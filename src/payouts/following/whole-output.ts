@@ -5,7 +5,10 @@ import type { Payout } from '#payouts/payout/payout.ts';
 import type { WholeOutput } from '#payouts/planning/plan-payout.ts';
 import { readAsideCoin } from '#purse/coins/coins.store.ts';
 
-/** The output that a payout sends as a whole; null: it sends no such output. `gone`: no block has it unspent. */
+/**
+ * The output that a payout sends as a whole. null: the payout sends no such output. `gone`: the output is not an
+ * unspent output of a block.
+ */
 export async function wholeOutput(
   { client, node }: { readonly client: pg.ClientBase; readonly node: NodeRpc },
   { spends }: Pick<Payout, 'spends'>,

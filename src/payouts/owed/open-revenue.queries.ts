@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { RevenueFacts } from '#payouts/planning/revenue.ts';
 
 /**
- * Revenue in payouts that no block has, by account, and the part of it without a transaction that spends coins for it.
+ * Revenue in payouts that no block has, by account. `unsigned` is the part of payouts that have no transaction yet.
  */
 export async function openRevenue(
   client: pg.Pool | pg.ClientBase,

@@ -8,18 +8,18 @@ import { type PartnerAccount, satsAsset } from '#purse/ledger/ledger.ts';
 
 export interface WantedBalances {
   readonly accounts: readonly PartnerAccount[];
-  /** The code of one referral, or the address of one creator; null: all. */
+  /** The code of one referral, or the address of one creator. null: all partners. */
   readonly owner: string | null;
-  /** PAYOUT_CONFIRMATIONS */
+  /** The setting PAYOUT_CONFIRMATIONS. */
   readonly confirmations: number;
-  /** Network of addresses of creators; null: there is no wallet yet, so none of their scripts is known. */
+  /** Network of the creators' addresses. null: there is no wallet yet, so none of their scripts is known. */
   readonly network: NetworkParameters | null;
 }
 
 /**
- * Reads the earnings and payments of each partner, by one statement: a payout that is mined meanwhile is either open or
- * paid. A delivery is as deep as its last reveal. Only partners with entries in the ledger, those with the most first.
- * Two look-ups an order.
+ * Reads the earnings and payments of each partner. Uses one statement, so a payout that is mined meanwhile is either
+ * open or paid. A delivery is as deep as its last reveal. Returns only partners with entries in the ledger, the highest
+ * amount first. Costs two lookups per order.
  */
 export async function readPartnerBalances(
   client: pg.Pool | pg.ClientBase,
@@ -78,7 +78,7 @@ export async function readPartnerBalances(
   }));
 }
 
-/** The script that an address of a creator names; null: it is not an address of the network. */
+/** The script of a creator's address. null: not an address of the network. */
 function scriptOf(address: string, network: NetworkParameters | null): Uint8Array | null {
   const parsed = network === null ? null : parseAddress(address, network);
   return parsed?.kind === 'script' ? parsed.script : null;

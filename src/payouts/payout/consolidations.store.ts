@@ -21,8 +21,8 @@ export async function isConsolidating(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Sats that consolidations of the last 24 hours cost at most, by stored transactions. Of transactions that replace each
- * other, only the largest fee counts.
+ * Maximum cost in sats of the consolidations of the last 24 hours, by stored transactions. Of transactions that replace
+ * each other, only the largest fee is added.
  */
 export async function consolidationFees(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

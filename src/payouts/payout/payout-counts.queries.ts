@@ -1,18 +1,18 @@
 import type pg from 'pg';
 import type { PayoutState } from './payout.ts';
 
-/** States of payouts that someone waits for: no block has a transaction of theirs. */
+/** States of payouts that someone waits for, because no block has a transaction of the payout. */
 export const waitingStates = ['asked', 'signed', 'sent'] as const satisfies readonly PayoutState[];
 
 export interface PayoutCounts {
   readonly waiting: ReadonlyMap<(typeof waitingStates)[number], number>;
-  /** Age of the oldest of them; null: there is no such payout. */
+  /** Age of the oldest waiting payout. null: no payout waits. */
   readonly oldestSeconds: number | null;
-  /** Payouts among them that cannot proceed: `satscribe payouts list` says why. */
+  /** Number of waiting payouts that cannot proceed. `satscribe payouts list` shows why. */
   readonly stuck: number;
 }
 
-/** Counts open payouts by an index; there are only a few. */
+/** Counts open payouts by an index. There are only a few. */
 export async function countPayouts(pool: pg.Pool): Promise<PayoutCounts> {
   const { rows } = await pool.query<{ state: string; payouts: number; stuck: number; oldest: number }>(
     `SELECT state, count(*)::int AS payouts, count(stuck)::int AS stuck,

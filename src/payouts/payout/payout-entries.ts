@@ -2,9 +2,9 @@ import { type LedgerEntry, satsAsset } from '#purse/ledger/ledger.ts';
 import type { PayoutShare, PayoutTransaction } from './payout.ts';
 
 /**
- * The entries of the ledger for a payout. For each of its transactions that a block has, its shares go outside, and the
- * operator pays the miner. Sats that were never in the ledger have no entry. If two are mined, both count: a partner
- * who got a share twice is in debt. Pure.
+ * The ledger entries of a payout. For each of its transactions that a block has, its shares go outside, and the
+ * operator pays the miner. Sats that were never in the ledger have no entry. If two transactions are mined, both are
+ * entered, so a partner who got a share twice is in debt. Pure.
  */
 export const payoutEntries = (
   shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'sats'>[],

@@ -6,7 +6,7 @@ import { familyOf } from '#purse/transactions/spends.store.ts';
 import { virtualBytesOf } from '#purse/transactions/stored-plan.ts';
 import type { PayoutTransaction, StoredPayoutPlan } from './payout.ts';
 
-/** All transactions of a payout, the newest first, superseded ones too: a block may still have one. */
+/** All transactions of a payout, the newest first. Includes superseded ones, because a block may still have one. */
 export async function readPayoutTransactions(
   client: pg.ClientBase,
   payoutId: string,
@@ -40,7 +40,7 @@ export async function readPayoutTransactions(
   }));
 }
 
-/** Whether a transaction of a payout is noted as being as deep as payments remember blocks. */
+/** Whether a transaction of a payout is stored as deep. Deep means older than the blocks that payments remember. */
 export async function isPayoutDeep(tx: pg.ClientBase, payoutId: string): Promise<boolean> {
   await noteDeepBlocks(tx, { kind: 'payout', id: payoutId });
   const { rowCount } = await tx.query(

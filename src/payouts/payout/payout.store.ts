@@ -33,7 +33,7 @@ export async function insertPayout(
   return id;
 }
 
-/** A payout that waits for a plan, without a signed transaction. */
+/** A batch that waits for a plan, without a signed transaction. */
 export type EmptyPayout = Pick<Payout, 'id' | 'feeRate'>;
 
 /** Batches of withdrawals without a signed transaction, the oldest first. */
@@ -50,7 +50,7 @@ export async function unsignedBatches(tx: pg.ClientBase): Promise<EmptyPayout[]>
   }));
 }
 
-/** Stores a batch of withdrawals, which has no shares. Returns its id. */
+/** Stores a batch of withdrawals. It has no shares. Returns its id. */
 export async function insertBatch(tx: pg.ClientBase, feeRate: bigint | null): Promise<string> {
   const { rows } = await tx.query<{ id: string }>(
     `INSERT INTO service.payouts (kind, fee_rate) VALUES ('withdrawal', $1) RETURNING id`,
@@ -90,7 +90,7 @@ const payoutOf = ({
   missingSince,
 });
 
-/** Payouts that blocks, coins and the node may still change, the oldest first. */
+/** Payouts that blocks, coins or the node may still change, the oldest first. */
 export async function openPayouts(client: pg.ClientBase): Promise<Payout[]> {
   const { rows } = await client.query<Row>(
     `SELECT ${columns} FROM service.payouts WHERE state NOT IN ('settled', 'cancelled') ORDER BY asked_at, id`,
@@ -98,7 +98,7 @@ export async function openPayouts(client: pg.ClientBase): Promise<Payout[]> {
   return rows.map(payoutOf);
 }
 
-/** Locks the payout: nothing else changes it until the transaction ends. Null: there is no payout with this id. */
+/** Locks a payout, so nothing else can change it until the transaction ends. Returns null if no payout has this id. */
 export async function lockPayout(tx: pg.ClientBase, id: string): Promise<Payout | null> {
   const { rows } = await tx.query<Row>(`SELECT ${columns} FROM service.payouts WHERE id = $1 FOR UPDATE`, [
     id,
@@ -121,7 +121,7 @@ export async function readShares(client: pg.Pool | pg.ClientBase, id: string): P
   return rows.map(({ sats, ...row }) => ({ ...row, sats: BigInt(sats) }));
 }
 
-/** Stores a new state of a payout, and its time. */
+/** Stores a new state of a payout, and the time of the change. */
 export async function putState(tx: pg.ClientBase, id: string, state: PayoutState): Promise<void> {
   await tx.query(
     `UPDATE service.payouts
@@ -135,7 +135,7 @@ export async function putState(tx: pg.ClientBase, id: string, state: PayoutState
   );
 }
 
-/** Notes why a payout cannot proceed; null: it can. */
+/** Stores why a payout cannot proceed. `stuck` null: it can proceed. */
 export async function noteStuck(client: pg.ClientBase, id: string, stuck: string | null): Promise<void> {
   await client.query('UPDATE service.payouts SET stuck = $2 WHERE id = $1 AND stuck IS DISTINCT FROM $2', [
     id,
@@ -143,7 +143,7 @@ export async function noteStuck(client: pg.ClientBase, id: string, stuck: string
   ]);
 }
 
-/** Notes the tip since which one of its inputs is missing; null: none is missing. */
+/** Stores the height of the tip at which an input was first missing. `since` null: no input is missing. */
 export async function noteMissing(client: pg.ClientBase, id: string, since: number | null): Promise<void> {
   await client.query(
     'UPDATE service.payouts SET missing_since = $2 WHERE id = $1 AND missing_since IS DISTINCT FROM $2',
@@ -151,7 +151,7 @@ export async function noteMissing(client: pg.ClientBase, id: string, since: numb
   );
 }
 
-/** Stores the key of its change, which never changes. */
+/** Stores the key index of the payout's change. It is never changed afterwards. */
 export async function putOwnIndex(tx: pg.ClientBase, id: string, ownIndex: number): Promise<void> {
   await tx.query('UPDATE service.payouts SET own_index = $2 WHERE id = $1 AND own_index IS NULL', [
     id,
@@ -159,7 +159,7 @@ export async function putOwnIndex(tx: pg.ClientBase, id: string, ownIndex: numbe
   ]);
 }
 
-/** Sats of shares of partners in transactions that no block has: their coins are taken already. */
+/** Sats of partners' shares in transactions that no block has. The coins for these are already taken. */
 export async function sharesUnderWay(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(s.sats), 0)::text AS sats FROM service.payouts AS p JOIN service.payout_shares AS s ON s.payout = p.id
@@ -168,7 +168,7 @@ export async function sharesUnderWay(client: pg.Pool | pg.ClientBase): Promise<b
   return BigInt(rows[0]?.sats ?? 0);
 }
 
-/** A payout, for people. */
+/** A payout in the form that people see. */
 export interface ListedPayout {
   readonly id: string;
   readonly kind: PayoutKind;
@@ -176,14 +176,16 @@ export interface ListedPayout {
   readonly askedAt: Date;
   readonly sentAt: Date | null;
   readonly minedAt: Date | null;
-  /** The transaction that is mined or may be mined, as shown; null: no transaction is signed. */
+  /** The transaction that is mined or may be mined, in display order. null: no transaction is signed. */
   readonly txid: string | null;
   readonly sats: number;
-  /** Sats; null: no transaction is signed. */
+  /** Fee in sats. null: no transaction is signed. */
   readonly fee: number | null;
   readonly stuck: string | null;
   readonly shares: readonly {
-    /** The code of a referral; null: a creator is named by its address, and revenue belongs to the operator. */
+    /**
+     * The code of a referral. null: the share belongs to a creator, who is named by the address, or to the operator.
+     */
     readonly code: string | null;
     readonly address: string;
     readonly sats: number;

@@ -4,35 +4,36 @@ import type { PartnerAccount } from '#purse/ledger/ledger.ts';
 import type { StoredHoldings } from '#purse/transactions/stored-holdings.ts';
 
 /**
- * `referral`, `creator`: shares of partners, each from the account of that name. `revenue`: sats that the operator
- * takes out. `return`: an output that token payments set aside, as a whole. `withdrawal`: a batch of withdrawals of
- * accounts. `consolidation`: it joins small coins of accounts. The last two have no shares: src/withdrawals plans them.
+ * Kinds of payouts. `referral`, `creator`: shares of partners, each from the account of that name. `revenue`: sats that
+ * the operator takes out. `return`: an output that token payments set aside, as a whole. `withdrawal`: a batch of
+ * withdrawals of accounts. `consolidation`: joins small coins of accounts. The last two have no shares, because
+ * src/withdrawals plans them.
  */
 export type PayoutKind = PartnerAccount | 'revenue' | 'return' | BatchKind;
 type BatchKind = 'withdrawal' | 'consolidation';
 
-/** Whether a payout spends coins of accounts. Its change then belongs to them. */
+/** Whether a payout spends coins of accounts. If so, its change belongs to the accounts. */
 export const isBatch = (kind: PayoutKind): kind is BatchKind =>
   kind === 'withdrawal' || kind === 'consolidation';
 
 /**
- * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block has
- * it, and so has the ledger. `settled`: that block is so deep that nothing changes it any more. `cancelled`: no
- * transaction was signed.
+ * States of payouts. `asked`: the shares are stored. `signed`: a transaction is stored. `sent`: a node has accepted the
+ * transaction. `mined`: a block and the ledger have it. `settled`: that block is so deep that nothing changes it any
+ * more. `cancelled`: no transaction was signed.
  */
 export const payoutStates = ['asked', 'signed', 'sent', 'mined', 'settled', 'cancelled'] as const;
 export type PayoutState = (typeof payoutStates)[number];
 
 /**
- * An account that pays. Each code has its own `referral` account, each address its own `creator` account. `outside`: no
- * account pays, because the sats were never in the ledger.
+ * The account that pays. Each code has a separate `referral` account, and each address a separate `creator` account.
+ * `outside`: no account pays, because the sats were never in the ledger.
  */
 export type PayoutAccount = PartnerAccount | 'service' | 'operator' | 'outside';
 
 /** Sats of one account that a payout pays to an address. */
 export interface PayoutShare {
   readonly account: PayoutAccount;
-  /** The code of a referral, or the address of a creator; null: the account belongs to the service as a whole. */
+  /** The code of a referral, or the address of a creator. null: the account belongs to the service as a whole. */
   readonly owner: string | null;
   readonly script: Uint8Array;
   readonly address: string;
@@ -43,30 +44,30 @@ export interface Payout {
   readonly id: string;
   readonly kind: PayoutKind;
   readonly state: PayoutState;
-  /** Key of its change, in branch 1; null: nothing is planned yet. */
+  /** Index of the change's key, in branch 1. null: nothing is planned yet. */
   readonly ownIndex: number | null;
   readonly stuck: string | null;
-  /** The output that it sends as a whole; null: it spends only free coins. */
+  /** The output that the payout sends as a whole. null: it spends only free coins. */
   readonly spends: { readonly txid: Txid; readonly vout: number } | null;
-  /** Requested sats for 1,000 virtual bytes; null: the node's rate. */
+  /** Requested fee rate in sats per 1,000 virtual bytes. null: the node's rate. */
   readonly feeRate: bigint | null;
-  /** Tip since which an output that its transaction spends is missing; null: none is missing. */
+  /** Height of the tip at which an input of the transaction was first missing. null: no input is missing. */
   readonly missingSince: number | null;
 }
 
 /** Facts about a payout, by blocks and stored transactions. */
 export interface PayoutFacts {
-  /** A transaction of it is mined or may be mined. */
+  /** Whether a transaction of the payout is mined or may be mined. */
   readonly isSigned: boolean;
   readonly isSent: boolean;
-  /** A block has one of its transactions, and the ledger has its payments. */
+  /** Whether a block has one of its transactions, and the ledger has its payments. */
   readonly isMined: boolean;
   readonly isDeep: boolean;
 }
 
 /**
  * The states that may follow each state. A payout returns to an earlier state after a reorganisation, or if its
- * transaction can never be mined: then another transaction is made.
+ * transaction can never be mined, so another transaction must be made.
  */
 const next: Readonly<Record<PayoutState, readonly PayoutState[]>> = {
   asked: ['signed', 'sent', 'mined', 'settled', 'cancelled'],
@@ -81,7 +82,7 @@ const next: Readonly<Record<PayoutState, readonly PayoutState[]>> = {
 export const mayFollow = (from: PayoutState, to: PayoutState): boolean =>
   from === to || next[from].includes(to);
 
-/** The state by these facts. A state that has ended stays. Pure. */
+/** Computes the state from these facts. An ended state never changes. Pure. */
 export function stateOf(state: PayoutState, { isSigned, isSent, isMined, isDeep }: PayoutFacts): PayoutState {
   if (state === 'settled' || state === 'cancelled') return state;
   if (isMined) return isDeep ? 'settled' : 'mined';
@@ -99,7 +100,7 @@ export interface Recipient {
   readonly sats: bigint;
 }
 
-/** Shares by their address: one output each, in the order of their scripts. Pure. */
+/** Groups shares by their script. Each script gets one output; outputs are sorted by script. Pure. */
 export function recipientsOf(shares: readonly Pick<PayoutShare, 'script' | 'sats'>[]): Recipient[] {
   const byScript = Map.groupBy(shares, ({ script }) => Buffer.from(script).toString('hex'));
   return [...byScript]
@@ -107,10 +108,10 @@ export function recipientsOf(shares: readonly Pick<PayoutShare, 'script' | 'sats
     .map(([script, of]) => ({ script: Buffer.from(script, 'hex'), sats: satsOf(of) }));
 }
 
-/** A transaction of a payout, as it is stored. */
+/** A stored transaction of a payout. */
 export interface PayoutTransaction {
   readonly txid: Txid;
-  /** The same for all transactions that replace each other. */
+  /** Txid that is the same for all transactions that replace each other. */
   readonly family: Txid;
   readonly plan: StoredPayoutPlan;
   readonly fee: bigint;
@@ -119,19 +120,19 @@ export interface PayoutTransaction {
   readonly sentAt: Date | null;
   readonly refusal: string | null;
   readonly isSuperseded: boolean;
-  /** Its block; null: no block is known to have it. */
+  /** Height of its block. null: no block is known to have it. */
   readonly height: number | null;
 }
 
-/** Its plan, with the data of its inputs that a replacement needs. */
+/** A stored plan of a payout, with the data of the inputs that a replacement needs. */
 export interface StoredPayoutPlan {
   readonly inputs: readonly {
     readonly outpoint: string;
     readonly value: number;
-    /** In hex. */
+    /** Script in hex. */
     readonly script: string;
     readonly keyIndex: number;
-    /** The branch of its key; absent: 1, the service's own. */
+    /** The branch of the input's key. Absent: branch 1, the service's own. */
     readonly branch?: WalletKey['branch'];
   }[];
   readonly outputs: readonly {
@@ -139,7 +140,7 @@ export interface StoredPayoutPlan {
     readonly value: number;
     readonly script: string;
     readonly holds?: StoredHoldings;
-    /** The withdrawal that it pays; absent: an output of another kind. */
+    /** The id of the withdrawal that the output pays. Absent: an output of another kind. */
     readonly withdrawal?: string;
   }[];
 }

@@ -4,47 +4,47 @@ import type { PayoutShare } from '#payouts/payout/payout.ts';
 import { type PartnerAccount, partnerAccounts } from '#purse/ledger/ledger.ts';
 import { recipientsMax } from './plan-payout.ts';
 
-/** A partner by its account and its own name: the code of a referral, the address of a creator. */
+/** A partner, identified by its account and its owner: the code of a referral or the address of a creator. */
 export interface PartnerName {
   readonly account: PartnerAccount;
   readonly owner: string;
 }
 
-/** The sats of a partner by ledger and payouts. */
+/** The sats of a partner, from the ledger and payouts. */
 export interface PartnerBalance extends PartnerName {
-  /** Null: the code was never registered. */
+  /** null: the code was never registered. */
   readonly address: string | null;
-  /** Null: there is no address, or it is not an address of the network. */
+  /** null: there is no address, or it is not an address of the network. */
   readonly script: Uint8Array | null;
   /** Earned by deliveries, deep or not. */
   readonly earned: bigint;
-  /** The part of it from deliveries that are deep. */
+  /** The part of `earned` from deliveries that are deep. */
   readonly deep: bigint;
-  /** Paid by transactions that blocks have. */
+  /** Paid by transactions that are in blocks. */
   readonly paid: bigint;
-  /** In payouts that no block has. */
+  /** Shares in payouts that no block has. */
   readonly open: bigint;
 }
 
-/** The standing of a partner, in sats. Each is at least 0. */
+/** The amounts due to a partner, in sats. Each is at least 0. */
 export interface PartnerStanding extends PartnerBalance {
-  /** Earned, and neither paid nor in a payout. */
+  /** Earned, but neither paid nor in a payout. */
   readonly owed: bigint;
-  /** The part of it that the next payout pays. */
+  /** The part of `owed` that the next payout pays. */
   readonly payable: bigint;
-  /** The part of it from deliveries that are not deep yet. */
+  /** The part of `owed` from deliveries that are not deep yet. */
   readonly shallow: bigint;
-  /** The part of it that is below the dust limit of its address. */
+  /** The part of `owed` that is below the dust limit of its address. */
   readonly dust: bigint;
-  /** The part of it without an address that may be paid. */
+  /** The part of `owed` without an address that may be paid. */
   readonly homeless: bigint;
-  /** Paid for deliveries that a reorganisation took back: it is deducted from the next payout. */
+  /** Paid for deliveries that a reorganisation took back. It is deducted from the next payout. */
   readonly debt: bigint;
 }
 
 /**
- * Computes the debt to each partner, and the part that can be paid now. Partners of one kind with one address share an
- * output, so the dust limit applies to their sum. Pure.
+ * Computes the debt to each partner, and the part that can be paid now. Partners of the same kind with the same address
+ * share an output, so the dust limit applies to their sum. Pure.
  *
  * @param refused scripts that must not be paid, in hex
  */
@@ -78,7 +78,7 @@ export function partnerStandings(
   });
 }
 
-/** Unpaid sats of a partner's earnings, and the deep part of them, which is at most all of them. */
+/** Unpaid sats of a partner's earnings (`left`), and the deep part of them (`ready`), which is never more. */
 function dueOf({ earned, deep, paid, open }: PartnerBalance): {
   readonly left: bigint;
   readonly ready: bigint;
@@ -95,8 +95,8 @@ export interface PartnerPayout {
 }
 
 /**
- * The payouts of everything that can be paid: each to partners of one kind, and to a bounded number of addresses, so
- * that nodes relay its transaction. Partners with one address stay together. Pure.
+ * The payouts of everything that can be paid. Each pays partners of one kind, and at most `most` addresses, so that
+ * nodes relay its transaction. Partners with the same address stay in the same payout. Pure.
  */
 export function payoutsOf(standings: readonly PartnerStanding[], most = recipientsMax): PartnerPayout[] {
   return partnerAccounts.flatMap((kind) =>
@@ -119,7 +119,7 @@ function batchesOf(standings: readonly PartnerStanding[], most: number): PayoutS
   );
 }
 
-/** The output of a payout that partners of one kind share. */
+/** Names the output that partners of one kind with the same script share. */
 const outputOf = (account: PartnerAccount, script: Uint8Array): string => `${account} ${hexOf(script)}`;
 
 const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');

@@ -14,13 +14,13 @@ import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 import type { Recipient } from '#payouts/payout/payout.ts';
 
-/** A coin of the service's own keys that holds nothing but sats. */
+/** A coin of the service's own keys that holds only sats. */
 export interface PayoutCoin {
   readonly txid: Txid;
   readonly vout: number;
   readonly value: bigint;
   readonly script: Uint8Array;
-  /** In branch 1. */
+  /** Key index in branch 1. */
   readonly keyIndex: number;
 }
 
@@ -30,19 +30,22 @@ export interface WholeOutput extends Omit<PayoutCoin, 'keyIndex'> {
 }
 
 export interface WantedPayout {
-  /** The first input, whose sats the only recipient gets; absent or null: coins pay everything. */
+  /** The first input, whose sats go to the only recipient. Absent or null: coins pay everything. */
   readonly whole?: WholeOutput | null;
   readonly recipients: readonly Recipient[];
-  /** Coins that the transactions before it spend: only one of these transactions is ever mined. */
+  /**
+   * Coins that earlier transactions of the payout spend. They are spent again, so only one of these transactions is
+   * ever mined.
+   */
   readonly kept: readonly PayoutCoin[];
-  /** The transaction that it replaces; null: no node has an earlier one. */
+  /** The transaction to replace. null: no node has an earlier transaction. */
   readonly replaced: { readonly fee: bigint; readonly virtualBytes: number } | null;
-  /** Sats for 1,000 virtual bytes. */
+  /** Sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
 export interface PayoutRules {
-  /** Sats for 1,000 virtual bytes. */
+  /** Sats per 1,000 virtual bytes. */
   readonly mempoolMinFeeRate: bigint;
   readonly incrementalFeeRate: bigint;
 }
@@ -54,36 +57,41 @@ export type PlannedPayout =
       readonly fee: bigint;
       readonly spent: readonly PayoutCoin[];
     }
-  /** `coins`: free ones lack `missing` sats. `size`: they are too small. `rate`: fees are too high now. */
+  /**
+   * `coins`: free coins lack `missing` sats. `size`: the coins are so small that the transaction would be too large.
+   * `rate`: fees are too high now.
+   */
   | { readonly kind: 'none'; readonly limit: 'coins' | 'size' | 'rate'; readonly missing: bigint };
 
 /**
- * The highest rate of a payout, in sats for 1,000 virtual bytes. Payouts are not urgent, and fees above 200 sat/vB have
- * never lasted longer than some days: it waits for lower ones.
+ * Maximum fee rate of a payout, in sats per 1,000 virtual bytes. A payout is not urgent and waits for lower fees,
+ * because fees above 200 sat/vB have never lasted longer than some days.
  */
 export const payoutFeeRateMax = 200_000n;
 
 /**
- * A quarter of the size that nodes relay (MAX_STANDARD_TX_WEIGHT): a cluster has room for transactions that spend its
- * change.
+ * Maximum size of a payout: a quarter of the size that nodes relay (MAX_STANDARD_TX_WEIGHT). A cluster then has room
+ * for transactions that spend its change.
  */
 export const payoutVirtualBytesMax = 100_000;
 
 /**
- * Outputs of one payout: 43,000 virtual bytes, far below a minute of signing. The rest of its size has room for 990
- * inputs.
+ * Maximum number of outputs of one payout. They have 43,000 virtual bytes, and take far less than a minute to sign. The
+ * rest of the size has room for 990 inputs.
  */
 export const recipientsMax = 1000;
 
 /**
- * The transaction that pays recipients. It spends the coins of the transactions before it, then further coins in the
- * given order. Its first output is the change, which also gets everything that the plan does not name. The change pays
- * the fee, never a recipient. An output that goes as a whole is the first input, and its recipient the first output: so
- * the recipient gets the inscriptions, and the runes unless a runestone moves them. Pure.
+ * Plans the transaction that pays recipients. It spends the coins of earlier transactions of the payout, then further
+ * coins in the given order. Its first output is the change, which also gets everything that the plan does not name. The
+ * change pays the fee; a recipient never does. If an output is sent as a whole, it is the first input, and its
+ * recipient is the first output. So the recipient also gets its inscriptions, and its runes unless a runestone moves
+ * them. Pure.
  *
  * Invariants: no sat appears or disappears except the fee; each recipient gets its sats; the change is not dust.
  *
- * @param coins free ones @param rest receiver of the change
+ * @param coins free coins
+ * @param rest receiver of the change
  */
 export function planPayout(
   { whole = null, recipients, kept, replaced, feeRate }: WantedPayout,
@@ -118,11 +126,11 @@ export function planPayout(
   }
 }
 
-/** The parts of a plan that its coins do not change. */
+/** The parts of a plan that do not depend on its coins. */
 interface NamedParts {
   readonly first: readonly PlannedInput[];
   readonly paid: readonly PlannedOutput[];
-  /** The outputs with a given change. */
+  /** Returns the outputs, including the given change. */
   readonly besides: (change: PlannedOutput) => PlannedOutput[];
 }
 
@@ -138,7 +146,7 @@ function namedParts(whole: WholeOutput | null, recipients: readonly Recipient[])
   return { first: [inputOf(whole)], paid, besides: (change) => [...paid, change] };
 }
 
-/** The fee of a rate, at least the minimum of a replacement (BIP 125, rules 3, 4 and 6). */
+/** The fee at a rate, at least the minimum of a replacement (BIP 125, rules 3, 4 and 6). */
 function feeFor(
   size: number,
   rate: bigint,

@@ -6,43 +6,44 @@ import { largest, p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { PayoutShare } from '#payouts/payout/payout.ts';
 import { payoutFeeRateMax, payoutVirtualBytesMax } from './plan-payout.ts';
 
-/** Facts that decide how much revenue the operator can take out. Sats. */
+/** Facts that decide how much revenue the operator can take out, in sats. */
 export interface RevenueFacts {
-  /** Balances of the ledger, of all subjects. */
+  /** Balances in the ledger, over all subjects. */
   readonly service: bigint;
   readonly operator: bigint;
-  /** Revenue in payouts that no block has, and the part of it without a transaction that spends coins for it. */
+  /** Revenue in payouts that no block has. `unsigned` is the part of payouts that have no transaction yet. */
   readonly open: { readonly service: bigint; readonly operator: bigint };
   readonly unsigned: bigint;
   /** Values of free coins that are deep and proven to hold only sats. */
   readonly coins: readonly bigint[];
   /**
-   * Earnings of partners, deep or not, less the payments in transactions that no block has: they are in these coins.
+   * Earnings of partners, deep or not, less the payments in transactions that no block has. These earnings are in the
+   * free coins.
    */
   readonly owed: bigint;
-  /** Sats for 1,000 virtual bytes that transactions cost now. */
+  /** The present fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
-/** The sum of what can be taken, with a line for each part. */
+/** The amount that can be taken, and each part of the calculation. */
 export interface RevenueSum {
   readonly earned: bigint;
   readonly free: bigint;
   readonly owed: bigint;
   readonly open: bigint;
   readonly unsigned: bigint;
-  /** Kept for the fee, twice the present one, and for the change. */
+  /** Kept for the fee, at twice the present rate, and for the change. */
   readonly reserve: bigint;
   readonly takeable: bigint;
 }
 
-/** Inputs of one transaction that also has two outputs. */
+/** Maximum number of inputs of a transaction with two outputs. */
 const inputsMax = Math.floor((payoutVirtualBytesMax - 200) / (keyInputWeight / 4));
 
 /**
- * Sums the revenue that the operator can take: free coins less the debt to partners, and at most the sats of the
- * service and the operator in the ledger. Coins with a customer's money are never free. The fee is not part of the sum:
- * twice the present fee is kept, because fees may rise until a block has the transaction. Pure.
+ * Computes the revenue that the operator can take: free coins less the debt to partners, and at most the sats of the
+ * service and the operator in the ledger. Coins with a customer's money are never free. The fee is not part of the
+ * result. Twice the present fee is kept, because fees may rise until a block has the transaction. Pure.
  */
 export function revenueSum(facts: RevenueFacts): RevenueSum {
   const rate = smallest(largest(facts.feeRate, 1000n) * 2n, payoutFeeRateMax);
@@ -65,7 +66,7 @@ export function revenueSum(facts: RevenueFacts): RevenueSum {
   return { earned, free, owed: facts.owed, open, unsigned: facts.unsigned, reserve, takeable };
 }
 
-/** The accounts that pay an amount of revenue: the service first, then the operator for the rest. Pure. */
+/** The accounts that pay an amount of revenue: first the service, then the operator pays the rest. Pure. */
 export function revenueShares(
   sats: bigint,
   { service, open }: Pick<RevenueFacts, 'service' | 'open'>,

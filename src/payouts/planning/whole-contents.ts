@@ -2,8 +2,8 @@ import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 
 /**
- * A plan whose first input goes to its first output as a whole, with its contents: inscriptions stay at their sats, and
- * no runestone moves runes elsewhere. Pure.
+ * Adds contents to a plan that sends its first input to its first output as a whole: inscriptions stay at their sats,
+ * and no runestone moves runes elsewhere. Pure.
  */
 export const withContents = (plan: TransactionPlan, { inscriptions, runes }: Holdings): TransactionPlan => ({
   ...plan,
