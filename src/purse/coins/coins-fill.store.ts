@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
-/** How far coins of orders of an earlier version are listed. */
+/** Progress of listing coins of orders from an earlier version. */
 export interface CoinsFill {
-  /** The last order that is listed; null: no order is. */
+  /** The last order whose coins are listed. null: no order is listed yet. */
   readonly after: string | null;
   readonly orders: number;
   readonly isComplete: boolean;
@@ -13,17 +13,17 @@ export async function readCoinsFill(client: pg.Pool | pg.ClientBase): Promise<Co
     'SELECT after, orders, ended_at IS NOT NULL AS is_complete FROM service.wallet_coins_fill',
   );
   const [row] = rows;
-  // the row exists since the migration
+  // the row always exists after the migration
   if (row === undefined) return { after: null, orders: 0, isComplete: false };
   return { after: row.after, orders: row.orders, isComplete: row.is_complete };
 }
 
-/** Notes that the orders up to this one are listed, in the same transaction. */
+/** Stores that the coins of orders up to this one are listed, in the same transaction. */
 export async function moveCoinsFill(tx: pg.ClientBase, after: string, orders: number): Promise<void> {
   await tx.query('UPDATE service.wallet_coins_fill SET after = $1, orders = orders + $2', [after, orders]);
 }
 
-/** Notes that all orders are listed. */
+/** Stores that the coins of all orders are listed. */
 export async function endCoinsFill(tx: pg.ClientBase): Promise<void> {
   await tx.query('UPDATE service.wallet_coins_fill SET ended_at = coalesce(ended_at, now())');
 }

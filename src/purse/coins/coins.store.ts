@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { isSpent } from '#purse/transactions/spends.store.ts';
 import type { HeldCoin, OwnedCoin } from './coin.ts';
 
-/** The coins that a computation covers: all others stay unchanged. */
+/** The coins that a computation covers. All other coins stay unchanged. */
 export type CoinScope =
   | { readonly kind: 'order' | 'payout' | 'token-order'; readonly subjects: readonly string[] }
   | { readonly kind: 'bump'; readonly txids: readonly Txid[] }
@@ -26,7 +26,9 @@ const given = (scope: CoinScope): readonly (string | Buffer)[] | null => {
 
 type KeptCoin = HeldCoin & Pick<OwnedCoin, 'subject'>;
 
-/** Reads the coins of a scope. Most looks change nothing, and reading costs a third of the statement that writes. */
+/**
+ * Reads the coins of a scope. Most rounds change nothing, and reading costs only a third of the statement that writes.
+ */
 async function readScope(tx: pg.ClientBase, scope: CoinScope): Promise<KeptCoin[]> {
   const { rows } = await tx.query<
     Pick<KeptCoin, 'vout' | 'subject' | 'held' | 'why'> & {
@@ -56,8 +58,8 @@ function areSame(stored: readonly KeptCoin[], wanted: readonly KeptCoin[]): bool
 }
 
 /**
- * Makes the coins of a scope those that the facts give, and writes only differences. A second call has no effect.
- * Contents that were found in a coin stay with it.
+ * Updates the coins of a scope to the computed coins, and writes only differences. A second call has no effect. Notes
+ * about contents that were found in a coin are kept.
  */
 export async function keepCoins(
   tx: pg.ClientBase,
@@ -97,7 +99,7 @@ export async function keepCoins(
   );
 }
 
-/** A free coin in a block, before it is proven to hold nothing but sats. */
+/** A free coin in a block, before the proof that it holds only sats. */
 export interface WalletCoin {
   readonly txid: Txid;
   readonly vout: number;
@@ -109,9 +111,9 @@ export interface WalletCoin {
 }
 
 /**
- * Free coins in blocks that no stored transaction spends, except the inventory. The largest first.
+ * Free coins in blocks that no stored transaction spends, without the inventory. The largest come first.
  *
- * @param limit null: all
+ * @param limit null: no limit
  */
 export async function readFreeCoins(
   client: pg.Pool | pg.ClientBase,
@@ -133,7 +135,7 @@ export async function readFreeCoins(
 
 /**
  * Sats of all coins that belong to the service, now or once their orders are delivered, and that no stored transaction
- * spends. Sats that are owed to partners are among them.
+ * spends. Includes sats that are owed to partners.
  */
 export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -144,14 +146,14 @@ export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bi
 }
 
 /**
- * SQL: whether a coin, by its name in the statement, is held by accounts, not set aside, and not spent by a stored
- * transaction. An index leaves spent coins out by `is_spent`, so old coins cost nothing.
+ * SQL: whether a coin is held for accounts, not set aside, and not spent by a stored transaction. `coin` is the name of
+ * its row in the statement. An index omits spent coins by `is_spent`, so old coins cost nothing.
  */
 export const isFreeOfAccounts = (coin: string): string =>
   `(${coin}.held = 'accounts' AND ${coin}.aside IS NULL AND NOT ${coin}.is_spent
     AND NOT ${isSpent(`${coin}.txid`, `${coin}.vout`)})`;
 
-/** Sats of all coins that accounts hold, that are not set aside and that no stored transaction spends. */
+/** Sats of all coins that are held for accounts, not set aside, and not spent by a stored transaction. */
 export async function satsOfAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(c.value), 0)::text AS sats FROM service.wallet_coins AS c
@@ -161,8 +163,9 @@ export async function satsOfAccounts(client: pg.Pool | pg.ClientBase): Promise<b
 }
 
 /**
- * Sats of free coins that no stored transaction spends, except the inventory: coins in blocks, and change of payouts,
- * which returns with one of their transactions or with their coins.
+ * Sats of free coins that no stored transaction spends, without the inventory. Includes coins in blocks, and change of
+ * payouts. A payout's change is included before a block has it, because either one of its transactions is mined, or its
+ * coins are free again.
  */
 export async function satsOfFreeCoins(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -175,13 +178,13 @@ export async function satsOfFreeCoins(client: pg.Pool | pg.ClientBase): Promise<
   return BigInt(rows[0]?.sats ?? 0);
 }
 
-/** A coin that was to be spent, and holds more than sats. */
+/** A coin that a plan wanted to spend, but that holds more than sats. */
 export interface FoundInCoin {
   readonly coin: Pick<WalletCoin, 'txid' | 'vout'>;
   readonly found: 'inscribed' | 'runic' | 'special';
 }
 
-/** Sets coins aside: they hold more than sats, so no plan picks them. */
+/** Sets coins aside because they hold more than sats, so no plan uses them. */
 export async function setAside(
   client: pg.Pool | pg.ClientBase,
   coins: readonly FoundInCoin[],
@@ -205,7 +208,7 @@ export interface AsideCoin extends Pick<HeldCoin, 'txid' | 'vout' | 'value'> {
   readonly script: Buffer;
 }
 
-/** A coin of an order of a shop that is set aside, in a block; null: there is no such coin. */
+/** A coin of a shop's order that is set aside and in a block. Returns null if there is no such coin. */
 export async function readAsideCoin(
   client: pg.Pool | pg.ClientBase,
   { txid, vout }: Pick<HeldCoin, 'txid' | 'vout'>,
@@ -228,7 +231,7 @@ export async function readAsideCoin(
   return { txid, vout, value: BigInt(value), key: { branch, index }, script };
 }
 
-/** Makes a coin that was set aside money again, by decision of an operator. */
+/** Turns a coin that was set aside into money again, by decision of an operator. */
 export async function endAside(
   tx: pg.ClientBase,
   { txid, vout }: Pick<WalletCoin, 'txid' | 'vout'>,
@@ -241,13 +244,13 @@ export async function endAside(
 
 /** A coin of the table, with the fields that an audit compares. */
 export interface ListedCoin extends Pick<OwnedCoin, 'txid' | 'vout' | 'value' | 'subject'> {
-  /** In hex; null: no payment has it. */
+  /** In hex. null: no known payment has the coin. */
   readonly script: string | null;
   readonly isFree: boolean;
   readonly isInBlock: boolean;
 }
 
-/** The coins of these subjects, and of these bumps. */
+/** The coins of these subjects and of these bumps. */
 export async function readCoinsOf(
   client: pg.Pool | pg.ClientBase,
   subjects: readonly string[],

@@ -6,16 +6,19 @@ import type { HeldCoin, OwnedCoin } from './coin.ts';
 /** A coin of the table, with its state in blocks and stored transactions. */
 export interface StoredCoin extends OwnedCoin {
   readonly aside: string | null;
-  /** Null: no block is known to have it. */
+  /** null: no block is known to have the coin. */
   readonly height: Height | null;
   /**
-   * The first of the transactions that spend it, as shown in hex; at most one of them is mined. Null: no transaction
-   * spends it.
+   * The first transaction that spends the coin, in display order; at most one such transaction is mined. null: no
+   * transaction spends it.
    */
   readonly spentBy: string | null;
 }
 
-/** All coins of the table, the largest first: those that stored transactions spend, or the others. */
+/**
+ * All coins of the table, the largest first. `areSpent` selects the coins that stored transactions spend, or all
+ * others.
+ */
 export async function readStoredCoins(
   client: pg.Pool | pg.ClientBase,
   areSpent: boolean,

@@ -3,15 +3,16 @@ import { hasUnspentOutputs } from '#chain/outputs/address.queries.ts';
 import { isWatchedOrPaid } from '#payments/payments.queries.ts';
 
 /**
- * Number of times that this process asked. Planning takes longer than the rest of the statement, so each connection
- * prepares it. A plan for nearly empty tables reads all of them. So the statement gets another name, and another plan,
- * each time the number doubles.
+ * Number of queries by this process. Each connection prepares the statement, because planning takes longer than the
+ * rest. A plan that was made for nearly empty tables reads them whole. So each time the number doubles, the statement
+ * gets another name and thus another plan.
  */
 let asked = 0;
 
 /**
- * Whether any of these addresses was watched or paid before, as far as the database knows: by payments that were seen,
- * and by unspent outputs if all addresses are indexed. A new address of the wallet never was.
+ * Whether any of these addresses was watched or paid before, as far as the database knows. The database knows payments
+ * that were seen, and all unspent outputs if all addresses are indexed. Always false for an address of the wallet that
+ * was never shown.
  */
 export async function areKnown(
   tx: pg.ClientBase,

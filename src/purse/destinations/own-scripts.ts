@@ -6,17 +6,17 @@ import { PublicWallet } from '#wallet/public-wallet.ts';
 import { readWallet } from '#wallet/wallet.store.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
-/** Prefix of the names of watchers of scripts that are not ours: receivers of refunds and parents. */
+/** Prefix of watchers' names for scripts that do not belong to the service: receivers of refunds and parents. */
 export const refundWatchers = 'refund ';
 
 /** The watcher of the address that an order of inscriptions is paid to. */
 export const orderWatcher = (orderId: string): string => `order ${orderId}`;
 
 /**
- * The scripts among these that belong to the service: addresses of orders, with leaves too, of deposits and funds, its
- * own outputs of transactions, and the inventory. Money that is sent there would pay for something else, or only move
- * in a circle. Addresses of the wallet that were never shown are not looked for: only the operator can know them, and
- * commands of the wallet compare them.
+ * The scripts among these that belong to the service: addresses of orders (including those with leaves), of deposits
+ * and of funds, the service's own outputs of transactions, and the inventory. Money that is sent to such a script would
+ * pay for something else, or only move in a circle. Addresses of the wallet that were never shown are not checked. Only
+ * the operator can know them, and commands of the wallet compare them.
  *
  * @param known the wallet of the database, if the caller has it; null: it is read
  */
@@ -33,10 +33,10 @@ export async function ownScriptsAmong(
 }
 
 const noScripts: ReadonlySet<string> = new Set();
-/** Scripts by the account of the wallet: a process has one. */
+/** Inventory scripts by account of the wallet. A process has only one account. */
 const inventories = new Map<string, Promise<ReadonlySet<string>>>();
 
-/** The scripts of the branch for the inventory, in hex. Derived once: it takes a tenth of a second. */
+/** The scripts of the inventory branch, in hex. Derived once, because this takes a tenth of a second. */
 function inventoryScripts(identity: WalletIdentity): Promise<ReadonlySet<string>> {
   const name = `${identity.network} ${identity.accountXpub}`;
   const known = inventories.get(name) ?? deriveInventory(new PublicWallet(identity));

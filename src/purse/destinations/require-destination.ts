@@ -4,9 +4,10 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { ownScriptsAmong } from './own-scripts.ts';
 
 /**
- * Throws `destination_own` and `destination_refused` for a script that must not be paid.
+ * Throws `destination_own` or `destination_refused` if a script must not be paid.
  *
- * @param amount null: not known yet @param name the subject of the message
+ * @param amount null: not known yet
+ * @param name the subject of the message
  */
 export async function requireDestination(
   tx: pg.ClientBase,

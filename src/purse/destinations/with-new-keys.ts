@@ -7,19 +7,19 @@ import { areKnown } from './known-scripts.queries.ts';
 /** Keys of the wallet that are derived from indices. */
 export interface WantedKeys<Keys> {
   readonly counts: Partial<BranchEnds>;
-  /** The keys from the first indices on. */
+  /** Derives the keys, starting at the first indices. */
   readonly at: (first: BranchEnds) => Keys | Promise<Keys>;
-  /** Addresses of these keys that are shown. */
+  /** The addresses of these keys that are shown. */
   readonly shown: (keys: Keys) => readonly { readonly script: Uint8Array }[];
 }
 
-/** These keys cannot be used. Thrown so that the transaction is rolled back. */
+/** The keys cannot be used. Thrown to roll the transaction back. */
 class UnusableKeys extends Error {}
 
 /**
- * Runs a transaction that creates something with keys of its own, whose addresses were never shown before. It runs
- * again with later keys if an address is known already, as after a restore of an older database without the mark, or if
- * the release of its indices ended. Throws `wallet_indices_unreleased`.
+ * Runs a transaction that creates something with new keys, whose addresses were never shown before. Runs it again with
+ * later keys if an address is already known, for example after a restore of an older database without the mark, or if
+ * the release of the indices has ended. Throws `wallet_indices_unreleased`.
  */
 export async function withNewKeys<Keys, Made>(
   pool: pg.Pool,

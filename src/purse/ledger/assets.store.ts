@@ -4,7 +4,7 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
 
 /**
- * A rune as the ledger names it: by its etching and its name. Ids by block change with a reorganisation, and after one
+ * The ledger's identity of a rune: its etching and its name. Ids by block change with a reorganisation, and afterwards
  * a name can be etched again.
  */
 export interface RuneAsset {
@@ -12,12 +12,12 @@ export interface RuneAsset {
   readonly rune: Rune;
 }
 
-/** The numbers of runes in service.assets, in their order. New runes get a number. */
+/** The numbers of runes in service.assets, in the same order. New runes get a number. */
 export async function assetsOf(tx: pg.Pool | pg.ClientBase, runes: readonly RuneAsset[]): Promise<number[]> {
   if (runes.length === 0) return [];
   const known = await numbersOf(tx, runes);
   if (!known.includes(null)) return known as number[];
-  // two transactions may add the same: the one that waits finds it by the second look
+  // two transactions may add the same rune: the one that had to wait finds it by the second query
   await tx.query(
     `INSERT INTO service.assets (etching, rune)
      SELECT DISTINCT etching, rune FROM unnest($1::bytea[], $2::numeric[]) AS given (etching, rune)
@@ -45,7 +45,7 @@ async function numbersOf(
   return rows.map(({ id }) => id);
 }
 
-/** The runes of these numbers, in their order. */
+/** The runes with these numbers, in the same order. */
 export async function runesOfAssets(
   client: pg.Pool | pg.ClientBase,
   assets: readonly number[],

@@ -36,7 +36,7 @@ const entryOf = ({
   vout,
 }: EntryRow): LedgerEntry => ({ from, fromOwner, to, toOwner, asset, amount: BigInt(amount), txid, vout });
 
-/** The entries of a subject, in their order. */
+/** The entries of a subject, in the order of posting. */
 export async function readEntries(client: pg.Pool | pg.ClientBase, subject: Subject): Promise<LedgerEntry[]> {
   const id = idOf(subject);
   const { rows } = await client.query<EntryRow>(
@@ -48,9 +48,9 @@ export async function readEntries(client: pg.Pool | pg.ClientBase, subject: Subj
 }
 
 /**
- * Brings the ledger of a subject to the entries that its facts require. No other code adds entries. A second call has
- * no effect, even at the same time. `waits`: the facts disagree for a moment and nothing is posted, so look at them
- * again.
+ * Updates the ledger of a subject to the entries that its facts require. No other code adds entries for one subject. A
+ * second call has no effect, even at the same time. `waits`: the facts disagree for a moment and nothing is posted, so
+ * the caller must try again.
  */
 export async function postEntries(
   tx: pg.ClientBase,
@@ -60,11 +60,11 @@ export async function postEntries(
   const seen = postingOf(wanted, await readEntries(tx, subject), subject.kind);
   if (seen === 'waits') return 'waits';
   if (seen.length === 0) return 'unchanged';
-  // another transaction may be posting the same: its entries are read once it has ended
+  // another transaction may be posting the same entries, so they are read again once it has ended
   await tx.query(`SELECT pg_advisory_xact_lock($1, hashtext(concat($2::text, ' ', $3::text)) & 1023)`, [
     advisoryLocks.ledger,
     subject.kind,
-    // payouts share accounts
+    // one lock for all payouts, because they share accounts
     subject.kind === 'payout' ? null : idOf(subject),
   ]);
   const missing = postingOf(wanted, await readEntries(tx, subject), subject.kind);
@@ -78,8 +78,8 @@ export async function postEntries(
 }
 
 /**
- * Posts entries for many subjects of a kind, with three statements in all: a block may pay a thousand. Facts that
- * disagree are a fault of the program: their entries come from one table, which is right at any moment.
+ * Posts entries for many subjects of a kind, with only three statements, because a block may pay a thousand. If facts
+ * disagree, this is a fault of the program, because all entries come from one table, which is consistent at any moment.
  */
 export async function postAllEntries(
   tx: pg.ClientBase,
@@ -138,8 +138,8 @@ async function addEntries(
 }
 
 /**
- * Sats that were booked as revenue since a time, less those that were taken back. Sats that the operator took out were
- * revenue.
+ * Sats that were booked as revenue since a time, less reversals. Sats that the operator took out are not deducted,
+ * because they were revenue.
  */
 export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -152,17 +152,19 @@ export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date)
   return BigInt(rows[0]?.sats ?? 0);
 }
 
-/** Sats that an account got from a transaction of an order, less those that left it. */
+/**
+ * Sats that an account got from a transaction of an order, less the sats that left the account by the same transaction.
+ */
 export interface LedgerSum {
   readonly id: string;
   readonly txid: Buffer;
-  /** Whether the sats came in with a payment of this transaction; else it is a transaction of ours. */
+  /** Whether the sats came in with a payment of this transaction. If not, it is a transaction of ours. */
   readonly isReceipt: boolean;
   readonly account: LedgerAccount;
   readonly sats: bigint;
 }
 
-/** The sums of these orders, except those that are zero. */
+/** The sums of these orders, without zeros. */
 export async function readSums(client: pg.ClientBase, ids: readonly string[]): Promise<LedgerSum[]> {
   const { rows } = await client.query<{
     id: string;
@@ -192,8 +194,9 @@ export async function readHoldings(client: pg.ClientBase): Promise<Holding[]> {
 }
 
 /**
- * Sats that partners hold, of all subjects: the debt of the service to them. Accounts in debt count as zero. Accounts
- * of shops have coins of their own, so they are not counted. Two indices of owners: 50 ms for 200,000 entries.
+ * Sats that partners hold, over all subjects: the debt of the service to partners. An account in debt is treated as
+ * zero. Accounts of shops are not included, because they have their own coins. Uses two indexes on owners; 200,000
+ * entries take 50 ms.
  */
 export async function heldByOwners(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -209,7 +212,7 @@ export async function heldByOwners(client: pg.Pool | pg.ClientBase): Promise<big
   return BigInt(rows[0]?.sats ?? 0);
 }
 
-/** Sats that an owner's account holds, of all subjects; below 0: it is in debt. */
+/** Sats that an owner's account holds, over all subjects. Below 0: the account is in debt. */
 export async function heldByOwner(
   client: pg.Pool | pg.ClientBase,
   account: LedgerAccount,
@@ -225,7 +228,10 @@ export async function heldByOwner(
   return BigInt(rows[0]?.sats ?? 0);
 }
 
-/** Sats of the service and the operator, of all subjects. Reads the whole ledger: half a second for 100,000 orders. */
+/**
+ * Sats of the service and the operator, over all subjects. Reads the whole ledger, which takes half a second for
+ * 100,000 orders.
+ */
 export async function heldByService(
   client: pg.Pool | pg.ClientBase,
 ): Promise<{ readonly service: bigint; readonly operator: bigint }> {
@@ -240,7 +246,9 @@ export async function heldByService(
   return { service: BigInt(row?.service ?? 0), operator: BigInt(row?.operator ?? 0) };
 }
 
-/** SQL: both accounts of an entry, with the amount that each of them gets. */
+/**
+ * SQL: both accounts of an entry, each with the amount that it gets. The amount is negative for the giving account.
+ */
 const bothSides = (entry: string, amount: string): string =>
   `LATERAL (VALUES (${entry}.to_account, ${entry}.to_owner, ${entry}.amount),
                    (${entry}.from_account, ${entry}.from_owner, -${entry}.amount)) AS side (account, owner, ${amount})`;

@@ -1,8 +1,8 @@
 /**
- * Accounts that sats of customers can be in (docs/orders-operator.md, "Ledger"). `outside`: everything that is not ours. `owed`:
- * received, and not delivered or refunded. `deposit`: values of parents. `postage`: with the customer's inscriptions.
- * `fee`: of miners. `service`: revenue. `operator`: anchors, bumps, rounding and funds. `refund`: set aside for
- * refunds. `inventory`: sats that deliveries took of it, so never above 0.
+ * Accounts that sats of customers can be in (docs/orders-operator.md, "Ledger"). `outside`: everything that is not
+ * ours. `owed`: received, but neither delivered nor refunded. `deposit`: values of parents. `postage`: sats with the
+ * customer's inscriptions. `fee`: sats of miners. `service`: revenue. `operator`: anchors, bumps, rounding and funds.
+ * `refund`: set aside for refunds. `inventory`: sats that deliveries took from the inventory, so it is never above 0.
  */
 export const ledgerAccounts = [
   'outside',
@@ -21,27 +21,29 @@ export const ledgerAccounts = [
 export type LedgerAccount = (typeof ledgerAccounts)[number];
 
 /**
- * Accounts that each owner has one of: `referral` by code, `creator` by address, `token` by the name of an account. The
- * database requires the owner.
+ * Accounts that exist once for each owner: `referral` by code, `creator` by address, `token` by the name of an account.
+ * The database requires the owner.
  */
 type OwnedAccount = Extract<LedgerAccount, 'referral' | 'creator' | 'token'>;
 
-/** Accounts of partners who get a share of deliveries: a referral by its code, a creator by an address. */
+/**
+ * Accounts of partners who get a share of deliveries. The owner is the code of a referral or the address of a creator.
+ */
 export const partnerAccounts = ['referral', 'creator'] as const satisfies readonly OwnedAccount[];
 export type PartnerAccount = (typeof partnerAccounts)[number];
 
 /** Accounts that belong to the service as a whole. */
 export type SharedAccount = Exclude<LedgerAccount, OwnedAccount>;
 
-/** Accounts that may give more than they got. The database refuses that for all others. */
+/** Accounts that may give more than they got. The database refuses this for all other accounts. */
 const overdrawable: ReadonlySet<LedgerAccount> = new Set(['outside', 'operator', 'inventory']);
 
-/** The number of sats in service.assets. All other assets are runes. */
+/** The number of the asset sats in service.assets. All other assets are runes. */
 export const satsAsset = 0;
 
 /**
- * Subjects that entries belong to. `order`, `payout`, `token-order`: one of them, by its id. `withdrawal`: a payout
- * that is a batch of them. `funds`: the funds of the operator.
+ * Subjects of entries. `order`, `payout`, `token-order`: a single one, by its id. `withdrawal`: a payout that is a
+ * batch of withdrawals. `funds`: all funds of the operator.
  */
 export type Subject =
   | { readonly kind: 'order' | 'payout' | 'token-order' | 'withdrawal'; readonly id: string }
@@ -50,17 +52,17 @@ export type Subject =
 /** An amount of one asset that a transaction moved from one account to another. */
 export interface LedgerEntry {
   readonly from: LedgerAccount;
-  /** Null: the account belongs to the service as a whole. */
+  /** null: the account belongs to the service as a whole. */
   readonly fromOwner: string | null;
   readonly to: LedgerAccount;
   readonly toOwner: string | null;
-  /** Its number in service.assets. */
+  /** The number in service.assets. */
   readonly asset: number;
   /** In base units, at most 2^128 - 1. */
   readonly amount: bigint;
-  /** In hex, in internal order. */
+  /** Txid in hex, in internal order. */
   readonly txid: string;
-  /** The output that the amount came in with; null: more than one. */
+  /** The output that the amount came in with. null: the amount does not belong to a single output. */
   readonly vout: number | null;
 }
 
@@ -72,11 +74,11 @@ export interface Receipt {
   readonly value: bigint;
 }
 
-/** A confirmed transaction of ours, by the kinds of its outputs and its fee. */
+/** A confirmed transaction of ours, split into the parts of its outputs and its fee. */
 export interface Settlement {
   readonly txid: string;
   readonly parts: readonly SettledPart[];
-  /** The account that its inputs came from. */
+  /** The account that the transaction's inputs came from. */
   readonly from: SharedAccount;
 }
 
@@ -86,7 +88,7 @@ type SettledPart = { readonly sats: bigint } & (
   | { readonly to: OwnedAccount; readonly owner: string }
 );
 
-/** The entries that confirmed receipts and settlements in sats require. Pure. */
+/** The entries for confirmed receipts and settlements in sats. Pure. */
 export function entriesOf(receipts: readonly Receipt[], settlements: readonly Settlement[]): LedgerEntry[] {
   const received = receipts
     .filter(({ value }) => value > 0n)
@@ -122,8 +124,8 @@ export function entriesOf(receipts: readonly Receipt[], settlements: readonly Se
 }
 
 /**
- * The entries to add so that the posted ones become the wanted ones: missing ones, and reversals of those that a
- * reorganisation took back. Entries are only ever added. Pure.
+ * The entries to add so that the posted entries become the wanted ones: missing entries, and reversals of entries that
+ * a reorganisation took back. Entries are only added, never changed. Pure.
  */
 export function correctionsTo(wanted: readonly LedgerEntry[], posted: readonly LedgerEntry[]): LedgerEntry[] {
   const open = new Map<string, { entry: LedgerEntry; amount: bigint }>();
@@ -142,20 +144,22 @@ export function correctionsTo(wanted: readonly LedgerEntry[], posted: readonly L
     );
 }
 
-/** The largest amount of one entry, as in the database: 2^128 - 1, the largest supply of a rune. */
+/** Maximum amount of one entry, as in the database: 2^128 - 1, the largest possible supply of a rune. */
 const amountMax = 2n ** 128n - 1n;
 
-/** Splits an amount: a line that changes its direction may move more than the whole supply of its asset. */
+/**
+ * Splits an amount into entries. A line that changes its direction may move more than the whole supply of its asset.
+ */
 const inParts = (entry: LedgerEntry, amount: bigint): LedgerEntry[] =>
   amount <= amountMax
     ? [{ ...entry, amount }]
     : [{ ...entry, amount: amountMax }, ...inParts(entry, amount - amountMax)];
 
 /**
- * The entries to add now. `waits`: the facts disagree. Payments and index may differ by a block for a moment, and a
- * reorganisation reaches one of them first; then money seems to leave an account that it never reached. The entries of
- * the subject stay unchanged until the facts agree. Payouts and withdrawals take money that orders gave: the caller
- * that posts them checks their accounts over all subjects. Pure.
+ * The entries to add now. `waits`: the facts disagree. For a moment, payments and index may differ by a block, and a
+ * reorganisation reaches one of them first. Money then seems to leave an account that it never reached. The entries of
+ * the subject stay unchanged until the facts agree. Payouts and withdrawals take money that came from other subjects,
+ * so their callers check the accounts over all subjects. Pure.
  */
 export function postingOf(
   wanted: readonly LedgerEntry[],
@@ -166,10 +170,10 @@ export function postingOf(
   return missing.length > 0 && !takesOfOthers.has(kind) && isOverdrawn(wanted) ? 'waits' : missing;
 }
 
-/** Subjects whose entries give money that came from other subjects. */
+/** Subjects whose entries spend money that came from other subjects. */
 const takesOfOthers: ReadonlySet<Subject['kind']> = new Set(['payout', 'withdrawal']);
 
-/** The amount of an asset that an account of an owner holds: incoming less outgoing. */
+/** The amount of an asset that an account of an owner holds: incoming minus outgoing. */
 export interface Holding {
   readonly account: LedgerAccount;
   readonly owner: string | null;
@@ -192,7 +196,7 @@ export function holdingsOf(entries: readonly LedgerEntry[]): Holding[] {
   return [...holdings.values()];
 }
 
-/** The sats of each account, over all of its owners. Their sum is zero. */
+/** The sats of each account, over all its owners. The sum of all accounts is zero. */
 export function balancesOf(entries: readonly LedgerEntry[]): ReadonlyMap<LedgerAccount, bigint> {
   return satsByAccount(holdingsOf(entries));
 }
@@ -205,18 +209,21 @@ export function satsByAccount(holdings: readonly Holding[]): ReadonlyMap<LedgerA
   return balances;
 }
 
-/** Whether an account gave more than it got, and may not do so. */
+/** Whether an account gave more than it got, although it may not. */
 const isOverdrawn = (entries: readonly LedgerEntry[]): boolean =>
   holdingsOf(entries).some(({ account, amount }) => amount < 0n && !overdrawable.has(account));
 
-/** The line of an entry. An entry and its reversal have the same line. */
+/** The line that an entry belongs to. An entry and its reversal have the same line. */
 function lineOf(entry: LedgerEntry): { key: string; isReversed: boolean } {
   const isReversed = isAfter(entry);
   const { from, fromOwner, to, toOwner, asset, txid, vout } = isReversed ? reversed(entry) : entry;
   return { key: JSON.stringify([txid, vout, asset, from, fromOwner, to, toOwner]), isReversed };
 }
 
-/** Whether an entry moves backwards in the order of accounts, or of owners if both accounts have one name. */
+/**
+ * Whether an entry moves backwards in the order of accounts. If both accounts have the same name, the order of owners
+ * is used.
+ */
 function isAfter({ from, fromOwner, to, toOwner }: LedgerEntry): boolean {
   if (from === to) return (fromOwner ?? '') > (toOwner ?? '');
   return ledgerAccounts.indexOf(from) > ledgerAccounts.indexOf(to);

@@ -2,11 +2,11 @@ import type pg from 'pg';
 
 /** Units of an asset that an account holds. */
 export interface TokenBalance {
-  /** Its number in service.assets. */
+  /** The number in service.assets. */
   readonly asset: number;
-  /** In base units; below 0: a reorganisation took back units that had already left the account. */
+  /** In base units. Below 0: a reorganisation took back units that had already left the account. */
   readonly amount: bigint;
-  /** Units that open withdrawals take: the others are available. */
+  /** The part of `amount` that open withdrawals reserve. The rest is available. */
   readonly reserved: bigint;
 }
 
@@ -15,7 +15,10 @@ export interface AccountBalance extends TokenBalance {
   readonly account: string;
 }
 
-/** Balances of one account or of all, by account and asset, except those with nothing held and nothing reserved. */
+/**
+ * Balances of one account, by account and asset. `account` null: balances of all accounts. Omits balances with nothing
+ * held and nothing reserved.
+ */
 export async function readAllTokenBalances(
   client: pg.Pool | pg.ClientBase,
   account: string | null,
@@ -32,7 +35,7 @@ export async function readAllTokenBalances(
   }));
 }
 
-/** The balances of an account, by asset. Assets that it neither holds nor reserves are left out. */
+/** The balances of an account, by asset. Omits assets with nothing held and nothing reserved. */
 export async function readTokenBalances(
   client: pg.Pool | pg.ClientBase,
   account: string,
@@ -40,7 +43,10 @@ export async function readTokenBalances(
   return readAllTokenBalances(client, account);
 }
 
-/** Number of accounts of shops with a balance below 0: a reorganisation took back units that had already left them. */
+/**
+ * Number of accounts of shops with a balance below 0, because a reorganisation took back units that had already left
+ * the account.
+ */
 export async function countAccountsBelowZero(client: pg.Pool | pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT count(DISTINCT account)::integer AS count FROM service.token_balances WHERE amount < 0',

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { minedHeight } from '#payments/payments.queries.ts';
 import { paymentsTipHeight, rememberedBlocks } from '#payments/store/offset.store.ts';
 
-/** Transactions whose blocks are noted together: all bumps, those of a payout, or refunds and returns of an order. */
+/** Transactions whose blocks are stored together: all bumps, those of a payout, or refunds and returns of an order. */
 export type NotedTransactions =
   | { readonly kind: 'bumps' }
   | { readonly kind: 'payout' | 'closings'; readonly id: string };
@@ -13,7 +13,10 @@ const areNoted: Readonly<Record<NotedTransactions['kind'], string>> = {
   closings: `t.order_id = $2 AND t.kind IN ('return', 'refund')`,
 };
 
-/** Notes the blocks of transactions that are as deep as payments remember blocks: nothing changes these any more. */
+/**
+ * Stores the blocks of transactions that are as deep as the blocks that payments remember. Nothing changes such
+ * transactions any more.
+ */
 export async function noteDeepBlocks(client: pg.ClientBase, noted: NotedTransactions): Promise<void> {
   await client.query(
     `UPDATE service.wallet_transactions AS t SET height = ${minedHeight('t.txid')}

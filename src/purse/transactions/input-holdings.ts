@@ -7,8 +7,8 @@ import { outpointOf } from './outpoint.ts';
 import { holdingsOf, type StoredHoldings } from './stored-holdings.ts';
 
 /**
- * Contents of outputs that transactions of one look created, by `<txid>:<vout>`: neither the index nor the tables have
- * them yet.
+ * Contents of outputs that transactions of the same round created, by `<txid>:<vout>`. Neither the index nor the tables
+ * have them yet.
  */
 export type MadeHoldings = ReadonlyMap<string, Holdings>;
 
@@ -19,10 +19,10 @@ export interface AskedOutput {
 }
 
 /**
- * Contents of the wallet's outputs in addition to their sats, in their order. They do not come from a planner: from
- * this look's own transactions, else from the index, and from stored plans for transactions that the index does not
- * have. One statement at most. An anchor of an earlier look holds nothing: the wallet signs nothing that puts something
- * there.
+ * Contents of the wallet's outputs in addition to their sats, in the same order. They never come from a planner. They
+ * come from this round's own transactions, or else from the index; for transactions that the index does not have, they
+ * come from stored plans. Runs at most one statement. An anchor of an earlier round holds nothing, because the wallet
+ * signs nothing that puts contents there.
  */
 export async function readHoldings(
   tx: pg.Pool | pg.ClientBase,
@@ -46,7 +46,10 @@ async function readStored(tx: pg.Pool | pg.ClientBase, outputs: readonly AskedOu
   return rows.map(({ stored, ...row }) => together(heldBy(row), holdingsOf(stored)));
 }
 
-/** Joins both. The index knows best; a stored plan adds outputs that the index does not have yet. */
+/**
+ * Merges contents from the index and from a stored plan. The index takes precedence; the plan adds contents that the
+ * index does not have yet.
+ */
 function together(indexed: ReturnType<typeof heldBy>, { inscriptions, runes }: Holdings): Holdings {
   const ids = new Set(indexed.inscriptions.map(({ id }) => id));
   return {

@@ -1,10 +1,10 @@
 import { displayHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 
-/** An output in the form of plans and accounts: `<txid>:<vout>`, with the shown txid. */
+/** An output in the form of plans and accounts: `<txid>:<vout>`, with the txid in display order. */
 export const outpointOf = ({ txid, vout }: { readonly txid: Txid; readonly vout: number }): string =>
   `${displayHash(txid)}:${vout}`;
 
-/** The txid in an outpoint, in shown order. */
+/** The txid in an outpoint, in display order. */
 export const shownTxidOf = (outpoint: string): string => outpoint.slice(0, txidChars);
 
 /** The txid and index of a stored outpoint. */
@@ -14,5 +14,5 @@ export function outpointParts(outpoint: string): { readonly txid: Txid; readonly
   return { txid, vout: Number(outpoint.slice(txidChars + 1)) };
 }
 
-/** Characters of 32 bytes in hex. */
+/** Number of hex digits of a txid, which has 32 bytes. */
 const txidChars = 64;

@@ -2,14 +2,14 @@ import type { ClientBase, Pool } from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
- * SQL: whether this service made a transaction, even a superseded one.
+ * SQL: whether this service made a transaction, even if it is superseded.
  *
- * @param txid an expression of the statement: 32 bytes, in internal order
+ * @param txid an SQL expression: 32 bytes, in internal order
  */
 export const isOwnTransaction = (txid: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions o WHERE o.txid = ${txid})`;
 
-/** SQL: whether a reveal of an order was signed, even one that was replaced. */
+/** SQL: whether a reveal of an order was signed, even if it was replaced. */
 export const hasReveal = (orderId: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions AS t WHERE t.order_id = ${orderId} AND t.kind = 'reveal')`;
 
@@ -18,7 +18,7 @@ export const hasDeepRefund = (orderId: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions AS t
             WHERE t.order_id = ${orderId} AND t.kind = 'refund' AND t.height IS NOT NULL)`;
 
-/** The transactions among these that this service made. */
+/** Returns the transactions among `txids` that this service made. */
 export async function ownTransactions(
   client: ClientBase | Pool,
   txids: readonly Txid[],
@@ -31,7 +31,7 @@ export async function ownTransactions(
   return rows.map(({ txid }) => txid);
 }
 
-/** Txids of all reveals that an order ever had, even of those that can never be mined. */
+/** Txids of all reveals that an order ever had, including those that can never be mined. */
 export async function revealsOfOrder(client: ClientBase, orderId: string): Promise<Txid[]> {
   const { rows } = await client.query<{ txid: Txid }>(
     `SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'reveal'`,

@@ -8,7 +8,7 @@ export interface StoredHoldings {
   readonly runes?: readonly (readonly [id: string, amount: string])[];
 }
 
-/** Null: no known contents. */
+/** Returns null if there are no known contents. */
 export function storedHoldings({ inscriptions, runes }: Holdings): StoredHoldings | null {
   const stored: StoredHoldings = {
     ...(inscriptions === null || inscriptions.length === 0
@@ -21,7 +21,7 @@ export function storedHoldings({ inscriptions, runes }: Holdings): StoredHolding
   return Object.keys(stored).length === 0 ? null : stored;
 }
 
-/** @param stored absent, as in plans of earlier versions: no known contents */
+/** @param stored absent in plans of earlier versions: no known contents */
 export function holdingsOf(stored: StoredHoldings | null | undefined): Holdings {
   if (stored === null || stored === undefined) return nothingHeld;
   const { inscriptions = [], runes = [] } = stored;

@@ -2,30 +2,30 @@ import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transact
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import type { StoredHoldings } from './stored-holdings.ts';
 
-/** A plan as it is stored: outpoints as `<txid>:<vout>`, and outputs by their kinds. Amounts in sats. */
+/** A plan in its stored form: outpoints as `<txid>:<vout>`, and outputs by their kinds. Amounts are in sats. */
 export interface StoredPlan {
   readonly inputs: readonly {
     readonly outpoint: string;
     readonly value: number;
-    /** It is an output of the inventory; absent: it is not. */
+    /** Present if the input is an output of the inventory. */
     readonly isInventory?: true;
-    /** It is a coin of the operator, of another order, or without an order; absent: it is not. */
+    /** Present if the input is a coin of the operator, of another order, or without an order. */
     readonly isOperator?: true;
   }[];
   readonly outputs: readonly {
     readonly kind: PlannedOutputKind;
     readonly value: number;
     readonly script: string;
-    /** Known if it stays with the wallet; absent: nothing except sats. */
+    /** Contents of an output that stays with the wallet. Absent: only sats. */
     readonly holds?: StoredHoldings;
   }[];
 }
 
-/** Sats of inputs or outputs together. Pure. */
+/** Total sats of inputs or outputs. Pure. */
 export const valueIn = (parts: readonly { readonly value: number }[]): bigint =>
   parts.reduce((sum, { value }) => sum + BigInt(value), 0n);
 
-/** Outputs that transactions spend, of all kinds or of one, as `<txid>:<vout>`. Pure. */
+/** Outputs that transactions spend, as `<txid>:<vout>`. `kind` null: transactions of all kinds. Pure. */
 export const spentBy = (
   transactions: readonly { readonly kind?: string; readonly plan: StoredPlan }[],
   kind: string | null = null,
@@ -36,7 +36,7 @@ export const spentBy = (
       .flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)),
   );
 
-/** The virtual size of a transaction of this length (BIP 141). Pure. */
+/** The virtual size of a transaction with this number of bytes (BIP 141). Pure. */
 export function virtualBytesOf({ inputs, outputs }: StoredPlan, bytes: number): number {
   const paid = outputs.reduce((sum, { script }) => sum + outputWeight(Buffer.from(script, 'hex')), 0);
   const stripped =
@@ -44,7 +44,7 @@ export function virtualBytesOf({ inputs, outputs }: StoredPlan, bytes: number): 
   return virtualSize(3 * stripped + bytes);
 }
 
-/** Marker and flag (BIP 144). */
+/** Weight of marker and flag (BIP 144). */
 const markerWeight = 2;
-/** Outpoint, the length of an empty script, sequence. */
+/** Bytes of the outpoint, the length of an empty script, and the sequence. */
 const inputBytes = 41;

@@ -13,9 +13,9 @@ export interface SpendingTransaction {
 }
 
 /**
- * Ends the broadcast of transactions, and frees their inputs: the payments that they spend are gone, or another
- * transaction is to spend them. Bumps that pay for them or spend them end with them. Returns the result of
- * `settleBumps`.
+ * Stops the broadcast of transactions, and frees their inputs, because the payments that they spend are gone, or
+ * another transaction will spend them. Bumps that pay for or spend these transactions are also superseded. Returns the
+ * result of `settleBumps`.
  */
 export async function supersede(tx: pg.ClientBase, txids: readonly Txid[]): Promise<readonly string[]> {
   if (txids.length === 0) return [];
@@ -36,8 +36,8 @@ async function end(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
 }
 
 /**
- * Takes up superseded transactions again. Nothing can replace one that a block has: other transactions that spend the
- * same are superseded, whatever their subject. The others stay superseded if another transaction has taken their
+ * Reactivates superseded transactions. Mined transactions are final, so other transactions that spend the same outputs
+ * are superseded, including those of other subjects. The others stay superseded if another transaction has taken their
  * inputs. Returns the orders whose transactions gave way.
  */
 export async function takeUp(
@@ -70,27 +70,28 @@ async function begin(tx: pg.ClientBase, { txid, family, plan }: SpendingTransact
   await beginSpends(tx, family, plan);
 }
 
-/** A bump that blocks, orders and other plans may still change, with the facts that decide about it. */
+/** A bump that blocks, orders and other plans may still change, with the facts that determine its state. */
 export interface OpenBump extends SpendingTransaction {
   readonly isSuperseded: boolean;
   readonly isMined: boolean;
-  /** A transaction that it pays for or spends is superseded. */
+  /** Whether a transaction that the bump pays for or spends is superseded. */
   readonly isOrphan: boolean;
-  /** A transaction of another family that may be mined spends one of its inputs. */
+  /** Whether a transaction of another family that may be mined spends one of the bump's inputs. */
   readonly isTaken: boolean;
 }
 
-/** Bumps to supersede, and the one to take up next; null: no bump. */
+/** Bumps to supersede, and the next bump to reactivate. `next` null: no bump. */
 export interface SettledBumps {
   readonly ended: readonly OpenBump[];
   readonly next: OpenBump | null;
 }
 
 /**
- * The only rule for bumps that can never be mined, or are no longer wanted: one of its family is mined, a transaction
- * that it pays for or spends is superseded, or another plan has taken its inputs. A mined one stays. Pure.
+ * The only rule that ends bumps that can never be mined or are no longer wanted. Such a bump has a mined transaction in
+ * its family, or it pays for or spends a superseded transaction, or another plan has taken its inputs. A mined bump
+ * never ends. Pure.
  *
- * @param bumps the newest first: a later one has what it took
+ * @param bumps the newest first: a later bump keeps the inputs that it took
  */
 export function settledBumps(bumps: readonly OpenBump[]): SettledBumps {
   const minedOf = new Set(bumps.filter((bump) => bump.isMined).map(({ family }) => idOf(family)));
@@ -105,13 +106,16 @@ export function settledBumps(bumps: readonly OpenBump[]): SettledBumps {
 
 const idOf = (txid: Txid): string => Buffer.from(txid).toString('hex');
 
-/** More than a reorganisation changes: each bump is taken up at most once for each that is ended. */
+/**
+ * Maximum number of changes, which no reorganisation reaches. Each bump is reactivated at most once for each bump that
+ * is ended.
+ */
 const changesMax = 10_000;
 
 /**
- * Supersedes bumps that can never be mined or are no longer wanted, and takes up those that can be mined again, after
- * blocks or stored transactions have changed. Returns the orders whose transactions gave way to a bump that a block
- * has.
+ * Supersedes bumps that can never be mined or are no longer wanted, and reactivates bumps that can be mined again.
+ * Called after blocks or stored transactions have changed. Returns the orders whose transactions gave way to a mined
+ * bump.
  */
 export async function settleBumps(tx: pg.ClientBase): Promise<readonly string[]> {
   const gaveWay = new Set<string>();
@@ -131,8 +135,9 @@ export async function settleBumps(tx: pg.ClientBase): Promise<readonly string[]>
 }
 
 /**
- * Longer than any reorganisation that is followed. An older bump that was given up comes back only with a block:
- * judging all bumps ever made would make each change of payments slower.
+ * How many days a bump that was given up can be reactivated without a block: longer than any reorganisation that is
+ * followed. An older bump comes back only with a block. If all bumps ever made were examined, each change of payments
+ * would be slower.
  */
 const comesBackDays = 7;
 

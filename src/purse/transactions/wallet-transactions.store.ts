@@ -5,8 +5,8 @@ import { beginSpends, countSpends, refuseTaken } from './spends.store.ts';
 import type { StoredPlan } from './stored-plan.ts';
 
 /**
- * `burn`: burns the inscriptions of a reveal. `return`: returns deposits that no delivery uses. `bump`: pays for other
- * transactions that are stuck. `payout`: pays partners and the operator.
+ * Kinds of transactions. `burn`: burns the inscriptions of a reveal. `return`: returns deposits that no delivery uses.
+ * `bump`: pays for other transactions that are stuck. `payout`: pays partners and the operator.
  */
 export type WalletTransactionKind = 'commit' | 'reveal' | 'burn' | 'return' | 'refund' | 'bump' | 'payout';
 
@@ -15,28 +15,32 @@ export interface NewTransaction {
   readonly txid: Txid;
   readonly kind: WalletTransactionKind;
   /**
-   * The order that is its subject; null: it is a payout, or a bump, which may pay for transactions of several orders.
+   * The order that the transaction belongs to. null: it is a payout, or a bump, which may pay for transactions of
+   * several orders.
    */
   readonly orderId: string | null;
-  /** The payout that is its subject; null: it is another kind. */
+  /** The payout that the transaction belongs to. null: the transaction is of another kind. */
   readonly payoutId: string | null;
-  /** Place among those of its kind and subject. */
+  /** Number among the transactions of the same kind and subject. */
   readonly index: number;
-  /** Number of files that it inscribes or burns. */
+  /** Number of files that the transaction inscribes or burns. */
   readonly files: number;
   readonly bytes: Uint8Array;
   readonly plan: StoredPlan;
   readonly fee: bigint;
-  /** The first of the transactions that it replaces, which names their family; null: it begins a family. */
+  /**
+   * The first of the transactions that this one replaces. Its txid names the family. null: this transaction starts a
+   * family.
+   */
   readonly replaces: Txid | null;
-  /** Index in branch 1 of the key that gets the change of a bump or a payout; null: it is neither. */
+  /** Index in branch 1 of the key that gets the change of a bump or a payout. null: the transaction is neither. */
   readonly ownIndex: number | null;
 }
 
 /**
- * Stores a signed transaction before it is broadcast, and takes its inputs: no other plan gets them from then on.
- * False: it is stored already, and taken up again if it was superseded. Throws `OutputTaken`, and the transaction of
- * the database has failed then.
+ * Stores a signed transaction before it is broadcast, and takes its inputs, so no other plan gets them from then on.
+ * Returns false if the transaction was already stored; a superseded one is then active again. Throws `OutputTaken`; the
+ * database transaction has then failed.
  */
 export async function insertTransaction(tx: pg.ClientBase, made: NewTransaction): Promise<boolean> {
   const { rows } = await tx.query<{ family: Buffer; is_new: boolean }>(
@@ -71,7 +75,7 @@ export async function insertTransaction(tx: pg.ClientBase, made: NewTransaction)
   return row.is_new;
 }
 
-/** Notes that a node took a transaction, or refused it for this reason. */
+/** Stores that a node accepted a transaction, or the reason why the node refused it. */
 export async function markSent(client: pg.ClientBase, txid: Txid, refusal: string | null): Promise<void> {
   await client.query(
     `UPDATE service.wallet_transactions
@@ -81,7 +85,7 @@ export async function markSent(client: pg.ClientBase, txid: Txid, refusal: strin
   );
 }
 
-/** Notes that a node took all of these transactions. */
+/** Stores that a node accepted all of these transactions. */
 export async function markAllSent(client: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
   await client.query(
     `UPDATE service.wallet_transactions SET refusal = NULL, sent_at = coalesce(sent_at, now())
@@ -90,22 +94,22 @@ export async function markAllSent(client: pg.ClientBase, txids: readonly Txid[])
   );
 }
 
-/** A transaction with its signatures, in the form that is sent. */
+/** A transaction with its signatures, ready to broadcast. */
 export interface SignedTransaction {
   readonly txid: Txid;
   readonly bytes: Uint8Array;
-  /** Sats of its OP_RETURN output. Nodes send such a transaction only if they are given this number. */
+  /** Sats of the OP_RETURN output. Nodes broadcast such a transaction only if the call contains this number. */
   readonly burned: number;
 }
 
-/** A stored transaction: no transaction is ever deleted. */
+/** Reads a stored transaction. It always exists, because no transaction is ever deleted. */
 export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<SignedTransaction> {
   const [signed] = await readAllSigned(client, [txid]);
   assert(signed !== undefined, 'a transaction that was read is stored');
   return signed;
 }
 
-/** Stored transactions, in any order. */
+/** Reads stored transactions. The result is not sorted. */
 export async function readAllSigned(
   client: pg.ClientBase,
   txids: readonly Txid[],
