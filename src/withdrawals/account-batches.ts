@@ -6,8 +6,8 @@ import { makeBatch } from './make-batch.ts';
 import { postBatch, settleBatch } from './settle-batch.ts';
 
 /**
- * Withdrawals of accounts as batches, and the joining of their small coins. Payouts sign, send and follow them (ADR 93,
- * 94).
+ * Withdrawals of accounts as batches, and batches that join small coins of accounts. Payouts sign, send and follow the
+ * batches (ADR 93, 94).
  */
 export const accountBatches = (policy: BatchPolicy): WithdrawalBatches => ({
   form: formBatches,

@@ -6,8 +6,8 @@ import { usualFeeRate } from '#orders/sending/node-standing.ts';
 import type { FeeRates } from '#tokenpay/withdrawing/withdrawal-policy.ts';
 
 /**
- * Fee rates by the node's answers within the last hour, as batches pay them. Throws `orders_off` if there was no
- * answer.
+ * The fee rates that batches pay, from the node's replies within the last hour. Throws `orders_off` if there was no
+ * reply.
  */
 export async function withdrawalFeeRates(client: pg.Pool | pg.ClientBase): Promise<FeeRates> {
   const policy = await readNodePolicy(client);
@@ -19,7 +19,7 @@ export async function withdrawalFeeRates(client: pg.Pool | pg.ClientBase): Promi
   return feeRatesOf(policy);
 }
 
-/** No price is below the node's present minimum: a batch pays at least that. Pure. */
+/** Computes the fee rates. No price is below the node's present minimum, because a batch pays at least that. Pure. */
 export function feeRatesOf({ leastFeeRate, mempoolMinFeeRate, estimate }: NodePolicy): FeeRates {
   const least = largest(leastFeeRate, mempoolMinFeeRate);
   return { least, usual: largest(estimate ?? 0n, least, usualFeeRate) };

@@ -7,7 +7,10 @@ import type { WithdrawalCoin } from '#tokenpay/withdrawing/planning/withdrawal-p
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { readWithdrawalCoins } from '#tokenpay/withdrawing/withdrawal-coins.ts';
 
-/** Free coins that these withdrawals may spend: of their accounts and without an owner, for each asset and for sats. */
+/**
+ * Free coins that these withdrawals may spend: coins of their accounts and coins without an owner, for each asset and
+ * for sats.
+ */
 export async function coinsFor(
   client: pg.ClientBase,
   withdrawals: readonly Withdrawal[],
@@ -19,7 +22,10 @@ export async function coinsFor(
   return readWithdrawalCoins(client, { accounts, limit: (inputsMax + 1) * withdrawals.length, assets });
 }
 
-/** Coins that a stored transaction spends, with their contents by the index. Null: the index does not know them. */
+/**
+ * Coins that a stored transaction spends, with their contents by the index. Returns null if the index does not know the
+ * contents.
+ */
 export async function spentCoins(
   client: pg.ClientBase,
   { plan }: Pick<PayoutTransaction, 'plan'>,

@@ -1,12 +1,12 @@
 import type { ConsolidationPolicy } from './consolidating/consolidation-policy.ts';
 
-/** Bounds of the operator for batches. */
+/** Bounds for batches, set by the operator. */
 export interface BatchPolicy {
-  /** WITHDRAW_INPUTS_MAX */
+  /** The setting WITHDRAW_INPUTS_MAX. */
   readonly inputsMax: number;
-  /** WITHDRAW_BUMP_MAX_SATS */
+  /** The setting WITHDRAW_BUMP_MAX_SATS. */
   readonly bumpMax: bigint;
-  /** WITHDRAW_DEBT_MAX_SATS */
+  /** The setting WITHDRAW_DEBT_MAX_SATS. */
   readonly debtMax: bigint;
   readonly consolidation: ConsolidationPolicy;
 }

@@ -19,8 +19,8 @@ export async function endEmpty(client: pg.ClientBase, id: string): Promise<null>
 }
 
 /**
- * Ends withdrawals that can never be sent in their present form; others wait. In a batch with a signed transaction,
- * none ends.
+ * Ends withdrawals that can never be sent in their present form; the others wait. If the batch has a signed
+ * transaction, no withdrawal ends. Returns the reason why the batch waits, or null.
  */
 export async function endRefused(
   client: pg.ClientBase,
@@ -50,9 +50,10 @@ export async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Pr
 }
 
 /**
- * Gives each withdrawal of a batch that cannot be made a batch of its own, so that one does not stop the others. A
- * batch that was given up keeps the first one: a block may still have its transaction, which is followed. Returns why
- * it waits if that changes nothing: it has one withdrawal, or its transaction may be mined.
+ * Moves each withdrawal of a batch that cannot be made into its own batch, so that one withdrawal does not stop the
+ * others. A batch whose transaction was given up keeps its first withdrawal, because a block may still have that
+ * transaction, so the batch must be followed. Does nothing if the batch has one withdrawal, or if its transaction may
+ * be mined; then returns the reason why it waits.
  */
 export async function partBatch(
   client: pg.ClientBase,

@@ -26,8 +26,9 @@ import { partCostly } from './underpriced.ts';
 import { readWithheld, type Withheld } from './withheld.ts';
 
 /**
- * Plans, signs and stores the transaction of a batch, or one that replaces an unconfirmed one. Returns the reason why
- * it cannot be made; null: it is stored, or the batch is empty. Throws `OutputTaken`.
+ * Plans, signs and stores the transaction of a batch, or a replacement of an unconfirmed transaction. Returns the
+ * reason if this is not possible. Returns null if a transaction was stored, or if the batch is empty. Throws
+ * `OutputTaken`.
  */
 export async function makeBatch(
   parts: PayoutParts,
@@ -39,8 +40,8 @@ export async function makeBatch(
   const { id } = payout;
   const withdrawals = await withdrawalsOf(client, id);
   if (withdrawals.length === 0) return endEmpty(client, id);
-  // a replacement spends the coins of the transaction before it: only one of them is mined, no matter what their
-  // accounts have now
+  // a replacement spends the coins of the previous transaction, so only one of them is mined, and the present balances
+  // of accounts do not matter
   const withheld: Withheld =
     replaced === null ? await readWithheld(client, id, withdrawals, policy.debtMax) : new Map();
   const [withheldReason] = withheld.values();
@@ -65,7 +66,7 @@ interface PreparedBatch {
   readonly ownIndex: number;
 }
 
-/** The facts that a plan needs, or in words why it cannot be made now. */
+/** The facts that a plan needs, or the reason in words why no plan can be made now. */
 async function prepareBatch(
   { client, signer, node }: PayoutParts,
   making: MadeBatch,
@@ -84,15 +85,15 @@ async function prepareBatch(
   const change = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null }).script;
   const { bytesMax } = await askDataCarrier(node);
   const limits = { dataCarrierBytes: bytesMax, inputsMax, weightMax };
-  // the coins that it must spend were chosen among all of them
+  // `kept` was chosen from all coins, because these coins must be spent
   const spendable = spendableCoins(coins, making);
   return { wanted: { withdrawals: named, coins: spendable, kept, change, limits }, feeRate, ownIndex };
 }
 
-/** Why a plan is not signed now; null: it may be signed. */
+/** The reason why a plan is not signed now. null: it may be signed. */
 async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPolicy): Promise<string | null> {
   const { payout, transactions, replaced, withdrawals, planned, plan } = ready;
-  // the transaction before it pays all of them, and a block may have that one instead
+  // the previous transaction pays all withdrawals, and a block may have that one instead
   if (replaced !== null && leftOut(ready).length > 0) return waitingReason(planned);
   if (replaced !== null && !mayCost(plan.fee, withdrawals, transactions, policy))
     return 'A higher fee would cost more than its withdrawals were charged and WITHDRAW_BUMP_MAX_SATS.';
@@ -102,8 +103,8 @@ async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPoli
 }
 
 /**
- * Coins that a plan must spend: those of the transaction that it replaces, or those of given up ones that are still
- * unspent in blocks. Null: unknown.
+ * Coins that a plan must spend. For a replacement: the coins of the replaced transaction. Otherwise: coins of given-up
+ * transactions that are still unspent in blocks. null: unknown.
  */
 async function keptCoins(
   { client, node }: Pick<PayoutParts, 'client' | 'node'>,
@@ -113,16 +114,16 @@ async function keptCoins(
   if (replaced !== null) return spentCoins(client, replaced);
   const before = new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
   const kept: WithdrawalCoin[] = [];
-  // another wallet's transaction spends one of them: the wallet of this service does not see that
+  // the node is asked, because the service does not see if another wallet with the same seed has spent one of them
   for (const coin of coins)
     if (before.has(outpointOf(coin)) && (await isUnspent(node, coin, { mempool: true }))) kept.push(coin);
   return kept;
 }
 
 /**
- * Whether a first transaction costs at most the prices that were shown for its withdrawals and the setting beyond them.
- * Fees may have risen since, or a withdrawal was priced with one larger coin than there is. A remainder too small for a
- * change is not counted.
+ * Whether a first transaction costs at most the shown prices of its withdrawals plus WITHDRAW_BUMP_MAX_SATS. It may
+ * cost more if fees have risen since, or if a withdrawal was priced with one larger coin that does not exist now. A
+ * remainder that is too small for a change is not part of the cost.
  */
 export function isWithinPrices(
   { withdrawals, plan: { fee, overpaid, outputs } }: Pick<ReadyBatch, 'withdrawals' | 'plan'>,
@@ -134,7 +135,8 @@ export function isWithinPrices(
 }
 
 /**
- * Whether a bump costs at most the charges of accounts, the cost of the first transaction, and the setting beyond them.
+ * Whether a bump costs at most WITHDRAW_BUMP_MAX_SATS more than the charges of accounts or the cost of the first
+ * transaction, whichever is higher.
  */
 function mayCost(
   fee: bigint,
@@ -147,7 +149,10 @@ function mayCost(
   return fee <= (charged > first ? charged : first) + bumpMax;
 }
 
-/** A refused plan is a fault of ours: each of its withdrawals is then tried alone, as for one that is not covered. */
+/**
+ * Signs and stores a plan. A refused plan is a fault of ours, so each of its withdrawals is then tried alone. The same
+ * happens if the plan is not covered.
+ */
 async function signOrPart(
   parts: PayoutParts,
   ready: ReadyBatch,

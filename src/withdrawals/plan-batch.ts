@@ -17,25 +17,27 @@ import type {
   WithdrawalWait,
 } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 
-/** Facts of a batch at the time of reading. */
+/** Facts of a batch when they were read. */
 export interface PlannedParts {
   readonly withdrawals: readonly PricedWithdrawal[];
   readonly coins: readonly WithdrawalCoin[];
-  /** Coins that the transactions before it spend: only one of these transactions is ever mined. */
+  /**
+   * Coins that the previous transactions spend. They are spent again, so only one of these transactions is ever mined.
+   */
   readonly kept: readonly WithdrawalCoin[];
   readonly change: Uint8Array;
   readonly limits: WithdrawalLimits;
 }
 
-/** The requested rate, else the node's. Null: it is above the highest rate that is sent. */
+/** The requested fee rate, or else the node's. null: the rate is above the maximum for sending. */
 export function batchRate({ payout, standing }: Pick<MadeBatch, 'payout' | 'standing'>): bigint | null {
   const rate = largest(payout.feeRate ?? refundFeeRate(standing), standing.mempoolMinFeeRate);
   return rate > payoutFeeRateMax ? null : rate;
 }
 
 /**
- * Coins that a batch may spend. A batch below the usual rate is never bumped, so it spends only coins of its own
- * accounts: it would keep coins that others need for days.
+ * Coins that a batch may spend. A batch below the usual fee rate is never bumped, so it spends only coins of its own
+ * accounts. Otherwise it would block coins that others need for days.
  */
 export function spendableCoins(
   coins: readonly WithdrawalCoin[],
@@ -45,7 +47,7 @@ export function spendableCoins(
   return isSlow ? coins.filter(({ owner }) => owner !== null) : coins;
 }
 
-/** Plans with coins that are unspent by the node: another wallet may have the seed. */
+/** Plans with coins that the node knows as unspent, because another wallet may have the same seed. */
 export async function planThere(
   node: NodeRpc,
   parts: PlannedParts,
@@ -75,16 +77,16 @@ export async function planThere(
   }
 }
 
-/** The fee that a plan must exceed by the rules of the node. */
+/** The fee that a replacement must exceed by the node's rules. */
 export const replacedFee = (
   { fee, virtualBytes }: PayoutTransaction,
   incrementalFeeRate: bigint,
 ): WithdrawalBatch['replaced'] => ({ fee, virtualBytes, incrementalFeeRate });
 
-/** The largest weight of a transaction: that of a payout. */
+/** Maximum weight of a transaction in weight units: the same as for a payout. */
 export const weightMax = payoutVirtualBytesMax * 4;
 
-/** Why nothing of a batch can be sent now, for people. */
+/** The reason why nothing of a batch can be sent now, for people. */
 export function waitingReason({ waiting, refused }: PlannedBatch): string {
   const [first] = waiting;
   if (first === undefined) {
@@ -94,7 +96,7 @@ export function waitingReason({ waiting, refused }: PlannedBatch): string {
   return waitingWords(first.wait);
 }
 
-/** Why a withdrawal can never be sent in its present form, for people: it continues a sentence. */
+/** The reason why a withdrawal can never be sent in its present form, for people. It continues a sentence. */
 export function refusedWords(code: WithdrawalRefusal['code']): string {
   switch (code) {
     case 'amount':

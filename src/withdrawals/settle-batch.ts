@@ -17,14 +17,14 @@ import {
 import { putWebhooksOf } from '#webhooks/outbox.ts';
 import { endReceiverWatch } from './watched-batch.ts';
 
-/** Posts the entries of the transactions of a batch that blocks have, and takes back the entries of the others. */
+/** Posts the ledger entries of a batch's transactions that blocks have, and reverses the entries of the others. */
 export async function postBatch(
   tx: pg.ClientBase,
   id: string,
   transactions: readonly PayoutTransaction[],
 ): Promise<void> {
   const mined = transactions.filter(({ height }) => height !== null);
-  // the transaction also pays a withdrawal that has left the batch since the transaction was given up
+  // read by id, because the transaction may pay a withdrawal that left the batch after the transaction was given up
   const all = new Map((await withdrawalsWith(tx, mined.flatMap(paidBy))).map((each) => [each.id, each]));
   const entries = withdrawalEntries(
     mined.map((made) => ({
@@ -40,7 +40,7 @@ export async function postBatch(
 const paidBy = ({ plan }: Pick<PayoutTransaction, 'plan'>): string[] =>
   plan.outputs.flatMap(({ withdrawal }) => withdrawal ?? []);
 
-/** Sets the state of the withdrawals of a batch, and notifies their accounts. A second call has no effect. */
+/** Updates the state of the withdrawals of a batch, and notifies their accounts. A second call has no effect. */
 export async function settleBatch(
   tx: pg.ClientBase,
   { id, state, stuck }: Pick<Payout, 'id' | 'state' | 'stuck'>,
@@ -48,9 +48,9 @@ export async function settleBatch(
 ): Promise<void> {
   const isMined = state === 'mined' || state === 'settled';
   if (state === 'settled') await endReceiverWatch(tx, id, transactions);
-  // a node may have a transaction as soon as it was signed
+  // `processing` from the signature on, because a node may then have the transaction
   const waiting = transactions.length === 0 ? 'pending' : 'processing';
-  // a block has a transaction that was given up: it pays the withdrawals that have left the batch since
+  // if a block has a given-up transaction, the withdrawals that it pays return to this batch
   const mined = transactions.filter(({ height }) => height !== null);
   await putBatch(tx, mined.flatMap(paidBy), id);
   await putReason(tx, id, isMined ? null : stuck);
@@ -61,8 +61,8 @@ export async function settleBatch(
 }
 
 /**
- * The standing by the transaction in a block, else the newest that may be mined, else the newest; null: no transaction
- * is signed.
+ * The transaction that represents the batch: the mined one, or else the newest that may be mined, or else the newest.
+ * null: no transaction is signed.
  */
 function standingOf(transactions: readonly PayoutTransaction[]): BatchStanding | null {
   const found =

@@ -28,9 +28,9 @@ import { type Withheld, withheldByAccount } from './withheld.ts';
 export interface ReadyBatch extends MadeBatch {
   /** Withdrawals of the batch, in their order. */
   readonly withdrawals: readonly Withdrawal[];
-  /** Withdrawals of the batch that were not planned. */
+  /** Withdrawals of the batch that were excluded from the plan. */
   readonly withheld: Withheld;
-  /** WITHDRAW_DEBT_MAX_SATS */
+  /** The setting WITHDRAW_DEBT_MAX_SATS. */
   readonly debtMax: bigint;
   readonly planned: PlannedBatch;
   readonly plan: WithdrawalPlan;
@@ -44,8 +44,8 @@ export function leftOut({ withdrawals, plan }: Pick<ReadyBatch, 'withdrawals' | 
 }
 
 /**
- * Stores a signed transaction if the batch is still the planned one; else the next look plans it again. Throws
- * `OutputTaken` and `NotCovered`.
+ * Stores a signed transaction if the batch has not changed since it was planned. Otherwise the next round plans it
+ * again. Throws `OutputTaken` and `NotCovered`.
  */
 export async function storeBatch(
   { client, log }: PayoutParts,
@@ -100,8 +100,8 @@ export async function storeBatch(
 }
 
 /**
- * Whether the batch is still the planned one: a withdrawal may have been cancelled since, or its account may have asked
- * for that.
+ * Whether the batch has not changed since it was planned. A withdrawal may have been cancelled since, or its account
+ * may have requested that.
  */
 function isAsPlanned(
   locked: Payout | null,
@@ -112,7 +112,7 @@ function isAsPlanned(
   return replaced !== null || members.every(({ cancelAskedAt }) => cancelAskedAt === null);
 }
 
-/** Whether accounts still have and allow the planned payments: a block may have arrived since. */
+/** Whether the accounts still cover and allow the planned payments. A block may have arrived since the plan. */
 async function isCovered(
   tx: pg.ClientBase,
   { payout: { id }, withheld, debtMax }: ReadyBatch,
@@ -124,7 +124,10 @@ async function isCovered(
 
 const idsOf = (withdrawals: readonly Withdrawal[]): string => withdrawals.map(({ id }) => id).join();
 
-/** Throws if a withdrawal that the transaction pays could still be cancelled, or one of the batch is not paid. */
+/**
+ * Throws if a withdrawal that the transaction pays could still be cancelled, or if the transaction does not pay a
+ * withdrawal of the batch.
+ */
 async function requirePaid(tx: pg.ClientBase, { payout, plan }: ReadyBatch): Promise<void> {
   const members = await withdrawalsOf(tx, payout.id);
   const paid = plan.outputs.flatMap(({ withdrawal }) => (withdrawal === null ? [] : [withdrawal]));

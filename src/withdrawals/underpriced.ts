@@ -11,14 +11,14 @@ import { partBatch } from './end-batch.ts';
 import { tellAccounts } from './settle-batch.ts';
 import type { ReadyBatch } from './store-batch.ts';
 
-/** The reason of a batch that costs more than allowed. */
+/** The reason for a batch that costs more than allowed. */
 export const tooCostly =
   'Its transaction costs more now than the prices of its withdrawals plus the most that the service adds (WITHDRAW_BUMP_MAX_SATS). It waits for lower fees, or for larger change of other withdrawals. To have it sooner, cancel it and ask again at the present price.';
 
 /**
  * Splits a batch that costs more than the prices of its withdrawals. Withdrawals that cost too much even alone were
- * priced at a lower rate: they wait together in a batch of their own, and the others are planned again. If the cause is
- * unknown, each is tried alone. Returns why the batch waits if it is not split.
+ * priced at a lower rate. They wait together in another batch, and the rest is planned again. If the cause is unknown,
+ * each withdrawal is tried alone. Returns the reason why the batch waits if it is not split.
  */
 export async function partCostly(
   client: pg.ClientBase,
@@ -39,7 +39,10 @@ export async function partCostly(
   return null;
 }
 
-/** Withdrawals whose price, with the extra that a batch may cost, is below the fee of their smallest transaction. */
+/**
+ * Withdrawals whose price plus the allowed extra cost of a batch is below the fee of their smallest possible
+ * transaction.
+ */
 export function underpriced(
   withdrawals: readonly Withdrawal[],
   feeRate: bigint,

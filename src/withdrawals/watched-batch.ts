@@ -9,8 +9,8 @@ import { refundWatchers } from '#purse/destinations/own-scripts.ts';
 const receiverWatcherOf = (id: string): string => `${refundWatchers}payout ${id}`;
 
 /**
- * Watches the output by which the block of a batch is found: its change, or a receiver if its outputs use up its
- * inputs. A batch that is mined unseen would be given up, and paid again.
+ * Watches the output by which the block of a batch is found. This is its change, or a receiver if the batch has no
+ * change. Without a watch, a mined batch could be missed, given up, and paid again.
  */
 export async function watchBatch(
   tx: pg.ClientBase,
@@ -24,7 +24,7 @@ export async function watchBatch(
   await watchScripts(tx, watcher, [{ script: watched.script, sinceHeight: nextBlock }]);
 }
 
-/** Ends watches of receivers of a batch that is deep: all payments to them would be kept forever. */
+/** Stops watching receivers of a deep batch. Otherwise all payments to them would be stored forever. */
 export async function endReceiverWatch(
   tx: pg.ClientBase,
   id: string,

@@ -5,10 +5,10 @@ import { unlistedWithdrawals } from '#tokenpay/withdrawing/addresses.store.ts';
 import { uncoveredWithdrawals } from '#tokenpay/withdrawing/uncovered.queries.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 
-/** Withdrawals of a batch that are not signed now, by their ids, with the reason for people. */
+/** Withdrawals of a batch that are not signed now: the reason for people, by id. */
 export type Withheld = ReadonlyMap<string, string>;
 
-/** Withdrawals that may not be paid now. Others of the batch are paid. */
+/** Withdrawals that may not be paid now, with the reasons. The other withdrawals of the batch are paid. */
 export async function readWithheld(
   client: pg.ClientBase,
   payout: string,
@@ -25,7 +25,7 @@ export async function readWithheld(
   ]);
 }
 
-/** Withdrawals that their accounts no longer cover or allow. */
+/** Withdrawals that their accounts no longer cover or no longer allow. */
 export async function withheldByAccount(
   client: pg.ClientBase,
   payout: string,

@@ -1,13 +1,13 @@
-/** Bounds of the operator for joining small coins of accounts. */
+/** Bounds for joining small coins of accounts, set by the operator. */
 export interface ConsolidationPolicy {
-  /** CONSOLIDATE_FEE_RATE_MAX, in sats for 1,000 virtual bytes */
+  /** The setting CONSOLIDATE_FEE_RATE_MAX, in sats per 1,000 virtual bytes. */
   readonly feeRateMax: bigint;
-  /** CONSOLIDATE_DAILY_SATS; 0n: nothing is joined */
+  /** The setting CONSOLIDATE_DAILY_SATS. 0n: no coins are joined. */
   readonly dayMax: bigint;
 }
 
 /**
- * A coin is poor if it costs more than it brings at ten times CONSOLIDATE_FEE_RATE_MAX: fees rose tenfold within days
- * more than once, and withdrawals are made at high fees, too.
+ * Factor on CONSOLIDATE_FEE_RATE_MAX. A coin is poor if it costs more than it brings at this higher rate. Fees have
+ * risen tenfold within days more than once, and withdrawals are also made at high fees.
  */
 export const poorFactor = 10n;

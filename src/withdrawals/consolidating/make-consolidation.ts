@@ -12,7 +12,7 @@ import { signAndStore } from '#withdrawals/sign-batch.ts';
 import type { ConsolidationPolicy } from './consolidation-policy.ts';
 import { planJoin, planRaise } from './plan-join.ts';
 
-/** Asks for a consolidation if one can be made now and none is pending. A second call has no effect. */
+/** Requests a consolidation if one can be made now and none is pending. A second call has no effect. */
 export async function formConsolidation(
   parts: PayoutParts,
   standing: MadeBatch['standing'],
@@ -24,8 +24,9 @@ export async function formConsolidation(
 }
 
 /**
- * Plans, signs and stores the transaction that joins coins of accounts, or one that replaces an unconfirmed one.
- * Returns the reason why it cannot be made; null: it is stored, or it has ended. Throws `OutputTaken`.
+ * Plans, signs and stores the transaction that joins coins of accounts, or a replacement of an unconfirmed transaction.
+ * Returns the reason if this is not possible. Returns null if a transaction was stored, or if the consolidation has
+ * ended. Throws `OutputTaken`.
  */
 export async function makeConsolidation(
   parts: PayoutParts,
@@ -40,7 +41,7 @@ export async function makeConsolidation(
     replaced === null
       ? await planJoin(parts, standing, change, policy)
       : await planRaise(client, { ...making, replaced }, change, policy);
-  // an earlier signed one may still be mined: it becomes the next one
+  // with signed transactions it does not end, because an earlier one may still be mined
   if (typeof plan === 'string') return transactions.length > 0 ? plan : endConsolidation(client, payout.id);
   const tip = (await readPaymentsOffset(client))?.height ?? 0;
   const givenUp = replaced === null ? transactions : [];
@@ -56,7 +57,8 @@ export async function makeConsolidation(
 }
 
 /**
- * Ends a consolidation without a signed transaction: coins, fees or withdrawals have changed since it was asked for.
+ * Ends a consolidation without a signed transaction, because coins, fees or withdrawals have changed since it was
+ * requested.
  */
 async function endConsolidation(client: pg.ClientBase, id: string): Promise<null> {
   await withTransaction(client, async (tx) => {

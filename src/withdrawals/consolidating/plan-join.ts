@@ -23,14 +23,12 @@ import { lackingSats } from '#withdrawals/covered.queries.ts';
 import { batchRate, replacedFee } from '#withdrawals/plan-batch.ts';
 import { type ConsolidationPolicy, poorFactor } from './consolidation-policy.ts';
 
-/** A plan that joins coins, or in words why there is no plan now. */
+/** A plan that joins coins, or the reason in words why there is no plan now. */
 export type PlannedJoin = WithdrawalPlan | string;
 
 type JoinParts = Pick<PayoutParts, 'client' | 'node' | 'confirmations'>;
 
-/**
- * Plans to join poor coins while fees are low, no withdrawal waits for coins, and the budget of the day pays for it.
- */
+/** Plans to join poor coins if fees are low, no withdrawal waits for coins, and the daily budget covers the cost. */
 export async function planJoin(
   parts: JoinParts,
   standing: NodeStanding,
@@ -50,7 +48,8 @@ export async function planJoin(
     most: feeOf(publicKeyHashInputWeight, poorFeeRate),
     deep: await deepHeight(parts),
     budget,
-    // some are left out: P2WPKH coins have a higher bound, and some coins hold more than money
+    // twice as many as needed, because some are omitted: P2WPKH coins have a higher bound, and some coins hold more
+    // than money
     limit: 2 * joinedMax,
   });
   const coins = await coinsWithRunes(client, found);
@@ -61,7 +60,7 @@ const noBudget =
   'The last 24 hours cost CONSOLIDATE_DAILY_SATS, or base fees of completed orders do not cover more: it waits.';
 
 /**
- * The rate of a transaction now; null: it is too high or unknown. A transaction at a guessed rate may hold its coins
+ * The present fee rate. null: the rate is too high or unknown. A transaction at a guessed rate could block its coins
  * for days.
  */
 function lowRate(standing: NodeStanding, { feeRateMax }: ConsolidationPolicy): bigint | null {
@@ -70,20 +69,23 @@ function lowRate(standing: NodeStanding, { feeRateMax }: ConsolidationPolicy): b
   return rate > feeRateMax ? null : rate;
 }
 
-/** Sats that one more transaction may cost, by the budget of the day and by the sats beyond those of accounts. */
+/**
+ * Maximum cost in sats of one more transaction, by the daily budget and by the sats that coins of accounts have beyond
+ * what is owed to accounts.
+ */
 async function budgetLeft(client: pg.ClientBase, { dayMax }: ConsolidationPolicy): Promise<bigint> {
   return smallest(dayMax - (await consolidationFees(client)), -(await lackingSats(client)));
 }
 
 /**
- * Height at or below which no reorganisation takes a coin. A coin that is taken back would block all others of its
- * transaction.
+ * Maximum height of the block of a coin that no reorganisation can remove. A removed coin would block all other coins
+ * of its transaction.
  */
 async function deepHeight({ client, confirmations }: JoinParts): Promise<number> {
   return ((await readPaymentsOffset(client))?.height ?? 0) - confirmations + 1;
 }
 
-/** Plans with coins that are unspent by the node: another wallet may have the seed. */
+/** Plans with coins that the node knows as unspent, because another wallet may have the same seed. */
 async function joinThere(node: PayoutParts['node'], request: ConsolidationRequest): Promise<PlannedJoin> {
   const asked = new Set<string>();
   let { coins } = request;
@@ -108,7 +110,7 @@ const reasons = {
   sats: 'The coins to join have too few sats for its fee and its change: it waits for more of them.',
 } as const;
 
-/** Plans a transaction that joins the same coins at a higher fee, if the budget of the day allows it. */
+/** Plans a transaction that joins the same coins at a higher fee, if the daily budget allows it. */
 export async function planRaise(
   client: pg.ClientBase,
   { payout, standing, replaced }: MadeBatch & { readonly replaced: NonNullable<MadeBatch['replaced']> },
