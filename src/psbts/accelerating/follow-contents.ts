@@ -32,8 +32,8 @@ export interface FollowedTransaction {
  * inscriptions are read from envelopes, and runes move as their runestones say. Runes that a transaction etches or
  * mints depend on the blocks before it, so the runes of all of its outputs are unknown. Pure.
  *
- * @param transactions each after those that it spends @param confirmed contents of the confirmed outputs that they
- * spend
+ * @param transactions each after those that it spends
+ * @param confirmed contents of the confirmed outputs that they spend
  */
 export function followContents(
   transactions: readonly FollowedTransaction[],

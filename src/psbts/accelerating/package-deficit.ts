@@ -17,8 +17,8 @@ export interface MempoolTransaction {
  * largest flow from their owners to ancestors with a deficit. 0: everything is paid for. Pure; nodes bound the number
  * of transactions by 64.
  *
- * @param transactions each with all of its unconfirmed ancestors @param feeRate sats for 1,000 virtual bytes, and thus
- * thousandths of a sat for one
+ * @param transactions each with all of its unconfirmed ancestors
+ * @param feeRate sats for 1,000 virtual bytes, and thus thousandths of a sat for one
  */
 export function packageDeficit(transactions: readonly MempoolTransaction[], feeRate: bigint): bigint {
   const parents = new Map(transactions.map(({ txid, parents: own }) => [txid, own]));

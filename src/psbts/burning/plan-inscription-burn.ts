@@ -59,8 +59,8 @@ export function inscriptionBurnFrame(burn: InscriptionBurn): CoinFrame {
  * address, in outputs before and after it that are padded to dust with sats of coins; the fee is the end of the last
  * coin.
  *
- * @param coins chosen for `inscriptionBurnFrame` @param paddingCoin the coin before the output, with at least `padding`
- * sats; null: not needed
+ * @param coins chosen for `inscriptionBurnFrame`
+ * @param paddingCoin the coin before the output, with at least `padding` sats; null: not needed
  */
 export function planInscriptionBurn(
   burn: InscriptionBurn,

@@ -15,7 +15,8 @@ const charsMax = 2 * psbtBytesMax;
  * The bytes of a PSBT in the forms of wallets: hex, or base64 in either alphabet, with or without padding. Throws
  * `PsbtFaults`.
  *
- * @param given a text, or one in UTF-8 @param name of the field, for messages
+ * @param given a text, or one in UTF-8
+ * @param name of the field, for messages
  */
 export function* psbtBytes(given: string | Uint8Array, name: string): Steps<Uint8Array> {
   const text = (typeof given === 'string' ? given : Buffer.from(given).toString('utf8')).trim();

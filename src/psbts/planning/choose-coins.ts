@@ -54,7 +54,8 @@ export const paysForItself = (value: bigint, type: SignerType, feeRate: bigint):
  * for change and too much to give away. If that does not help either, the rest is `overpaid`. Never takes a coin that
  * costs more than it brings. Pure. Costs O(coins).
  *
- * @param coins those known to be free, by value, the largest first @param isAll no others follow
+ * @param coins those known to be free, by value, the largest first
+ * @param isAll no others follow
  */
 export function chooseCoins<Coin extends { readonly value: bigint }>(
   coins: readonly Coin[],

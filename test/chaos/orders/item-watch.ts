@@ -23,8 +23,8 @@ export class ItemWatch {
   readonly #ended: Promise<void>;
 
   /**
-   * @param open a pool of the database, which is ended after each look: the database may be restarted @param say
-   * receives each fault when it is found, and the present action of the run
+   * @param open a pool of the database, which is ended after each look: the database may be restarted
+   * @param say receives each fault when it is found, and the present action of the run
    */
   constructor(sales: readonly ItemSale[], open: () => pg.Pool, say: (words: string) => void) {
     this.#sales = sales;

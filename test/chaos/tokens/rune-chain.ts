@@ -92,7 +92,8 @@ export class RuneChain {
    * Transactions of the chain up to a block, and scripts of the service: a transaction that spends from one of its
    * scripts leaves its change at another one.
    *
-   * @param charges scripts of the service that customers pay @param receivers scripts of withdrawals
+   * @param charges scripts of the service that customers pay
+   * @param receivers scripts of withdrawals
    */
   async serviceOf(
     hash: string,

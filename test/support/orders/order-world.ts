@@ -133,8 +133,8 @@ export class OrderWorld {
   }
 
   /**
-   * @param blocks all but the last hundred are coins of the tests @param minerUrl takes reveals above the standard
-   * weight; null: there is none
+   * @param blocks all but the last hundred are coins of the tests
+   * @param minerUrl takes reveals above the standard weight; null: there is none
    */
   static async start(
     options: BitcoindOptions = {},

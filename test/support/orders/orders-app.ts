@@ -35,9 +35,10 @@ export interface OrdersApp extends HttpApp {
 }
 
 /**
- * @param bytesADay bytes that a client may store in a day; null: no bound @param miner takes reveals above the standard
- * weight; null: there is none @param prices in addition to the usual ones, or instead of them, and prices of coins in
- * dollars; absent: none @param persons checks tokens of orders of collections; null: no check
+ * @param bytesADay bytes that a client may store in a day; null: no bound
+ * @param miner takes reveals above the standard weight; null: there is none
+ * @param prices in addition to the usual ones, or instead of them, and prices of coins in dollars; absent: none
+ * @param persons checks tokens of orders of collections; null: no check
  */
 export async function createOrdersApp(
   bytesADay: number | null = null,
