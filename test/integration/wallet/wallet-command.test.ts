@@ -1,9 +1,7 @@
 import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectClient } from '#kernel/pg/pool.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -13,9 +11,9 @@ import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { type CliResult, runCli } from '#test/support/run-cli.ts';
 import { knownWords, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
 import { takeIndices } from '#test/support/wallet/take-indices.ts';
-import { endsAt, highestOf, movedBy } from '#wallet/indices/branch-ends.ts';
+import { withRelease } from '#test/support/wallet/with-release.ts';
+import { endsAt } from '#wallet/indices/branch-ends.ts';
 import { markText, writeMark } from '#wallet/indices/mark-file.ts';
-import { beginReleases, readRelease, startRelease } from '#wallet/indices/release.store.ts';
 import { openPublicWallet, type PublicWallet, type WalletAddress } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
 import { leafHashOf } from '#wallet/taproot.ts';
@@ -55,21 +53,9 @@ async function expectNoSecret(printed: string): Promise<void> {
 const onDatabase = (words: readonly string[], env: Record<string, string> = {}): Promise<CliResult> =>
   wallet(words, { ...database.settings, WALLET_SEED_FILE: seedFile, ...env });
 
-/** Works while a process releases ten indices. */
-async function withRelease<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-  const client = await connectClient(database.url);
-  try {
-    const { next, released } = (await readRelease(client))!;
-    await startRelease(client, await beginReleases(client), next, highestOf(released, movedBy(next, 10)));
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
 /** Takes an index of orders, as a creation does. */
 const takeOne = (): Promise<number> =>
-  withRelease(async (client) => (await takeIndices(client, { orders: 1 })).orders);
+  withRelease(database.url, async (client) => (await takeIndices(client, { orders: 1 })).orders);
 
 /** In the order in which an operator works. */
 describe('satscribe wallet', { shuffle: false }, () => {
@@ -193,7 +179,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
 
   test('fund shows one address of the wallet until coins arrive there', async () => {
     const known = await openPublicWallet(database.pool);
-    await withRelease(async () => {
+    await withRelease(database.url, async () => {
       const { address } = JSON.parse((await onDatabase(['fund', '--json'])).stdout) as { address: string };
       expect(address).toBe(known!.ownAddress(50).address);
       expect((await onDatabase(['fund'])).stdout).toBe(
