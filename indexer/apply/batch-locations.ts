@@ -8,12 +8,12 @@ import { encodeLocations } from './block-rows.ts';
 interface BlockLocations {
   readonly ledger: LedgerBlock;
   readonly bytes: Uint8Array;
-  /** Null: no other block of the batch moved one of its inscriptions. */
+  /** Null if no other block of the batch moved one of the block's inscriptions. */
   ends: Ends | null;
 }
 
 interface Ends {
-  /** Height of the later block that spent each location, by row; 0: not spent. */
+  /** By row: height of the later block that spent the location. 0: unspent. */
   readonly heights: Int32Array;
   /** The last row at which the block left each inscription, by key. */
   readonly lastRow: ReadonlyMap<number, number>;

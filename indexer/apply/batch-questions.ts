@@ -15,29 +15,32 @@ import { ensureSecondaryIndexes, type SecondaryIndexName } from './secondary-ind
 
 const hashLength = 32;
 
-/** The writer's answers about the blocks of a batch, found before the first one is applied. */
+/** The writer's answers about the blocks of a batch, found before the first block is applied. */
 export interface BatchAnswers {
-  /** For each block: the id of each distinct content, or `unknownId.absent`. */
+  /** For each block: the ids of its distinct contents, or `unknownId.absent`. */
   readonly contents: readonly Int32Array[];
   readonly metadata: readonly Int32Array[];
   /** For each block: the inputs that may spend a committed output with inscriptions. */
   readonly inputs: readonly Uint32Array[];
-  /** Committed locations, from memory and the database, in outputs that the blocks may spend. */
+  /** Committed locations, from memory and the database, that are in outputs which the blocks may spend. */
   readonly held: HeldOutputs;
-  /** Committed, spent locations in outputs that the blocks may spend; null: not looked up. */
+  /**
+   * Committed and already spent locations that are in outputs which the blocks may spend. Null if double spends are not
+   * checked.
+   */
   readonly ended: HeldOutputs | null;
 }
 
 interface Asked {
   readonly hashes: Buffer[];
-  /** For each block: id or `unknownId` of each of its hashes. */
+  /** For each block: the id of each of its hashes, or an `unknownId`. */
   readonly ids: Int32Array[];
 }
 
 /**
- * Asks the database about the contents, metadata texts and spent outputs of a batch that memory does not know. One
- * query per kind. All of memory is probed before the first wait, so commits in the meantime change neither the answers
- * nor the questions.
+ * Queries the database about contents, metadata texts and spent outputs of a batch that are not in memory: one query
+ * per kind. All of memory is probed before the first wait, so commits in the meantime change neither the answers nor
+ * the questions.
  */
 export class BatchQuestions {
   readonly #client: pg.ClientBase;
@@ -60,7 +63,7 @@ export class BatchQuestions {
       blocks.map(({ columns }) => [columns.metadataHash, null]),
     );
     const inputs = blocks.map((block) => inputsAmong(this.#memory.tracked, block));
-    // copied: the newest outputs may go while these blocks are applied
+    // copy the rows: the newest outputs may be dropped while these blocks are applied
     const held = new HeldOutputs();
     const fingerprints = blocks.flatMap((block, at) =>
       fingerprintsOf(block, inputs[at]!, (low, high, outpoint) =>
@@ -83,7 +86,7 @@ export class BatchQuestions {
       'SELECT sha256, 0 AS variant, metadata_id AS id FROM chain.metadata_texts WHERE sha256 = ANY($1)',
     );
     await this.#addOutputs(held, fingerprints, 'locations_outpoint', 'IS NULL');
-    // there is no index for this: it is queried only where a block spends a spent output
+    // no index supports this query, so it runs only if a block may spend an output that was already spent
     let ended: HeldOutputs | null = null;
     if (suspects !== null) {
       ended = new HeldOutputs();
@@ -123,7 +126,7 @@ export class BatchQuestions {
     for (const row of rows) addHeld(held, row);
   }
 
-  /** Builds an index just before its first use. A first bulk load builds all others at its end. */
+  /** Builds an index just before its first use. A first bulk load builds all other indexes at its end. */
   async #ensureIndex(index: SecondaryIndexName): Promise<void> {
     if (this.#indexed.has(index)) return;
     await ensureSecondaryIndexes(this.#client, { wanted: [index] });
@@ -131,7 +134,7 @@ export class BatchQuestions {
   }
 }
 
-/** The inputs of a block that may spend one of these outputs. */
+/** Inputs of a block that may spend one of these outputs. */
 function inputsAmong(outputs: TrackedOutputs, { columns }: ParsedBlock): Uint32Array {
   const { inputFingerprintLow, inputFingerprintHigh } = columns;
   const inputs: number[] = [];
@@ -143,8 +146,8 @@ function inputsAmong(outputs: TrackedOutputs, { columns }: ParsedBlock): Uint32A
 }
 
 /**
- * Fingerprints of the outputs that inputs spend, without known ones. `outpoint` gives the place of an outpoint in the
- * block.
+ * Fingerprints of the outputs that the inputs spend, except known outputs. `outpoint` returns the offset of an outpoint
+ * in the block.
  */
 function fingerprintsOf(
   block: ParsedBlock,
@@ -163,7 +166,7 @@ function fingerprintsOf(
   return fingerprints;
 }
 
-/** Columns of `HeldQueryRow`, of locations `l` and inscriptions `i`. */
+/** SQL: the columns of `HeldQueryRow`, selected from locations `l` and inscriptions `i`. */
 export const heldColumns = `l.outpoint_fingerprint::text AS fingerprint, l.key, l.height, l.step, l.sat_offset, l.vout,
   coalesce(l.txid, i.txid) AS txid, i.txid AS id_txid, i.index AS id_index, i.curse`;
 
@@ -218,7 +221,7 @@ function probe(
   return asked;
 }
 
-/** Stores the ids that the database returned at the places of their hashes. */
+/** Stores the ids that the database returned at the indexes of their hashes. */
 function settle(
   registry: ContentRegistry,
   found: HashTable,

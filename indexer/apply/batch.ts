@@ -14,7 +14,7 @@ import type { HashTable } from './memory/hash-table.ts';
 import { HeldOutputs } from './memory/held-outputs.ts';
 import type { StoredBlockEvents } from './outbox-rows.ts';
 
-/** Rows of locations of earlier batches that end, as columns of an UPDATE. */
+/** Rows of earlier batches whose locations end now, as columns of an UPDATE. */
 export interface LeftRows {
   readonly key: InscriptionKey[];
   readonly height: number[];
@@ -22,7 +22,7 @@ export interface LeftRows {
   readonly spentHeight: number[];
 }
 
-/** The encoders of a batch: of the tables that every database has, and of derived ones. */
+/** The encoders of a batch: for the tables that every database has, and for derived tables. */
 export interface PooledEncoders {
   readonly own: BatchEncoders;
   readonly derived: DerivedEncoders;
@@ -42,14 +42,17 @@ export class EncoderPool {
     return this.#idle.pop() ?? { own: createEncoders(), derived: derivedEncoders(this.#active) };
   }
 
-  /** Call only after their rows were sent. */
+  /** Returns encoders to the pool. Call only after their rows were sent. */
   give(encoders: PooledEncoders): void {
     for (const encoder of [...Object.values(encoders.own), ...encoders.derived.flat()]) encoder.reset();
     this.#idle.push(encoders);
   }
 }
 
-/** Whole blocks on their way into the database: encoded rows, and what memory learns at the commit. */
+/**
+ * Whole blocks that are being written to the database: their encoded rows, and the data that memory learns at the
+ * commit.
+ */
 export class Batch {
   /** The chain position before the batch. */
   readonly before: ChainPosition;
@@ -57,9 +60,9 @@ export class Batch {
   readonly encoders: BatchEncoders;
   readonly contents: HashTable;
   readonly metadata: HashTable;
-  /** Outputs with inscriptions that its blocks made and that the same block did not spend. */
+  /** Outputs with inscriptions that its blocks made, except outputs that the same block spent. */
   readonly outputs = new HeldOutputs();
-  /** Outputs with inscriptions that its blocks spent; kept only where double spends are checked. */
+  /** Outputs with inscriptions that its blocks spent; empty unless double spends are checked. */
   readonly ended = new HeldOutputs();
   readonly left: LeftRows = { key: [], height: [], step: [], spentHeight: [] };
   readonly derived: DerivedBatch;
@@ -68,10 +71,10 @@ export class Batch {
   /** Events of the blocks in their stored form. */
   readonly storedEvents: Promise<StoredBlockEvents>[] = [];
   readonly locations = new BatchLocations();
-  /** Number of newest blocks that keep their event texts; null: all blocks that have one keep it. */
+  /** Number of newest blocks whose event texts are kept. Null: every block with a text keeps it. */
   keptEventBlocks: number | null = null;
   bytes = 0;
-  /** Set once adding a block failed halfway: the batch must not be written. */
+  /** True if adding a block failed halfway: the batch must not be written. */
   isTorn = false;
 
   constructor(

@@ -13,7 +13,7 @@ import { type CopyEncoder, type CopyTarget, encoderOf } from '#kernel/pg/copy-bi
 import type { Height } from '#kernel/primitives/height.ts';
 import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** Tables that a batch is copied into, besides the derived ones, with their columns in the order of encoding. */
+/** Tables that a batch is copied into, with their columns in the order of encoding. Derived tables are not listed. */
 export const copyTargets = {
   blocks: {
     table: 'chain.blocks',
@@ -44,7 +44,7 @@ export const copyTargets = {
 } as const satisfies Readonly<Record<string, CopyTarget>>;
 export type BatchTable = keyof typeof copyTargets;
 
-/** Fields of details, in the order of the columns after the key. */
+/** Number of fields of details; their columns follow the key in this order. */
 const detailKinds = 12;
 const fieldKindCount = 16;
 const hashLength = 32;
@@ -57,7 +57,7 @@ export function createEncoders(): BatchEncoders {
   return Object.fromEntries(made) as BatchEncoders;
 }
 
-/** Fields that the writer adds to a block's columns and to the ledger's result. */
+/** Fields of a block's row that are in neither its columns nor the ledger's result. The writer adds them. */
 export interface BlockPlace {
   readonly islandHeight: Height;
   readonly anchored: boolean;
@@ -68,7 +68,7 @@ export interface BlockPlace {
   /** Ids of the block's distinct contents and metadata texts. */
   readonly contentIds: Int32Array;
   readonly metadataIds: Int32Array;
-  /** Properties are rows of a derived table; otherwise the details have them as one JSON text. */
+  /** True if properties are rows of a derived table. Otherwise the details contain them as one JSON text. */
   readonly hasPropertyRows: boolean;
 }
 
@@ -106,7 +106,7 @@ export function encodeBlock(
 /**
  * Encodes content `row` of the block's columns under its new id.
  *
- * @param firstKey lowest key of its inscriptions; -1: it has no inscription
+ * @param firstKey lowest key of the inscriptions with this content; -1: no inscription has it
  */
 export function encodeContent(
   out: CopyEncoder,
@@ -207,8 +207,8 @@ function int8OrNull(out: CopyEncoder, value: number | null): void {
 const fieldOfKind = new Int32Array(fieldKindCount + 1);
 
 /**
- * Encodes one row if the envelope has any of the rarer fields. `fieldKinds` has its numbers in the order of the
- * columns.
+ * Encodes one row if the envelope has at least one of the rarer fields. `fieldKinds` has the numbers of these fields in
+ * the order of the columns.
  */
 function encodeDetails(
   out: CopyEncoder,
@@ -259,7 +259,8 @@ function encodeParents(out: CopyEncoder, ledger: LedgerBlock): void {
 /**
  * Encodes the new locations of a block.
  *
- * @param ends by row: the height of the later block that spent the location; 0: not spent. Null: all are unspent
+ * @param ends by row: the height of the later block that spent the location; 0: not spent. `ends` null: all locations
+ * are unspent
  */
 export function encodeLocations(
   out: CopyEncoder,

@@ -31,7 +31,7 @@ export interface Committed {
   readonly position: ChainPosition;
 }
 
-/** A phase of the writer's work, and how long it took. */
+/** Phases of the writer's work whose duration is reported. */
 export type WriterStep = 'ledger' | 'write' | 'undo';
 
 export interface BlockWriterOptions {
@@ -40,11 +40,14 @@ export interface BlockWriterOptions {
   readonly onCommit?: (committed: Committed) => void;
   readonly onStep?: ((step: WriterStep, seconds: number) => void) | undefined;
   readonly stages?: StageRecorder | undefined;
-  /** Cache entries of the content and metadata registries; absent: the defaults. */
+  /** Number of cache entries of the content registry and of the metadata registry. Absent: the defaults. */
   readonly cacheEntries?: number | undefined;
   /** Searches to which a bulk load gives way, before each block and each batch. */
   readonly demand?: SearchDemand | undefined;
-  /** Refuse blocks that spend an already spent output which held inscriptions: the source has not checked it. */
+  /**
+   * Refuse blocks that spend an already spent output which held inscriptions. Needed if the source has not checked
+   * spends.
+   */
   readonly checksSpends?: boolean;
 }
 
@@ -55,9 +58,9 @@ interface Memory {
 
 /**
  * Writes parsed blocks into the database in batches, in chain order, and takes blocks back. The next batch is prepared
- * while one is being written, so at most two are in memory. A writer lasts as long as its session: its memory follows
- * each commit and each block taken back. After an error it cannot write any more: the next writer reads its memory from
- * the tables again.
+ * while one is being written, so at most two are in memory. A writer lives as long as its session. Every commit and
+ * every block taken back updates its memory. After an error the writer cannot be used again: the next writer reads its
+ * memory from the tables.
  */
 export class BlockWriter {
   readonly #session: ChainSession;
@@ -114,14 +117,14 @@ export class BlockWriter {
   }
 
   /**
-   * Applies consecutive blocks and begins to write them. Resolves when the next blocks may come, and releases these.
-   * Throws the reason why a block is refused, after the write of the blocks before it has begun. Also throws errors of
-   * the previous batch and our own faults: then no block of this call is written.
+   * Applies consecutive blocks and begins to write them. Resolves when the next blocks may come; the given blocks are
+   * released then. Throws the reason why a block is refused, after the write of the blocks before it has begun. Also
+   * throws errors of the previous batch and internal errors: in both cases no block of this call is written.
    */
   async write(blocks: readonly ParsedBlock[], isBulk: boolean): Promise<void> {
     const { memory } = this;
     // outputs that are uncommitted at this point are looked up in the pending batch, even if its commit comes before
-    // they are needed
+    // these blocks are applied
     const onTheirWay = this.#underWay === null ? [] : [anyInput(this.#underWay.outputs)];
     const endedOnTheirWay = this.#underWay === null ? [] : [this.#underWay.ended];
     const derivedOnTheirWay = this.#underWay?.derived ?? null;
@@ -161,13 +164,13 @@ export class BlockWriter {
       }
       const events = batch.events.at(-1);
       assert(events !== undefined, 'an applied block has events');
-      // zlib's threads work while the next block is applied
+      // zlib's threads compress while the next block is applied
       const stored = deflateTexts(events);
-      // its error is handled even if the batch before this one fails
+      // handle the rejection even if the batch before this one fails first
       stored.catch(() => undefined);
       batch.storedEvents.push(stored);
       ledgerMs += performance.now() - startedAt;
-      // a block takes some milliseconds: let other tasks run before the next one
+      // one block takes some milliseconds, so let other tasks run before the next block
       await nextTurn();
     }
     const startedAt = performance.now();
@@ -185,7 +188,7 @@ export class BlockWriter {
     this.#stages.finished();
   }
 
-  /** Ends a load: derived tables write the rows that they put off. */
+  /** Ends a load: derived tables write the rows that they deferred. */
   async settle(): Promise<void> {
     await this.finish();
     const { writer, followed } = this.#session;
@@ -202,7 +205,7 @@ export class BlockWriter {
     hooks: readonly UndoHook[],
     { onUndone, ...options }: Omit<UndoOptions, 'tables'> = {},
   ): Promise<void> {
-    // undo reads rows alone, and an interrupted load has put some off
+    // undo only reads rows, and an interrupted load may have deferred some: write these first
     await this.settle();
     const { memory } = this;
     const session = this.#session;
@@ -225,7 +228,9 @@ export class BlockWriter {
     memory.recent.forget();
   }
 
-  /** Runs a piece of work in its turn. In a bulk load searches come first; at the tip searches wait for the block. */
+  /**
+   * Runs a piece of work when it may run. In a bulk load searches come first; at the tip searches wait for the block.
+   */
   #turn<T>(isBulk: boolean, piece: () => T | Promise<T>): T | Promise<T> {
     return isBulk && this.#demand !== null ? this.#demand.turn(piece) : piece();
   }
@@ -236,7 +241,7 @@ export class BlockWriter {
     if (batch.blocks === 0) return;
     this.#underWay = batch;
     this.#writing = this.#commit(batch, isBulk);
-    // the next caller that waits gets the error; until then it must not count as an unhandled rejection
+    // the next caller that waits gets the error; the rejection must not count as unhandled until then
     this.#writing.catch(() => undefined);
   }
 

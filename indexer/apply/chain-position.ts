@@ -10,7 +10,7 @@ export interface ChainPosition {
   readonly tip: BlockRef | null;
   /** First height of the island that the tip belongs to. */
   readonly islandHeight: Height;
-  /** The next block of the island is anchored. */
+  /** True if the next block of the island is anchored. */
   readonly anchored: boolean;
   readonly counters: LedgerCounters;
   readonly nextContentId: number;
@@ -27,8 +27,8 @@ export const emptyChain: ChainPosition = {
 };
 
 /**
- * The position just before a block: that of the tip if the block follows it, otherwise the start of an island. Throws
- * `block_not_linked` if the block has the next height but another parent.
+ * The position just before a block: the position of the tip if the block follows it, otherwise the start of an island.
+ * Throws `block_not_linked` if the block has the next height but another parent.
  */
 export function enterBlock(
   position: ChainPosition,

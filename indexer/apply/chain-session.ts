@@ -15,7 +15,7 @@ import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { textRulesVersion } from '#kernel/text/searchable.ts';
 import { type ChainPosition, emptyChain } from './chain-position.ts';
 
-/** The two connections of the single process that applies blocks, and what it must know of the database. */
+/** The two connections of the single process that applies blocks, and the facts of the database that it needs. */
 export interface ChainSession {
   /** Writes rows, pipelined; holds the advisory lock. */
   readonly writer: pg.Client;
@@ -33,16 +33,16 @@ export interface ChainSession {
 /**
  * Settings of the writer's connection. The writer joins a few thousand ids with tables of millions of rows, so index
  * scans are right whatever the planner estimates. A connection that is idle within a transaction (its process was
- * suspended) would hold back VACUUM, so it is ended.
+ * suspended) would hold back VACUUM, so the server ends such a connection.
  */
 export const writerSettings = `
   SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
   SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '10min'`;
 
 /**
- * Takes the writer's lock and opens the session. Checks that the database has this network, these rules and the derived
- * tables of the settings (null: the tables that it has). Sets up an empty database. Throws `database_busy`,
- * `network_mismatch`, `rules_changed` or the refusal of a derived table.
+ * Takes the writer's lock and opens the session. Checks that the database was made with this network, these rules and
+ * the derived tables of the settings (settings null: the tables that the database has). Sets up an empty database.
+ * Throws `database_busy`, `network_mismatch`, `rules_changed` or the refusal of a derived table.
  */
 export async function openChainSession(
   pool: pg.Pool,
@@ -53,7 +53,7 @@ export async function openChainSession(
   let writer: pg.Client | null = null;
   let reader: pg.PoolClient | null = null;
   const close = async (): Promise<void> => {
-    // an ending connection holds the lock for a moment longer; a lost one has released it
+    // a closing connection would hold the lock for a moment longer; a lost connection has already released it
     await writer?.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
     // not awaited: a stalled server would not answer. The reader is not returned to the pool: its settings end with the
     // connection
@@ -109,7 +109,7 @@ async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<U
   return Uint8Array.from(row.fingerprint_key);
 }
 
-/** Records when the index first had every block of its source. Later times are not kept. */
+/** Records when the index first had every block of its source. Later calls do not change the time. */
 export async function noteCaughtUp(client: pg.ClientBase): Promise<void> {
   await client.query(
     'UPDATE chain.state SET caught_up_at = now() WHERE set_up_at IS NOT NULL AND caught_up_at IS NULL',

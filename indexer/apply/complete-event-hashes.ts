@@ -11,29 +11,29 @@ import { addCounts, writeHashes } from './late-events.ts';
 import { completeOutbox } from './outbox-rows.ts';
 import { ensureSecondaryIndexes } from './secondary-indexes.ts';
 
-/** Events per transaction: some 10 MB of rows in memory, a fraction of a second. */
+/** Maximum number of events per transaction. Their rows take some 10 MB of memory and a fraction of a second. */
 const eventsPerStep = 20_000;
-/** Blocks per transaction if they have few events. */
+/** Maximum number of blocks per transaction if they have few events. */
 const blocksPerStep = 1000;
-/** Blocks per transaction if their events are not counted: full blocks have some 4,000 of a kind. */
+/** Number of blocks per transaction if their events are not counted. A full block has some 4,000 events of a kind. */
 const uncountedBlocksPerStep = 25;
 
 export interface CompleteOptions {
   readonly network: NetworkParameters;
   readonly kinds: readonly EventKind[];
-  /** Stops the work: committed steps stay, and the reason is thrown. */
+  /** Stops the work. Committed steps are kept, and the reason of the signal is thrown. */
   readonly signal?: AbortSignal;
   /** Called after each commit, with the last height that has a hash. */
   readonly onProgress?: (height: Height, kind: EventKind) => void;
 }
 
 /**
- * Completes the outbox and the event hashes of a database from an older version: one without them, without a kind, or
- * with another text version of a kind. Every block gets its row, and every block with known events its hashes, one kind
- * after another. Costs a few queries if nothing is missing. `client` must be outside a transaction.
+ * Completes the outbox and the event hashes of a database from an older version, which may lack all of them, lack one
+ * kind, or have another text version of a kind. Every block gets its row, and every block with known events its hashes,
+ * one kind after another. Costs a few queries if nothing is missing. `client` must be outside a transaction.
  *
- * The writer calls it for kinds whose tables it follows. A catch-up pass adds the others with the rows of its tables
- * (late-events.ts). Returns the number of hashes added.
+ * The writer calls it for kinds whose tables it follows. For all other kinds, a catch-up pass adds the hashes together
+ * with the rows of its tables (late-events.ts). Returns the number of hashes added.
  */
 export async function completeEventHashes(client: pg.ClientBase, options: CompleteOptions): Promise<number> {
   await withTransaction(client, completeOutbox);
@@ -82,7 +82,7 @@ interface ChainEnd {
   /** The first height without a hash. */
   readonly next: Height;
   readonly cumulative: Uint8Array;
-  /** The next block exists and has known events. */
+  /** True if the next block exists and its events are known. */
   readonly isNextKnown: boolean;
 }
 
@@ -110,7 +110,7 @@ async function addHashes(
   { next, cumulative }: ChainEnd,
 ): Promise<number> {
   const to = await stepEnd(tx, kind, next);
-  // blocks are taken back from the tip downwards: this lock keeps the blocks below as well
+  // blocks are taken back from the tip downwards: so this lock also keeps the blocks below
   await tx.query('SELECT FROM chain.blocks WHERE height = $1 FOR KEY SHARE', [to]);
   const texts = await kind.readTexts(tx, network.name, { from: next, to, keep: false });
   const { number, version } = kind;
@@ -128,7 +128,7 @@ async function addHashes(
   return rows.length;
 }
 
-/** The last height of a step: as many blocks as the bound on events allows, at least one. */
+/** Last height of a step that starts at `from`: as many blocks as the bound on events allows, at least one. */
 async function stepEnd(tx: pg.ClientBase, kind: EventKind, from: Height): Promise<Height> {
   const { rows } =
     kind.number === inscriptionKind.number

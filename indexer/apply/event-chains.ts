@@ -11,7 +11,7 @@ export interface HashedBlocks {
   readonly blocks: { readonly height: Height; readonly sha256: Buffer }[];
 }
 
-/** The chains of hashes that blocks continue, each with its blocks in chain order. */
+/** Chains of hashes that the blocks continue, each with its blocks in chain order. */
 export function hashedByKind(
   blocks: readonly { readonly ref: BlockRef; readonly kinds: readonly Omit<KindEvents, 'text'>[] }[],
 ): HashedBlocks[] {
@@ -38,8 +38,8 @@ export interface HashRow {
 }
 
 /**
- * The hashes of consecutive blocks. They continue from the block before, or begin at the first block of a chain of
- * hashes. A block whose predecessor lacks a hash gets no hash (complete-event-hashes.ts).
+ * Hashes of consecutive blocks. They continue from the hash of the block before, or begin at the first block of a chain
+ * of hashes. A block whose predecessor lacks a hash gets no hash (complete-event-hashes.ts adds it later).
  *
  * @param before the cumulative hash before the first of these blocks; null: there is no earlier hash
  */

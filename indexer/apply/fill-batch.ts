@@ -26,7 +26,7 @@ const idLength = 36;
 export interface ChainFacts extends DerivedChain {
   readonly islands: readonly Island[];
   readonly eventKinds: readonly EventKind[];
-  /** Which blocks keep the texts of their events in the outbox (docs/events.md); absent: all. */
+  /** Selects the blocks that keep the texts of their events in the outbox (docs/events.md). Absent: all blocks. */
   readonly eventTexts?: EventTextBounds;
 }
 
@@ -34,26 +34,27 @@ export interface EventTextBounds {
   /** Number of newest blocks that keep their texts. */
   readonly keepBlocks: number;
   /**
-   * The highest known block of the source. A first load neither makes nor stores the texts of blocks too far below it.
+   * The highest known block of the source. A first load neither makes nor stores the texts of blocks more than
+   * `keepBlocks` below it.
    */
   readonly tipHeight: () => number;
 }
 
 /** Answers about a block, found before it is applied. */
 export interface BlockAnswers {
-  /** The id of each of its distinct contents; -1: new in this batch. */
+  /** The id of each of the block's distinct contents. -1: the content is new in this batch. */
   readonly contents: Int32Array;
   readonly metadata: Int32Array;
   /** Sources of outputs that earlier blocks made: committed, being written, or in this batch. */
   readonly held: readonly HeldSource[];
-  /** Outputs that earlier blocks spent; null: the source of the block has checked its spends. */
+  /** Outputs that earlier blocks spent. Null if the source of the block has already checked its spends. */
   readonly ended: readonly HeldOutputs[] | null;
 }
 
 /**
  * Applies one block to the ledger and appends its rows to the batch. Throws the ledger's errors, `block_not_linked` or
- * `block_corrupt`; the batch is then unchanged. Any other error is our own fault and leaves the batch torn. The block
- * must stay as it is until `endBatch`.
+ * `block_corrupt`; the batch is then unchanged. Any other error is an internal fault and makes the batch unusable. The
+ * block must stay as it is until `endBatch`.
  */
 export function addToBatch(
   batch: Batch,
@@ -129,7 +130,7 @@ function encodeTexts(
   answers: BlockAnswers,
   { nextContentId, nextMetadataId }: ChainPosition,
 ): Pick<ChainPosition, 'nextContentId' | 'nextMetadataId'> {
-  // below the first height of inscriptions an envelope is no inscription, and its content is not stored
+  // below the first height of inscriptions envelopes are not inscriptions, and their content is not stored
   if (ledger.inscriptions.count === 0) return { nextContentId, nextMetadataId };
   const firstKeys = firstKeysOf(columns, ledger);
   return {
@@ -152,16 +153,16 @@ function encodeTexts(
   };
 }
 
-/** Completes the rows of a batch: no block may follow, and its blocks must still be there. */
+/** Completes the rows of a batch. No block may be added afterwards, and the bytes of its blocks must still exist. */
 export function endBatch(batch: Batch): void {
   batch.locations.encode(batch.encoders.locations);
   batch.derived.end();
 }
 
-/** Lowest key of the new inscriptions of each content of a block; -1: the content has no inscription. */
+/** Lowest key of the new inscriptions of each content of a block. -1: no inscription has the content. */
 function firstKeysOf(columns: BlockColumns, { inscriptions }: LedgerBlock): Int32Array {
   const firstKeys = new Int32Array(columns.contentVariant.length).fill(-1);
-  // backwards, so that the lowest key is written last
+  // iterate backwards, so that the lowest key is written last
   for (let row = inscriptions.count - 1; row >= 0; row--) {
     const content = columns.envelopeContent[inscriptions.envelope[row]!]!;
     if (content >= 0) firstKeys[content] = inscriptions.firstKey + row;
@@ -204,7 +205,7 @@ function refuseDoubleSpend(block: ParsedBlock, ended: readonly HeldOutputs[]): v
   );
 }
 
-/** Gives ids, in order, to the hashes of a block that have no id, and calls back for each new one. */
+/** Assigns ids, in order, to the hashes of a block that have no id, and calls back for each new hash. */
 function giveIds(
   ids: Int32Array,
   table: HashTable,
@@ -228,7 +229,7 @@ function giveIds(
   return nextId;
 }
 
-/** Ends the locations that a block spends, in this batch or by an UPDATE of earlier rows. */
+/** Ends the locations that a block spends, within this batch, or by an UPDATE of rows of earlier batches. */
 function leave(batch: Batch, { left, height }: LedgerBlock): void {
   for (let row = 0; row < left.count; row++) {
     const key = trustedInscriptionKey(left.key[row]!);
@@ -251,8 +252,8 @@ interface Identity {
 }
 
 /**
- * Keeps the outputs that the block made: unspent ones for later blocks that are applied before its commit, and spent
- * ones.
+ * Stores the outputs that the block made and left unspent, for later blocks that are applied before its commit. Also
+ * stores outputs that it spent.
  */
 function holdOutputs(
   outputs: HeldOutputs,
@@ -269,7 +270,7 @@ function holdOutputs(
     const key = trustedInscriptionKey(rows.key[row]!);
     const { txids: idTxids, at: idTxidAt, index: idIndex, curse } = identify(key);
     const txid = rows.txid[row]!;
-    // -1: the output is in the reveal transaction
+    // -1 means that the output is in the reveal transaction
     const isReveal = txid < 0;
     into.add({
       fingerprintLow: rows.fingerprintLow[row]!,
@@ -289,7 +290,7 @@ function holdOutputs(
   }
 }
 
-/** Returns the identity of a key that a block made or moved. */
+/** Returns a function that gives the identity of a key that the block made or moved. */
 function identities(
   { columns }: ParsedBlock,
   { inscriptions }: LedgerBlock,

@@ -13,8 +13,8 @@ interface CountedBlock extends BlockRef {
 
 /**
  * Stores the event counts and hashes of a new kind for indexed blocks, in the transaction in which a catch-up pass
- * writes the rows of these blocks. Texts are not stored: they are made from the tables on request. Three statements for
- * any number of blocks. The kind must not be that of inscriptions.
+ * writes the rows of these blocks. Texts are not stored, because they are made from the tables on request. Runs three
+ * statements for any number of blocks. Inscriptions must not be among the kinds.
  */
 export async function addLateEvents(tx: pg.ClientBase, blocks: readonly BlockEvents[]): Promise<void> {
   const chains = hashedByKind(blocks);
@@ -38,7 +38,7 @@ export async function addLateEvents(tx: pg.ClientBase, blocks: readonly BlockEve
   );
 }
 
-/** The cumulative hash of each kind before a height, by the number of the kind; only hashes of this version. */
+/** The cumulative hash of each kind before a height, by number of the kind. Only hashes of this version are read. */
 async function readCumulative(
   tx: pg.ClientBase,
   ends: readonly { readonly number: number; readonly version: number; readonly height: Height }[],

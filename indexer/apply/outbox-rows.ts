@@ -12,18 +12,18 @@ import { chainHashes, type HashedBlocks, type HashRow, hashedByKind } from './ev
 
 const deflateBytes = promisify(deflate);
 /**
- * Level of compression. Half of a text is txids, which do not compress: a higher level takes five times as long for a
- * few per cent.
+ * zlib's level of compression for event texts. Half of a text is txids, which do not compress, so a higher level takes
+ * five times as long for a few per cent.
  */
 const deflateLevel = 1;
 
-/** The events of a block in their stored form: each text is deflated, or null if it is not kept. */
+/** The events of a block in their stored form. A text is deflated, or null if it is not kept. */
 export interface StoredBlockEvents {
   readonly ref: BlockRef;
   readonly kinds: readonly (Omit<KindEvents, 'text'> & { readonly deflated: Buffer | null })[];
 }
 
-/** Deflates the texts of a block with the threads of zlib. */
+/** Deflates the texts of a block on the threads of zlib. */
 export async function deflateTexts({ ref, kinds }: BlockEvents): Promise<StoredBlockEvents> {
   return {
     ref,
@@ -65,7 +65,7 @@ export class OutboxWriter {
   readonly #outbox = encoderOf(outboxTarget);
   readonly #texts = encoderOf(textsTarget);
   readonly #hashes = encoderOf(hashesTarget);
-  /** The end after the last commit; null: it must be read. */
+  /** The end after the last commit. Null: it must be read from the tables. */
   #end: OutboxEnd | null = null;
   /** The end after the batch that is being written. */
   #next: OutboxEnd | null = null;
@@ -74,7 +74,7 @@ export class OutboxWriter {
    * Encodes the rows of a batch. Reads the end of the outbox if it is not known.
    *
    * @param blocks in chain order
-   * @param isFirst there is no block before these
+   * @param isFirst true if no block comes before these
    */
   async prepare(
     client: pg.ClientBase,
@@ -96,7 +96,7 @@ export class OutboxWriter {
   /**
    * Sends the rows, deletes texts that are too old by now, and notifies listeners, in a pipelined transaction.
    *
-   * @param forgetUpTo texts of blocks up to this height are deleted; null: none
+   * @param forgetUpTo delete texts of blocks up to this height; null: delete none
    */
   send(tx: pg.ClientBase, forgetUpTo: number | null): Promise<unknown>[] {
     const copies = [
@@ -117,7 +117,7 @@ export class OutboxWriter {
     ];
   }
 
-  /** Call after the batch was committed: the next one continues from it. */
+  /** Call after the batch was committed: the next batch continues from its end. */
   committed(): void {
     this.#finish(this.#next);
   }
@@ -171,7 +171,7 @@ function addText(out: CopyEncoder, deflated: Buffer | null): void {
   else out.range(deflated, 0, deflated.length);
 }
 
-/** The cumulative hash before the first of some blocks; null: there is no earlier hash. */
+/** The cumulative hash before the first of some blocks. Null if there is no earlier hash. */
 function hashBefore(
   { number, version, blocks }: HashedBlocks,
   ends: ReadonlyMap<number, EndOfHashes>,
@@ -185,7 +185,7 @@ function hashBefore(
  * Reads the end of the outbox and of the chains of hashes before these blocks. Completes an outbox that is older than
  * the blocks of its database.
  *
- * @param isFirst there is no block before these
+ * @param isFirst true if no block comes before these
  */
 async function readOutboxEnd(
   client: pg.ClientBase,
@@ -226,15 +226,15 @@ async function readOutboxEnd(
 }
 
 /**
- * Gives each block of a database from before the outbox its row, in chain order. Costs one query if nothing is missing.
- * Needs a transaction.
+ * Adds missing outbox rows, in chain order, to a database that was made before the outbox existed. Costs one query if
+ * nothing is missing. Needs a transaction.
  */
 export async function completeOutbox(tx: pg.ClientBase): Promise<void> {
   const { rows } = await tx.query(
     'SELECT WHERE EXISTS (SELECT FROM chain.blocks) AND NOT EXISTS (SELECT FROM chain.outbox)',
   );
   if (rows.length === 0) return;
-  // no join: the writer's session joins by index, row by row
+  // no join here, because the writer's session would join by index, row by row
   await tx.query(
     `INSERT INTO chain.outbox (sequence, height, block_hash, event_count)
      SELECT row_number() OVER (ORDER BY height), height, string_agg(hash, ''::bytea), sum(events)

@@ -8,15 +8,15 @@ import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 
 /**
- * Indexes of the chain tables besides the primary keys, by name; derived tables have their own. The writer creates
- * them: a first bulk load is faster if they are built at its end.
+ * Indexes of the chain tables besides the primary keys, by name. Derived tables declare their own. The writer creates
+ * all of them: a first bulk load is faster if they are built at its end.
  */
 const ownIndexes = {
-  // an inscription by its id, a delegate, the envelopes of a transaction
+  // finds an inscription by its id, a delegate, and the envelopes of a transaction
   inscriptions_id: { table: 'chain.inscriptions', unique: true, columns: 'txid, index' },
-  // finds the inscriptions of a matching content; copies share an entry
+  // finds the inscriptions with a matching content; copies share an entry
   inscriptions_content: { table: 'chain.inscriptions', columns: 'content_id' },
-  // filters of /inscriptions: 20 bytes per row each, in the order of the keys, so that a page is read from its start
+  // for filters of /inscriptions: each takes 20 bytes per row, in key order, so a page is read from its start
   inscriptions_type: {
     table: 'chain.inscriptions',
     columns: 'chain.hash32(content_type), key',
@@ -49,7 +49,7 @@ const ownIndexes = {
     columns: 'metadata_id',
     where: 'metadata_id IS NOT NULL',
   },
-  // the writer's registry, and searches by hash
+  // used by the writer's registry and by searches for a hash
   contents_sha256: { table: 'chain.contents', unique: true, columns: 'sha256, variant' },
   contents_decoded: {
     table: 'chain.contents',
@@ -57,22 +57,22 @@ const ownIndexes = {
     where: 'decoded_sha256 IS NOT NULL',
   },
   metadata_texts_sha256: { table: 'chain.metadata_texts', unique: true, columns: 'sha256' },
-  // from an input to what it spends: 8 bytes instead of 36; the full outpoint is compared afterwards
+  // finds the locations that an input spends: 8 bytes instead of 36; the full outpoint is compared afterwards
   locations_outpoint: {
     table: 'chain.locations',
     columns: 'outpoint_fingerprint',
     where: 'spent_height IS NULL',
   },
-  // the moves of a block: undo finds the locations to restore, and later rows
+  // the moves of a block: undo uses them to find the locations to restore, and later rows
   locations_spent: {
     table: 'chain.locations',
     columns: 'spent_height',
     where: 'spent_height IS NOT NULL',
     isForUndo: true,
   },
-  // lost and unbound inscriptions, as /output lists them for their two outpoints
+  // lost and unbound inscriptions: /output lists them for their two special outpoints
   locations_outside: { table: 'chain.locations', columns: 'place, key', where: 'place <> 0' },
-  // properties that an earlier version stored as text, until a catch-up pass has made rows of them
+  // properties that an earlier version stored as text; empty after a catch-up pass has made rows of them
   details_properties: {
     table: 'chain.inscription_details',
     columns: 'key',
@@ -84,7 +84,7 @@ const ownIndexes = {
 } as const satisfies Record<string, SecondaryIndex>;
 export type SecondaryIndexName = keyof typeof ownIndexes;
 
-/** Indexes that any search reads. */
+/** Indexes that every search reads. */
 export const searchIndexes: readonly SecondaryIndexName[] = [
   'inscriptions_content',
   'inscriptions_metadata',
@@ -93,25 +93,29 @@ export const searchIndexes: readonly SecondaryIndexName[] = [
 ];
 
 /**
- * Memory for the sorts of all builds together, enough for 10,000,000 small keys. The server's setting is used if it is
- * higher.
+ * Memory for the sorts of all concurrent index builds together, in bytes. It is enough for 10,000,000 small keys. The
+ * server's setting is used if it is higher.
  */
 const buildMemoryBytes = 256 * 1024 * 1024;
 
-/** Connections that build at once while no searches are answered. More would leave each too little memory to sort. */
+/**
+ * Maximum number of connections that build indexes at once while no searches are answered. With more, each would have
+ * too little memory to sort.
+ */
 const buildersMax = 4;
 
-/** Processes that help one build if cores are free. Postgres starts none for tables below 8 MB. */
+/** Maximum number of helper processes for one build, if cores are free. Postgres starts none for tables below 8 MB. */
 const helpersMax = 2;
 
 /**
- * Bounds of the statistics target; ANALYZE reads 300 rows for each step of it. The server's usual target of 100 suits
- * tables of 160 MB and more. A smaller target is enough for smaller tables, because ANALYZE and builds take most of the
- * end of a short load. 25 gives common values and the spread of a table within some per cent.
+ * Bounds of the statistics target. ANALYZE reads 300 rows for each unit of the target. The server's usual target of 100
+ * suits tables of 160 MB and more. A smaller target is enough for smaller tables, and saves time: ANALYZE and builds
+ * take most of the end of a short load. At 25 the common values and the spread of a table are right within some per
+ * cent.
  */
 const statisticsTargets = { least: 25, most: 100, tableBytesPerStep: 1.6 * 1024 * 1024 };
 
-/** The indexes of the chain tables and of some derived ones, by name. */
+/** Indexes of the chain tables and of the given derived tables, by name. */
 export function secondaryIndexes(
   tables: readonly DerivedTable[] = derivedTables,
 ): Readonly<Record<string, SecondaryIndex>> {
@@ -146,17 +150,18 @@ export async function missingIndexes(
 export interface IndexBuild {
   /** Names of the indexes; absent: all. */
   readonly wanted?: readonly string[];
-  /** Derived tables whose indexes are included; absent: all. */
+  /** Derived tables whose indexes are included. Absent: all. */
   readonly tables?: readonly DerivedTable[];
-  /** Searches are answered meanwhile: one process builds and leaves them the other cores. */
+  /** True if searches are answered meanwhile: one process then builds, and the other cores are left to the searches. */
   readonly isSearched?: boolean;
-  /** For further connections, so that several indexes are built at once; absent: one after the other. */
+  /** Pool for more connections, so that several indexes are built at once. Absent: one index after another. */
   readonly pool?: pg.Pool;
 }
 
 /**
  * Builds the wanted indexes that are missing, and returns their names. Waits for writers of the table and blocks new
- * ones; readers continue. The writer and a catch-up pass may build the same index at once. Not within a transaction.
+ * ones; readers continue. The writer and a catch-up pass may build the same index at the same time. Must not be called
+ * within a transaction.
  */
 export async function ensureSecondaryIndexes(
   client: pg.ClientBase,
@@ -170,7 +175,7 @@ export async function ensureSecondaryIndexes(
   const helpers = isSearched ? 0 : Math.min(helpersMax, Math.ceil(cores / builders) - 1);
   const begin = beginBuild(builders, helpers);
   const builds = new Builds(await largestFirst(client, missing, known));
-  // if no connection is free, the others build all indexes
+  // if no connection is free, the connections that exist build all indexes
   const others = Array.from({ length: builders - 1 }, () => pool?.connect().catch(() => undefined));
   await allOf([
     builds.run(client, begin),
@@ -219,7 +224,7 @@ async function largestFirst(
   return builds.sort((a, b) => b.tableBytes - a.tableBytes);
 }
 
-/** Builds that several connections take from one list. */
+/** Builds of indexes that several connections take from one list. */
 class Builds {
   readonly #waiting: Build[];
   /** Number of unbuilt indexes, by table. */
@@ -239,7 +244,7 @@ class Builds {
         await withTransaction(client, (tx) => build(tx, index), begin);
         const left = (this.#left.get(index.table) ?? 0) - 1;
         this.#left.set(index.table, left);
-        // the planner then knows the current contents, not those of empty tables
+        // analyze, because the planner otherwise assumes the old, empty tables
         if (left === 0) await analyze(client, index, begin);
       }
     } catch (error) {
@@ -257,7 +262,7 @@ async function build(
   tx: pg.ClientBase,
   { name, table, method, columns, where, unique }: Build,
 ): Promise<void> {
-  // this lock excludes itself, unlike that of CREATE INDEX: the second process waits, then finds the index
+  // CREATE INDEX's own lock does not exclude itself, but this lock does: the second process waits, then finds the index
   await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [advisoryLocks.indexBuild, name]);
   await tx.query(
     `CREATE ${unique === true ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${name} ON ${table} USING ${method ?? 'btree'} (${columns})
@@ -272,7 +277,7 @@ async function analyze(client: pg.ClientBase, { table, tableBytes }: Build, begi
   await withTransaction(client, (tx) => tx.query(`ANALYZE ${table}`), `${begin}; ${setting}`);
 }
 
-/** Waits for all works to end, then throws the first error. */
+/** Waits until all promises are settled, then throws the first error. */
 async function allOf(works: readonly Promise<void>[]): Promise<void> {
   const ends = await Promise.allSettled(works);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;

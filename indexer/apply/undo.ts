@@ -22,38 +22,38 @@ export interface FreeIds {
   readonly nextMetadataId: number;
 }
 
-/** Takes back rows of another room derived from these ids or above, in the transaction that deletes them. */
+/** Takes back rows that another area derived from these ids or higher ids, in the transaction that deletes them. */
 export type UndoHook = (client: pg.ClientBase, free: FreeIds, undone: BlockRef) => Promise<void>;
 
-/** A block that was taken back, for in-memory state to follow. */
+/** A block that was taken back; in-memory state is updated from it. */
 export interface UndoneBlock {
   readonly ref: BlockRef;
-  /** The remaining tip; null: no block remains. */
+  /** The remaining tip. Null if no block remains. */
   readonly tip: BlockRef | null;
   readonly free: FreeIds;
   /** Argument with which `TrackedOutputs.apply` restores the outputs before the block. */
   readonly tracked: TrackedChanges;
-  /** Changes that the memories of derived tables must undo. */
+  /** Changes that the in-memory state of derived tables must undo. */
   readonly derived: UndoneTables;
 }
 
 export interface UndoOptions {
-  /** Stops before the next block: the reason is thrown. */
+  /** Stops before the next block and throws the reason of the signal. */
   readonly signal?: AbortSignal;
   /** Called after each commit. */
   readonly onUndone?: (block: UndoneBlock) => void;
-  /** Derived tables that the database may have; absent: all known ones. */
+  /** Derived tables that the database may have. Absent: all known tables. */
   readonly tables?: readonly DerivedTable[];
-  /** Older blocks read from the source, for tables that do not keep their history; absent: only tables are read. */
+  /** Reads older blocks from the source, for tables that do not keep their history. Absent: undo only reads tables. */
   readonly past?: PastChain | undefined;
 }
 
 /**
  * Takes back all blocks above a height (-1: all blocks), from the tip downwards. Each block is one transaction, with
- * its outbox row and its hooks. The cost depends on the content of the blocks, not on the size of the database. Rows of
- * new ids are deleted by ranges, rows of old inscriptions by the moves of the block, and its spent outputs become
- * unspent. Counters need no undo: they are in the rows of blocks. Returns the remaining tip. Throws `tip_changed` if
- * another process wrote.
+ * its outbox row and its hooks. The cost depends on the content of the blocks, not on the size of the database. Rows
+ * with new ids are deleted by range, and rows of old inscriptions by the moves of the block. Outputs that the block
+ * spent become unspent. Counters need no undo: they are in the rows of blocks. Returns the remaining tip. Throws
+ * `tip_changed` if another process wrote.
  */
 export async function undoAbove(
   client: pg.ClientBase,
@@ -84,7 +84,7 @@ async function begin(
   past: PastChain | null,
 ): Promise<void> {
   for (const table of tables) await table.refuseUndo?.(client, height, past);
-  // undo finds moved inscriptions and newest children by these indexes; an interrupted first load lacks them
+  // undo uses these indexes to find moved inscriptions and newest children; an interrupted first load lacks them
   await ensureSecondaryIndexes(client, { wanted: indexesForUndo(tables), tables });
   await withTransaction(client, completeOutbox);
 }
@@ -97,7 +97,7 @@ interface TipRow {
   next_metadata_id: number;
 }
 
-/** The block to take back, if the tip is above the height, and the tip below it. */
+/** The block to take back, if the tip is above the height, and the block below it. */
 async function readTip(
   client: pg.ClientBase,
   height: Height | -1,
@@ -153,8 +153,8 @@ async function undoBlock(
 }
 
 /**
- * Deletes the rows of a block in one statement: the tables do not depend on each other, and each row is found by an
- * index or in a small table.
+ * Deletes the rows of a block in one statement. This is possible because the tables do not depend on each other. Each
+ * row is found by an index or in a small table.
  */
 async function deleteRows(tx: pg.ClientBase, height: Height, free: FreeIds): Promise<void> {
   await tx.query(
@@ -172,7 +172,7 @@ async function deleteRows(tx: pg.ClientBase, height: Height, free: FreeIds): Pro
 
 /**
  * Deletes the block's locations and restores the locations that it spent. A moved inscription has a row that this block
- * spent, so no scan of all locations is needed. Fingerprints arrive as one value of 8 bytes each.
+ * spent, so no scan of all locations is needed. Fingerprints are returned as one value, 8 bytes each.
  */
 async function takeBackLocations(
   tx: pg.ClientBase,

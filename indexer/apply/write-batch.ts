@@ -15,21 +15,22 @@ import type { OutboxWriter } from './outbox-rows.ts';
 const tables = Object.keys(copyTargets) as BatchTable[];
 
 export interface BatchWrite {
-  /** The state of the derived tables that the batch was made for. */
+  /** The epoch of the derived tables for which the batch was made. */
   readonly epoch: number;
   /**
-   * More batches follow at once, so the commit does not wait for the disk: the commit of the last batch waits for all.
+   * True if more batches follow at once. The commit then does not wait for the disk: the commit of the last batch waits
+   * for all.
    */
   readonly isBulk: boolean;
   readonly outbox: OutboxWriter;
 }
 
 /**
- * Writes a batch of whole blocks in one transaction. The tip is compared and set, one UPDATE ends locations, the outbox
- * and derived tables run their statements, and a COPY fills each table with new rows. That is a dozen statements for
- * any number of blocks, all sent at once: the server runs them and the commit without waiting for this process. Throws
- * `tip_changed` if the tip is not the one that the batch was made for, and `derived_tables_changed` if the writer must
- * follow other derived tables by now.
+ * Writes a batch of whole blocks in one transaction. Compares and sets the tip, ends locations with one UPDATE, runs
+ * the statements of the outbox and of derived tables, and runs one COPY per table with new rows. That is a dozen
+ * statements for any number of blocks. All are sent at once, so the server runs them and the commit without waiting for
+ * this process. Throws `tip_changed` if the tip is not the one that the batch was made for, and
+ * `derived_tables_changed` if the writer must follow other derived tables by now.
  *
  * @param client pipelined
  */
@@ -71,10 +72,10 @@ async function refuseOldTables(client: pg.Client, epoch: number): Promise<void> 
   throw new AppError('derived_tables_changed', 'The writer has taken over another derived table.');
 }
 
-/** Ends locations of earlier batches. Locations of this batch were written with their end (fill-batch.ts). */
+/** Ends locations of earlier batches. Locations of this batch already have their end (fill-batch.ts). */
 async function endLocations(tx: pg.ClientBase, left: LeftRows): Promise<void> {
   if (left.key.length === 0) return;
-  // in key order, so that each page of the index is read once
+  // sort by key, so that each page of the index is read once
   const order = Uint32Array.from(left.key.keys()).sort((a, b) => left.key[a]! - left.key[b]!);
   const { rowCount } = await tx.query(
     `UPDATE chain.locations l SET spent_height = ended.spent_height
@@ -85,7 +86,7 @@ async function endLocations(tx: pg.ClientBase, left: LeftRows): Promise<void> {
   assert(rowCount === left.key.length, 'a location that ends is not there');
 }
 
-/** Compares and sets the tip, as the first statement: two processes that write wait for each other here. */
+/** Compares and sets the tip. Runs as the first statement, so that two writing processes wait for each other here. */
 async function moveTip(tx: pg.ClientBase, { before, after }: Batch, epoch: number): Promise<void> {
   const { rowCount } = await tx.query(
     `UPDATE chain.state SET tip_height = $1, tip_hash = $2

@@ -4,21 +4,26 @@ import { isStatement } from '#kernel/stages/stage-list.ts';
 import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 
 const isReader: IsMeant = ({ track }) => track === readerTrack;
-/** Whether a stage is work of the main thread, not its wait for a batch whose answers it has not read yet. */
+/**
+ * Whether a stage is work of the main thread. Its wait for a batch is not: the answers of that batch are not read yet.
+ */
 const isMain: IsMeant = ({ track, stage }) => track === mainTrack && stage !== 'write';
 const isWritersStatement: IsMeant = ({ track, stage }) => track === writerTrack && isStatement(stage);
 
-/** Records a writer's work and waits, on the main thread and on its connections, if there is a recorder. */
+/**
+ * Records the work and the waits of a writer, on the main thread and on its connections. Does nothing without a
+ * recorder.
+ */
 export class WriterStages {
   readonly #recorder: StageRecorder | null;
-  /** Time at which the last batch was written, if no other has come since. */
+  /** Time when the last batch was written. Null if another batch has begun since. */
   #writtenAt: number | null = null;
 
   constructor(recorder: StageRecorder | null) {
     this.#recorder = recorder;
   }
 
-  /** Records that the main thread asks the database about blocks. */
+  /** Records the time in which the main thread queries the database about blocks. */
   async asking<T>(blocks: readonly ParsedBlock[], ask: () => Promise<T>): Promise<T> {
     const from = stageClock();
     const answer = await ask();
@@ -26,7 +31,7 @@ export class WriterStages {
     return answer;
   }
 
-  /** Records that the main thread applies a block, after it has waited for its turn since `from`. */
+  /** Records the time in which the main thread applies a block. `from` is when it began to wait for its turn. */
   deciding({ ref }: ParsedBlock, from: number, decide: (laps?: Laps) => void): void {
     const recorder = this.#recorder;
     if (recorder === null) {
@@ -39,7 +44,7 @@ export class WriterStages {
     recorder.laps(laps, mainTrack, { height: ref.height });
   }
 
-  /** Records that the main thread completes a batch. */
+  /** Records the time in which the main thread completes a batch. */
   ending(end: () => void): void {
     const laps = this.#recorder === null ? null : new Laps(this.#recorder.isDetailed);
     end();
@@ -47,7 +52,7 @@ export class WriterStages {
     if (laps !== null) this.#recorder?.laps(laps, mainTrack);
   }
 
-  /** Records that the main thread waits for the batch before this one. */
+  /** Records the time in which the main thread waits for the previous batch. */
   async writeAwaited(writing: Promise<void>): Promise<void> {
     const from = stageClock();
     await writing;
@@ -68,7 +73,7 @@ export class WriterStages {
     return written;
   }
 
-  /** Records that no batch follows at once. */
+  /** Records that no batch follows immediately. */
   finished(): void {
     this.#writtenAt = null;
   }

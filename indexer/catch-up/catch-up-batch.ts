@@ -24,14 +24,14 @@ import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 
-/** Tables that have the same tip, so they take the same blocks next. */
+/** Tables with the same tip, which therefore take the same blocks next. */
 export interface CatchUpGroup {
   readonly states: readonly DerivedState[];
-  /** The last block of their rows; null: no block yet. */
+  /** The last block with rows. Null: no block yet. */
   readonly tip: BlockRef | null;
   /** The first block that they lack. */
   readonly from: Height;
-  /** The group ends here: another table waits here to continue with it. */
+  /** Last height of the group. Another table waits there to continue together with it. */
   readonly to: Height;
 }
 
@@ -50,7 +50,7 @@ export function furthestBehind(behind: readonly DerivedState[]): CatchUpGroup {
   return { states, tip: first.tip, from, to: asHeight(Math.max(from, Math.min(maxHeight, ...later))) };
 }
 
-/** The indexed blocks that a group takes next, ascending; at most `limit`. */
+/** The indexed blocks that a group takes next, ascending. At most `limit`. */
 export async function refsOfGroup(
   client: pg.ClientBase,
   { from, to }: Pick<CatchUpGroup, 'from' | 'to'>,
@@ -60,7 +60,7 @@ export async function refsOfGroup(
     'SELECT height, hash FROM chain.blocks WHERE height BETWEEN $1 AND $2 ORDER BY height LIMIT $3',
     [from, to, limit],
   );
-  // no indexed block is left up to `to`, which is in a gap of the chain: take the next one
+  // no indexed block is left up to `to`, which is in a gap of the chain, so take the next block after it
   if (rows.length === 0 && to < maxHeight) return refsOfGroup(client, { from, to: maxHeight }, 1);
   return rows.map(({ height, hash }) => ({ height, hash: asBlockHash(Uint8Array.from(hash)) }));
 }
@@ -86,8 +86,8 @@ async function lockGroup(
 }
 
 /**
- * Bytes of the blocks that are filled in one transaction: a few milliseconds for usual blocks, some seconds for blocks
- * full of the costliest properties.
+ * Maximum number of bytes of the blocks that are filled in one transaction. They take a few milliseconds if the blocks
+ * are usual, and some seconds if they are full of the most expensive properties.
  */
 const filledBytesMax = 32 * 1024 * 1024;
 
@@ -95,7 +95,7 @@ interface FilledBlocks extends IndexedBlocks {
   readonly last: BlockRef;
 }
 
-/** The first of some blocks, few enough to be filled at once. Null: the chain has other blocks by now. */
+/** The first of some blocks, few enough to be filled at once. Null if the chain has other blocks by now. */
 async function nextPart(
   tx: pg.ClientBase,
   { from }: CatchUpGroup,
@@ -116,7 +116,10 @@ async function nextPart(
   return { firstKey: first.first_key, nextKey: end.next_key, last: { height, hash } };
 }
 
-/** Event settings of a pass: the blocks already have their other events, and texts of old blocks are not stored. */
+/**
+ * Event settings of a pass. Other kinds are omitted because the blocks already have their events. Texts of old blocks
+ * are not stored.
+ */
 function eventsOfGroup({ states }: CatchUpGroup): Pick<ChainFacts, 'eventKinds' | 'eventTexts'> {
   return {
     eventKinds: states.flatMap(({ table }) => table.eventKind ?? []),
@@ -126,7 +129,8 @@ function eventsOfGroup({ states }: CatchUpGroup): Pick<ChainFacts, 'eventKinds' 
 
 /**
  * Deletes the rows and hashes of blocks in tables that are rebuilt, in the transaction that writes new ones. Throws
- * `block_unavailable` if the rows came from spent outputs that the source does not have, because rows would be lost.
+ * `block_unavailable` if the rows came from spent outputs that the source does not have, because those rows would be
+ * lost.
  */
 async function forgetRemade(
   tx: pg.ClientBase,
@@ -140,7 +144,7 @@ async function forgetRemade(
   await refuseLostSpent(tx, blocks);
   const [from, to] = [first.ref.height, last.ref.height];
   for (const { table } of remade) await table.rules?.forget(tx, from, to);
-  // a writer that has read the hash of the block before these also adds that of its block
+  // a writer that has already read the hash of the block before also adds the hash of its own block
   await tx.query('DELETE FROM chain.event_hashes WHERE kind = ANY($1) AND height BETWEEN $2 AND $3', [
     remade.flatMap(({ table }) => table.eventKind?.number ?? []),
     from,
@@ -163,7 +167,7 @@ async function refuseLostSpent(tx: pg.ClientBase, blocks: readonly ParsedBlock[]
 }
 
 /**
- * Tells consumers that the events of a kind were rebuilt: an outbox row that names no block. Skipped if no block had
+ * Tells consumers that the events of a kind were rebuiltby an outbox row that names no block. Skipped if no block had
  * been published.
  */
 async function tellReclassified(tx: pg.ClientBase, kind: number): Promise<void> {
@@ -189,10 +193,10 @@ export class CatchUpBatches {
   readonly #client: pg.ClientBase;
   readonly #chain: CatchUpChain;
   readonly #encoders: BatchEncoders = createEncoders();
-  /** Memories of the tables of a group at its tip. */
+  /** In-memory state of the group's tables after `tip`. */
   #remembered: { readonly memories: DerivedMemories; readonly tip: BlockRef | null } | null = null;
 
-  /** @param client with the settings of a writer's session */
+  /** @param client connection with the settings of a writer's session */
   constructor(client: pg.ClientBase, chain: CatchUpChain) {
     this.#client = client;
     this.#chain = chain;
@@ -200,8 +204,8 @@ export class CatchUpBatches {
 
   /**
    * Writes the rows of consecutive blocks and their events, and moves the tip of the tables, in one transaction.
-   * Returns the group at its new tip. Null: the chain or the tables have changed, nothing is written, and the caller
-   * plans again.
+   * Returns the group at its new tip. Returns null if the chain or the tables have changed: nothing is written then,
+   * and the caller plans again.
    */
   async write(group: CatchUpGroup, blocks: readonly ParsedBlock[]): Promise<CatchUpGroup | null> {
     const { tables, facts } = this.#chain;
@@ -243,7 +247,7 @@ export class CatchUpBatches {
     return { ...group, tip: last, from: asHeight(last.height + 1) };
   }
 
-  /** The memories of a group. Read again if the last batch failed or blocks were taken back. */
+  /** In-memory state of a group's tables. Read again if the last batch failed or blocks were taken back. */
   async #memoriesOf({ states, tip }: CatchUpGroup): Promise<DerivedMemories> {
     const remembered = this.#remembered;
     this.#remembered = null;
@@ -259,7 +263,7 @@ export class CatchUpBatches {
   }
 
   /**
-   * Fills tables from other tables, for some of the blocks that they take next. Like `write`, without blocks.
+   * Fills tables from other tables, for the first of the given blocks. Works like `write`, but reads no blocks.
    *
    * @param refs the next blocks of the group, ascending
    */
@@ -287,8 +291,8 @@ export class CatchUpBatches {
   }
 
   /**
-   * Hands complete tables over to the writer, in one transaction with the check that no block is missing. From then on,
-   * a batch of a writer that does not know of them cannot be committed. Returns false if a block came in the meantime.
+   * Hands complete tables over to the writer. The same transaction checks that no block is missing. From then on, a
+   * writer that does not know about these tables cannot commit a batch. Returns false if a block came in the meantime.
    */
   async handOver(group: CatchUpGroup): Promise<boolean> {
     const { tables } = this.#chain;
@@ -297,7 +301,7 @@ export class CatchUpBatches {
     await ensureSecondaryIndexes(this.#client, { wanted, tables, isSearched: true });
     const isDone = await withTransaction(this.#client, async (tx) => {
       if (!(await lockGroup(tx, tables, group))) return false;
-      // waits for a batch that is being committed, and blocks the next one
+      // waits for a batch that is being committed, and makes the next batch wait
       await tx.query('SELECT FROM chain.state FOR UPDATE');
       if ((await refsOfGroup(tx, { from: group.from, to: maxHeight }, 1)).length > 0) return false;
       await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');

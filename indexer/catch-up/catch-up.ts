@@ -25,37 +25,40 @@ import { networks } from '#kernel/primitives/network.ts';
 import { Patience } from '#kernel/retry.ts';
 import { CatchUpBatches, type CatchUpGroup, furthestBehind, refsOfGroup } from './catch-up-batch.ts';
 
-/** Blocks planned at once. A table may be added while they are processed. */
+/** Maximum number of blocks planned at once. A table may be added while they are processed. */
 const pageBlocks = 2000;
-/** How often the pass checks for added tables: one small query. */
+/** How often the pass checks for added tables, in ms. A check costs one small query. */
 const lookEveryMs = 5000;
 
 export interface CatchUpOptions {
   readonly source: BlockSource | LiveBlockSource;
-  /** Holds one connection while a table is behind. */
+  /** Pool from which the pass holds one connection while a table is behind. */
   readonly pool: pg.Pool;
   /** Ends the pass without an error, after the current write. */
   readonly signal: AbortSignal;
   readonly settings: DerivedSettings;
   /** Tells whether the follower is applying blocks: the pass waits for it. */
   readonly writer: WriterActivity;
-  /** End once every wanted table has all blocks; otherwise wait for tables that are added later. */
+  /** True: end once every wanted table has all blocks. False: wait for tables that are added later. */
   readonly endsCaughtUp: boolean;
   /** Absent: all tables of this program. */
   readonly derivedTables?: readonly DerivedTable[];
   /** Searches of this process, which take precedence. */
   readonly demand?: SearchDemand;
-  /** Worker threads, or threads that others use too; absent: one. New blocks use the others. */
+  /**
+   * Number of worker threads, or threads that others use too. Absent: one thread. With shared threads, new blocks use
+   * the other threads.
+   */
   readonly threads?: number | ParseThreads;
-  /** The longest text, decoded, that is made searchable; absent: no limit. */
+  /** Maximum length in bytes of a decoded text that is made searchable. Absent: no limit. */
   readonly textMaxBytes?: number;
   /** Called after each batch. */
   readonly onProgress?: (progress: CatchUpProgress) => void;
   /** Called when the writer takes these tables over. */
   readonly onCaughtUp?: (names: readonly string[]) => void;
-  /** Called with every failure; null: it is not retried. */
+  /** Called with every failure. `delayMs` null: the failure is not retried. */
   readonly onProblem?: (problem: AppError, delayMs: number | null) => void;
-  /** Smaller bounds than the defaults, for tests. */
+  /** Smaller bounds than the defaults; used by tests. */
   readonly bounds?: {
     readonly blocksMax?: number;
     readonly lookMs?: number;
@@ -71,12 +74,12 @@ export interface CatchUpProgress {
 
 /**
  * Fills derived tables for blocks that were indexed before the tables were added, in the background and in chain order.
- * It uses other tables if they suffice (`DerivedTable.fill`); otherwise it reads the blocks again. Each batch is a
- * transaction with the tip of its tables, so a killed pass resumes there. When no block is left, the writer takes a
- * table over. One process at a time does this. A table that is rebuilt by other rules is filled likewise: each batch
- * replaces the table's rows of its blocks, while the writer continues to add rows of new blocks.
+ * Rows are made from other tables if these suffice (`DerivedTable.fill`). Otherwise the blocks are read again. Each
+ * batch is a transaction with the tip of its tables, so a killed pass resumes there. When no block is left, the writer
+ * takes a table over. One process at a time does this. A table that is rebuilt by other rules is filled likewise: each
+ * batch replaces the table's rows of its blocks, while the writer continues to add rows of new blocks.
  *
- * Temporary failures are retried, as by the follower. Other failures are stored with the table (`problem_code`) and
+ * Temporary failures are retried, as in the follower. Other failures are stored with the table (`problem_code`) and
  * shown in `/status`, and the pass ends without an error. A node that lacks a block is asked again once a minute.
  * Throws only faults that no operator can fix: broken invariants.
  */
@@ -94,7 +97,7 @@ class CatchUpPass {
   #client: pg.Client | null = null;
   #parsePool: ParsePool | null = null;
   #parsedFacts = '';
-  /** The tables in progress. */
+  /** Names of the tables that are being filled. */
   #current: readonly string[] = [];
 
   constructor(options: CatchUpOptions) {
@@ -143,7 +146,8 @@ class CatchUpPass {
       if (!(failure instanceof AppError)) throw failure;
       const delayMs = this.#patience.delayAfter(failure);
       await this.#keepProblem(failure);
-      // an unreachable database is reported by the parts that need it now
+      // the database is unreachable: report it only while this pass is filling tables, because other parts report it
+      // too
       if (this.#current.length > 0) onProblem?.(failure, delayMs);
       if (delayMs === null) return 'end';
       await pause(delayMs, signal);
@@ -161,10 +165,10 @@ class CatchUpPass {
     await writer.idle(signal);
     const client = await this.#connect();
     if (client === null) return 'idle';
-    // from here on no other process changes them
+    // the lock is held: from here on no other process changes the tables
     const states = await this.#statesBehind(client);
     if (states.length === 0) return 'again';
-    // tables that need no blocks first: they are done within minutes, even if the source lacks blocks
+    // tables that need no blocks first: these are complete within minutes, even if the source lacks blocks
     const filled = states.filter(({ table }) => table.fill !== undefined);
     const group = furthestBehind(filled.length > 0 ? filled : states);
     this.#current = group.states.map(({ table }) => table.name);
@@ -184,14 +188,14 @@ class CatchUpPass {
     return 'again';
   }
 
-  /** Whether a wanted table is behind; otherwise the reason why the pass has nothing to do. */
+  /** Returns `some` if a wanted table is behind, otherwise the reason why the pass has nothing to do. */
   async #behind(pool: pg.Pool): Promise<RoundEnd | 'some'> {
     const client = await pool.connect();
     try {
       const states = await readDerivedStates(client, this.#tables);
       const isAnyBehind = states.some((state) => isBehind(state) && this.#wanted.includes(state.table));
       if (isAnyBehind) return 'some';
-      // the writer has not applied its settings yet
+      // a wanted table without a state: the writer has not applied its settings yet
       const isUnclaimed = this.#wanted.some((table) => !states.some((state) => state.table === table));
       return isUnclaimed || !this.#options.endsCaughtUp ? 'idle' : 'end';
     } finally {
@@ -213,7 +217,7 @@ class CatchUpPass {
     const blocksMax = bounds?.blocksMax ?? batchBounds.blocksMax;
     let next: CatchUpGroup | null = group;
     for await (const batch of gather(blocks, { ...batchBounds, blocksMax })) {
-      // a new block comes first
+      // let the writer apply new blocks first
       await writer.idle(signal);
       next = await batches.write(next, batch);
       if (next === null) return;
@@ -268,7 +272,7 @@ class CatchUpPass {
     return this.#parsePool;
   }
 
-  /** The connection that holds the lock; null: another process holds it. */
+  /** Returns the connection that holds the lock. Null if another process holds it. */
   async #connect(): Promise<pg.Client | null> {
     if (this.#client !== null) return this.#client;
     const client = await connectPipelined(this.#options.pool);
@@ -290,7 +294,10 @@ class CatchUpPass {
     this.#client = null;
   }
 
-  /** Stores why tables cannot continue, for `/status`. The same problem keeps the time of its first occurrence. */
+  /**
+   * Stores why tables cannot continue, for `/status`. If the problem is the stored one, the time of its first
+   * occurrence is kept.
+   */
   async #keepProblem({ code, message }: AppError): Promise<void> {
     await this.#options.pool
       .query(
@@ -299,7 +306,7 @@ class CatchUpPass {
          WHERE name = ANY($1) AND (NOT is_followed OR is_remade)`,
         [this.#current, code, message],
       )
-      // the failed write is the problem itself
+      // ignore it: if this write fails, the database is the problem itself
       .catch(() => undefined);
   }
 }

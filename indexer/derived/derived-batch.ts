@@ -10,13 +10,13 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { DerivedMemories } from './derived-memories.ts';
 import type { DerivedBlock, DerivedChain, DerivedRows, DerivedTable } from './derived-table.ts';
 
-/** A derived table that takes the rows of blocks from a height on. */
+/** A derived table that takes the rows of blocks, from a height on. */
 export interface ActiveTable {
   readonly table: DerivedTable;
   readonly fromHeight: Height;
 }
 
-/** Encoders of active tables: a list per table, with one encoder per target. Batches use them in turn. */
+/** Encoders of active tables: a list per table, with one encoder per target. Batches reuse them. */
 export type DerivedEncoders = readonly (readonly CopyEncoder[])[];
 
 export function derivedEncoders(active: readonly ActiveTable[]): DerivedEncoders {
@@ -38,7 +38,7 @@ export interface DerivedPart extends ActiveTable {
 export class DerivedBatch {
   readonly parts: readonly DerivedPart[];
   readonly encoders: DerivedEncoders;
-  /** The block that was added first. `#last` is the one that was added last. */
+  /** The block that was added first. `last` is the block that was added last. */
   first: BlockRef | null = null;
   last: DerivedBlock | null = null;
 
@@ -61,7 +61,7 @@ export class DerivedBatch {
     });
   }
 
-  /** Throws if a table cannot take a block after the tip. Then nothing has changed. */
+  /** Throws if a table cannot take a block after the tip. If it throws, nothing has changed. */
   refuse(ref: BlockRef, tip: BlockRef | null): void {
     for (const { table, fromHeight } of this.parts) {
       if (ref.height >= fromHeight) table.refuse?.(ref, tip);
@@ -69,7 +69,7 @@ export class DerivedBatch {
   }
 
   /**
-   * Lets each table query the database before these blocks are added. The blocks must be all blocks of the batch.
+   * Lets each table query the database before these blocks are added. All blocks of the batch must be given.
    *
    * @param before the batch of the blocks just before these, while it is being committed; null: there is no such batch
    */
@@ -88,7 +88,7 @@ export class DerivedBatch {
     }
   }
 
-  /** The rows of a table, and the first block of the batch. Null: the table has no rows in it. */
+  /** The rows of a table, and the height of the first block of the batch. Null if the batch does not have the table. */
   rowsOf(table: DerivedTable): { readonly rows: DerivedRows; readonly below: number } | null {
     const part = this.parts.find((each) => each.table === table);
     return part === undefined || this.first === null ? null : { rows: part.rows, below: this.first.height };
@@ -102,7 +102,7 @@ export class DerivedBatch {
     }
   }
 
-  /** Completes the rows: no block follows. */
+  /** Completes the rows. No block may be added afterwards. */
   end(): void {
     for (const { rows } of this.parts) rows.end?.();
   }
@@ -112,9 +112,7 @@ export class DerivedBatch {
     for (const { rows } of this.parts) rows.committed?.();
   }
 
-  /**
-   * The events, of a table's kind, of the block that was added last. Null: no table that takes the block has this kind.
-   */
+  /** Events of the last added block that have a table's kind. Null if no table that takes the block has this kind. */
   eventsOf(kind: EventKind): LedgerEvents | null {
     const height = this.last?.block.ref.height ?? -1;
     const part = this.parts.find(({ table }) => table.eventKind?.number === kind.number);
@@ -128,14 +126,14 @@ export class DerivedBatch {
     return this.parts.some(({ table, fromHeight }) => table.countsLostSats === true && height >= fromHeight);
   }
 
-  /** Whether a table has the properties of a block's inscriptions, so that their details lack them. */
+  /** Whether a table stores the properties of a block's inscriptions. If so, their details lack the properties. */
   hasProperties(height: Height): boolean {
     return this.parts.some(({ table, fromHeight }) => table.hasProperties === true && height >= fromHeight);
   }
 
   /**
-   * Runs a COPY for each target that gets rows, then each table's further statements. Sends as much as it can before it
-   * waits.
+   * Runs a COPY for each target that gets rows, then each table's further statements. Sends as many statements as
+   * possible before it waits.
    *
    * @param tx in a transaction of a pipelined connection
    */

@@ -4,7 +4,7 @@ import type { DerivedChain, DerivedMemory, DerivedTable, UndoneOutpoints } from 
 /** Results of the tables' undo, by table. */
 export type UndoneTables = ReadonlyMap<DerivedTable, UndoneOutpoints>;
 
-/** Memories that a writing process has of its derived tables. */
+/** In-memory state of the derived tables in a writing process. */
 export class DerivedMemories {
   readonly #memories: ReadonlyMap<DerivedTable, DerivedMemory>;
 
@@ -12,7 +12,7 @@ export class DerivedMemories {
     this.#memories = memories;
   }
 
-  /** Reads the memories from the rows. */
+  /** Reads the in-memory state from the rows. */
   static async open(
     client: pg.ClientBase,
     tables: readonly DerivedTable[],
@@ -29,7 +29,7 @@ export class DerivedMemories {
     return this.#memories.get(table) ?? null;
   }
 
-  /** Updates the memories after a block was taken back. */
+  /** Updates the in-memory state after a block was taken back. */
   unlearn(undone: UndoneTables): void {
     for (const [table, outpoints] of undone) this.#memories.get(table)?.unlearn(outpoints);
   }

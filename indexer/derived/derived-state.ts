@@ -12,20 +12,23 @@ import type { DerivedSettings, DerivedTable, UndoneOutpoints } from './derived-t
 /** The state of a derived table. */
 export interface DerivedState {
   readonly table: DerivedTable;
-  /** The first height from which it has the rows of every indexed block. */
+  /** The table has the rows of every indexed block from this height on. */
   readonly fromHeight: Height;
-  /** The writer adds the rows of each block. */
+  /** True if the writer adds the rows of each block. */
   readonly isFollowed: boolean;
-  /** The settings of the process that indexed last ask for it. Otherwise it is not filled. */
+  /** True if the settings of the last indexing process include the table. Otherwise it is not filled. */
   readonly isWanted: boolean;
-  /** The version of its rules (`DerivedTable.rules`). */
+  /** The version of the rules by which its rows were made (`DerivedTable.rules`). */
   readonly rules: number;
   /**
-   * The rows of all blocks are being rebuilt by these rules: blocks up to the tip have new rows, later ones may have
-   * older ones.
+   * True if the rows of all blocks are being rebuilt by these rules. Blocks up to the tip have new rows; later blocks
+   * may have older rows.
    */
   readonly isRemade: boolean;
-  /** The last block with stored rows, while the writer does not add them or they are rebuilt; null: no block yet. */
+  /**
+   * The last block with stored rows. Null if no block has rows yet. Valid only while the writer does not add rows, or
+   * while rows are rebuilt.
+   */
   readonly tip: BlockRef | null;
 }
 
@@ -62,7 +65,9 @@ export async function readDerivedStates(
   return statesOf(tables, rows);
 }
 
-/** States of the tables, locked in a transaction that changes them: an undo and a catch-up pass wait for each other. */
+/**
+ * States of the tables, locked in a transaction that changes them, so an undo and a catch-up pass wait for each other.
+ */
 export async function lockDerivedStates(
   tx: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -74,7 +79,7 @@ export async function lockDerivedStates(
 }
 
 function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): DerivedState[] {
-  // a table comes with its migration: a program without that migration does not open the database
+  // a table comes with its migration, and a program without that migration does not open the database
   for (const { name } of rows) {
     assert(
       tables.some((table) => table.name === name),
@@ -92,7 +97,7 @@ function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): D
   });
 }
 
-/** The tables that have blocks above a height, if the chain has any. */
+/** Tables that have rows of blocks above a height, if the chain has such blocks. */
 export async function tablesAbove(
   client: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -117,7 +122,7 @@ export interface FollowedTables {
   readonly epoch: number;
 }
 
-/** Reads both in one statement, so that they are of the same moment. */
+/** Reads the tables and the epoch in one statement, so that they belong to the same moment. */
 export async function readFollowed(
   client: pg.ClientBase,
   tables: readonly DerivedTable[],
@@ -140,11 +145,11 @@ export async function readFollowed(
 /** New state of a table, from the settings and the chain. */
 interface Claim {
   readonly table: DerivedTable;
-  /** Whether the writer adds its rows from now on. Null: the table no longer has a state. */
+  /** Whether the writer adds the table's rows from now on. Null: the table no longer has a state. */
   readonly isFollowed: boolean | null;
   readonly isWanted: boolean;
   readonly rules: number;
-  /** The last block of its rows, while the writer does not add them. */
+  /** Last block with rows. Used only while the writer does not add rows. */
   readonly tip: BlockRef | null;
 }
 
@@ -153,7 +158,7 @@ function rulesOf({ rules }: DerivedTable): number {
   return rules?.version ?? 1;
 }
 
-/** The new state of a table in an empty index; null: unchanged. */
+/** The new state of a table in an empty index. Null if it does not change. */
 function claimFirst(table: DerivedTable, state: DerivedState | undefined, isWanted: boolean): Claim | null {
   const rules = rulesOf(table);
   const isSame = state?.isFollowed === true && state.rules === rules && !state.isRemade;
@@ -181,7 +186,8 @@ function claimLater(
 }
 
 /**
- * Whether the rows follow older rules. Throws if a newer program has made them by rules that this one does not know.
+ * Whether the rows follow older rules. Throws if a newer program made the rows by rules that this program does not
+ * know.
  */
 function hasOtherRules({ table, rules }: DerivedState): boolean {
   const ours = rulesOf(table);
@@ -192,10 +198,10 @@ function hasOtherRules({ table, rules }: DerivedState): boolean {
 
 /**
  * Brings the tables in line with the settings. Called in a transaction by the process that holds the writer's lock. In
- * an empty database the writer fills the wanted tables from the first block on. In one with blocks, a catch-up pass
- * fills a new table, and an unwanted table keeps its state until it is wanted again. A wanted table of older rules
- * begins a rebuild. Throws the refusal of a table that cannot be added or dropped later, and `database_newer` if a
- * table follows rules that this program does not know.
+ * an empty database the writer fills the wanted tables from the first block on. In a database with blocks, a catch-up
+ * pass fills a new table, and an unwanted table keeps its state until it is wanted again. A rebuild begins if a wanted
+ * table follows older rules. Throws the refusal of a table that cannot be added or dropped later, and `database_newer`
+ * if a table follows rules that this program does not know.
  */
 export async function claimDerivedTables(
   tx: pg.ClientBase,
@@ -226,13 +232,14 @@ export async function claimDerivedTables(
 }
 
 /**
- * Begins to rebuild the rows of a table by this program's rules: a catch-up pass replaces them block by block. Its
- * events have no hashes until then.
+ * Begins to rebuild the rows of a table by this program's rules. A catch-up pass then replaces the rows block by block.
+ * Its events have no hashes until then.
  *
- * @param tx in which the states are locked
+ * @param tx transaction in which the states are locked
  */
 async function beginRebuild(tx: pg.ClientBase, table: DerivedTable): Promise<void> {
-  // waits for a batch that is being committed, and blocks the next one: its events would keep their old text
+  // waits for a batch that is being committed, and makes the next batch wait, because its events would keep their old
+  // text
   await tx.query('SELECT FROM chain.state FOR UPDATE');
   await tx.query(
     `UPDATE chain.derived_tables SET rules = $2, is_remade = true, tip_height = NULL, tip_hash = NULL,
@@ -251,8 +258,8 @@ export type RemakeStart = 'begun' | 'resumed' | 'absent';
 
 /**
  * Begins to rebuild the rows of a table, whatever the version of its rules, or resumes a rebuild by the same rules. May
- * run beside a writer, whose next batch is then prepared again. `absent`: the database does not have the table. Throws
- * `database_newer` if the table follows rules that this program does not know.
+ * run while a writer works: its next batch is then prepared again. `absent`: the database does not have the table.
+ * Throws `database_newer` if the table follows rules that this program does not know.
  */
 export async function remakeTable(
   tx: pg.ClientBase,
@@ -299,7 +306,7 @@ async function writeClaim(
 
 /**
  * Undoes the block at the tip of the chain in all derived tables that have it. Runs in the transaction that takes back
- * the block, before its own rows are deleted.
+ * the block, before the block's own rows are deleted.
  *
  * @param below the block before it; null: there is no such block
  * @returns changes for the memories of tables after the commit
@@ -331,7 +338,8 @@ export async function undoDerived(
 }
 
 /**
- * Sets the last block of some tables' rows, in the transaction that writes or takes back rows. Clears their problem.
+ * Sets the last block of some tables' rows, in the transaction that writes or takes back rows. Clears the stored
+ * problem of these tables.
  */
 export async function moveDerivedTips(
   tx: pg.ClientBase,

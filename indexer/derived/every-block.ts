@@ -11,8 +11,8 @@ interface NamedIndex {
 }
 
 /**
- * The refusals of a table that needs every block from height 0 on. Outputs of skipped blocks cannot be added later: the
- * index may have begun above height 0.
+ * Refusals of a table that needs every block from height 0 on. The index may have begun above height 0, and outputs of
+ * skipped blocks cannot be added later.
  */
 export function everyBlock({
   name,
@@ -26,7 +26,7 @@ export function everyBlock({
         : `The database has the ${name}, which needs every block.`;
       return new AppError(fixed, message, { wanted: isWanted });
     },
-    /** Throws for a block after a gap: outputs of a missing block would be missing too. */
+    /** Throws for a block after a gap, because the table would lack the outputs of the missing blocks. */
     refuse({ height }: BlockRef, tip: BlockRef | null) {
       const next = (tip?.height ?? -1) + 1;
       if (height === next) return;

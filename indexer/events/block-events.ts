@@ -8,11 +8,11 @@ import type { AppliedBlock, EventKind } from './event-kind.ts';
 export interface KindEvents {
   readonly kind: EventKind;
   readonly count: number;
-  /** sha256 of the canonical text; null: the block is not in the chain of hashes. */
+  /** sha256 of the canonical text. Null: the block is not in the chain of hashes. */
   readonly sha256: Buffer | null;
   /** The height at which the kind's chain of hashes begins. */
   readonly firstHeight: Height;
-  /** The canonical text, if it is kept. */
+  /** The canonical text. Null if it is not kept. */
   readonly text: Buffer | null;
 }
 
@@ -25,7 +25,7 @@ export interface BlockEvents {
 /**
  * Writes the texts of a block that are hashed or kept, one per kind. Pure except for `out`.
  *
- * @param isKept the block is one of the newest, whose texts are stored
+ * @param isKept true if the block is one of the newest, whose texts are stored
  */
 export function writeBlockEvents(
   out: EventTextWriter,

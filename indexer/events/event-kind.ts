@@ -8,11 +8,11 @@ export interface AppliedBlock {
   readonly block: Pick<ParsedBlock, 'ref' | 'columns' | 'bytes' | 'hasSpent'>;
   readonly ledger: LedgerBlock;
   readonly held: HeldInscriptions;
-  /** All its changes of inscriptions are known: the block is anchored, and so is the next one. */
+  /** True if all changes of inscriptions in the block are known: the block is anchored, and so is the next block. */
   readonly isKnown: boolean;
   /**
-   * The events of a derived table's kind. Null: a catch-up pass fills the table, the block is below its first height,
-   * or the events are unknown.
+   * The events of a derived table's kind. Null if a catch-up pass fills the table, if the block is below its first
+   * height, or if the events are unknown.
    */
   readonly eventsOfTables: (kind: EventKind) => LedgerEvents | null;
 }
@@ -20,7 +20,7 @@ export interface AppliedBlock {
 /** The events of a block of one kind. */
 export interface LedgerEvents {
   readonly count: number;
-  /** All its events of this kind are known: it belongs to the kind's chain of hashes. */
+  /** True if all events of this kind in the block are known. The block then belongs to the kind's chain of hashes. */
   readonly isKnown: boolean;
   /**
    * Writes a line per event, in the order of their indexes. The first line, which names the block, is already
@@ -29,10 +29,10 @@ export interface LedgerEvents {
   readonly write: (out: EventTextWriter) => void;
 }
 
-/** Everything about a kind of events: how its texts are made from the ledger, and rebuilt from the tables. */
+/** A kind of events: how its texts are made from the ledger, and rebuilt from the tables. */
 export interface EventKind extends StoredEventKind {
   /** Secondary indexes needed to rebuild texts. */
   readonly indexes: readonly string[];
-  /** The events of a block that the ledger gives. Absent: the derived table that names the kind gives them. */
+  /** Events of a block that the ledger knows. Absent: the derived table that names the kind provides them. */
   readonly ledgerEvents?: (applied: AppliedBlock) => LedgerEvents;
 }

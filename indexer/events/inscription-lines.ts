@@ -29,7 +29,7 @@ export function writeInscriptionLines(out: EventTextWriter, applied: AppliedBloc
   pass.writeUnknown();
 }
 
-/** Rows of the locations by step, then by key. The ledger wrote them by step, then by place. */
+/** Rows of the locations by step, then by key. The ledger wrote them by step, then by position. */
 function inOrder({ locations: { count, step, key } }: LedgerBlock): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, row) => row);
   for (let start = 0; start < count; ) {
@@ -49,12 +49,12 @@ function inOrder({ locations: { count, step, key } }: LedgerBlock): Uint32Array 
 class EventPass {
   readonly #out: EventTextWriter;
   readonly #applied: AppliedBlock;
-  /** The latest location row of each new inscription. `#lastOfHeld` has those of held ones. */
+  /** The latest location row of each new inscription. `#lastOfHeld` is the same for held inscriptions. */
   readonly #lastOfNew: Int32Array;
   readonly #lastOfHeld: Int32Array;
   readonly #heldOfKey = new Map<InscriptionKey, number>();
   readonly #heldIds: DataView;
-  /** Offsets in the block of the outpoints of held inscriptions. */
+  /** Offset in the block of each held inscription's outpoint. */
   readonly #heldOutpoint: Uint32Array;
   readonly #blockView: DataView;
 
@@ -88,8 +88,8 @@ class EventPass {
   }
 
   /**
-   * Writes events with an unknown end, by key: new inscriptions without a location, and moved ones without a new
-   * location.
+   * Writes, by key, the events whose end is unknown: new inscriptions without a location, and moved inscriptions
+   * without a new location.
    */
   writeUnknown(): void {
     const { locations, inscriptions } = this.#applied.ledger;
@@ -141,7 +141,7 @@ class EventPass {
     }
   }
 
-  /** @param before location row of this block, or `none`: the output that the block's input spends */
+  /** @param before previous location: a row of this block, or `none` for the output that the block's input spends */
   #transferred(key: InscriptionKey, before: number, row: number): void {
     const out = this.#out;
     const applied = this.#applied;
@@ -179,8 +179,8 @@ class EventPass {
   }
 
   /**
-   * Sequence number of an inscription. On unanchored chains only the numbers of the block itself can be known; older
-   * ones are not looked up.
+   * Sequence number of an inscription. On unanchored chains only numbers of the block itself can be known. Older
+   * numbers are not looked up.
    */
   #sequenceOf(key: InscriptionKey): number | null {
     const { isKnown, ledger, block } = this.#applied;

@@ -10,7 +10,7 @@ import {
 } from '#kernel/events/rune-lines.ts';
 import type { EventKind } from './event-kind.ts';
 
-/** The events of runes: etchings, mints, transfers and burns. The derived table gives those of a block. */
+/** The events of runes: etchings, mints, transfers and burns. The derived table provides the events of a block. */
 export const runeEvents: EventKind = {
   ...storedRuneKind,
   indexes: ['rune_burns_height'],

@@ -7,8 +7,8 @@ import { SignatureReader } from './signatures.ts';
 import { openSpentScripts, type SpentScripts } from './spent-scripts.ts';
 
 /**
- * The optional facts of one block; absent: not requested. They are views of buffers that are reused once the block is
- * released.
+ * The optional facts of one block. A fact is absent if it was not requested. Facts are views of buffers, which are
+ * reused once the block is released.
  */
 export interface BlockFacts {
   readonly outputs?: OutputColumns;
@@ -19,17 +19,17 @@ export interface BlockFacts {
   readonly signatures?: SignatureReader;
 }
 
-/** The requested facts of a block as a worker encoded them; the buffers are transferred. */
+/** The requested facts of a block as a worker encoded them. Their buffers are transferred. */
 export type EncodedFacts = ReadonlyMap<Fact, ArrayBuffer>;
 
 export interface ReadBlock {
   readonly bytes: Uint8Array;
   readonly columns: BlockColumns;
-  /** The spent outputs from the source; null: unknown. */
+  /** Spent outputs from the source. Null: unknown. */
   readonly spent: Uint8Array | null;
 }
 
-/** Opens the facts of a block on the thread that requested them. */
+/** Decodes the facts of a block, on the thread that requested them. */
 export function openFacts(asked: FactSet, encoded: EncodedFacts, block: ReadBlock): BlockFacts {
   const outputs = encoded.get('outputs');
   const flow = encoded.get('coin-flow');

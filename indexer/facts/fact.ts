@@ -4,7 +4,7 @@
  * encoded and not transferred.
  *
  * - `outputs`: value, script and txid of each spendable output, and the spent outpoints (./output-columns.ts).
- * - `coin-flow`: values of all outputs, and which of them each input spends (./flow-columns.ts).
+ * - `coin-flow`: values of all outputs, and the output that each input spends (./flow-columns.ts).
  * - `spent-scripts`: script and value of each spent output, where the source knows them (./spent-scripts.ts).
  * - `runestone-candidates`: outputs whose script begins with OP_RETURN OP_13 (./runestone-candidates.ts).
  * - `signatures`: the signatures of the inputs that the caller names, such as those that spend a tracked output

@@ -1,19 +1,22 @@
 import { type ColumnsOf, decodeColumns, encodeColumns } from '#indexer/parse/column-buffer.ts';
 
 /**
- * Flow of values through a block: the fact `coin-flow`. It has all outputs, also unspendable ones, and for each input
- * the output that it spends.
+ * Flow of values through a block: the fact `coin-flow`. It has all outputs, including unspendable outputs, and for each
+ * input the output that the input spends.
  */
 const columnTypes = {
-  /** Sats, exact. One element per output, in block order. */
+  /** Value in sats, exact. One element per output, in block order. */
   value: Float64Array,
   /** Low half of the keyed fingerprint of each output's outpoint, as a signed number. */
   fingerprint: Int32Array,
   /** Row of the first output of each transaction, and one more element: the number of outputs. */
   txFirstOutput: Uint32Array,
-  /** Row of the output that each input spends, the coinbase's too; -1: an output of an earlier block, or no output. */
+  /**
+   * Row of the output that each input spends, including the coinbase's input. -1: an output of an earlier block, or no
+   * output.
+   */
   source: Int32Array,
-  /** Offset in the block of each input's outpoint, 36 bytes. */
+  /** Offset in the block of each input's outpoint (36 bytes). */
   outpointAt: Uint32Array,
   /** Txids of all transactions: 32 bytes each, internal order. */
   txid: Uint8Array,

@@ -1,20 +1,20 @@
 import { type ColumnsOf, decodeColumns, encodeColumns } from '#indexer/parse/column-buffer.ts';
 
-/** The outputs that a block makes and spends: the fact `outputs`. It needs the txid of every transaction. */
+/** The outputs that a block makes and spends: the fact `outputs`. Reading it needs the txid of every transaction. */
 const columnTypes = {
-  /** Sats, exact. One element per spendable output, in block order. */
+  /** Value in sats, exact. One element per spendable output, in block order. */
   value: Float64Array,
-  /** Index into `txid`. */
+  /** Index of the output's transaction in `txid`. */
   tx: Uint32Array,
   vout: Uint32Array,
   /** Range of the script in the bytes of the block. */
   scriptStart: Uint32Array,
   scriptLength: Uint32Array,
-  /** Offsets in the block of the 36-byte outpoints of earlier blocks that it spends. */
+  /** Offsets in the block of the 36-byte outpoints that it spends from earlier blocks. */
   spendAt: Uint32Array,
   /** Txids of all transactions: 32 bytes each, internal order. */
   txid: Uint8Array,
-  /** 1: spent within the block. */
+  /** 1 if the output is spent within the block. */
   spent: Uint8Array,
 } as const;
 

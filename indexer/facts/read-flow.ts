@@ -15,15 +15,15 @@ export class FlowReader {
   #fingerprint = new Int32Array(4096);
   #txFirstOutput = new Uint32Array(4096);
   #source = new Int32Array(4096);
-  /** Transaction plus one by its txid, 0 in a free slot; open addressing, at most half full. */
+  /** Index of a transaction plus one, by its txid; 0 in a free slot. Open addressing, at most half full. */
   #slots = new Int32Array(8192);
-  /** The part of each txid in fingerprints. */
+  /** For each transaction: the part of fingerprints that comes from its txid. */
   #ofTxid = new Int32Array(4096);
 
   /**
-   * Reads a block; returns encoded FlowColumns.
+   * Reads a block. Returns encoded FlowColumns.
    *
-   * @param txids of all transactions, 32 bytes each
+   * @param txids txids of all transactions, 32 bytes each
    */
   read(
     block: Uint8Array,
@@ -75,7 +75,9 @@ export class FlowReader {
     }
   }
 
-  /** Fills the slots of txids. Slots are keyed, so a block cannot be crafted to put its transactions into one slot. */
+  /**
+   * Fills the slots of txids. Slots are keyed, so nobody can craft a block that puts its transactions into one slot.
+   */
   #fillSlots(count: number): void {
     let size = 8192;
     while (size < count * 2) size *= 2;
@@ -109,7 +111,7 @@ export class FlowReader {
     }
   }
 
-  /** The transaction of this block whose txid is at `at`; -1: not in this block. */
+  /** Index of this block's transaction whose txid is at `at`. -1: the block has no such transaction. */
   #transactionOf(block: Uint8Array, at: number, txids: Uint8Array, first: number): number {
     const mask = this.#slots.length - 1;
     for (let slot = first & mask; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
@@ -123,9 +125,9 @@ export class FlowReader {
   }
 
   /**
-   * Row of an output of this block; -1: it is not from this block. An output must come before its spend, so later ones
-   * do not count. Outputs of a block's own coinbase cannot be spent in it: the input means an earlier coinbase with the
-   * same txid (BIP 30).
+   * Row of an output of this block. -1: the output is not from this block. An output must come before its spend, so
+   * outputs of later transactions are ignored. A block cannot spend outputs of its own coinbase: the input then means
+   * an earlier coinbase with the same txid (BIP 30).
    */
   #rowOf(tx: number, vout: number, spender: number): number {
     if (tx <= 0 || tx >= spender) return -1;
@@ -134,7 +136,7 @@ export class FlowReader {
   }
 }
 
-/** Slot of a txid, from the upper bits, which are mixed better. */
+/** Slot of a txid. It mixes in the upper bits, which are more random. */
 function slotHash(ofTxid: number): number {
   return ofTxid ^ (ofTxid >>> 15);
 }

@@ -12,12 +12,12 @@ import { encodeOutputColumns, type OutputColumns } from './output-columns.ts';
 
 const hashLength = 32;
 const opReturn = 0x6a;
-/** Bitcoin Core's MAX_SCRIPT_SIZE (script/script.h): a longer script can never be executed. */
+/** Maximum length in bytes of a script that can be executed: Bitcoin Core's MAX_SCRIPT_SIZE (script/script.h). */
 const scriptBytesMax = 10_000;
 
 /**
- * Coinbases whose txids were repeated before any of their outputs was spent, at 91842 and 91880 (BIP 30): the later
- * outputs replaced these.
+ * Heights of coinbases whose txids were repeated, at 91842 and 91880, before any of their outputs was spent (BIP 30).
+ * The later outputs replaced these outputs.
  */
 const overwrittenCoinbases: ReadonlySet<number> = new Set([91_722, 91_812]);
 
@@ -31,7 +31,7 @@ export interface OutputsOf {
 
 /**
  * Reads the outputs and spends of blocks from their layout. Unspendable outputs (OP_RETURN, scripts longer than 10,000
- * bytes) are left out: they have no address either. Reusable: it keeps the memory of the largest block.
+ * bytes) are left out, because they have no address either. Reusable: it keeps the memory of the largest block.
  *
  * Cost: one probe per output and input.
  */
@@ -45,14 +45,14 @@ export class OutputReader {
   #high = new Uint32Array(4096);
   #spent = new Uint8Array(4096);
   #spendAt = new Uint32Array(4096);
-  /** Row of an output plus one by its fingerprint, 0 in a free slot; open addressing, at most half full. */
+  /** Row of an output plus one, by its fingerprint; 0 in a free slot. Open addressing, at most half full. */
   #slots = new Int32Array(8192);
   #outputs = 0;
   #spends = 0;
   readonly #outpoint = new Uint8Array(outpointLength);
   readonly #outpointView = new DataView(this.#outpoint.buffer);
 
-  /** Reads a block; returns encoded OutputColumns. */
+  /** Reads a block. Returns encoded OutputColumns. */
   read(block: Uint8Array, layout: BlockLayout, of: OutputsOf): ArrayBuffer {
     this.#txids = of.txids;
     this.#readOutputs(block, layout, of);
@@ -97,7 +97,8 @@ export class OutputReader {
   }
 
   /**
-   * Fills the slots of outputs. Fingerprints are keyed, so a block cannot be crafted to put its outputs into one slot.
+   * Fills the slots of outputs. Fingerprints are keyed, so nobody can craft a block that puts its outputs into one
+   * slot.
    */
   #fillSlots(key: FingerprintKey): void {
     const outputs = this.#outputs;
@@ -132,7 +133,8 @@ export class OutputReader {
       const at = inputAt[input]!;
       fingerprintOutpoint(view, at, key);
       const row = this.#rowOf(view, at);
-      // a second spend of an output counts as one of an earlier block: it is looked up there, not found, and refused
+      // a second spend of an output is treated as a spend of an earlier block's output: it is not found there, so the
+      // block is refused
       if (row >= 0 && this.#spent[row] === 0) {
         this.#spent[row] = 1;
         continue;
@@ -143,8 +145,8 @@ export class OutputReader {
   }
 
   /**
-   * Row of the output of this block that the outpoint at `at` names, whose fingerprint was just computed; -1: not from
-   * this block.
+   * Row of this block's output that the outpoint at `at` names. The outpoint's fingerprint must just have been
+   * computed. -1: the output is not from this block.
    */
   #rowOf(view: DataView, at: number): number {
     const { low, high } = fingerprint;

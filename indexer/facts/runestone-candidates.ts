@@ -6,10 +6,11 @@ import { addTransaction } from './hash-transactions.ts';
 
 /**
  * Outputs whose script begins with OP_RETURN OP_13, in block order: the fact `runestone-candidates`. The first one of a
- * transaction is its runestone, well formed or not (ord runestone.rs). The rules of runes decide that.
+ * transaction is its runestone, well formed or not (ord runestone.rs). The rules of runes decide whether it is well
+ * formed.
  */
 const columnTypes = {
-  /** Index of the transaction; the coinbase can have one too. */
+  /** Index of the transaction. The coinbase can have a candidate too. */
   tx: Uint32Array,
   vout: Uint32Array,
   /** Range of the script in the bytes of the block. */
@@ -27,8 +28,8 @@ const op13 = 0x5d;
 const hashLength = 32;
 
 /**
- * Reads the candidates of a block from its layout. Cost: one step per output, and a txid for each candidate if txids
- * are not known.
+ * Reads the candidates of a block from its layout. Cost: one step per output, and one txid per candidate if txids are
+ * not known.
  */
 export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout): ArrayBuffer {
   const found: Found = { tx: [], vout: [], scriptStart: [], scriptLength: [] };
@@ -45,7 +46,10 @@ export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout):
 /** The columns without txids. */
 type Found = Readonly<Record<Exclude<keyof RunestoneCandidates, 'txid'>, number[]>>;
 
-/** Finds the candidates. A loop of its own: V8 compiles it while it runs, and code after the loop would undo that. */
+/**
+ * Finds the candidates. The loop has its own function, because V8 compiles it while it runs, and code after the loop
+ * would make V8 discard the compiled loop.
+ */
 function findCandidates(
   block: Uint8Array,
   { outputsAt, transactionCount }: BlockLayout,

@@ -15,9 +15,9 @@ export interface Signature {
 }
 
 const derPrefix = 0x30;
-/** The longest push whose opcode is its length. */
+/** Maximum length of a push whose opcode is its length. */
 const pushMax = 0x4b;
-/** Length of a DER signature with the byte of its sighash type (BIP 66). */
+/** Bounds of the length of a DER signature, including the byte of its sighash type (BIP 66). */
 const ecdsaLength = { least: 9, most: 73 };
 const schnorrLength = 64;
 /** Sighash types that BIP 341 allows after a Schnorr signature. */
@@ -25,13 +25,13 @@ const schnorrTypes: ReadonlySet<number> = new Set([0x01, 0x02, 0x03, 0x81, 0x82,
 
 /**
  * Reads the fact `signatures`: everything that looks like a signature in the script and witness of an input, including
- * all those of a multisig. Read on demand, because a worker does not know which inputs spend tracked outputs: some
- * hundred of the thousands of inputs of a block (docs/adr/0019-facts-of-a-block.md has the cost). Reading inputs in
- * ascending order takes one pass over the block; a lower input starts the pass again.
+ * all those of a multisig. Signatures are read on demand, because a worker does not know which inputs spend tracked
+ * outputs. Only some hundred of the thousands of inputs of a block do (docs/adr/0019-facts-of-a-block.md has the cost).
+ * Reading inputs in ascending order takes one pass over the block; a lower input starts the pass again.
  *
- * The spent output is not examined. A stack item of a P2WSH script that is as long as a Schnorr signature looks like
- * one, and a Schnorr signature may look like DER. The script of the spent output (`spent-scripts`) shows which kind is
- * possible.
+ * The spent output is not examined. A stack item of a P2WSH script looks like a Schnorr signature if it has the same
+ * length, and a Schnorr signature may look like DER. The script of the spent output (`spent-scripts`) shows which kind
+ * is possible.
  */
 export class SignatureReader {
   readonly #bytes: Uint8Array;
@@ -79,7 +79,7 @@ export class SignatureReader {
     const count = witness.items(index);
     const hasAnnex = count > 1 && this.#hasAnnex(index);
     const items = hasAnnex ? count - 1 : count;
-    // the last two items of a script path are leaf script and control block, which can also be 65 bytes long
+    // the last two items of a script path are leaf script and control block: a control block can also be 65 bytes long
     const schnorrEnd = items === 1 ? 1 : items - 2;
     for (let place = 0; place < items; place++) {
       witness.next();
@@ -92,7 +92,7 @@ export class SignatureReader {
     }
   }
 
-  /** Whether the last item of a witness with several is an annex (BIP 341). */
+  /** Whether the last of several witness items is an annex (BIP 341). */
   #hasAnnex(index: number): boolean {
     const witness = this.#witnesses;
     while (witness.next());
@@ -106,7 +106,7 @@ export class SignatureReader {
 function addOfScript(found: Signature[], script: Uint8Array): void {
   for (let at = 0; at < script.length; ) {
     const opcode = script[at++]!;
-    // longer pushes, with an explicit length, are P2SH scripts: no signature follows them
+    // a longer push has an explicit length and is a P2SH script, so no signature follows it
     if (opcode > pushMax) break;
     // the last push may claim more bytes than remain
     const length = Math.min(opcode, script.length - at);
@@ -116,10 +116,10 @@ function addOfScript(found: Signature[], script: Uint8Array): void {
   }
 }
 
-/** The DER signature of an item, or null. Most items are not signatures, so a view is made only of those that are. */
+/** The DER signature of an item, or null. Most items are not signatures, so a view is made only for signatures. */
 function ecdsaAt(bytes: Uint8Array, start: number, length: number): Signature | null {
   if (length < ecdsaLength.least || length > ecdsaLength.most) return null;
-  // a DER sequence as long as the item without its header and the sighash type
+  // a DER sequence: its length is that of the item without the header and the sighash type
   if (bytes[start] !== derPrefix || bytes[start + 1] !== length - 3) return null;
   const last = start + length - 1;
   return { kind: 'ecdsa', bytes: bytes.subarray(start, last), sighash: bytes[last]! };

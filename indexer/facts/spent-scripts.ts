@@ -4,12 +4,13 @@ import { valueLength } from '#indexer/transaction/block-layout.ts';
 import { compactSizeLength, knownCompactSize } from '#indexer/transaction/compact-size.ts';
 
 /**
- * Places of the scripts of spent outputs: the fact `spent-scripts`. One element per input, including the coinbase's.
+ * Positions of the scripts of spent outputs: the fact `spent-scripts`. One element per input, including the coinbase's
+ * input.
  */
 const columnTypes = {
   /**
-   * Range of the script in the spent outputs that came with the block. Length 0 for the coinbase, and if a folder marks
-   * the former owner as unknown.
+   * Range of the script in the spent outputs that came with the block. The length is 0 for the coinbase, and for an
+   * output whose owner a folder marks as unknown.
    */
   scriptStart: Uint32Array,
   scriptLength: Uint32Array,
@@ -28,7 +29,7 @@ export interface SpentScripts extends ScriptColumns {
 const version = 1;
 
 /**
- * Reads the places of the scripts in spent outputs that the parser has already checked
+ * Reads the positions of the scripts in spent outputs that the parser has already checked
  * (indexer/parse/spent-outputs.ts). Cost: one step per spent output, and 8 bytes per input.
  */
 export function readSpentScripts(spent: Uint8Array, layout: BlockLayout): ArrayBuffer {
@@ -41,8 +42,8 @@ export function readSpentScripts(spent: Uint8Array, layout: BlockLayout): ArrayB
 }
 
 /**
- * Fills the ranges of scripts. A loop of its own: V8 compiles it while it runs, and code after the loop would undo
- * that.
+ * Fills the ranges of scripts. The loop has its own function, because V8 compiles it while it runs, and code after the
+ * loop would make V8 discard the compiled loop.
  */
 function fillScripts(
   spent: Uint8Array,

@@ -1,24 +1,33 @@
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** Number of sampled sizes: enough to estimate the sum within a few per cent, as mainnet's blocks vary. */
+/**
+ * Maximum number of sampled sizes. They are enough to estimate the sum within a few per cent, given how mainnet's
+ * blocks vary.
+ */
 const samplesMax = 64;
-/** Blocks per sample. A node takes three milliseconds for a size: less than a tenth of a millisecond per block. */
+/**
+ * Minimum number of blocks per sample. A node takes three milliseconds per size, so a block costs less than a tenth of
+ * a millisecond.
+ */
 const blocksPerSample = 50;
-/** Fewest samples. A load of fewer blocks is over before anyone asks for its duration. */
+/** Minimum number of samples. A load of fewer blocks ends before anyone asks for its duration. */
 const samplesMin = 8;
 
-/** Blocks to come, in order. */
+/** Blocks that are still to be loaded, in order. */
 export interface ComingBlocks {
   readonly count: number;
   readonly heightAt: (index: number) => Height;
 }
 
-/** The size of coming blocks, estimated from samples: an early block of mainnet is far smaller than a late one. */
+/**
+ * The size of the blocks still to be loaded, estimated from samples, because early blocks of mainnet are far smaller
+ * than late blocks.
+ */
 export class BytesToCome {
   /** Number of blocks to come at the time of the sample. */
   readonly count: number;
-  /** Sizes of blocks in the middle of equal parts. */
+  /** Sampled sizes: the blocks to come are split into equal parts, and the middle block of each part is a sample. */
   readonly #samples: readonly number[];
 
   private constructor(count: number, samples: readonly number[]) {
@@ -26,7 +35,7 @@ export class BytesToCome {
     this.#samples = samples;
   }
 
-  /** Reads the samples; null: the source does not know its sizes. */
+  /** Reads the samples. Null: the source does not know its sizes. */
   static async sample(
     source: BlockSource,
     { count, heightAt }: ComingBlocks,
@@ -36,7 +45,7 @@ export class BytesToCome {
     const wanted = Math.min(count, samplesMax, Math.max(samplesMin, Math.ceil(count / blocksPerSample)));
     for (let part = 0; part < wanted; part++) {
       const height = heightAt(Math.floor(((part + 0.5) * count) / wanted));
-      // one at a time: the blocks themselves have precedence
+      // one request at a time, because the blocks themselves have precedence
       const size = (await source.sizeOf?.(height, signal)) ?? null;
       if (size === null) return null;
       samples.push(size);
@@ -44,7 +53,7 @@ export class BytesToCome {
     return samples.length === 0 ? null : new BytesToCome(count, samples);
   }
 
-  /** The size of all blocks after the first `done` ones. Values out of range count as the nearest bound. */
+  /** The size of all blocks after the first `done` blocks. A value out of range is treated as the nearest bound. */
   after(done: number): number {
     const perPart = this.count / this.#samples.length;
     const partsDone = Math.min(Math.max(done, 0), this.count) / perPart;

@@ -2,12 +2,12 @@ import { strict as assert } from 'node:assert';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** A block in a comparison, with the work that its header proves if chains are weighed (otherwise 0). */
+/** A block in a comparison. `work` is the work that its header proves if chains are weighed, otherwise 0. */
 export interface WeighedRef extends BlockRef {
   readonly work: bigint;
 }
 
-/** All blocks of our chain from a height on, ascending. From 0 on: the whole chain. */
+/** All blocks of our chain from a height on, ascending. `from` 0: the whole chain. */
 export interface OurPart {
   readonly from: Height;
   readonly blocks: readonly WeighedRef[];
@@ -16,51 +16,54 @@ export interface OurPart {
 /** The source's chain from the same height on, as far as it was read. */
 export interface TheirPart extends OurPart {
   /**
-   * The headers after `blocks` that were read only for their work: the height reached (-1: none), and the sum of their
-   * work.
+   * Headers after `blocks` that were read only for their work: the sum of their work, and the height reached (-1:
+   * none).
    */
   readonly beyond: { readonly height: Height | -1; readonly work: bigint } | null;
-  /** Their chain was read up to its tip. */
+  /** True if their chain was read up to its tip. */
   readonly isComplete: boolean;
 }
 
 export type Plan =
-  /** Take back everything above `undoTo` (-1: everything; null: nothing), then apply these blocks in this order. */
+  /** Take back all blocks above `undoTo` (-1: every block; null: no block), then apply these blocks in this order. */
   | { readonly kind: 'steps'; readonly undoTo: Height | -1 | null; readonly apply: readonly BlockRef[] }
-  /** Undecided: read from this height on, below the known part of both chains or after the known part of theirs. */
+  /**
+   * Undecided: first read headers from this height on. It is below the known part of both chains, or after the known
+   * part of theirs.
+   */
   | { readonly kind: 'needHeaders'; readonly from: Height }
-  /** Their chain has less work than ours: it is not followed now, but may gain work later. */
+  /** Their chain has less work than ours. It is not followed now, but may gain work later. */
   | { readonly kind: 'wait'; readonly code: 'node_behind' }
   /**
-   * The chains have no common block, although block 0 is known, or more blocks than any reorganisation replaces:
-   * another network.
+   * Another network: the chains have no common block, although block 0 is known, or although more blocks are known than
+   * any reorganisation replaces.
    */
   | { readonly kind: 'refuse'; readonly code: 'network_mismatch' };
 
 /**
- * `weigh`: the source is a node, whose chain is followed if it has at least as much work as ours. `take`: this chain
- * must be indexed, whatever its work: a named folder, or a node that calls our tip invalid.
+ * `weigh`: the source is a node, and its chain is followed if it has at least as much work as ours. `take`: this chain
+ * must be indexed whatever its work is, because a person named the folder or the node calls our tip invalid.
  */
 export type Rule = 'weigh' | 'take';
 
 /**
- * Number of blocks, without a common one, that proves another network (for example another signet): a fortnight, deeper
- * than any reorganisation of a real network. For chains that begin above height 0: even their first block can be
- * reorganised.
+ * Minimum number of blocks, without a common block, that proves another network (for example another signet). It is a
+ * fortnight of blocks, deeper than any reorganisation of a real network. Used for chains that begin above height 0,
+ * because even their first block can be reorganised.
  */
 const otherNetworkBlocks = 2016;
 
-/** Blocks below the tip that are compared first: very few reorganisations are deeper. */
+/** Number of blocks below the tip that are compared first. Very few reorganisations are deeper. */
 const firstWindowBlocks = 16;
 
 /**
- * The way from our chain to theirs: back to the last common block, then forward. Both parts begin at the same height
- * and may have gaps. A block that fills a gap of ours precedes blocks that we have, so those are applied again. If a
- * part does not begin at 0, its first block vouches for all blocks below it; that is true for chains without gaps.
- * Chains that separate below the lowest stored block are weighed from that block on.
+ * Plans how to get from our chain to theirs: back to the last common block, then forward. Both parts begin at the same
+ * height and may have gaps. If a block fills a gap of our chain, our later blocks are applied again. If a part does not
+ * begin at 0, its first block proves all blocks below it, which holds for chains without gaps. Chains that separate
+ * below the lowest stored block are weighed from that block on.
  *
- * Pure. It asks for headers and is called again with them. It decides after at most log2(depth) steps downwards, and
- * one page after another upwards until it has found the work.
+ * Pure. If it asks for headers, call it again with them. It decides after at most log2(depth) steps downwards. Upwards
+ * it reads one page after another until it has found enough work.
  */
 export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
   assert(ours.from === theirs.from, 'chains are compared from the same height on');
@@ -76,7 +79,7 @@ export function plan(ours: OurPart, theirs: TheirPart, rule: Rule): Plan {
   return rule === 'take' ? steps : (weigh(ours, theirs, shared) ?? steps);
 }
 
-/** The reason not to follow their chain, if it lacks a block of ours; null: it has enough work. */
+/** The reason not to follow their chain if it lacks a block of ours. Null: their chain has enough work. */
 function weigh(ours: OurPart, theirs: TheirPart, shared: number): Plan | null {
   if (shared === 0 && isOtherNetwork(ours.blocks, theirs.blocks)) {
     return { kind: 'refuse', code: 'network_mismatch' };
@@ -99,7 +102,7 @@ function firstUnknown({ from, blocks, beyond }: TheirPart): Height {
   return last === undefined ? from : asHeight(last + 1);
 }
 
-/** Twice as many blocks below our tip as before, or all of them if that reaches the beginning. */
+/** Start height of a comparison with twice as many blocks below our tip as before. 0 if that reaches the beginning. */
 function lower(from: Height, tip: Height): Height {
   return asHeight(Math.max(0, tip + 1 - Math.max(firstWindowBlocks, 2 * (tip + 1 - from))));
 }

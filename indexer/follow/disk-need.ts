@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import type pg from 'pg';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** The space that the coming blocks will need, and the space that is free. */
+/** The space that the coming blocks will need, and the free space. */
 export interface DiskNeed {
   readonly neededBytes: number;
   readonly freeBytes: number;
@@ -14,11 +14,14 @@ export interface DiskNeed {
  * (0.69).
  */
 const bytesPerBlockByte = 0.7;
-/** The same for an index of addresses: some 7,000 outputs of 110 bytes in 1.6 MB. */
+/**
+ * Additional database bytes per byte of block for an index of addresses: some 7,000 outputs of 110 bytes in a block of
+ * 1.6 MB.
+ */
 const addressBytesPerBlockByte = 0.5;
 /**
- * The average size of a block since inscriptions are possible. For other networks it is unknown until there are
- * blocks.
+ * Average size of a mainnet block since inscriptions became possible. For other networks no average is known until
+ * there are blocks.
  */
 const blockBytesOfMainnet = 1_600_000;
 /** Maximum bytes that Postgres keeps besides the tables during heavy writes (max_wal_size of the embedded server). */
@@ -41,7 +44,7 @@ export function neededBytes(blocksToCome: number, blockBytes: number, indexAddre
   return tables + Math.min(tables, walBytesMax);
 }
 
-/** Compares the need with the free space; null: one of them is unknown. */
+/** Compares the needed space with the free space. Null: one of them is unknown. */
 export async function diskNeed(client: pg.Pool, question: DiskQuestion): Promise<DiskNeed | null> {
   const { folder, network, blocksToCome, indexAddresses } = question;
   const { rows } = await client.query<{ bytes: number | null }>(

@@ -25,32 +25,38 @@ import { StatusRow } from './status-row.ts';
 import { WriterConnection } from './writer-connection.ts';
 
 /**
- * Blocks to come from which a load begins. With fewer, each block is committed durably on its own, with all indexes,
- * because readers need it soon. In a load, blocks come in batches and the indexes are built afterwards: several times
- * faster.
+ * Minimum number of blocks to come with which a load begins. With fewer blocks, each block is committed durably on its
+ * own, with all indexes, because readers need it soon. In a load, blocks come in batches and the indexes are built
+ * afterwards, which is several times faster.
  */
 const bulkBlocksMin = 100;
-/** How often a node is polled even if it sends nothing: its messages may be lost or absent. One small request. */
+/**
+ * How often a node is polled even if it sends nothing, in ms. Its messages may be lost or missing. A poll is one small
+ * request.
+ */
 const pollEveryMs = 5000;
-/** The first pause is short, because most interruptions are. The longest is what a person accepts without a thought. */
+/**
+ * How long the first pause lasts, and the longest pause, in ms. The first is short because most interruptions are
+ * short. The longest is a delay that a person accepts without a thought.
+ */
 const firstPauseMs = 200;
 const pauseMaxMs = 10_000;
 /**
- * How long failures are retried for sources at rest, where a person waits for the end: enough for the restart of a
- * server.
+ * How long failures are retried for a folder, in ms, because a person waits for the end of the run. It is enough for
+ * the restart of a server.
  */
 const retryBudgetMs = 60_000;
 
 /**
- * Brings the database to the chain of a source and, if that is a node, keeps it there until the signal. It takes back
- * blocks that the source's chain does not have, then reads, checks, parses, applies and writes the missing ones. Holds
- * the writer's lock meanwhile. However it ends, the database always has whole blocks; once it has caught up, all
+ * Updates the database to the chain of a source and, if the source is a node, follows the node until the signal. Takes
+ * back blocks that the source's chain does not have, then reads, checks, parses, applies and writes the missing ones.
+ * Holds the writer's lock meanwhile. However it ends, the database always has whole blocks; once it has caught up, all
  * secondary indexes exist.
  *
  * Failures are retried as the table of error codes says (docs/errors.md): an unreachable node or database, a full disk,
- * a node whose chain has less work than ours; with `waitsForPeople` also a node that lacks blocks, gives wrong ones or
- * refuses our cookie. Throws failures that are not retried. For a block that cannot be applied it throws the reason,
- * with height and hash.
+ * a node whose chain has less work than ours. With `waitsForPeople`, this includes a node that lacks blocks, gives
+ * wrong blocks or refuses our cookie. Throws failures that are not retried. If a block cannot be applied, throws the
+ * reason, with height and hash.
  */
 export async function follow(options: FollowOptions): Promise<IndexSummary> {
   options.signal.throwIfAborted();
@@ -66,13 +72,14 @@ class Follower {
   readonly #startedAt = performance.now();
   readonly #connection: WriterConnection;
   #parsePool: ParsePool | null = null;
-  /** Whether its blocks give way to searches. */
+  /** True if parsing has a lower priority than searches. */
   #isParseBulk = false;
   #parsedFacts = '';
   #hasReported = false;
   #hasCaughtUp = false;
   /**
-   * A batch was refused for one of its blocks: blocks now come one by one, so that those before the bad one are kept.
+   * True after a batch was refused because of one of its blocks. Blocks are then applied one by one, so that the good
+   * blocks before the bad block are kept.
    */
   #isSingly = false;
   #tip: BlockRef | null = null;
@@ -137,7 +144,7 @@ class Follower {
       const failure = postgresFailure(error);
       if (signal.aborted && isInterruption(failure)) return 'end';
       if (failure instanceof AppError && failure.code === 'derived_tables_changed') {
-        // a table has caught up: its rows belong to the next batch, which is prepared again
+        // a table has caught up, so the next batch must have its rows and is prepared again
         await this.#connection.close();
         return 'again';
       }
@@ -151,7 +158,7 @@ class Follower {
     }
   }
 
-  /** Whether blocks of a folder were rolled back together with a bad one above them. */
+  /** Whether good blocks of a folder were rolled back together with a bad block above them. */
   #hidesGoodBlocks(failure: unknown): boolean {
     if (isLive(this.#options.source) || this.#isSingly) return false;
     if (!(failure instanceof AppError) || failure.code !== 'block_corrupt') return false;
@@ -171,7 +178,7 @@ class Follower {
     }
     this.#status.set({ state: 'waiting', problem });
     onWaiting?.(failure, delayMs);
-    // a failed source leaves session and memory intact
+    // if only the source failed, session and memory are intact
     if (this.#connection.isBroken || isOfDatabase(failure)) await this.#connection.close();
     await sleep(delayMs, undefined, { signal }).catch(() => undefined);
   }
@@ -223,8 +230,8 @@ class Follower {
     const isBulk = blocksToCome >= this.#bulkBlocksMin;
     this.#status.set({ state: isBulk ? 'syncing' : 'following', problem: null });
     if (undoTo !== null) await this.#undo(writer, undoTo);
-    // nothing is indexed: indexes are built once the tables have rows, perhaps by a bulk load that begins when a
-    // syncing node reaches the first relevant block
+    // if nothing is indexed, wait: indexes are built once the tables have rows, perhaps by a bulk load that begins when
+    // a syncing node reaches the first relevant block
     const isAtEnd = refs.length === 0 && !isLive(this.#options.source);
     if (!isBulk && (writer.tip !== null || isAtEnd)) await this.#connection.ensureIndexes();
     if (refs.length === 0) return this.#restAt(session, writer.tip, undoTo !== null);
@@ -255,7 +262,7 @@ class Follower {
     if (need !== null && need.freeBytes < need.neededBytes) onDiskShort(need);
   }
 
-  /** Ends a round without blocks to apply. */
+  /** Ends a round in which no blocks were applied. */
   async #restAt({ writer }: ChainSession, tip: BlockRef | null, hasUndone: boolean): Promise<RoundEnd> {
     if (tip !== null && !this.#hasCaughtUp) {
       await this.#connection.run(() => noteCaughtUp(writer));
@@ -274,7 +281,7 @@ class Follower {
     return this.#options.until ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Number of blocks to come: the known ones, and for a node those up to its tip. */
+  /** Number of blocks to come: the known blocks, and for a node also the blocks up to its tip. */
   #distance(refs: readonly BlockRef[], sourceTip: BlockRef | null): number {
     const first = refs[0]?.height;
     if (first === undefined || sourceTip === null || !isLive(this.#options.source)) return refs.length;
@@ -316,17 +323,20 @@ class Follower {
         await this.#connection.run(() => writer.write(batch, isBulk && !isLast));
       }
     } catch (error) {
-      // earlier writes are still finished; if that fails too, the first error has the reason
+      // finish earlier writes; if that fails too, the first error still has the reason
       await this.#connection.run(() => writer.finish()).catch(() => undefined);
       throw error;
     }
     await this.#connection.run(() => writer.finish());
   }
 
-  /** The pool of parsers. In a load they have a lower priority and give way to searches; at the tip, searches wait. */
+  /**
+   * The pool of parsers. In a load, the parsers have a lower priority and let searches go first. At the tip, searches
+   * wait.
+   */
   async #parser(blocks: number, isBulk: boolean, facts: FactSet): Promise<ParsePool> {
     const factNames = [...facts].toSorted().join();
-    // a thread cannot raise its own priority again
+    // a thread cannot raise its own priority again, so new threads are needed
     const isOther = this.#options.demand !== undefined && isBulk !== this.#isParseBulk;
     if (isOther || factNames !== this.#parsedFacts) {
       await this.#parsePool?.close();
@@ -373,19 +383,19 @@ class Follower {
   }
 }
 
-/** Whether the connections to the database are unusable after it. */
+/** Whether the connections to the database are unusable after the error. */
 function isOfDatabase({ code }: AppError): boolean {
   return code.startsWith('postgres_') || code === 'disk_full' || code === 'tip_changed';
 }
 
-/** Whether a failure comes from the end of the run: the signal itself, or a part that is being closed. */
+/** Whether a failure is caused by the end of the run: by the signal itself, or by a part that is being closed. */
 function isInterruption(failure: unknown): boolean {
   return failure instanceof AppError || (failure instanceof Error && failure.name === 'AbortError');
 }
 
 /**
- * Throws if the stored tip is not the remembered one: another process wrote despite the lock, or a person changed the
- * tables.
+ * Throws if the stored tip is not the remembered tip. In that case another process wrote despite the lock, or a person
+ * changed the tables.
  */
 function checkTip(remembered: BlockRef | null, stored: BlockRef | null): void {
   const isSame =

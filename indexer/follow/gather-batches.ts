@@ -1,6 +1,6 @@
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 
-/** The size limits of one transaction: always whole blocks, and at least one. */
+/** The size limits of one transaction. A batch always has whole blocks, and at least one block. */
 export interface BatchBounds {
   readonly bytesMax: number;
   readonly envelopesMax: number;
@@ -9,19 +9,19 @@ export interface BatchBounds {
 }
 
 export const batchBounds: BatchBounds = {
-  // Three or four usual blocks. Larger batches cost memory (each byte exists in a block, in its columns and in the
-  // encoded rows, for two batches) and longer turns of the main thread, and gain nothing.
+  // This is three or four usual blocks. Larger batches gain nothing, cost memory (each byte exists in a block, in its
+  // columns and in the encoded rows, for two batches) and make turns of the main thread longer.
   bytesMax: 6 * 1024 * 1024,
-  // The same for small inscriptions, whose rows are larger than their contents: about 3 MB of rows.
+  // Bounds batches of small inscriptions, whose rows are larger than their contents: about 3 MB of rows.
   envelopesMax: 10_000,
-  // Empty blocks still cost a row each; this many are far less than a second's work.
+  // Bounds batches of empty blocks, which cost one row each. This many take far less than a second.
   blocksMax: 1000,
-  // Less than the idle buffers of the pool (`idleBytesMax`, 48 MB), so that all buffers of a batch are used again. The
-  // buffers of four usual blocks, of 2 MB with their spent outputs and columns, are 20 MB.
+  // Less than the idle buffers of the pool (`idleBytesMax`, 48 MB), so that all buffers of a batch are reused. Four
+  // usual blocks of 2 MB, with their spent outputs and columns, take 20 MB of buffers.
   heldBytesMax: 32 * 1024 * 1024,
 };
 
-/** Groups blocks into batches, in order. If the blocks end with an error, the blocks before it are yielded first. */
+/** Groups blocks into batches, in order. If `blocks` throws an error, the blocks before the error are yielded first. */
 export async function* gather(
   blocks: AsyncIterable<ParsedBlock>,
   bounds: BatchBounds,

@@ -5,7 +5,7 @@ import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { WeighedRef } from './compare-chains.ts';
 
-/** The offset of `nBits` in a header. */
+/** Offset of `nBits` in a header, in bytes. */
 const bitsAt = 72;
 
 interface RefRow {
@@ -18,11 +18,11 @@ interface RefRow {
 export interface KnownEnds {
   readonly lowest: Height;
   readonly tip: BlockRef;
-  /** Its blocks are consecutive, so each vouches for those below it. */
+  /** True if its blocks are consecutive, so that each block proves the blocks below it. */
   readonly isOneRun: boolean;
 }
 
-/** Both ends of the indexed chain; null: nothing is indexed. */
+/** Both ends of the indexed chain. Null: nothing is indexed. */
 export async function knownEnds(client: pg.ClientBase): Promise<KnownEnds | null> {
   const { rows } = await client.query<{
     lowest: Height;
@@ -43,7 +43,7 @@ export async function knownEnds(client: pg.ClientBase): Promise<KnownEnds | null
   };
 }
 
-/** The indexed blocks of the heights from `from` to before `end`, ascending. */
+/** The indexed blocks at heights `from` to `end` - 1, ascending. */
 export async function knownRefs(client: pg.ClientBase, from: Height, end: number): Promise<WeighedRef[]> {
   const { rows } = await client.query<RefRow>(
     'SELECT height, hash, header FROM chain.blocks WHERE height >= $1 AND height < $2 ORDER BY height',

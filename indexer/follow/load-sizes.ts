@@ -10,14 +10,14 @@ export interface AppliedBlocks {
 /** The size of the remaining blocks of a load, for the estimate of its duration. */
 export class LoadSizes {
   #load: { readonly blocksBefore: number; readonly count: number } | null = null;
-  /** Sizes of the same load; null: unknown, or not read yet. */
+  /** Sizes of the blocks in the same load. Null: unknown, or not read yet. */
   #toCome: BytesToCome | null = null;
 
   /**
-   * Begins or continues a load. Reads sizes in the background; for a source without them, the mean of the blocks so far
-   * counts.
+   * Begins or continues a load. Reads sizes in the background. If the source has no sizes, the mean size of the applied
+   * blocks is used.
    *
-   * @param blocksBefore applied before these
+   * @param blocksBefore number of blocks that were applied before these
    */
   begin(source: BlockSource, coming: ComingBlocks, blocksBefore: number, signal: AbortSignal): void {
     if (this.#load !== null && blocksBefore - this.#load.blocksBefore < this.#load.count) return;
@@ -28,7 +28,7 @@ export class LoadSizes {
       (toCome) => {
         if (this.#load === load) this.#toCome = toCome;
       },
-      // a failed source fails the load itself
+      // ignore it: if the source fails, the load itself fails too
       () => undefined,
     );
   }
@@ -39,7 +39,7 @@ export class LoadSizes {
     const [load, toCome] = [this.#load, this.#toCome];
     if (load === null || toCome === null) return blocks === 0 ? null : (bytes / blocks) * blocksLeft;
     const done = blocks - load.blocksBefore;
-    // a node's chain grows meanwhile by blocks like its last ones
+    // a node's chain grows meanwhile; assume that new blocks are like its last blocks
     const grown = Math.max(0, done + blocksLeft - load.count);
     return toCome.after(done) + grown * toCome.after(load.count - 1);
   }

@@ -15,17 +15,20 @@ import {
 import { type KnownEnds, knownRefs, workOfHeader } from './known-blocks.ts';
 
 /**
- * Headers per request: as many as a node gives in one REST answer. They are also the refs of one round: some 400 bytes
- * each. At the end of a round the look-ahead idles for a few milliseconds of several seconds.
+ * Maximum number of headers per request: as many as a node gives in one REST answer. One round uses as many block
+ * references, some 400 bytes each. The look-ahead then idles for a few milliseconds per round of several seconds.
  */
 const pageHeaders = 2000;
-/** A chain that changes this often between the pages of one plan is read again later. */
+/**
+ * Maximum number of times that a plan starts again because the chain changed between two pages. After that, the chain
+ * is read again later.
+ */
 const restartsMax = 5;
 export type Steps = Extract<Plan, { kind: 'steps' }>;
 
 export interface Planned {
   readonly plan: Exclude<Plan, { kind: 'needHeaders' }>;
-  /** The source's best block at that moment; null: the source has no block. */
+  /** The source's best block when the plan was made. Null: the source has no block. */
   readonly sourceTip: BlockRef | null;
 }
 
@@ -33,7 +36,7 @@ export function isLive(source: BlockSource | LiveBlockSource): source is LiveBlo
   return 'news' in source;
 }
 
-/** Reads as much of both chains as a plan needs, from the database and the source. */
+/** Reads as much of both chains as a plan needs, from the database and from the source. */
 export async function makePlan(
   client: pg.ClientBase,
   ends: KnownEnds | null,
@@ -52,20 +55,20 @@ export async function makePlan(
   throw new AppError('node_answer_invalid', `The headers of ${source.name} do not form a chain.`);
 }
 
-/** A source's chain, read part by part. Null: it has changed since the earlier parts. */
+/** A source's chain, read part by part. A result of null means that the chain has changed since the earlier parts. */
 interface TheirChain {
-  /** Whether each of its blocks vouches for those below it, down to our lowest one. */
+  /** Whether each of its blocks proves the blocks below it, down to our lowest block. */
   isOneRunFrom(lowest: Height): boolean;
-  /** Its blocks from `from` on, after all blocks already returned: a page, or all. */
+  /** Its blocks from `from` on, after all blocks already returned: one page, or all. */
   above(from: Height): Promise<WeighedRef[] | null>;
-  /** The blocks just below the lowest returned one, from `from` to before `end`. */
+  /** The blocks just below the lowest returned block, at heights `from` to `end` - 1. */
   below(from: Height, end: number): Promise<WeighedRef[] | null>;
-  /** `above` has reached its tip. */
+  /** True once `above` has reached the tip. */
   readonly isComplete: boolean;
   tip(): Promise<BlockRef | null>;
 }
 
-/** Reads pages until a plan is made; null: their chain changed in the meantime. */
+/** Reads pages until a plan is made. Null: their chain changed in the meantime. */
 async function decide(
   client: pg.ClientBase,
   ends: KnownEnds | null,
@@ -112,7 +115,7 @@ function weighed(
   };
 }
 
-/** The chain of a folder, read when it was opened. */
+/** The chain of a folder. It was read when the folder was opened. */
 class RestingChain implements TheirChain {
   readonly isComplete = true;
   readonly #source: BlockSource;
@@ -147,8 +150,9 @@ class RestingChain implements TheirChain {
 }
 
 /**
- * The chain of a node: its headers are requested page by page, and must fit those already returned. A page that ends
- * early ends at the node's tip. The chain begins at the start of its island: lower blocks hold no inscriptions.
+ * The chain of a node. Its headers are requested page by page, and must fit the headers already returned. A page that
+ * ends early ends at the node's tip. The chain begins at the start of its island, because lower blocks hold no
+ * inscriptions.
  */
 class LiveChain implements TheirChain {
   isComplete = false;
@@ -162,7 +166,7 @@ class LiveChain implements TheirChain {
     this.#signal = signal;
   }
 
-  /** True if our chain lacks no block that matters: a node has all blocks. */
+  /** True if our chain has every block that matters, because a node has all blocks. */
   isOneRunFrom(lowest: Height): boolean {
     return lowest <= networks[this.#source.network].firstInscriptionHeight;
   }
@@ -190,8 +194,8 @@ class LiveChain implements TheirChain {
   }
 
   /**
-   * The height itself, or the start of their chain. A node that has not reached that height has no blocks above it
-   * either.
+   * The height itself, or the start of their chain if that is higher. If a node has not reached the start, it has no
+   * blocks above it either.
    */
   async #atLeastFirst(from: Height): Promise<Height> {
     if (from > 0) return from;
@@ -199,7 +203,7 @@ class LiveChain implements TheirChain {
     return island?.firstHeight ?? networks[this.#source.network].firstInscriptionHeight;
   }
 
-  /** Headers from `from` to before `end`, or to their tip, in as many pages as needed. */
+  /** Headers at heights `from` to `end` - 1, or up to their tip, in as many pages as needed. */
   async #run(from: Height, end: number): Promise<HeaderRef[] | null> {
     const headers: HeaderRef[] = [];
     for (let at = from; at < end; at = asHeight(from + headers.length)) {
@@ -217,7 +221,10 @@ function weighedRef({ height, hash, header }: HeaderRef): WeighedRef {
   return { height, hash, work: workOfHeader(header) };
 }
 
-/** Whether each header's parent is the one before it, and the first header's is the last known block. */
+/**
+ * Whether the parent of each header is the header before it. The parent of the first header must be the last known
+ * block.
+ */
 function isRun(before: HeaderRef | null, headers: readonly HeaderRef[]): boolean {
   let last = before;
   for (const header of headers) {

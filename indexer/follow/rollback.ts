@@ -10,11 +10,11 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 export interface RollbackOptions {
   readonly pool: pg.Pool;
   readonly network: NetworkName;
-  /** The highest block that is kept; -1: no block. */
+  /** The highest block that is kept. -1: no block is kept. */
   readonly height: Height;
   readonly signal: AbortSignal;
   readonly undoHooks?: readonly UndoHook[];
-  /** The past that `openPast` of `FollowOptions` gives. */
+  /** Older blocks of the chain, as opened by `openPast` of `FollowOptions`. */
   readonly past?: PastChain | undefined;
   /** Called after each block that was taken back. */
   readonly onUndone?: (ref: BlockRef) => void;
@@ -23,13 +23,13 @@ export interface RollbackOptions {
 export interface RollbackSummary {
   /** Number of blocks taken back. */
   readonly blocks: number;
-  /** The remaining tip; null: no block remains. */
+  /** The remaining tip. Null: no block remains. */
   readonly tip: BlockRef | null;
 }
 
 /**
- * Takes back all blocks above a height from the tables alone, one transaction each. Throws `database_busy` while
- * another process holds the writer's lock.
+ * Takes back all blocks above a height, in one transaction per block. Reads only the tables. Throws `database_busy`
+ * while another process holds the writer's lock.
  */
 export async function rollback(options: RollbackOptions): Promise<RollbackSummary> {
   const { pool, network, height, signal, undoHooks, onUndone, past } = options;

@@ -2,9 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 
-/** Interval of writes without a change. A much older row shows readers that no process maintains it. */
+/**
+ * How often the row is written without a change, in ms. If a row is much older, readers know that no process maintains
+ * it.
+ */
 const writeEveryMs = 3000;
-/** How long the process waits at its end for a database that may be gone. */
+/** How long the process waits at its end for the last write, in ms, because the database may be gone. */
 const lastWriteMs = 2000;
 
 /** Stores the status of the indexing process, replacing the previous one. */
@@ -34,9 +37,9 @@ export async function writeFollowerStatus(
 }
 
 /**
- * Keeps the row fresh: writes every change, and also every few seconds. A failed write is retried with the next one,
- * because an unwritable database is the very problem that the row would report. Only the process with the writer's lock
- * may use it.
+ * Keeps the row up to date: writes every change, and also writes every few seconds. A failed write is repeated with the
+ * next write, because an unwritable database is the very problem that the row would report. Only the process with the
+ * writer's lock may use it.
  */
 export class StatusRow {
   readonly #pool: pg.Pool;
@@ -55,12 +58,18 @@ export class StatusRow {
     this.#timer.unref();
   }
 
-  /** Sets whether this process has the lock. Without it, another process may have it and report its own status. */
+  /**
+   * Sets whether this process has the lock and may write. Without the lock, another process may have it and report its
+   * own status.
+   */
   keep(isKept: boolean): void {
     this.#isKept = isKept;
   }
 
-  /** Changes the status; omitted fields stay. The same problem keeps the time of its first occurrence. */
+  /**
+   * Changes the status; omitted fields are unchanged. If the problem is the same as before, the time of its first
+   * occurrence is kept.
+   */
   set(change: Partial<Pick<FollowerStatus, 'state' | 'sourceTip' | 'problem'>>): void {
     const before = this.#status;
     const problem = change.problem === undefined ? before.problem : sinceWhen(change.problem, before.problem);

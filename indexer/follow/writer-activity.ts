@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Interval of checks, and so the longest delay of background work for a block at the tip. Short compared to the work
- * for that block.
+ * How often waiting background work checks for blocks, in ms. This is the longest delay of that work after a block. It
+ * is short compared to the work for a block at the tip.
  */
 const lookEveryMs = 50;
 
-/** Whether the writer of this process is applying blocks: background work waits for them. */
+/** Whether the writer of this process is applying blocks. Background work waits meanwhile. */
 export class WriterActivity {
   #isBusy = false;
 
@@ -14,7 +14,7 @@ export class WriterActivity {
     return this.#isBusy;
   }
 
-  /** Runs `work`, and counts as busy meanwhile. */
+  /** Runs `work`. The writer is busy meanwhile. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#isBusy = true;
     try {

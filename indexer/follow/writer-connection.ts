@@ -13,17 +13,17 @@ import { networks } from '#kernel/primitives/network.ts';
 import { nameConnections } from '#kernel/stages/watch-statements.ts';
 import type { FollowOptions } from './follow-options.ts';
 
-/** How often a standby process checks whether the active one is gone. */
+/** How often a standby process checks whether the active process is gone, in ms. */
 const standbyEveryMs = 1000;
 /**
- * The default of the setting EVENTS_KEEP_BLOCKS: a day, more than any reorganisation takes back. Half of a text is
- * txids, which do not compress: in a first load, storing a text costs a tenth of the work on its block.
+ * Default of the setting EVENTS_KEEP_BLOCKS: one day of blocks, more than any reorganisation takes back. Half of a text
+ * is txids, which do not compress, so in a first load storing a text costs a tenth of the work on its block.
  */
 const eventsKeepBlocksDefault = 144;
 
 export interface WriterEvents {
   readonly onCommit: (committed: Committed) => void;
-  /** Called when the writer's lock was taken, or another process has it. */
+  /** Called when this process took the writer's lock, and when another process has it. */
   readonly onLock: (isHeld: boolean) => void;
   /** The height of the source's best block. */
   readonly tipHeight: () => number;
@@ -34,7 +34,7 @@ interface Open {
   readonly writer: BlockWriter;
 }
 
-/** The session and the writer of a follower: opened when needed, and again after they broke. */
+/** The session and the writer of a follower. They are opened when needed, and again after a failure. */
 export class WriterConnection {
   readonly #options: FollowOptions;
   readonly #events: WriterEvents;
@@ -49,7 +49,7 @@ export class WriterConnection {
     this.#events = events;
   }
 
-  /** Nothing usable is open: it was closed, or work on it failed. */
+  /** True if no usable connection is open: it was closed, or work on it failed. */
   get isBroken(): boolean {
     return this.#writer === null;
   }
@@ -60,7 +60,7 @@ export class WriterConnection {
     this.#session ??= await this.#openSession();
     if (this.#writer === null) {
       const { behind, remade } = this.#session.followed;
-      // a catch-up pass adds the events of its tables itself
+      // a catch-up pass adds the events of the tables that it fills
       const kinds = this.#kinds().filter(
         ({ number }) => ![...behind, ...remade].some(({ eventKind }) => eventKind?.number === number),
       );
@@ -100,8 +100,8 @@ export class WriterConnection {
   }
 
   /**
-   * Builds the indexes that searches need during a bulk load, once a search arrives: without them each search would
-   * read whole tables. Without searches they are built at the end, which is faster.
+   * Builds the indexes that searches need, during a bulk load, as soon as a search arrives. Without these indexes each
+   * search would read whole tables. If no search arrives, the indexes are built at the end, which is faster.
    */
   async indexForSearches(writer: BlockWriter): Promise<void> {
     const session = this.#session;
@@ -132,8 +132,8 @@ export class WriterConnection {
         return session;
       } catch (error) {
         const isBusy = error instanceof AppError && error.code === 'database_busy';
-        // after a loss the server may not have noticed yet that the connection is gone, or another process took the
-        // lock first
+        // after a lost connection, the server may still hold the old lock, or another process may have taken the lock
+        // first
         if (!isBusy || !(standby === true || this.#hadSession)) throw error;
         this.#events.onLock(false);
         if (isFirst) onStandby?.();

@@ -14,16 +14,16 @@ export interface LedgerCounters {
   /** Next offset in the unbound outpoint. */
   readonly unbound: number | null;
   /**
-   * Next offset in the null outpoint, counted from the first inscription height on (ord without a sat index), or from
-   * the first block on (with one).
+   * Next offset in the null outpoint. Without a sat index it is counted from the first inscription height on, as in
+   * ord; with a sat index from the first block on.
    */
   readonly lostSats: number | null;
 }
 
 /**
- * Inscriptions in outputs of earlier blocks that the block spends. One row each, ascending by `input`, then by key (ord
- * takes them in the order of sequence numbers). Full outpoints were compared, not only fingerprints. Outputs made in
- * the block itself are not here.
+ * Inscriptions in outputs of earlier blocks that the block spends. One row per inscription, ascending by `input`, then
+ * by key, because ord takes them in the order of sequence numbers. Full outpoints were compared, not only fingerprints.
+ * Outputs made in the block itself are not here.
  */
 export interface HeldInscriptions {
   readonly count: number;
@@ -32,9 +32,9 @@ export interface HeldInscriptions {
   readonly key: Int32Array;
   /** Offset in the spent output, in sats. */
   readonly satOffset: Float64Array;
-  /** 36 bytes each: txid in internal order, index as u32 little endian. */
+  /** 36 bytes per id: txid in internal order, index as u32 little endian. */
   readonly id: Uint8Array;
-  /** kernel/primitives/curse.ts, `curseUnknown` where it is not known. */
+  /** Curse as in kernel/primitives/curse.ts, or `curseUnknown`. */
   readonly curse: Uint8Array;
   /** Height and step of the location row that ends here. */
   readonly height: Int32Array;
@@ -47,23 +47,23 @@ export interface LedgerInput {
   readonly columns: BlockColumns;
   /** The block that the columns were parsed from. */
   readonly block: Uint8Array;
-  /** The key of the fingerprints in the columns, expanded. */
+  /** The key of the fingerprints in the columns, in expanded form. */
   readonly fingerprintKey: FingerprintKey;
-  /** The columns have the values of spent outputs. */
+  /** True if the columns have the values of spent outputs. */
   readonly hasSpent: boolean;
-  /** Lost sats count from the first block on, not from the first inscription height on. */
+  /** True if lost sats are counted from the first block on, not from the first inscription height on. */
   readonly countsLostSats?: boolean;
-  /** Every inscription before the block is known, with its location. */
+  /** True if every inscription before the block is known, with its location. */
   readonly anchored: boolean;
   readonly counters: LedgerCounters;
   readonly held: HeldInscriptions;
 }
 
-/** Value of a typed number column for an unknown fact. */
+/** Value for an unknown fact in a typed number column. */
 export const numberUnknown = -(2 ** 31);
 export const curseUnknown = 255;
 export const charmsUnknown = 0xffff;
-/** Value of a fee column (sats in doubles) for an unknown fee. */
+/** Value for an unknown fee in a fee column (sats as doubles). */
 export const feeUnknown = Number.NaN;
 
 /** The values of `place` of a location, as stored (chain.locations.place). */
@@ -79,19 +79,22 @@ export interface NewInscriptions {
   readonly reveal: Uint32Array;
   /** Index in the inscription's id: its position among the envelopes of its transaction. */
   readonly index: Uint32Array;
-  /** ord's number, or `numberUnknown`. */
+  /** ord's inscription number, or `numberUnknown`. */
   readonly number: Int32Array;
-  /** kernel/primitives/curse.ts, or `curseUnknown`. After the jubilee: the curse that it is vindicated from. */
+  /**
+   * Curse as in kernel/primitives/curse.ts, or `curseUnknown`. After the jubilee: the curse from which the inscription
+   * is vindicated.
+   */
   readonly curse: Uint8Array;
   /** Charms as stored at the reveal (kernel/primitives/charm.ts), or `charmsUnknown`. */
   readonly charms: Uint16Array;
-  /** Sats; NaN where not known. */
+  /** Fee in sats; NaN if unknown. */
   readonly fee: Float64Array;
-  /** Index into `parentKey`, and one more element: the end of the last range. */
+  /** Index of the first parent in `parentKey`. One more element is the end of the last range. */
   readonly firstParent: Uint32Array;
   /** Keys of the valid parents, in the order of the claims. */
   readonly parentKey: Int32Array;
-  /** 1: the valid parents among the claimed ones are known; always 1 if no parent is claimed. */
+  /** 1 if the valid parents among the claimed parents are known. Always 1 if no parent is claimed. */
   readonly parentsKnown: Uint8Array;
 }
 
@@ -102,27 +105,29 @@ export interface NewInscriptions {
 export interface NewLocations {
   readonly count: number;
   readonly key: Int32Array;
-  /** Index of the transaction. The coinbase counts as the last one: its index is the number of transactions. */
+  /**
+   * Index of the transaction. The coinbase is counted as the last transaction: its index is the number of transactions.
+   */
   readonly step: Uint32Array;
-  /** `places` */
+  /** One of `places`. */
   readonly place: Uint8Array;
-  /** Index into `txids`; -1: the transaction that revealed the inscription, or not in an output (lost, unbound). */
+  /** Index into `txids`. -1: the transaction that revealed the inscription, or no output (lost, unbound). */
   readonly txid: Int32Array;
   readonly vout: Uint32Array;
   readonly satOffset: Float64Array;
-  /** Value of the output in sats; NaN: not in an output. */
+  /** Value of the output in sats. NaN if there is no output. */
   readonly value: Float64Array;
-  /** Range of the output's script in the block's bytes; (0, 0): not in an output. */
+  /** Range of the output's script in the block's bytes. (0, 0) if there is no output. */
   readonly scriptStart: Uint32Array;
   readonly scriptLength: Uint32Array;
-  /** Fingerprint of the output; zeros: not in an output. */
+  /** Fingerprint of the output. Zeros if there is no output. */
   readonly fingerprintLow: Uint32Array;
   readonly fingerprintHigh: Uint32Array;
-  /** 1: spent within this block, `spent_height` is the block's own height. 0: not spent. */
+  /** 1 if this block spends the output, so `spent_height` is the block's own height. 0 if it is unspent. */
   readonly spent: Uint8Array;
 }
 
-/** Rows of chain.locations of earlier blocks that end: their `spent_height` becomes the block's height. */
+/** Rows of earlier blocks in chain.locations that end now: their `spent_height` becomes the block's height. */
 export interface LeftLocations {
   readonly count: number;
   readonly key: Int32Array;
@@ -138,7 +143,7 @@ export interface TrackedChanges {
   readonly removeHigh: Uint32Array;
 }
 
-/** Changes of the chain tables by a block. All columns are exactly as long as their `count` says. */
+/** Changes of the chain tables by a block. The length of all columns is exactly their `count`. */
 export interface LedgerBlock {
   readonly height: Height;
   readonly inscriptions: NewInscriptions;
@@ -153,7 +158,9 @@ export interface LedgerBlock {
   readonly anchored: boolean;
 }
 
-/** Whether the first block of an island is anchored: no inscription can be older. All running totals are then 0. */
+/**
+ * Whether the first block of an island is anchored, because no inscription can be older. All running totals are then 0.
+ */
 export function startsAnchored(firstHeight: Height, network: NetworkParameters): boolean {
   return firstHeight <= network.firstInscriptionHeight;
 }

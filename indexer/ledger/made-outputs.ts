@@ -6,7 +6,7 @@
 export class MadeOutputs {
   size = 0;
   #mask = 1023;
-  /** Row + 1 by slot; 0 is an empty slot. */
+  /** Row + 1 by slot; 0 in an empty slot. */
   #rows = new Int32Array(1024);
   #low = new Uint32Array(1024);
   #high = new Uint32Array(1024);
@@ -22,14 +22,14 @@ export class MadeOutputs {
   }
 
   /**
-   * First location row of an output with that fingerprint; -1: not in the table. `next` finds further outputs with the
-   * same one.
+   * First location row of an output with that fingerprint. -1: not in the table. `next` finds more outputs with the
+   * same fingerprint.
    */
   find(low: number, high: number): number {
     return this.#from(low & this.#mask, low, high);
   }
 
-  /** The first row of the next output with the same fingerprint as the one whose first row is `row`. */
+  /** First row of the next output with the same fingerprint. `row` is the first row of the previous output. */
   next(low: number, high: number, row: number): number {
     let slot = low & this.#mask;
     while (this.#rows[slot] !== row + 1) slot = (slot + 1) & this.#mask;

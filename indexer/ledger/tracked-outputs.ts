@@ -1,28 +1,31 @@
 import { strict as assert } from 'node:assert';
 import type { TrackedChanges } from './ledger-block.ts';
 
-// With this many partitions, growth of the table takes a few milliseconds at a time, not half a second. Searches are
-// answered on the same thread.
+// Number of partitions. With this many, growth of the table takes a few milliseconds at a time, not half a second.
+// Searches are answered on the same thread.
 const partitionCount = 256;
 const partitionShift = 24;
 const firstSlots = 64;
-/** Above this share of used slots a partition doubles. At 0.75 a probe that misses sees 8 slots, in one cache line. */
+/**
+ * Maximum share of used slots. Above it a partition doubles. At 0.75 a probe that misses reads 8 slots, which are in
+ * one cache line.
+ */
 const maxLoad = 0.75;
-/** The largest count that fits one byte; larger ones are stored separately. */
+/** Maximum count that fits in one byte. Larger counts are stored separately. */
 const countMax = 255;
 
 /**
  * The fingerprints of all outputs that hold inscriptions, once for each inscription: a multiset of 64-bit numbers,
- * given as two unsigned halves. It shows for every input of every block whether a database query is needed.
+ * given as two unsigned halves. The set decides, for every input of every block, whether a database query is needed.
  *
- * Open addressing with linear probing in 256 partitions that grow independently. A removal leaves no mark: later
- * entries move up. 9 bytes per slot: 10,000,000 entries take 151 MB, also during growth.
+ * Open addressing with linear probing in 256 partitions that grow independently. A removal leaves no mark, because
+ * later entries move up. A slot has 9 bytes, so 10,000,000 entries take 151 MB, also during growth.
  */
 export class TrackedOutputs {
   readonly #partitions: Partition[] = Array.from({ length: partitionCount }, () => new Partition());
   #total = 0;
 
-  /** Number of entries, counted as often as they were added. */
+  /** Number of entries. An entry that was added several times is counted as often. */
   get size(): number {
     return this.#total;
   }
@@ -41,13 +44,18 @@ export class TrackedOutputs {
     this.#total++;
   }
 
-  /** Removes one entry. It must be present: a missing entry means that a block's spend would have been missed. */
+  /**
+   * Removes one entry. It must be present, because a missing entry means that a block's spend would have been missed.
+   */
   remove(low: number, high: number): void {
     (this.#partitions[high >>> partitionShift] as Partition).remove(notZero(low, high), high);
     this.#total--;
   }
 
-  /** Applies the changes of a block, after its commit. Additions come first: a batch may spend what it made. */
+  /**
+   * Applies the changes of a block, after its commit. Additions come first, because a batch may spend outputs that it
+   * made.
+   */
   apply(changes: TrackedChanges): void {
     const { addLow, addHigh, removeLow, removeHigh } = changes;
     for (let at = 0; at < addLow.length; at++) this.add(addLow[at]!, addHigh[at]!);
@@ -62,19 +70,19 @@ export class TrackedOutputs {
   }
 }
 
-/** 0 marks free slots, so that a probe need not read counts; the fingerprint 0 is stored as 1. */
+/** 0 marks a free slot, so that a probe need not read counts. The fingerprint 0 is therefore stored as 1. */
 function notZero(low: number, high: number): number {
   return (low | high) === 0 ? 1 : low;
 }
 
 class Partition {
-  /** Low and high half of every slot, side by side so that a probe reads one cache line; 0 in a free slot. */
+  /** Low and high half of every slot, next to each other, so that a probe reads one cache line. 0 in a free slot. */
   words = new Uint32Array(2 * firstSlots);
-  /** How often a slot's entry was added. */
+  /** Number of times that a slot's entry was added. */
   counts = new Uint8Array(firstSlots);
   #mask = firstSlots - 1;
   #taken = 0;
-  /** The counts above `countMax`, by entry. For an output with hundreds of inscriptions. */
+  /** The counts above `countMax`, by entry. Needed for outputs with hundreds of inscriptions. */
   #beyond: Map<string, number> | null = null;
 
   has(low: number, high: number): boolean {
@@ -122,7 +130,7 @@ class Partition {
     return more > 0;
   }
 
-  /** The slot of an entry, or the free slot where it belongs. */
+  /** The slot of an entry, or the free slot where the entry would be added. */
   #slotOf(low: number, high: number): number {
     const { words, counts } = this;
     const mask = this.#mask;
@@ -140,7 +148,7 @@ class Partition {
     let hole = slot;
     for (let at = (hole + 1) & mask; counts[at] !== 0; at = (at + 1) & mask) {
       const home = words[at * 2]! & mask;
-      // it may move if the gap is between its home slot and its current one, also across the end of the table
+      // the entry may move if the gap is between its home slot and its current slot, also across the end of the table
       if (((at - home) & mask) < ((at - hole) & mask)) continue;
       words[hole * 2] = words[at * 2]!;
       words[hole * 2 + 1] = words[at * 2 + 1]!;

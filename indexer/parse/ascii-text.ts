@@ -2,14 +2,15 @@
 export const foldNeeds = { nothing: 0, ascii: 1, unicode: 2 } as const;
 export type FoldNeed = (typeof foldNeeds)[keyof typeof foldNeeds];
 
-// Four bytes at a time. For bytes below 0x80 these sums never carry into the next byte, and their high bits show:
+// Tests of four bytes at a time. If the bytes are below 0x80, these sums never carry into the next byte, and the high
+// bit of a byte's sum shows:
 const lowBits = 0x7f7f7f7f;
 const highBits = 0x80808080;
-/** not before "A" */
+/** the byte is not before "A" */
 const fromA = 0x3f3f3f3f;
-/** after "Z" */
+/** the byte is after "Z" */
 const afterZ = 0x25252525;
-/** not NUL */
+/** the byte is not NUL */
 const fromOne = 0x7f7f7f7f;
 
 const upperCase = (word: number): number =>
@@ -19,12 +20,12 @@ const upperCase = (word: number): number =>
 export const isPlainAscii = (word: number): boolean =>
   (((word & lowBits) + fromOne) & ~word & highBits) === (highBits | 0);
 
-/** Four ASCII bytes, folded: an upper-case letter becomes lower case by bit 5. */
+/** Four ASCII bytes, folded: setting bit 5 turns an upper-case letter into lower case. */
 export const foldAsciiWord = (word: number): number => word | (upperCase(word) >>> 2);
 
 /**
  * The folding that `length` bytes need, beginning with word `first`. Later bytes of the last word do not matter. NUL
- * needs the rules of Unicode: it becomes another character (docs/search.md).
+ * needs the rules of Unicode, because it becomes another character (docs/search.md).
  */
 export function foldNeed(words: Int32Array, first: number, length: number): FoldNeed {
   const end = first + (length >> 2);
@@ -39,7 +40,7 @@ export function foldNeed(words: Int32Array, first: number, length: number): Fold
   }
   const rest = length & 3;
   if (rest > 0) {
-    // the bytes after the text count as blanks, which need no folding
+    // treat the bytes after the text as blanks, which need no folding
     const afterText = -1 << (rest * 8);
     const word = (words[end]! & ~afterText) | (0x20202020 & afterText);
     high |= word;
@@ -50,7 +51,10 @@ export function foldNeed(words: Int32Array, first: number, length: number): Fold
   return upper === 0 ? foldNeeds.nothing : foldNeeds.ascii;
 }
 
-/** Folds ASCII: copies the words that hold `length` bytes, from word `first` on, folded to word `to` and after. */
+/**
+ * Folds ASCII: copies the words that contain `length` bytes, from word `first` on, in folded form to word `to` and
+ * after.
+ */
 export function foldAscii(words: Int32Array, first: number, length: number, to: number): void {
   const end = first + ((length + 3) >> 2);
   const shift = to - first;

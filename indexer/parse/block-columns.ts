@@ -71,8 +71,8 @@ const columnTypes = {
 export type BlockColumns = ColumnsOf<typeof columnTypes>;
 
 /**
- * The kinds of fields in table f. At most one of each kind per envelope; the bytes of the first twelve are those that
- * docs/schema.md describes for the column of that name.
+ * The kinds of fields in table f. An envelope has at most one field of each kind. docs/schema.md describes the bytes of
+ * the first twelve, under the column of the same name.
  */
 export const fieldKinds = {
   contentEncoding: 1,
@@ -87,7 +87,7 @@ export const fieldKinds = {
   rune: 10,
   note: 11,
   unknownFields: 12, // compact size, tag, compact size, value, …
-  // of properties too: parse/property-fields.ts
+  // these also come from properties: parse/property-fields.ts
   searchedTitle: 13,
   searchedTraits: 14,
   galleryIds: 15,
@@ -98,7 +98,7 @@ export type FieldKind = (typeof fieldKinds)[keyof typeof fieldKinds];
 export const blockFlags = {
   /** The coinbase or a later transaction has an output above MAX_MONEY. */
   valueOutOfRange: 1,
-  /** The spent outputs were given. */
+  /** Set if the spent outputs were given. */
   hasSpent: 2,
 } as const;
 

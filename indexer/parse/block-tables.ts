@@ -82,7 +82,7 @@ export class ContentTable {
   text = new Uint8Array(1 << 10);
   range = new Uint32Array(2 << 10);
   folded = new Uint32Array(2 << 10);
-  /** Zeros if nothing was decoded: only `setDecoded` writes here. */
+  /** Zeros if nothing was decoded, because only `setDecoded` writes here. */
   decodedHash: Uint8Array<ArrayBuffer> = new Uint8Array(32 << 10);
   decodedLength = new Int32Array(1 << 10);
   #decodedRows: number[] = [];

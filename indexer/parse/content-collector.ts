@@ -17,33 +17,35 @@ import { foldedGrowthMax, foldUtf8Into } from './unicode-text.ts';
 
 /** The bit of `chain.contents.variant` for content types whose texts are searchable. */
 export const searchableVariant = 8;
-/** `chain.contents.text`. */
+/** The values of `chain.contents.text`. */
 export const contentText = { none: 0, body: 1, folded: 2 } as const;
 
 const longBody = 4096;
 /**
- * Maximum bodies with the same quick hash that are compared. An honest block has one; a block crafted to have more is
- * hashed with sha256.
+ * Maximum number of bodies with the same quick hash that are compared. An honest block has one. If a block is crafted
+ * to have more, its bodies are hashed with sha256.
  */
 const sameQuickHashMax = 8;
 const slotsFirst = 1 << 12;
 
 /**
  * The distinct contents of a block, in the order of first appearance. A repeated body is found by a quick hash and a
- * comparison of its bytes, for a fraction of the cost of its sha256. Long bodies, and bodies with a frequent quick
- * hash, are found by their sha256. Every body takes exactly one of the two ways, so no repetition is missed.
+ * comparison of its bytes, which costs a fraction of its sha256. Long bodies, and bodies with a frequent quick hash,
+ * are found by their sha256. Equal bodies are always found by the same method, so no repetition is missed.
  */
 export class ContentCollector {
   readonly #table: ContentTable;
   readonly #arena: Arena;
   readonly #budget: DerivedBudget;
-  /** Index + 1 of the content in each slot; the number of slots is a power of two, at most half of them used. */
+  /**
+   * Index + 1 of the content in each slot. The number of slots is a power of two, and at most half of them are used.
+   */
   #slots = new Int32Array(slotsFirst);
   #slotsTaken = 0;
   #quickHashes = new Int32Array(1 << 10);
   readonly #lanes: Sha256Lanes;
   readonly #indexBySha = new Map<string, number>();
-  /** Secret and odd, so that contents cannot be crafted for a slot. */
+  /** Secret and odd, so that nobody can craft contents for one slot. */
   #multiplier = 1;
   #textMaxBytes = 0;
 
@@ -64,8 +66,8 @@ export class ContentCollector {
   }
 
   /**
-   * The index of the content whose body begins at `start`, a multiple of four, in the arena. If the content is already
-   * known, its bytes are removed again.
+   * Returns the index of the content whose body begins at `start` in the arena. `start` is a multiple of four. If the
+   * content is already known, its bytes are removed from the arena.
    */
   add(start: number, encodingField: Uint8Array | null, searchable: boolean): number {
     const variant = encodingNumber(encodingField) | (searchable ? searchableVariant : 0);
@@ -189,8 +191,8 @@ export class ContentCollector {
   }
 
   /**
-   * Records the text of a content: `length` bytes of the arena from `start` on. They are the body, or the decoded body
-   * (`isDecoded`) at the arena's end.
+   * Records the text of a content: the `length` bytes of the arena from `start` on. The text is the body, or the
+   * decoded body (`isDecoded`) at the arena's end.
    */
   #addText(index: number, start: number, length: number, isDecoded: boolean): void {
     const arena = this.#arena;
@@ -247,7 +249,7 @@ function encodingNumber(field: Uint8Array | null): number {
   return name === null ? encodings.unknown : encodings[name];
 }
 
-/** A hash that separates honest bodies; an attack on it gains nothing (`sameQuickHashMax`). */
+/** A hash that separates honest bodies. An attack on it gains nothing (`sameQuickHashMax`). */
 function quickHash(words: Int32Array, from: number, length: number): number {
   let first = length;
   let second = 0;

@@ -1,23 +1,27 @@
 /**
- * Maximum total of decoded bytes of a block's encoded bodies, metadata and properties: sixteen times the size of a
- * block. Without it, a block full of bombs, each below its own limits, would become gigabytes. Honest blocks decode to
- * less than their own size. The excess is not derived, in block order, so that every instance leaves out the same.
+ * Maximum number of decoded bytes in all encoded bodies, metadata and properties of a block. It is sixteen times the
+ * size of a block. Without it, a block full of bombs, each below its own limits, would become gigabytes. Honest blocks
+ * decode to less than their own size. What exceeds it is not derived. The order is block order, so that every instance
+ * omits the same items.
  */
 export const derivedBytesMax = 64_000_000;
 
 /**
- * Maximum bytes decoded in vain from bodies and properties: a few seconds for a block made of bombs. A failure counts
- * as its possible cost, and an output without room in a budget as its size. Enough for every inscription of a full
- * block to name a wrong encoding.
+ * Maximum number of bytes decoded in vain from bodies and properties: a few seconds for a block made of bombs. A
+ * failure costs its largest possible output. An output that no longer fits in a budget costs its size. The maximum is
+ * enough even if every inscription of a full block names a wrong encoding.
  */
 export const wastedBytesMax = 2_000_000_000;
 /**
- * Maximum bytes of decoded CBOR from which the distinct properties of a block are read: sixteen times the size of a
- * block. A block full of them at ord's 30 to 1 would be 120 MB, and reading costs far more than decoding. Inscriptions
- * beyond it have no properties, in block order.
+ * Maximum number of bytes of decoded CBOR from which the distinct properties of a block are read. It is sixteen times
+ * the size of a block. A block full of properties at ord's 30 to 1 would be 120 MB, and reading costs far more than
+ * decoding. In block order, inscriptions that exceed the maximum have no properties.
  */
 export const propertiesBytesMax = 64_000_000;
-/** The smallest brotli window used (./content-decoding.ts), and so the least work before a limit is noticed. */
+/**
+ * Minimum cost of a failure: the smallest brotli window used (./content-decoding.ts), because no limit is checked
+ * before the window is full.
+ */
 const failureBytesMin = 1 << 18;
 
 export class DerivedBudget {
@@ -31,14 +35,14 @@ export class DerivedBudget {
     this.#propertiesLeft = propertiesBytesMax;
   }
 
-  /** Takes `size` bytes from the rest. Returns false and takes nothing if less is left. */
+  /** Takes `size` bytes from the remaining budget. Returns false and takes nothing if less remains. */
   take(size: number): boolean {
     if (size > this.#left) return false;
     this.#left -= size;
     return true;
   }
 
-  /** Takes `size` bytes of CBOR from the budget of properties, as `take` does. */
+  /** Takes `size` bytes of CBOR from the budget of properties, in the same manner as `take`. */
   takeProperties(size: number): boolean {
     if (size > this.#propertiesLeft) return false;
     this.#propertiesLeft -= size;
@@ -49,7 +53,7 @@ export class DerivedBudget {
     return this.#wasteLeft > 0;
   }
 
-  /** Counts a decoding that failed or exceeded a budget, with an output of at most `size` bytes. */
+  /** Records a decoding that failed or exceeded a budget. Its output has at most `size` bytes. */
   waste(size: number): void {
     this.#wasteLeft -= Math.max(size, failureBytesMin);
   }

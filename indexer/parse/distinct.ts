@@ -24,7 +24,7 @@ export class DistinctTypes {
     this.#last = -1;
   }
 
-  /** The index of the type at `start` of `source`. */
+  /** The index of the type that begins at `start` in `source`. */
   indexOf(source: Uint8Array, start: number, length: number): number {
     // most envelopes of a block repeat the type of the previous one
     if (this.#last >= 0 && this.#isAt(this.#last, source, start, length)) return this.#last;
@@ -73,7 +73,7 @@ export class DistinctMetadata {
   readonly #table: MetadataTable;
   readonly #arena: Arena;
   readonly #budget: DerivedBudget;
-  /** Index of a text by the raw bytes, so that copies are not read again; -1: the bytes have no text. */
+  /** Index of a text by the raw bytes, so that copies are not decoded again. -1: the bytes have no text. */
   readonly #indexByCbor = new Map<string, number>();
   readonly #indexByJson = new Map<string, number>();
 
@@ -88,7 +88,7 @@ export class DistinctMetadata {
     this.#indexByJson.clear();
   }
 
-  /** The index of the text that `toJson` makes of the bytes; -1: it makes no text. */
+  /** The index of the text that `toJson` makes from the bytes. -1: it makes no text. */
   indexOf(cbor: Buffer, toJson: (cbor: Uint8Array) => string | null): number {
     const name = cbor.toString('latin1');
     let index = this.#indexByCbor.get(name);

@@ -3,12 +3,12 @@ export const envelopeFlags = {
   unrecognizedEvenField: 1,
   duplicateField: 2,
   incompleteField: 4,
-  /** Not the first envelope of its input (ord's `offset != 0`). */
+  /** Set if the envelope is not the first of its input (ord's `offset != 0`). */
   notAtOffsetZero: 8,
-  /** A pointer field is there, valid or not. */
+  /** Set if there is a pointer field, valid or not. */
   pointer: 16,
   pushnum: 32,
   stutter: 64,
-  /** A body is there, empty or not. */
+  /** Set if there is a body, empty or not. */
   body: 128,
 } as const;

@@ -13,7 +13,7 @@ import { propertyParts } from './properties.ts';
 import { jsonBytesOf, type PropertyFields, propertyFields } from './property-fields.ts';
 import { pushedNumber, type ScriptScan, scanBits } from './witness-script.ts';
 
-/** Fields that are stored unchanged, by the tag of their first value. */
+/** Fields that are stored unchanged. Each is the first value of its tag. */
 const plainFields: readonly (readonly [tag: number, kind: FieldKind])[] = [
   [tags.contentEncoding, fieldKinds.contentEncoding],
   [tags.metaprotocol, fieldKinds.metaprotocol],
@@ -23,7 +23,7 @@ const plainFields: readonly (readonly [tag: number, kind: FieldKind])[] = [
   [tags.note, fieldKinds.note],
 ];
 
-/** The values of a tag that are stored in fields of their own: none, the first, all, or valid ids. */
+/** Which values of a tag are stored in fields of their own: none, the first, all, or valid ids. */
 const kept = { none: 0, first: 1, all: 2, firstId: 3, allIds: 4 } as const;
 const keptOf = new Uint8Array(256);
 for (const [tag] of plainFields) keptOf[tag] = kept.first;
@@ -33,7 +33,7 @@ keptOf[tags.properties] = kept.all;
 keptOf[tags.delegate] = kept.firstId;
 keptOf[tags.parent] = kept.allIds;
 
-/** Number of long keys (longer than one byte) up to which a linear search is cheaper than a set. */
+/** Maximum number of long keys (longer than one byte) for which a linear search is cheaper than a set. */
 const longKeysLinearMax = 16;
 
 /** The fields of properties, in the order in which they are stored. */
@@ -45,7 +45,7 @@ const propertyKinds: readonly (readonly [name: keyof PropertyFields, kind: Field
   ['itemAttributes', fieldKinds.galleryAttributes],
 ];
 
-/** Rows of table f that hold the properties of an envelope, and their size in the block's budget. */
+/** Rows of table f that contain the properties of an envelope, and their size in the block's budget. */
 interface PropertyRows {
   readonly first: number;
   readonly end: number;
@@ -59,12 +59,17 @@ export class EnvelopeReader {
   readonly #budget: DerivedBudget;
   readonly #types: DistinctTypes;
   readonly #metadata: DistinctMetadata;
-  /** The fields made from properties, by their encoding and raw bytes: copies are not read again. Null: no fields. */
+  /**
+   * Fields made from properties, by their encoding and raw bytes, so that copies are not decoded again. Null: there are
+   * no fields.
+   */
   readonly #propertiesRows = new Map<string, PropertyRows | null>();
-  /** The script's bytes and items, while `add` runs. */
+  /** Bytes and items of the script; valid while `add` runs. */
   #block: Uint8Array = new Uint8Array(0);
   #scan: ScriptScan | null = null;
-  /** For the current envelope: the count of each one-byte tag (2: more than once), and its first pair. */
+  /**
+   * For the current envelope: the number of occurrences of each one-byte tag (2: more than once), and its first pair.
+   */
   readonly #tagCount = new Uint8Array(256);
   readonly #tagFirst = new Int32Array(256);
   #longKeys = 0;
@@ -122,8 +127,8 @@ export class EnvelopeReader {
   }
 
   /**
-   * Counts the tags up to the body. Returns the body's index (-1: there is no body). Collects flags in `keyFlags`, and
-   * sets `mayLeave` if a pair may remain that no field holds.
+   * Counts the tags up to the body. Returns the body's index (-1: there is no body). Collects flags in `keyFlags`. Sets
+   * `mayLeave` if some pair may be in no field.
    */
   #countTags(scan: ScriptScan, first: number, end: number): number {
     const tagCount = this.#tagCount;
@@ -157,7 +162,7 @@ export class EnvelopeReader {
     return -1;
   }
 
-  /** Clears the counts of these pairs' tags only: they are few, and there are 256 counters. */
+  /** Clears only the counts of these pairs' tags, because they are few and there are 256 counters. */
   #clearTags(first: number, end: number): void {
     const tagCount = this.#tagCount;
     for (let item = first; item < end; item += 2) {
@@ -261,7 +266,7 @@ export class EnvelopeReader {
     }
   }
 
-  /** The fields made from the properties; null: there are no fields, or the budget is exceeded. */
+  /** The fields made from the properties. Null: there are no fields, or the budget is exceeded. */
   #addPropertyFields(raw: Uint8Array, encoding: Uint8Array | null): PropertyRows | null {
     const parts = propertyParts(raw, encoding, this.#budget);
     if (parts === null) return null;
@@ -276,7 +281,7 @@ export class EnvelopeReader {
     return { first, end: this.#tables.fields.length, jsonBytes };
   }
 
-  /** Every pair that no field above holds, including invalid or repeated values of known tags. */
+  /** Adds every pair that no field above contains, including invalid or repeated values of known tags. */
   #addUnknownFields(first: number, end: number): void {
     const { arena } = this.#tables;
     const start = arena.length;
@@ -320,7 +325,7 @@ export class EnvelopeReader {
     return this.#bytes(this.#tagFirst[tag]! + 1);
   }
 
-  /** The values of a tag, concatenated: a view if only one of them is not empty. */
+  /** The concatenated values of a tag. The result is a view if only one value is not empty. */
   #wholeValue(tag: number, first: number, end: number): Buffer {
     let size = 0;
     let chunks = 0;
@@ -345,7 +350,7 @@ export class EnvelopeReader {
     return whole;
   }
 
-  /** The one-byte tag of a pair; -1: a longer key. */
+  /** The one-byte tag of a pair. -1: the key is longer. */
   #tag(item: number): number {
     const length = this.#length(item);
     if (length > 1) return -1;
@@ -357,7 +362,7 @@ export class EnvelopeReader {
     return (this.#scan as ScriptScan).itemLength[item]!;
   }
 
-  /** A view of an item's bytes, in the block if possible. */
+  /** The bytes of an item, as a view of the block if possible. */
   #bytes(item: number): Buffer {
     const start = (this.#scan as ScriptScan).itemStart[item]!;
     const length = this.#length(item);
@@ -374,18 +379,18 @@ export class EnvelopeReader {
   }
 }
 
-/** The flags of another occurrence of a one-byte tag that occurred `before` times already. */
+/** The flags of one more occurrence of a one-byte tag that has already occurred `before` times. */
 function tagFlags(tag: number, before: number): number {
   let flags = before > 0 ? envelopeFlags.duplicateField : 0;
-  // the pointer is the only even tag that is consumed, and only its first value is
+  // the pointer is the only even tag that is consumed, and only its first value is consumed
   if (tag === tags.pointer) flags |= envelopeFlags.pointer;
   if ((tag & 1) === 0 && (tag !== tags.pointer || before > 0)) flags |= envelopeFlags.unrecognizedEvenField;
   return flags;
 }
 
 /**
- * The value of a pointer field (ord inscription.rs, `pointer`): little endian; bytes after the eighth must be zero.
- * NaN: absent, or 2^53 and above.
+ * The value of a pointer field (ord inscription.rs, `pointer`), in little endian. Bytes after the eighth must be zero.
+ * NaN: the value is invalid, or is 2^53 and above.
  */
 export function pointerValue(bytes: Uint8Array, start: number, end: number): number {
   for (let at = start + 8; at < end; at++) if (bytes[at] !== 0) return Number.NaN;

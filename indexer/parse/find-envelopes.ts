@@ -4,7 +4,7 @@ import type { BlockTables, InputTable } from './block-tables.ts';
 import type { EnvelopeReader } from './envelope.ts';
 import { type ScriptScan, scanScript } from './witness-script.ts';
 
-/** First byte of a DER signature. As an opcode, it pushes 48 bytes. */
+/** First byte of a DER signature. If it is read as an opcode, it pushes 48 bytes. */
 const signaturePrefix = 0x30;
 const signatureLengthMax = 73;
 const opIfFourTimes = 0x63636363;
@@ -48,7 +48,7 @@ export function findEnvelopes(
     const at = scriptAt[input]!;
     if (at === 0) continue;
     const end = scriptEnd[input]!;
-    // nine in ten scripts that begin like a signature are one
+    // nine of ten scripts that begin like a signature are a signature
     if (block[at] === signaturePrefix && isBareSignature(view, at, end)) continue;
     if (scanScript(scan, block, at, end) === 0) continue;
     while (firstInput[tx + 1]! <= input) tx++;
@@ -61,11 +61,12 @@ export function findEnvelopes(
 }
 
 /**
- * Whether a script that begins with `signaturePrefix` has no envelope, because it is as short as a signature and has no
- * OP_IF after its first push. Most inputs spend by a key, and this check is a quarter of the work of a scan.
+ * Whether a script that begins with `signaturePrefix` has no envelope, because the script is as short as a signature
+ * and has no OP_IF after its first push. Most inputs spend by a key, and this check takes a quarter of the work of a
+ * scan.
  */
 function isBareSignature(view: DataView, start: number, end: number): boolean {
-  // a word may begin before the end and reach beyond it
+  // the last word that is read may extend beyond the end
   if (end - start > signatureLengthMax || end + 3 > view.byteLength) return false;
   for (let at = start + 1 + signaturePrefix; at < end; at += 4) {
     const word = view.getInt32(at, true) ^ opIfFourTimes;

@@ -20,22 +20,22 @@ import { readSpentOutputs } from './spent-outputs.ts';
 import { ScriptScan } from './witness-script.ts';
 
 export interface ParseOptions {
-  /** Outputs that the block spends, in the encoding of `SourceBlock.spentOutputs`; null: unknown. */
+  /** Outputs that the block spends, in the encoding of `SourceBlock.spentOutputs`. Null: unknown. */
   readonly spent: Uint8Array | null;
   /** 32 secret bytes (`chain.state.fingerprint_key`). */
   readonly fingerprintKey: Uint8Array;
-  /** The longest text, decoded, that is made searchable; absent: `searchableBytesMaxDefault`. */
+  /** Maximum length in bytes of a decoded text that is made searchable. Absent: `searchableBytesMaxDefault`. */
   readonly textMaxBytes?: number;
   /**
-   * A buffer that is free for reuse, such as the columns of an earlier block: the columns go there if it is large
-   * enough. To zero, fault in and collect a new buffer costs a tenth of a parse.
+   * A buffer that may be overwritten, such as the columns of an earlier block. If it is large enough, the columns are
+   * written there. To zero, fault in and collect a new buffer costs a tenth of a parse.
    */
   readonly into?: ArrayBufferLike | null;
   /** The layout of this block, if it was already read. */
   readonly layout?: BlockLayout;
 }
 
-/** The length of the longest possible body: all texts are searchable unless an operator sets less. */
+/** The length of the longest possible body, so all texts are searchable unless an operator sets less. */
 export const searchableBytesMaxDefault = 4_000_000;
 
 export type ParseResult =
@@ -50,8 +50,8 @@ export type ParseResult =
 
 const hashLength = 32;
 
-// More memory than any honest block needs. A parser that grew beyond it is dropped, so that an unusual block takes its
-// memory only once.
+// Maximum sizes of a parser that is kept: more memory than any honest block needs. A parser that grew larger is
+// dropped, so that an unusual block takes its memory only once.
 const keptArenaMax = 16 << 20;
 const keptEnvelopesMax = 1 << 16;
 const keptItemsMax = 1 << 17;
@@ -131,8 +131,8 @@ class BlockParser {
   }
 
   /**
-   * Hashes the txids of reveals. A txid is the hash of a transaction without its witness: the pieces around the witness
-   * are concatenated.
+   * Hashes the txids of reveals. A txid is the hash of a transaction without its witness, so the pieces around the
+   * witness are concatenated.
    */
   #hashReveals(block: Uint8Array, layout: BlockLayout): void {
     const { reveals } = this.#tables;
@@ -217,11 +217,11 @@ let parser: BlockParser | null = null;
 /**
  * Parses a block: bytes in, encoded columns out (decodeBlockColumns reads them). Pure and total: the same input gives
  * the same columns, and any bytes give a result, in time and memory linear in the block (./derived-budget.ts bounds
- * decoded bytes). Works in buffers of this thread that are reused from block to block.
+ * decoded bytes). The buffers belong to this thread and are reused for the next block.
  */
 export function parseBlock(block: Uint8Array, options: ParseOptions): ParseResult {
   parser ??= new BlockParser();
-  // one kind of array in the hot loops: for the compiler, Buffer is a class of its own
+  // use one kind of array in the hot loops, because Buffer is another class for the compiler
   const bytes = new Uint8Array(block.buffer, block.byteOffset, block.byteLength);
   const result = parser.parse(bytes, options);
   if (parser.isOutgrown) parser = null;

@@ -12,7 +12,7 @@ interface Attributes {
 }
 
 interface Item {
-  /** 36 bytes; null: the item names no id. */
+  /** The id of 36 bytes. Null: the item names no id. */
   id: Uint8Array | null;
   attributes: Attributes;
   /** Index of a packed id. */
@@ -22,34 +22,34 @@ interface Item {
 interface Properties {
   gallery: Item[];
   attributes: Attributes;
-  /** 32 bytes each: the txids of the items, in order. */
+  /** The txids of the items in order, 32 bytes each. */
   txids: Buffer | null;
 }
 
 /** A gallery while it is read. */
 interface GalleryReading {
   items: Item[];
-  /** Items without an id from this position on cannot get a packed one. */
+  /** Items from this position on cannot get a packed id. */
   readonly packedMax: number;
   isDropped: boolean;
-  /** The next item is read into this. */
+  /** The object into which the next item is read. */
   item: Item;
 }
 
 /** The properties of an inscription after parsing (chain.properties, chain.gallery_pages, chain.gallery_attributes). */
 export interface PropertyParts extends PropertyTexts {
-  /** The title and the traits as ord shows them: JSON. */
+  /** Title and traits as ord shows them, in JSON. */
   readonly attributes: string;
   /** The ids of the gallery's items, 36 bytes each. */
   readonly ids: Buffer;
-  /** The attributes of those items that have any. */
+  /** The attributes of the items that have attributes. */
   readonly itemAttributes: readonly ItemAttributes[];
 }
 
 export interface ItemAttributes {
-  /** The place of the item, from 0. */
+  /** Position of the item, starting at 0. */
   readonly position: number;
-  /** JSON, as ord shows them. */
+  /** JSON, in the form that ord shows. */
   readonly json: string;
 }
 
@@ -64,7 +64,7 @@ const simpleNull = 0xf6;
  * The value that ord shows under `properties` of an inscription, made from the fields 17 and 19 (null: absent). Null if
  * they decode to nothing. Rules: ord properties.rs and inscription.rs, 0.29.1, with everything that their CBOR reader
  * accepts: indefinite outer maps, galleries and items, unknown keys, bytes after the value. `budget` is the rest of the
- * block's budget (ours, not ord's): null if it does not suffice.
+ * block's budget, which ord does not have. The result is null if the budget is too small.
  */
 export function propertyParts(
   properties: Uint8Array,
@@ -140,7 +140,7 @@ function readPropertiesField(reader: CborReader, key: number, properties: Proper
 function readGallery(reader: CborReader): Item[] {
   const gallery: GalleryReading = {
     items: [],
-    // the bytes cannot hold more txids than these
+    // the bytes cannot contain more txids than this
     packedMax: Math.floor(reader.bytes.length / 32),
     isDropped: false,
     item: emptyItem(),
@@ -155,7 +155,7 @@ function readGallery(reader: CborReader): Item[] {
   return gallery.items;
 }
 
-/** Reads an item. After an item without an id has removed the gallery, the others are only checked. */
+/** Reads an item. If an item without an id has removed the gallery, the following items are only checked. */
 function readGalleryItem(reader: CborReader, gallery: GalleryReading): void {
   const { item } = gallery;
   readFields(reader, item, readItemField);
@@ -235,11 +235,11 @@ function readFields<T>(
   if (isIndefinite) reader.at++;
 }
 
-/** The next integer; -1 for all negative ones. */
+/** The next integer. -1 stands for every negative integer. */
 function readKey(reader: CborReader): number {
   reader.head();
   if (reader.major > major.negative || reader.isIndefinite) throw new CborError();
-  // keys are 64-bit signed for ord's reader
+  // keys are signed 64-bit integers in ord's reader
   if (reader.argumentHigh > 0x7fffffff) throw new CborError();
   return reader.major === major.negative ? -1 : reader.argument;
 }
@@ -277,7 +277,7 @@ function readU32(reader: CborReader): number {
 
 /** Skips one well-formed item. Open levels are counted in an array, so depth costs memory, not stack. */
 function skipItem(reader: CborReader): void {
-  // items left on each open level; Infinity: up to the break
+  // number of remaining items on each open level; Infinity: until the break
   const left: number[] = [1];
   while (left.length > 0) {
     const level = left.length - 1;

@@ -6,26 +6,26 @@ import type { ItemAttributes, PropertyParts } from './properties.ts';
 
 const hashBytes = 32;
 /**
- * Bytes of an item's JSON without the digits of its index and its attributes: `{"id":"`, 64 hex digits, `i`,
+ * Number of bytes of an item's JSON, except the digits of its index and its attributes: `{"id":"`, 64 hex digits, `i`,
  * `","attributes":` and `}`.
  */
 const itemJsonBytes = 7 + 64 + 1 + 15 + 1;
-/** Bytes of `{"gallery":[`, `],"attributes":` and `}`. */
+/** Number of bytes of `{"gallery":[`, `],"attributes":` and `}`. */
 const frameJsonBytes = 12 + 15 + 1;
 
-/** Bytes of the position and length before the JSON of each item's attributes. */
+/** Number of bytes of the position and the length, which precede the JSON of each item's attributes. */
 const attributesHeadBytes = 8;
 
 /** The properties of an inscription as fields of a block's columns: bytes, most of them UTF-8. */
 export interface PropertyFields {
-  /** Title and traits: JSON as ord shows it. */
+  /** Title and traits as ord shows them, in JSON. */
   readonly attributes: Uint8Array;
   /** Texts that searches read (src/kernel/text/property-texts.ts). Null: no text. */
   readonly title: Uint8Array | null;
   readonly traits: Uint8Array | null;
-  /** The items of the gallery: `itemBytes` each. */
+  /** The items of the gallery, `itemBytes` each. */
   readonly ids: Uint8Array;
-  /** Attributes of the items that have any: position, length (four bytes each, little endian) and JSON. */
+  /** Attributes of the items that have attributes: position, length (four bytes each, little endian) and JSON. */
   readonly itemAttributes: Uint8Array;
 }
 
@@ -83,7 +83,7 @@ function packed({ position, json }: ItemAttributes): Buffer {
   return bytes;
 }
 
-/** Place of one item's attributes among those of all items. */
+/** Range of one item's attributes within the attributes of all items. */
 export interface AttributesRange {
   readonly position: number;
   readonly start: number;
@@ -103,7 +103,7 @@ export function* attributesOfItems(itemAttributes: Uint8Array): Generator<Attrib
 
 type ShownFields = Pick<PropertyFields, 'attributes' | 'ids' | 'itemAttributes'>;
 
-/** UTF-8 bytes of the JSON that ord shows of properties. */
+/** Number of UTF-8 bytes of the JSON that ord shows for properties. */
 export function jsonBytesOf({ attributes, ids, itemAttributes }: ShownFields): number {
   const items = ids.length / itemBytes;
   let bytes = frameJsonBytes + attributes.length + items * (itemJsonBytes + noAttributes.length);
@@ -115,7 +115,7 @@ export function jsonBytesOf({ attributes, ids, itemAttributes }: ShownFields): n
   return bytes + Math.max(items - 1, 0);
 }
 
-/** The JSON that ord shows of properties. */
+/** The JSON that ord shows for properties. */
 export function propertiesJson({ attributes, ids, itemAttributes }: ShownFields): string {
   const own = Buffer.from(attributes.buffer, attributes.byteOffset, attributes.byteLength);
   const shown = Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength);

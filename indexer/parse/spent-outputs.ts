@@ -10,7 +10,10 @@ export interface BrokenSpentOutputs {
   readonly message: string;
 }
 
-/** Reads the outputs that a block spends, forward. Total: broken bytes read as zeros, and flags report them. */
+/**
+ * Reads the outputs that a block spends, moving forward. Any bytes give a result: broken bytes read as zeros, and flags
+ * report them.
+ */
 export class SpentReader {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -23,7 +26,7 @@ export class SpentReader {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** A compact size; 0 if the bytes are broken, which flags report. */
+  /** Reads a compact size. Returns 0 if the bytes are broken; flags report it. */
   compactSize(): number {
     const { bytes, at } = this;
     const size = compactSizeAt(bytes, at, bytes.length);
@@ -54,9 +57,9 @@ export class SpentReader {
 }
 
 /**
- * Fills in the values of inputs from a block's spent outputs (contracts/block-source.ts has their encoding). Null: they
- * match the block. Every transaction then has as many as inputs, the coinbase none; no value exceeds the maximum; and
- * no transaction's outputs exceed its inputs.
+ * Fills in the values of inputs from a block's spent outputs (contracts/block-source.ts has their encoding). Returns
+ * null if they match the block: every transaction has as many spent outputs as inputs, the coinbase has none, no value
+ * exceeds the maximum, and no transaction's outputs exceed its inputs.
  */
 export function readSpentOutputs(
   spent: Uint8Array,

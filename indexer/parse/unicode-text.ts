@@ -27,12 +27,13 @@ function codePointAt(bytes: Uint8Array, at: number, length: number): number {
   return codePoint;
 }
 
-/** Maximum bytes of the folded form per byte of the text: NUL becomes a character of three bytes. */
+/** Maximum number of bytes of the folded form per byte of the text. NUL becomes a character of three bytes. */
 export const foldedGrowthMax = 3;
 
 /**
- * Writes the folded form of the arena's text from `start` to `end` to `to`, which must have enough room. Returns its
- * length; -1: it equals the text. Runs of ASCII are processed four bytes at a time while both places are aligned.
+ * Writes the folded form of the arena's text from `start` to `end` to `to`, which must have enough room. Returns the
+ * length of the folded form. -1: it equals the text. Runs of ASCII are processed four bytes at a time while both
+ * positions are aligned.
  */
 export function foldUtf8Into({ bytes, words }: Arena, start: number, end: number, to: number): number {
   let out = to;

@@ -1,13 +1,13 @@
 /**
- * Places of the items of a script's envelopes. Nothing is copied; the arrays are reused for each script.
+ * Positions of the items of a script's envelopes. Nothing is copied, and the arrays are reused for the next script.
  *
- * `itemLength` is -1 for an item pushed by number: `itemStart` is then the offset of the opcode.
+ * `itemLength` is -1 if a number opcode pushes the item: `itemStart` is then the offset of the opcode.
  */
 export class ScriptScan {
   itemStart = new Int32Array(1 << 12);
   itemLength = new Int32Array(1 << 12);
   items = 0;
-  /** Index of the first item of each envelope; one more element. */
+  /** Index of the first item of each envelope. One more element is the end of the last envelope. */
   envelopeFirstItem = new Int32Array(1 << 8);
   /** `pushnum` and `stutter` bits of each envelope. */
   envelopeBits = new Uint8Array(1 << 8);
@@ -31,9 +31,9 @@ export function pushedNumber(opcode: number): number {
 
 /**
  * Finds the envelopes of a script by the rules of ord's `envelope.rs`: an empty push, OP_IF, a push of "ord", items,
- * OP_ENDIF. Any encoding of a push counts. A push beyond the end, anywhere, invalidates the whole script (zero
- * envelopes). An opcode that is not a push aborts an envelope, and the search continues after it. Time is linear in
- * the script.
+ * OP_ENDIF. Any encoding of a push is accepted. If any push extends beyond the end, the whole script is invalid (zero
+ * envelopes). An opcode that is not a push aborts an envelope, and the search continues after it. Time is linear in the
+ * script.
  */
 // oxlint-disable-next-line complexity -- runs over the witness of every input, most of which end it within ten steps
 export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, end: number): number {
@@ -53,7 +53,7 @@ export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, 
     }
     at += length;
     if (length > 0) continue;
-    // An empty push may open an envelope.
+    // an empty push may open an envelope
     const opens = at < end && script[at] === opIf;
     if (opens) at++;
     const inside = opens ? afterProtocolId(script, at, end) : 0;
@@ -62,7 +62,7 @@ export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, 
       continue;
     }
     at = scanItems(scan, script, inside, end, stutter);
-    // a negative offset: not an envelope
+    // a negative offset means that it is not an envelope
     if (at < 0) {
       at = -at;
       stutter = 0;
@@ -72,9 +72,9 @@ export function scanScript(scan: ScriptScan, script: Uint8Array, start: number, 
 }
 
 /**
- * Reads the items of an envelope that was opened before `start`. Returns the offset of its end; a negative offset if it
- * is not an envelope, because another opcode or the end of the script precedes OP_ENDIF; an offset after `end` if a
- * push exceeds the script.
+ * Reads the items of an envelope that was opened before `start`. Returns the offset of its end. The result is negative
+ * if it is not an envelope, because another opcode or the end of the script precedes OP_ENDIF. The result is after
+ * `end` if a push exceeds the script.
  */
 function scanItems(
   scan: ScriptScan,
@@ -124,7 +124,7 @@ function readLength(script: Uint8Array, at: number, width: number): number {
   return length;
 }
 
-/** The end of the push of "ord" at `at`; 0: there is no such push. */
+/** The end of the push of "ord" at `at`. 0: there is no such push. */
 function afterProtocolId(script: Uint8Array, at: number, end: number): number {
   const opcode = at < end ? script[at]! : 0;
   let from = at + 1;

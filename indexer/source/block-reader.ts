@@ -1,6 +1,6 @@
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 
-/** Reads the bytes of single blocks of a source, beside those that are being indexed. */
+/** Reads the bytes of single blocks of a source, in addition to the blocks that are being indexed. */
 export function blockReader(
   source: Pick<BlockSource, 'read'>,
   signal?: AbortSignal,

@@ -1,15 +1,21 @@
 import type { BufferPool } from '#kernel/contracts/block-source.ts';
 
 /**
- * Smallest buffer. The columns of a block without inscriptions fit, and those of a batch of a thousand blocks are some
- * megabytes.
+ * Minimum size of a buffer in bytes. The columns of a block without inscriptions fit in it. A batch of a thousand such
+ * blocks then takes some megabytes.
  */
 const smallest = 4 * 1024;
 
-/** Maximum of idle memory: the buffers of a batch (`heldBytesMax`), and the blocks that are read ahead of it. */
+/**
+ * Maximum number of bytes of idle buffers: the buffers of a batch (`heldBytesMax`), and those of the blocks that are
+ * read ahead.
+ */
 export const idleBytesMax = 48 * 1024 * 1024;
 
-/** Size of the buffer for a block. Sizes are powers of two, so that a buffer fits almost every later block. */
+/**
+ * Size of the buffer for a block. Sizes are powers of two, so that a buffer is large enough for almost every later
+ * block.
+ */
 function sizeClass(sizeBytes: number): number {
   let size = smallest;
   while (size < sizeBytes) size *= 2;
@@ -17,19 +23,19 @@ function sizeClass(sizeBytes: number): number {
 }
 
 /**
- * Reusable buffers: a block is read into one, a worker parses it there, and it is used again. A new allocation of 2 MB
- * per block would be zeroed each time. The buffers are shared ones. V8 counts any other buffer as memory of its
- * isolate, again with each transfer, and marks the whole heap whenever that count has grown by 64 MB: that was every
- * ten megabytes of blocks. V8 does not count shared buffers, so those that are not reused pile up.
+ * Reusable buffers. A block is read into a buffer, a worker parses the block there, and then the buffer is used again.
+ * A new allocation of 2 MB per block would be zeroed each time. The buffers are shared buffers. V8 counts any other
+ * buffer as memory of its isolate, again with each transfer, and marks the whole heap whenever that count has grown by
+ * 64 MB, which happened every ten megabytes of blocks. V8 does not count shared buffers, so buffers that are not reused
+ * would accumulate.
  */
 export function createBufferPool(): BufferPool {
-  // by size; the size that was released least recently is first
+  // idle buffers by size; the size that was released least recently comes first
   const idle = new Map<number, SharedArrayBuffer[]>();
   const own = new WeakSet<SharedArrayBuffer>();
   let idleBytes = 0;
   /**
-   * Drops buffers of the oldest size. Blocks grow with the chain, so buffers of an outgrown size make room for those in
-   * use.
+   * Drops buffers of the oldest size. Blocks grow with the chain, so buffers of an old size make room for sizes in use.
    */
   const dropOldest = (): void => {
     for (const [size, list] of idle) {

@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networkNames } from '#kernel/primitives/network.ts';
 
-/** Highest height in file names, seven digits: enough for more than a century. */
+/** Maximum height in file names. Its seven digits are enough for more than a century. */
 const heightMax = 9_999_999;
 
 const height = Type.Integer({ minimum: 0, maximum: heightMax });
@@ -17,15 +17,15 @@ const headers = Type.Array(Type.Object({ height, hash }));
 /** `chain.json` of a block folder (docs/architecture.md, "Block folders"). Other keys are ignored. */
 const chainFile = Type.Object({
   network: Type.Enum([...networkNames]),
-  /** The best chain, ascending; needed if two files have the same height. */
+  /** The best chain, ascending. Needed if two files have the same height. */
   headers: Type.Optional(headers),
-  /** Blocks are missing: each run of consecutive blocks is an island. */
+  /** True if blocks are missing. Each run of consecutive blocks is then an island. */
   gaps: Type.Optional(Type.Boolean()),
-  /** Other branches among the files, as information: `--tip` finds them by itself. */
+  /** Other branches among the files, for information only: `--tip` finds them by itself. */
   staleBranches: Type.Optional(
     Type.Array(Type.Object({ tip: Type.Optional(hash), headers: Type.Optional(headers) })),
   ),
-  /** Running totals just before the island that begins at `height`, as far as they are proven. */
+  /** Running totals just before the island that begins at `height`. Totals without proof are omitted. */
   islands: Type.Optional(
     Type.Array(
       Type.Object({
@@ -67,7 +67,7 @@ export async function readChainFile(dir: string): Promise<ChainFile> {
   return value;
 }
 
-/** Describes the content of a folder without a chain.json. */
+/** Describes what a folder without a chain.json contains. */
 async function missingOf(dir: string): Promise<string> {
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) =>
     error.code === 'ENOENT' ? null : ([] as string[]),

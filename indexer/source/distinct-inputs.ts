@@ -1,13 +1,13 @@
 import { type BlockLayout, outpointLength } from '#indexer/transaction/block-layout.ts';
 
-/** The outpoints that the transactions of a block spend: no two inputs of a valid block spend the same one. */
+/** Outpoints that the transactions of a block spend. In a valid block, no two inputs spend the same outpoint. */
 export class DistinctInputs {
-  /** 53 bits of an outpoint -> the offset of the first outpoint with them. */
+  /** Offset of the first outpoint with the given 53 bits. */
   readonly #seen = new Map<number, number>();
-  /** Outpoints that share their bits with another: crafted ones, which are compared in full. */
+  /** Outpoints that share their 53 bits with another outpoint. They are crafted, and are compared in full. */
   readonly #others = new Set<string>();
 
-  /** Offset of the first outpoint that the block spends a second time; -1: there is no such outpoint. */
+  /** Offset of the first outpoint that the block spends a second time. -1: there is no such outpoint. */
   findDoubled(block: Uint8Array, { inputAt, inputCount }: BlockLayout): number {
     this.#seen.clear();
     this.#others.clear();

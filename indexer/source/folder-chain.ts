@@ -9,7 +9,7 @@ import type { FolderListing, ListedBlock } from './folder-listing.ts';
 const headerLength = 80;
 const parentAt = 4;
 
-/** The best chain of a folder: `headers` if given, else the files, if no two have the same height. */
+/** The best chain of a folder: `headers` if given. Otherwise the files, if no two have the same height. */
 export function bestChain(dir: string, file: ChainFile, listing: FolderListing): ListedBlock[] {
   const chain =
     file.headers === undefined
@@ -20,8 +20,9 @@ export function bestChain(dir: string, file: ChainFile, listing: FolderListing):
 }
 
 /**
- * The chain that ends in the block `tip`: from its file down along the parents that the headers name, to the best chain
- * or to the lowest block in the folder. With gaps, the best chain's blocks below an island stay.
+ * The chain that ends in the block `tip`. It is followed from the file of `tip` down along the parents that the headers
+ * name, to the best chain or to the lowest block in the folder. With gaps, the best chain's blocks below an island are
+ * kept.
  */
 export async function chainTo(
   dir: string,
@@ -48,7 +49,7 @@ export async function chainTo(
   return chain;
 }
 
-/** Blocks of the best chain below the first block of another branch, in a folder with gaps. */
+/** In a folder with gaps: blocks of the best chain below the first block of another branch. */
 function islandsBelow(
   best: readonly ListedBlock[],
   lowest: ListedBlock | undefined,

@@ -4,15 +4,15 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { asBlockHashHex, type BlockHashHex } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** A block file: its height and the hash of its name, in lower case and display order. */
+/** A block file, described by its name: the height, and the hash in lower case and display order. */
 export interface ListedBlock {
   readonly height: Height;
   readonly hash: BlockHashHex;
 }
 
-/** The contents of `blocks/`, by name alone. */
+/** The contents of `blocks/`, known from the file names. */
 export interface FolderListing {
-  /** Block files by height; null: not requested. */
+  /** Block files by height. Null: not requested. */
   readonly byHeight: ReadonlyMap<Height, readonly BlockHashHex[]>;
   /** The file name of a block, in both `blocks/` and `spent/`. */
   fileName(height: Height, hash: BlockHashHex): string;
@@ -29,13 +29,13 @@ export function blockFileName(height: Height, hash: BlockHashHex): string {
 /** Lists `blocks/`. Other names are skipped. Throws `folder_invalid` without the folder. */
 export async function listFolder(dir: string): Promise<FolderListing> {
   const byHeight = new Map<Height, BlockHashHex[]>();
-  // only unusual spellings: heights without leading zeros, hashes in upper case
+  // only contains unusual spellings: heights without leading zeros, hashes in upper case
   const unusual = new Map<string, string>();
   try {
     for await (const entry of await opendir(join(dir, 'blocks'))) {
       const match = blockName.exec(entry.name);
       if (match === null) continue;
-      // seven digits at most
+      // the height has seven digits at most
       const height = asHeight(Number(match[1]));
       const hash = asBlockHashHex(match[2] as string);
       const usual = blockFileName(height, hash);

@@ -25,21 +25,21 @@ import { type FolderListing, listFolder } from './folder-listing.ts';
 
 /**
  * Maximum bytes of a block's spent outputs. A block has at most 24,390 inputs (41 bytes each, of a million without
- * witnesses), and outputs with a script of more than 10,000 bytes cannot be spent. So this is that many outputs of the
- * longest kind, with their values and counts.
+ * witnesses), and outputs with a script of more than 10,000 bytes cannot be spent. The maximum is therefore 24,390
+ * outputs of the longest kind, with their values and counts.
  */
 const spentLengthMax = 24_390 * (8 + 3 + 10_000) + 1_000_000;
 
 export interface FolderSourceOptions {
-  /** Hash of the tip of the chain to take, in display order; absent: the best chain that chain.json names. */
+  /** Hash of the tip of the wanted chain, in display order. Absent: the best chain that chain.json names. */
   readonly tip?: string;
 }
 
 /**
- * A chain at rest: a folder with `chain.json`, `blocks/` and, if spent outputs are known, `spent/`
- * (docs/architecture.md, "Block folders"). The folder is listed once, here; files are read on demand. Its content is
- * not trusted: blocks are checked before they are applied. Throws `folder_invalid`, and with a tip `block_truncated` or
- * `block_unavailable` for a header on the way down.
+ * A chain in a folder with `chain.json`, `blocks/` and, if spent outputs are known, `spent/` (docs/architecture.md,
+ * "Block folders"). The folder is listed once, here; files are read on demand. Its content is not trusted: blocks are
+ * checked before they are applied. Throws `folder_invalid`. If a tip is given, also throws `block_truncated` or
+ * `block_unavailable` for a header below the tip.
  */
 export async function openFolderSource(dir: string, options: FolderSourceOptions = {}): Promise<BlockSource> {
   const file = await readChainFile(dir);
@@ -48,12 +48,12 @@ export async function openFolderSource(dir: string, options: FolderSourceOptions
     options.tip === undefined
       ? bestChain(dir, file, listing)
       : await chainTo(dir, file, listing, checkedTip(options.tip));
-  // an empty folder as a chain of its own would mean: take everything back
+  // refuse an empty folder: as a chain it would mean that every block must be taken back
   if (chain.length === 0) throw new AppError('folder_invalid', `There are no blocks in ${dir}.`, { dir });
   const refs = chain.map(({ height, hash }): BlockRef => ({ height, hash: bytesOfHash(hash) }));
   const islands = islandsOf(dir, file, refs);
   return {
-    // strangers see this name: it has only the folder's own name, not its path
+    // this name is public, so it has only the folder's own name, not its path
     name: `folder ${nameOf(dir)}`,
     network: file.network,
     trusted: false,
@@ -138,7 +138,7 @@ async function readBlock(
   return { ref, bytes, spentOutputs, spentHeights: null };
 }
 
-/** Reads a file into one buffer; null: the file does not exist. */
+/** Reads a file into one buffer. Null: the file does not exist. */
 async function readWhole(
   path: string,
   lengthMax: number,
@@ -170,7 +170,7 @@ async function readWhole(
   }
 
   function failure(code: ErrorCode, message: string, cause?: unknown): AppError {
-    // the full path goes to the log only
+    // the full path is only written to the log
     const shown = join(nameOf(dirname(dirname(path))), basename(dirname(path)), basename(path));
     return new AppError(code, `${shown} ${message}.`, { ...what, path }, cause);
   }

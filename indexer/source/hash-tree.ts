@@ -9,7 +9,7 @@ const hashLength = 32;
  * hashed four at a time. Reusable: it keeps the memory of the largest tree.
  */
 export class HashTree {
-  /** Leaves, and later the nodes of a level, 32 bytes each. */
+  /** Leaves of 32 bytes each; later the nodes of a level. */
   leaves = new Uint8Array(4096 * hashLength);
   readonly #rows = { hash: this.leaves };
   readonly #lanes = new Sha256Lanes(this.#rows, true);
@@ -18,7 +18,7 @@ export class HashTree {
 
   /** Begins a tree of `count` leaves, all zero. */
   reset(count: number): void {
-    // an odd level duplicates its last node
+    // a level with an odd number of nodes duplicates its last node
     const length = (count + 1) * hashLength;
     if (length > this.leaves.length) {
       this.leaves = new Uint8Array(length * 2);
@@ -51,9 +51,9 @@ export class HashTree {
   }
 
   /**
-   * Reduces the leaves to their root, which is then the first 32 bytes. False if two neighbours of a level are equal:
-   * the last leaves may have been duplicated to make another list with the same root (CVE-2012-2459). Bitcoin Core
-   * refuses such a block whatever its root is (consensus/merkle.cpp `ComputeMerkleRoot`, `mutated`).
+   * Reduces the leaves to their root, which is then the first 32 bytes. Returns false if two neighbours of a level are
+   * equal, because the last leaves may have been duplicated to make another list with the same root (CVE-2012-2459).
+   * Bitcoin Core refuses such a block whatever its root is (consensus/merkle.cpp `ComputeMerkleRoot`, `mutated`).
    */
   fold(): boolean {
     const { leaves } = this;
@@ -66,7 +66,7 @@ export class HashTree {
       }
       if (count % 2 === 1)
         leaves.copyWithin(count * hashLength, (count - 1) * hashLength, count * hashLength);
-      // a node is only written over inputs that were already read
+      // writing a node only overwrites inputs that were already read
       for (let node = 0; node < (count + 1) >> 1; node++) {
         lanes.add(leaves, node * 2 * hashLength, 2 * hashLength, node);
       }

@@ -9,10 +9,14 @@ import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { askChainInfo, fieldsOf, invalidAnswer } from '#node/node-answers.ts';
 
 /**
- * Maximum reads of a changing chain. Reorganisations are at least seconds apart, so more changes mean a broken node.
+ * Maximum number of times that a changing chain is read. Reorganisations are at least seconds apart, so more changes
+ * mean a broken node.
  */
 const looksMax = 20;
-/** Depth below an invalid tip in which a block is searched: deeper than any reorganisation of a real network. */
+/**
+ * Maximum depth below an invalid tip in which a block is searched. It is deeper than any reorganisation of a real
+ * network.
+ */
 const invalidDepthMax = 2016;
 
 /** The best block of a node. Throws as NodeRpc does. */
@@ -23,7 +27,10 @@ export async function tipOf(rpc: NodeRpc, signal?: AbortSignal): Promise<BlockRe
   return { height: blocks, hash };
 }
 
-/** The size of the block at a height of its best chain; null: the node does not give it. Throws as NodeRpc does. */
+/**
+ * The size of the block at a height of the node's best chain. Null: the node does not give the size. Throws as NodeRpc
+ * does.
+ */
 export async function sizeAt(rpc: NodeRpc, height: Height, signal: AbortSignal): Promise<number | null> {
   const options = { signal };
   const hash = await rpc.call<unknown>('getblockhash', [height], options);
@@ -33,8 +40,8 @@ export async function sizeAt(rpc: NodeRpc, height: Height, signal: AbortSignal):
 }
 
 /**
- * Up to `count` headers of the best chain from a height on, each naming the one before it as its parent. They are read
- * in pages: if the chain changes between two pages, all are read again.
+ * Up to `count` headers of the best chain from a height on. The parent of each header is the header before it. Headers
+ * are read in pages: if the chain changes between two pages, all are read again.
  */
 export async function headersOfOneMoment(
   node: BitcoinNode,
@@ -65,7 +72,7 @@ export async function headersOfOneMoment(
   });
 }
 
-/** Whether the last header is the tip, not a block that a reorganisation removed. */
+/** Whether the last header is still the tip. If not, a reorganisation has removed its block. */
 async function isStillBest(
   node: BitcoinNode,
   last: HeaderRef | undefined,
@@ -80,8 +87,8 @@ const isParent = (hash: BlockHash, header: Uint8Array): boolean =>
   Buffer.compare(hash, header.subarray(4, 36)) === 0;
 
 /**
- * Whether a block is a tip that the node calls invalid, or is below one, on a branch of its own. A node has the valid
- * block with the most work on its best chain, so callers ask this about a block with more work than the node's tip.
+ * Whether a block is on a branch of its own, at or below a tip that the node calls invalid. The best chain of a node
+ * ends in the valid block with the most work, so callers ask this about a block with more work than the node's tip.
  */
 export async function isOfInvalidBranch(
   rpc: NodeRpc,

@@ -14,7 +14,7 @@ export class NodeNews {
     });
   }
 
-  /** Resolves at once if there was news since the last call, else with the next news or after the timeout. */
+  /** Resolves immediately if there was news since the last call, else with the next news or after the timeout. */
   async wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (!this.#isFresh) await this.#untilWoken(timeoutMs, signal);

@@ -8,13 +8,13 @@ import { headersOfOneMoment, isOfInvalidBranch, sizeAt, tipOf } from './node-cha
 import { NodeNews } from './node-news.ts';
 
 export interface NodeSourceOptions {
-  /** First height of its chain. Default: the network's first height that can hold an inscription. */
+  /** First height of the source's chain. Default: the network's first height that can hold an inscription. */
   readonly firstHeight?: Height;
 }
 
 /**
- * How long a read is retried: enough for a broken connection or a quick restart of the node. After a longer outage the
- * caller decides, and knows the reason.
+ * How long a read is retried, in ms. It is enough for a broken connection or a quick restart of the node. After a
+ * longer outage the caller decides, and gets the reason.
  */
 const readBudgetMs = 5000;
 /** The best chain of a node at the time of each call. */

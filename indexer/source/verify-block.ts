@@ -18,7 +18,7 @@ import { HashTree } from './hash-tree.ts';
 export type Verification = { readonly ok: true } | ({ readonly ok: false } & BrokenBlock);
 
 export interface Claim {
-  /** The expected hash, internal order. */
+  /** The expected hash in internal order. */
   readonly hash: BlockHash;
   readonly height: Height;
   readonly network: NetworkName;
@@ -29,7 +29,7 @@ const bitsAt = 72;
 const witnessScaleFactor = 4;
 
 /**
- * Height from which on a block whose coinbase commits to witnesses has a witness in its coinbase (Bitcoin Core
+ * Height from which on the coinbase must have a witness, if it commits to witnesses (Bitcoin Core
  * kernel/chainparams.cpp `SegwitHeight`).
  */
 const segwitHeights: Readonly<Record<NetworkName, number>> = {
@@ -40,7 +40,7 @@ const segwitHeights: Readonly<Record<NetworkName, number>> = {
   regtest: 0,
 };
 
-/** OP_RETURN, push of 36 bytes, and the four bytes of BIP 141. */
+/** First bytes of a witness commitment: OP_RETURN, a push of 36 bytes, and the four bytes of BIP 141. */
 const commitmentHead = Buffer.from('6a24aa21a9ed', 'hex');
 const commitmentLengthMin = 38;
 
@@ -48,8 +48,8 @@ const commitmentLengthMin = 38;
  * Whether the bytes are the block that they claim to be. The header hashes to the expected hash, with the proof of work
  * that it states and its network requires. The transactions match its merkle root, without duplicates (CVE-2012-2459).
  * Their witnesses match the coinbase's commitment (BIP 141); without a commitment there are no witnesses. No two inputs
- * spend the same output. Then the hash vouches for every byte of the block. Signatures, amounts and the link to the
- * parent are not checked.
+ * spend the same output. If all this is true, the hash proves every byte of the block. Signatures, amounts and the link
+ * to the parent are not checked.
  *
  * Cost: the bytes twice through sha256 (txid and wtxid), and two small hashes per transaction for each tree.
  *
@@ -92,7 +92,7 @@ function verifyTransactions(
   if (hashes.weight > blockWeightMax) {
     return { ok: false, code: 'block_oversized', at: block.length, message: 'the block is too heavy' };
   }
-  // later steps need the txids, and the tree overwrites them
+  // keep the txids for later steps, because the tree overwrites them
   txids.flush();
   layout.keepTxids(txids.leaves);
   const distinct = txids.fold();
@@ -112,7 +112,7 @@ const txids = new HashTree();
 const wtxids = new HashTree();
 const inputs = new DistinctInputs();
 
-/** Fills both trees. */
+/** Fills the trees of txids and wtxids. */
 function hashTransactions(block: Uint8Array, layout: BlockLayout): { weight: number; anyWitness: boolean } {
   const { start, inputsAt, outputsEnd, transactionCount } = layout;
   txids.reset(transactionCount);
@@ -132,7 +132,7 @@ function hashTransactions(block: Uint8Array, layout: BlockLayout): { weight: num
       strippedLength += end - from;
       txids.add(tx, block, whole);
     }
-    // the wtxid of a coinbase counts as zero: it holds the commitment
+    // the wtxid of a coinbase is zero by rule, because the coinbase has the commitment
     if (tx > 0) wtxids.add(tx, block, whole);
   }
   return { weight: strippedLength * (witnessScaleFactor - 1) + block.length, anyWitness };
@@ -149,7 +149,7 @@ function verifyWitnesses(
   if (at === null) {
     return anyWitness ? corrupt(headerLength, 'there are witnesses without a commitment') : null;
   }
-  // before the rule was active, a coinbase could look as if it committed to witnesses
+  // before the rule was active, a coinbase could contain bytes that look like a commitment
   if (!anyWitness && claim.height < segwitHeights[claim.network]) return null;
   const reservedAt = layout.hasWitness(0) ? reservedValue(block, layout.outputsEnd[0]!) : null;
   if (reservedAt === null) {
@@ -170,7 +170,10 @@ function verifyWitnesses(
   return null;
 }
 
-/** Offset of the 32 bytes of the commitment: in the last output of the coinbase whose script begins like one. */
+/**
+ * Offset of the 32 bytes of the commitment. It is in the last output of the coinbase whose script begins with a
+ * commitment's first bytes.
+ */
 function commitmentOffset(block: Uint8Array, outputsAt: number): number | null {
   const walk = new OutputWalk(block);
   walk.open(outputsAt);
@@ -185,7 +188,10 @@ function commitmentOffset(block: Uint8Array, outputsAt: number): number | null {
   return found;
 }
 
-/** The coinbase's witness, at `at`, must be one item of 32 bytes; otherwise null. */
+/**
+ * Offset of the coinbase's reserved value. The coinbase's witness, at `at`, must be one item of 32 bytes; otherwise
+ * null.
+ */
 function reservedValue(block: Uint8Array, at: number): number | null {
   return block[at] === 1 && block[at + 1] === 32 ? at + 2 : null;
 }

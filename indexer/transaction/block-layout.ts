@@ -22,20 +22,26 @@ export const valueLength = 8;
 const txidLength = 32;
 const markerLength = 2;
 const witnessFlag = 1;
-/** The first byte of an annex, the last item of a taproot witness (BIP 341). */
+/** First byte of an annex, which is the last item of a taproot witness (BIP 341). */
 export const annexPrefix = 0x50;
 
-/** The minimum size of each part: a count that does not fit the bytes is refused before memory is allocated. */
+/**
+ * Minimum number of bytes of a transaction and of each part. A count that does not fit in the bytes is refused before
+ * memory is allocated.
+ */
 const transactionLengthMin = 10;
 const inputLengthMin = outpointLength + 1 + sequenceLength;
 const outputLengthMin = valueLength + 1;
 
-/** Initial room, more than a usual block needs. */
+/** Initial room, in rows. It is more than a usual block needs. */
 const blockRows = { transactions: 1 << 13, inputs: 1 << 14 };
-/** Usual bytes of a transaction, and of an input with its witness. */
+/** Usual number of bytes of a transaction, and of an input with its witness. */
 const usualTransactionBytes = 400;
 const usualInputBytes = 150;
-/** Initial room for a block that is read once: by its length, at most that of a usual block. It grows if needed. */
+/**
+ * Initial room for a block that is read once. It depends on the block's length, and is at most the room of a usual
+ * block. It grows if needed.
+ */
 export const roomForOnce = (blockBytes: number): { transactions: number; inputs: number } => ({
   transactions: Math.min(blockRows.transactions, Math.ceil(blockBytes / usualTransactionBytes)),
   inputs: Math.min(blockRows.inputs, Math.ceil(blockBytes / usualInputBytes)),
@@ -44,8 +50,8 @@ export const roomForOnce = (blockBytes: number): { transactions: number; inputs:
 export const oneTransaction = { transactions: 1, inputs: 8 };
 
 /**
- * Places of all parts of a block, as columns of offsets; the inputs of all transactions are consecutive. Reusable: it
- * keeps the memory of the largest block.
+ * Positions of all parts of a block, as columns of offsets; the inputs of all transactions are consecutive. Reusable:
+ * it keeps the memory of the largest block.
  */
 export class BlockLayout {
   transactionCount = 0;
@@ -54,35 +60,35 @@ export class BlockLayout {
   maxOutputValue = 0;
   /**
    * End of the first transaction that has marker and flag but no witness item, which Bitcoin Core refuses ("Superfluous
-   * witness record"); -1: there is no such transaction. ord's own test vectors have such transactions, so this is
-   * recorded as a fact, not as a break.
+   * witness record"). -1: there is no such transaction. ord's own test vectors have such transactions, so the block is
+   * not treated as broken.
    */
   emptyWitnessAt = -1;
 
-  /** Start of each transaction; `start` and `firstInput` have one more element: the end of the last. */
+  /** Start of each transaction. `start` and `firstInput` have one more element, the end of the last transaction. */
   start: Uint32Array<ArrayBuffer>;
-  /** Offset of the input count: after marker and flag if present. */
+  /** Offset of the input count, which follows marker and flag if present. */
   inputsAt: Uint32Array<ArrayBuffer>;
   firstInput: Uint32Array<ArrayBuffer>;
   /** Offset of the output count. */
   outputsAt: Uint32Array<ArrayBuffer>;
-  /** Offset after the last output; the witnesses begin here if present. */
+  /** Offset after the last output. The witnesses begin here if present. */
   outputsEnd: Uint32Array<ArrayBuffer>;
   /** Sum of the outputs in sats. */
   outputValue: Float64Array<ArrayBuffer>;
 
   /**
-   * Txid of each transaction, 32 bytes each. Null: not hashed yet (`keepTxids`), so callers that need them must hash
-   * them.
+   * Txids of the transactions, 32 bytes each. Null: not hashed yet (`keepTxids`), so callers must hash the txids that
+   * they need.
    */
   txids: Uint8Array<ArrayBuffer> | null = null;
   #txidRoom = new Uint8Array(0);
 
-  /** Offset of the outpoint's 36 bytes of each input. */
+  /** By input: offset of the 36 bytes of its outpoint. */
   inputAt: Uint32Array<ArrayBuffer>;
   /**
-   * The script that ord reads, by input: the second-last item of the witness, not counting an annex, for any spent
-   * output (rust-bitcoin `Witness::taproot_leaf_script`). Start and end; start 0: there is no script.
+   * By input: start and end of the script that ord reads. It is the second-last item of the witness, an annex excluded,
+   * for any spent output (rust-bitcoin `Witness::taproot_leaf_script`). Start 0: there is no script.
    */
   scriptAt: Uint32Array<ArrayBuffer>;
   scriptEnd: Uint32Array<ArrayBuffer>;
@@ -100,7 +106,7 @@ export class BlockLayout {
     this.scriptEnd = new Uint32Array(inputs);
   }
 
-  /** Reads a block. Returns the offset after its last transaction, or `broken`: `breakFound` has the reason. */
+  /** Reads a block. Returns the offset after its last transaction, or `broken`, with the reason in `breakFound`. */
   readBlock(block: Uint8Array): number {
     const count = compactSizeAt(block, headerLength, block.length);
     if (count < 0) return broken;
@@ -112,7 +118,7 @@ export class BlockLayout {
     return this.#read(bytes, at, 1);
   }
 
-  /** Copies the txids of the block that was read, which were hashed to check it. */
+  /** Copies the txids of the current block, which were hashed to check the block. */
   keepTxids(hashes: Uint8Array): void {
     const length = this.transactionCount * txidLength;
     if (length > this.#txidRoom.length) this.#txidRoom = new Uint8Array(length * 2);
@@ -126,8 +132,9 @@ export class BlockLayout {
   }
 
   /**
-   * Reads any bytes in linear time. It is one function because each split costs: with functions for inputs, outputs and
-   * witnesses it read 11.6 GB/s of mainnet blocks instead of 13.5 (medians of 50 runs in turns, one core).
+   * Reads any bytes in linear time. It is one function because each split costs time: with separate functions for
+   * inputs, outputs and witnesses it read 11.6 GB/s of mainnet blocks instead of 13.5 (medians of 50 runs in turns, one
+   * core).
    */
   // oxlint-disable-next-line complexity, max-lines-per-function -- the cost of a split is measured above
   #read(bytes: Uint8Array, from: number, count: number): number {
@@ -246,8 +253,8 @@ export class BlockLayout {
             scriptAt[input] = 0;
             continue;
           }
-          // the last item may be an annex: with one more item it is a key path spend, with two or more the script is
-          // the third from the end
+          // the last item may be an annex. With one more item this is a key path spend; with two or more, the script is
+          // the third item from the end
           const hasAnnex = lastEnd > lastAt && bytes[lastAt] === annexPrefix;
           scriptAt[input] = hasAnnex ? thirdAt : secondAt;
           scriptEnd[input] = hasAnnex ? thirdEnd : secondEnd;

@@ -4,12 +4,15 @@
  * the parser.
  */
 
-/** Returned instead of a value or an offset if the bytes are broken; `breakFound` has the reason. */
+/** Returned instead of a value or an offset if the bytes are broken. `breakFound` then has the reason. */
 export const broken = -1;
 
 export type BreakKind = 'truncated' | 'not-shortest' | 'unknown-flag';
 
-/** The last break that a reader met: one reused record, because returning one would allocate on every read. */
+/**
+ * The last break that a reader found. It is one reused record, because returning a new record would allocate on every
+ * read.
+ */
 export const breakFound: { kind: BreakKind; at: number } = { kind: 'truncated', at: 0 };
 
 /** Records how and at which byte the bytes are broken. Returns `broken`. */
@@ -34,8 +37,8 @@ export function compactSizeAt(bytes: Uint8Array, at: number, end: number): numbe
 }
 
 /**
- * Offset after a run of bytes, such as a script, whose length is the compact size at `at`; `broken` if it exceeds `end`
- * or the length is not in its shortest form.
+ * Offset after a run of bytes, such as a script, whose length is the compact size at `at`. `broken` if the run exceeds
+ * `end`, or if the length is not in its shortest form.
  */
 export function sizedEnd(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end) return breakAt('truncated', end);
@@ -50,12 +53,12 @@ export function sizedEnd(bytes: Uint8Array, at: number, end: number): number {
   return after > end ? breakAt('truncated', end) : after;
 }
 
-/** Larger than any offset: such a length always exceeds the bytes. */
+/** Exceeds any offset, so that a length with this value always exceeds the bytes. */
 const beyond = 0x7fffffff;
 
 /**
- * A compact size of three or more bytes at `at`; `broken` as above. A value that cannot be a length within a block is
- * `beyond`.
+ * A compact size of three or more bytes at `at`, or `broken` as above. `beyond` if the value cannot be a length within
+ * a block.
  */
 export function longCompactSize(bytes: Uint8Array, at: number, end: number): number {
   const length = compactSizeLength(bytes[at]!);
@@ -71,7 +74,7 @@ export function longCompactSize(bytes: Uint8Array, at: number, end: number): num
   return breakAt('not-shortest', at);
 }
 
-/** The compact size at `at`, in bytes that were already checked: there are no checks here. */
+/** The compact size at `at`, in bytes that were already checked, so it is not checked again. */
 export function knownCompactSize(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!;
   return first < 0xfd ? first : knownLongCompactSize(bytes, at);
@@ -84,7 +87,9 @@ export function afterSized(bytes: Uint8Array, at: number): number {
   return at + compactSizeLength(first) + knownLongCompactSize(bytes, at);
 }
 
-/** The rest of a compact size. No block has 2^32 elements or bytes, so sizes of eight bytes never occur. */
+/**
+ * Reads a compact size of more than one byte. No block has 2^32 elements or bytes, so sizes of eight bytes never occur.
+ */
 function knownLongCompactSize(bytes: Uint8Array, at: number): number {
   const low = bytes[at + 1]! | (bytes[at + 2]! << 8);
   if (bytes[at] === 0xfd) return low;

@@ -2,7 +2,7 @@ import { annexPrefix } from './block-layout.ts';
 
 /**
  * The script that ord searches: the last item but one, without the annex, for any kind of spent output (docs of
- * rust-bitcoin's P2TrSpend). Null: the witness has no such item.
+ * rust-bitcoin's P2TrSpend). Returns null if the witness has no such item.
  */
 export function leafScript(witness: readonly Uint8Array[]): Uint8Array | null {
   const count = witness.length;

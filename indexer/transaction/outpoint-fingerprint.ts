@@ -32,7 +32,7 @@ export function expandFingerprintKey(key: Uint8Array): FingerprintKey {
   return { words };
 }
 
-/** The halves of the last fingerprint: returning a pair would allocate for each input. */
+/** The halves of the last fingerprint. They are stored here because returning a pair would allocate for each input. */
 export const fingerprint = { low: 0, high: 0 };
 
 /** Puts the fingerprint of the 36 bytes at `at` into `fingerprint`, as two unsigned 32-bit numbers. */
@@ -45,14 +45,14 @@ export function fingerprintOutpoint(view: DataView, at: number, key: Fingerprint
     low = (low + Math.imul(word, words[index]!)) | 0;
     high = (high + Math.imul(word, words[index + wordsPerHalf]!)) | 0;
   }
-  // the shifts move the better mixed upper bits down, for tables that mask
+  // shift the upper bits, which are more random, down for tables that mask
   fingerprint.low = (low ^ (low >>> 15)) >>> 0;
   fingerprint.high = (high ^ (high >>> 15)) >>> 0;
 }
 
 /**
- * The part of a txid (at `at`) in the low half of fingerprints, which `lowOfOutput` completes: computed once for all
- * outputs of a transaction.
+ * The part of the low half of fingerprints that comes from the txid at `at`. It is computed once for all outputs of a
+ * transaction; `lowOfOutput` completes it.
  */
 export function lowOfTxid(view: DataView, at: number, { words }: FingerprintKey): number {
   let low = words[9]!;
@@ -68,8 +68,8 @@ export function lowOfOutput(ofTxid: number, vout: number, { words }: Fingerprint
 }
 
 /**
- * The fingerprints of the outpoints at many offsets, as `fingerprintOutpoint` makes them, into two columns. Unrolled
- * by hand: a third of the time of a loop over the words.
+ * Computes the fingerprints of the outpoints at many offsets into two columns, like `fingerprintOutpoint`. It is
+ * unrolled by hand, which takes a third of the time of a loop over the words.
  */
 export function fingerprintOutpoints(
   view: DataView,

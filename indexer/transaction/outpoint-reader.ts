@@ -5,7 +5,7 @@ interface WalkedBlock {
   readonly columns: { readonly txFirstInput: Uint32Array; readonly txStart: Uint32Array };
 }
 
-/** Finds the offsets of inputs' outpoints in the block. Ask for inputs in ascending order. */
+/** Finds the offsets of inputs' outpoints in the block. Inputs must be requested in ascending order. */
 export class OutpointReader {
   readonly #walk: InputWalk;
   readonly #block: WalkedBlock;

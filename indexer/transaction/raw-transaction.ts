@@ -16,14 +16,14 @@ export interface RawInput {
 }
 
 export interface RawOutput {
-  /** In sats. Consensus keeps it below 21,000,000 BTC; larger values are refused. */
+  /** Value in sats. Consensus keeps it below 21,000,000 BTC; larger values are refused. */
   readonly value: Sats;
   readonly script: Uint8Array;
 }
 
 /** A decoded transaction, as pages and answers show it. */
 export interface RawTransaction {
-  /** Signed, as Bitcoin Core and rust-bitcoin read it. */
+  /** A signed number, as in Bitcoin Core and rust-bitcoin. */
   readonly version: number;
   readonly lockTime: number;
   readonly inputs: readonly RawInput[];
@@ -38,7 +38,10 @@ export interface RawTransaction {
 const hashLength = 32;
 const witnessScale = 4;
 
-/** The transactions of a block, or a single one: figures of each by offset, and objects for those that are shown. */
+/**
+ * The transactions of a block, or a single transaction. Figures of each are found by offset; objects are only made for
+ * transactions that are shown.
+ */
 export class RawTransactions {
   readonly count: number;
   readonly #bytes: Uint8Array;
@@ -75,13 +78,13 @@ export class RawTransactions {
     return strippedHash(this.#bytes, start[tx]!, outputsEnd[tx]!, start[tx + 1]!);
   }
 
-  /** Bytes. */
+  /** Size in bytes. */
   size(tx: number): number {
     const { start } = this.#layout;
     return start[tx + 1]! - start[tx]!;
   }
 
-  /** Weight of BIP 141: all bytes except marker, flag and witnesses count four times. */
+  /** Weight of BIP 141: four times the bytes without marker, flag and witnesses, plus these. */
   weight(tx: number): number {
     const { inputsAt, outputsEnd } = this.#layout;
     const size = this.size(tx);

@@ -2,7 +2,7 @@ import { blockLengthMax } from '#kernel/bitcoin/consensus.ts';
 import { type BlockLayout, headerLength } from './block-layout.ts';
 import { type BreakKind, breakFound } from './compact-size.ts';
 
-/** Why bytes are not a block: the code of docs/errors.md, and the byte at which it was found. */
+/** Why bytes are not a block: the code of docs/errors.md, and the byte where the fault is. */
 export interface BrokenBlock {
   readonly code: 'block_truncated' | 'block_oversized' | 'block_corrupt';
   readonly at: number;
@@ -15,7 +15,7 @@ const messages: Readonly<Record<BreakKind, string>> = {
   'unknown-flag': 'a transaction has an unknown flag',
 };
 
-/** Fills a layout from the bytes of a whole block. Null: success. Total: any bytes give an answer. */
+/** Fills a layout from the bytes of a whole block. Null means success. Any bytes give a result. */
 export function readLayout(block: Uint8Array, layout: BlockLayout): BrokenBlock | null {
   if (block.length > blockLengthMax) {
     return oversized(blockLengthMax, `a block has ${blockLengthMax} bytes at most`);

@@ -9,7 +9,7 @@ let scratch = new Uint8Array(4096);
 
 /**
  * The txid (internal order) of the transaction in [start, end) whose output count is at `outputs`, in bytes that were
- * already checked: the double sha256 of all bytes except marker, flag and witnesses.
+ * already checked. It is the double sha256 of all bytes except marker, flag and witnesses.
  */
 export function transactionId(bytes: Uint8Array, start: number, outputs: number, end: number): Txid {
   if (!hasMarker(bytes, start)) return trustedTxid(doubleSha256(bytes.subarray(start, end)));
@@ -18,7 +18,7 @@ export function transactionId(bytes: Uint8Array, start: number, outputs: number,
   return strippedHash(bytes, start, walk.end(), end);
 }
 
-/** The same with a known end of the outputs. */
+/** Like `transactionId`, with a known end of the outputs. */
 export function strippedHash(bytes: Uint8Array, start: number, outputsEnd: number, end: number): Txid {
   if (!hasMarker(bytes, start)) return trustedTxid(doubleSha256(bytes.subarray(start, end)));
   const bodyAt = start + versionLength + markerLength;

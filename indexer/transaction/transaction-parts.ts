@@ -2,8 +2,8 @@ import { outpointLength, sequenceLength, valueLength, versionLength } from './bl
 import { afterSized, compactSizeLength, knownCompactSize } from './compact-size.ts';
 
 /**
- * Steps over the parts of transactions that were already checked (./block-layout.ts), so they are well formed. Only
- * relevant transactions are read, so nothing is cached.
+ * Steps over the parts of transactions that were already checked (./block-layout.ts), so the bytes are well formed.
+ * Nothing is cached, because only relevant transactions are read.
  */
 
 /** Whether the transaction at `start` has marker and flag: an input count of 0, followed by a byte that is not 0. */
@@ -15,7 +15,7 @@ export function hasMarker(bytes: Uint8Array, start: number): boolean {
 const inputsAt = (bytes: Uint8Array, start: number): number =>
   start + versionLength + (hasMarker(bytes, start) ? 2 : 0);
 
-/** Offsets of the outpoints that a transaction spends. Ask for inputs in ascending order. */
+/** Offsets of the outpoints that a transaction spends. Inputs must be requested in ascending order. */
 export class InputWalk {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -51,9 +51,9 @@ export class InputWalk {
 
 /** The outputs of a transaction, one after the other. */
 export class OutputWalk {
-  /** The output that `next` moved to; -1 before the first. */
+  /** Index of the current output; -1 before the first output. */
   vout = -1;
-  /** Sats. */
+  /** Value in sats. */
   value = 0;
   scriptStart = 0;
   scriptLength = 0;
@@ -68,7 +68,7 @@ export class OutputWalk {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Moves before the first output; `outputs` is the offset of their count. */
+  /** Moves before the first output. `outputs` is the offset of the output count. */
   open(outputs: number): void {
     this.#left = knownCompactSize(this.#bytes, outputs);
     this.#at = outputs + compactSizeLength(this.#bytes[outputs]!);
@@ -76,7 +76,7 @@ export class OutputWalk {
     this.value = 0;
   }
 
-  /** Moves to the next output; false after the last. */
+  /** Moves to the next output. Returns false after the last output. */
   next(): boolean {
     if (this.#left === 0) return false;
     this.#left--;
@@ -96,9 +96,9 @@ export class OutputWalk {
   }
 }
 
-/** The items of the witnesses of a transaction. Ask for inputs in ascending order. */
+/** The items of the witnesses of a transaction. Inputs must be requested in ascending order. */
 export class WitnessWalk {
-  /** Range of the item that `next` moved to. */
+  /** Range of the current item. */
   itemStart = 0;
   itemLength = 0;
 
@@ -113,7 +113,7 @@ export class WitnessWalk {
     this.#bytes = bytes;
   }
 
-  /** Moves before the first witness, which begins at `at`: after the last output. */
+  /** Moves before the first witness. `at` is the offset after the last output. */
   open(at: number): void {
     this.#at = at;
     this.#index = -1;
@@ -134,7 +134,7 @@ export class WitnessWalk {
     return this.#count;
   }
 
-  /** Moves to the next item; false after the last. */
+  /** Moves to the next item. Returns false after the last item. */
   next(): boolean {
     if (this.#left === 0) return false;
     this.#left--;

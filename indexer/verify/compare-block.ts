@@ -22,12 +22,12 @@ const keyColumns: Readonly<Record<BatchTable, number>> = {
   parents: 2,
   locations: 3,
 };
-/** Columns that differ between runs: the time at which a block was parsed is the only one. */
+/** Columns that may differ between runs. Only the time at which a block was parsed may differ. */
 const unequalColumns: ReadonlySet<string> = new Set(['parsed_at']);
 const integerLengths: ReadonlySet<number> = new Set([1, 2, 4, 8]);
 const byteColumns =
   /^(?:hash|header|sha256|body|folded|decoded_sha256|json|txid|content_type|content_encoding|metaprotocol|pointer|delegate|claimed_parents|metadata|properties|property_encoding|properties_json|title|traits|attributes|ids|rune|note|unknown_fields|script)$/u;
-/** The length at which shown values are cut. */
+/** Maximum number of bytes of a shown value. Longer values are cut. */
 const shownBytes = 40;
 
 /** Compares the rows that a block would write with the stored ones, row by row and field by field. */
@@ -59,7 +59,7 @@ export async function compareBlock(
   return differences;
 }
 
-/** Query of the stored rows of a table that a block wrote; null: it cannot have written any. */
+/** Query of the stored rows of a table that a block wrote. Null: the block cannot have written any. */
 function rowsOf(name: BatchTable, height: Height, { before, after, left }: Batch): string | null {
   const keys = (column: string): string =>
     `${column} >= ${before.counters.nextKey} AND ${column} < ${after.counters.nextKey}`;
@@ -83,7 +83,7 @@ function rowsOf(name: BatchTable, height: Height, { before, after, left }: Batch
   }
 }
 
-/** Columns as they were before later blocks: an end or a spend by one of them counts as absent. */
+/** Columns as they were before later blocks: an end or a spend by a later block is treated as absent. */
 function storedColumns(columns: string, height: Height): string {
   return columns.replaceAll(
     /spent_(?:height|tx_index)/gu,
@@ -106,7 +106,7 @@ function compareRows(
       .map((column, at) => `${column} ${shown(column, row[at] ?? null)}`)
       .join(', ');
   const differences: Difference[] = [];
-  // a table without a key may hold a row twice
+  // a table without a key may have a row twice
   const left = Map.groupBy(stored, nameOf);
   for (const row of made) {
     const name = nameOf(row);
@@ -149,7 +149,7 @@ function shown(column: string, value: Buffer | null): string | null {
   return `${value.subarray(0, shownBytes).toString('hex')}${rest}`;
 }
 
-/** Locations of earlier blocks that the block ended, compared with those stored as ended there. */
+/** Compares the locations of earlier blocks that the block ended with the locations that are stored as ended by it. */
 async function compareEnded(client: pg.ClientBase, height: Height, { left }: Batch): Promise<Difference[]> {
   const { rows } = await client.query<{ key: InscriptionKey; height: Height; step: number }>(
     'SELECT key, height, step FROM chain.locations WHERE spent_height = $1 AND height < $1',
@@ -160,7 +160,7 @@ async function compareEnded(client: pg.ClientBase, height: Height, { left }: Bat
   return compareSets(height, 'chain.locations', 'spent_height', expected, found);
 }
 
-/** The rows that the block adds to a derived table, compared with the stored ones. */
+/** Compares the rows that the block adds to a derived table with the stored rows. */
 async function comparePart(
   client: pg.ClientBase,
   height: Height,
@@ -209,7 +209,7 @@ interface HashRow {
   readonly cumulative_sha256: Buffer;
 }
 
-/** The hash of the block's events of a kind, and the cumulative hash. */
+/** Compares the hash of the block's events of a kind, and the cumulative hash. */
 async function compareHash(
   client: pg.ClientBase,
   height: Height,
@@ -227,7 +227,7 @@ async function compareHash(
     row: `kind ${kind.number}, height ${height}`,
   };
   if (last?.height === height) return compareHashRow(row, sha256, last, previous);
-  // the chain of hashes begins with the first relevant block, and ends at a block that is not fully known
+  // the chain of hashes begins with the first relevant block, and ends before a block that is not fully known
   const isDue = sha256 !== null && (height === firstHeight || last?.height === height - 1);
   return isDue ? [{ ...row, column: null, expected: 'a row', found: null }] : [];
 }

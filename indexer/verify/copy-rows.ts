@@ -1,10 +1,13 @@
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 
-/** A row of a binary COPY: the bytes of each field; null: NULL. */
+/** A row of a binary COPY: the bytes of each field. A null field is SQL NULL. */
 export type CopyRow = readonly (Buffer | null)[];
 
-/** Length of the header: signature, flags, and an extension of 0 bytes (PostgreSQL manual, COPY, "Binary Format"). */
+/**
+ * Length in bytes of the header: signature, flags, and an extension of 0 bytes (PostgreSQL manual, COPY, "Binary
+ * Format").
+ */
 const fileHeaderLength = 19;
 const trailer = -1;
 
@@ -26,7 +29,7 @@ export function copyRows(bytes: Buffer): CopyRow[] {
   return rows;
 }
 
-/** The rows of a query in the binary format of COPY: those of one block, all in memory. */
+/** The rows of a query in the binary format of COPY. They are the rows of one block, all in memory. */
 export async function queryCopyRows(client: pg.ClientBase, query: string): Promise<CopyRow[]> {
   const chunks: Buffer[] = [];
   const stream = client.query(copyTo(`COPY (${query}) TO STDOUT (FORMAT binary)`));

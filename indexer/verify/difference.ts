@@ -5,9 +5,9 @@ export interface Difference {
   readonly table: string;
   /** Key columns and their values, e.g. `key 7, height 800000, step 3`. */
   readonly row: string;
-  /** Null: the whole row is missing or superfluous. */
+  /** Null: the whole row is missing or should not exist. */
   readonly column: string | null;
-  /** The value by the source; null: no such row, or NULL. */
+  /** The value computed from the source. Null: no such row, or SQL NULL. */
   readonly expected: string | null;
   /** The stored value. */
   readonly found: string | null;

@@ -24,7 +24,7 @@ import { recomputeBlock } from './recompute-block.ts';
 export interface ExplainedMove extends RevealPlace {
   readonly input: number;
   readonly class: MoveClass;
-  /** The rule that refuses it; null: it was sold. */
+  /** The rule that refuses the sale. Null: the inscription was sold. */
   readonly refusedBy: Refusal | null;
 }
 
@@ -35,15 +35,15 @@ export interface ExplainOptions {
   readonly ref: BlockRef;
   readonly txid: Txid;
   readonly signal: AbortSignal;
-  /** Worker threads, or threads that others use too; absent: one. */
+  /** Number of worker threads, or threads that others use too. Absent: one thread. */
   readonly threads?: number | ParseThreads;
 }
 
 /**
- * Classifies the moves of a transaction of an indexed block again. Only reads. Null: the block does not have the
- * transaction, or the source does not know the spent outputs of the block. Throws the errors of the source.
+ * Classifies the moves of a transaction of an indexed block again. Only reads. Returns null if the block does not have
+ * the transaction, or the source does not know the spent outputs of the block. Throws the errors of the source.
  *
- * @param client in a snapshot that has the block
+ * @param client connection in a snapshot that has the block
  */
 export async function explainMoves(
   client: pg.ClientBase,
@@ -75,7 +75,7 @@ export async function explainMoves(
   return found;
 }
 
-/** The table of sales, with a function that receives its rows in place of the database. */
+/** The table of sales. Instead of writing rows, it passes each block to `add`. */
 const explaining = (add: (block: DerivedBlock) => void): DerivedTable => ({
   ...sales,
   begin: () => ({ add }),
@@ -98,7 +98,7 @@ function movesOf({ block, ledger, held }: DerivedBlock, txid: Txid): readonly Ex
   }));
 }
 
-/** The index of a transaction in its block; null: not in the block. */
+/** The index of a transaction in its block. Null: not in the block. */
 function placeOf({ bytes, columns }: DerivedBlock['block'], txid: Txid): number | null {
   const { txStart, txOutputs } = columns;
   for (let tx = 0; tx < txOutputs.length; tx++) {

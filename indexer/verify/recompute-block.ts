@@ -19,12 +19,12 @@ export interface RecomputedBlock {
 }
 
 /**
- * Applies a block again, to the state that the tables had before it, and returns the batch that would be written: its
- * rows are in its encoders. Data of later blocks is ignored.
+ * Applies a block again, to the state that the tables had before it, and returns the batch that would be written. The
+ * rows are in the encoders of the batch. Data of later blocks is ignored.
  *
- * @param derived receives the block's derived rows, after those that it already has
+ * @param derived receives the derived rows of the block, in addition to its earlier rows
  *
- * @param encoders empty ones
+ * @param encoders must be empty
  */
 export async function recomputeBlock(
   client: pg.ClientBase,
@@ -60,7 +60,7 @@ export async function recomputeBlock(
   return { batch, encoders };
 }
 
-/** The ids that the hashes of a block had before it; -1: no id. */
+/** The ids that the hashes of a block had before the block. -1: no id. */
 async function knownIds(
   client: pg.ClientBase,
   query: string,
@@ -87,9 +87,9 @@ async function knownIds(
 }
 
 /**
- * Locations of earlier blocks that the block may end: unspent ones in outputs that it spends, and those stored as ended
- * by it. A location that it really ended but that is stored as ended elsewhere is missing here; then its next row shows
- * up as the difference.
+ * Locations of earlier blocks that the block may end: unspent locations in outputs that it spends, and locations stored
+ * as ended by it. If the block really ended a location that is stored as ended by another block, the location is
+ * missing here. Then the next row of the inscription appears as the difference.
  */
 async function heldBefore(client: pg.ClientBase, { columns, ref }: ParsedBlock): Promise<HeldOutputs> {
   const { inputFingerprintLow: low, inputFingerprintHigh: high } = columns;

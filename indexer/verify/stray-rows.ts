@@ -4,8 +4,8 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { Difference } from './difference.ts';
 
 /**
- * Rows up to a height that no block wrote. Every row of a block has one of its ids, or follows from a location that it
- * ended. The rest are ids that no block assigned, and locations without an event.
+ * Rows up to a height that no block wrote. Every row of a block has an id of the block, or follows from a location that
+ * the block ended. All other rows have ids that no block assigned, or are locations without an event.
  */
 export async function strayRows(
   client: pg.ClientBase,

@@ -27,25 +27,25 @@ import type { Difference } from './difference.ts';
 import { type RecomputedBlock, recomputeBlock } from './recompute-block.ts';
 import { strayRows } from './stray-rows.ts';
 
-/** Heights and hashes compared at once. */
+/** Maximum number of heights and hashes compared at once. */
 const pageBlocks = 1000;
 
 export interface VerifyOptions {
   readonly source: BlockSource | LiveBlockSource;
   readonly pool: pg.Pool;
   readonly signal: AbortSignal;
-  /** First and last height; absent: the lowest that is indexed, and the tip. */
+  /** First and last height. Absent: the lowest indexed height, and the tip. */
   readonly from?: Height;
   readonly to?: Height;
-  /** Stops after this many differences. */
+  /** Maximum number of differences; the run stops after this many. */
   readonly differencesMax: number;
-  /** Worker threads, or threads that others use too; absent: one per core. */
+  /** Number of worker threads, or threads that others use too. Absent: one per core. */
   readonly threads?: number | ParseThreads;
-  /** Kinds of events; absent: inscriptions and those of the derived tables. */
+  /** Kinds of events. Absent: inscriptions and the kinds of the derived tables. */
   readonly eventKinds?: readonly EventKind[];
-  /** The database's setting: the longest text, decoded, that is made searchable. */
+  /** Maximum length in bytes of a decoded text that is made searchable. It must be the database's setting. */
   readonly textMaxBytes?: number;
-  /** Derived tables that the database may have; absent: all of this program. */
+  /** Derived tables that the database may have. Absent: all tables of this program. */
   readonly derivedTables?: readonly DerivedTable[];
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
@@ -72,9 +72,9 @@ interface Stored {
 }
 
 /**
- * Recomputes every block of a range from the source, on the state that the tables had before it, and compares all rows
- * that it would write with the tables. Only reads, each block in one snapshot of the database, so it may run beside a
- * follower. Over all blocks it also finds rows that belong to no block.
+ * Recomputes every block of a range from the source, on the state that the tables had before the block. Compares all
+ * rows that the block would write with the tables. Only reads, each block in one snapshot of the database, so a
+ * follower may run at the same time. If the range is the whole chain, also finds rows that belong to no block.
  *
  * Throws `network_mismatch`, `nothing_indexed`, `tip_changed` if blocks of the range are taken back meanwhile, and the
  * errors of the source.
@@ -175,7 +175,7 @@ async function verifyBlock(
 ): Promise<Found> {
   const { ref } = block;
   const states = await readDerivedStates(tx, tables);
-  // a table that is catching up or rebuilt has the blocks up to its tip
+  // a table that is filled or rebuilt only has rows of blocks up to its tip
   const active = states.filter((state) => hasRowsOf(state, ref.height));
   const bytes = block.bytes.length;
   let made: RecomputedBlock;
@@ -185,7 +185,7 @@ async function verifyBlock(
     made = await recomputeBlock(tx, block, facts, derived);
     endBatch(made.batch);
   } catch (error) {
-    // the stored state before the block is impossible
+    // the error means that the stored state before the block is impossible
     if (!(error instanceof AppError || error instanceof AssertionError)) throw error;
     const difference: Difference = {
       height: ref.height,
@@ -252,7 +252,7 @@ async function* pages(client: pg.ClientBase, from: Height, to: Height): AsyncGen
   }
 }
 
-/** Which of our blocks the source has at the same heights. */
+/** Determines which of our blocks the source has at the same heights. */
 async function compareRefs(
   source: BlockSource | LiveBlockSource,
   ours: readonly BlockRef[],

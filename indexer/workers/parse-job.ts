@@ -6,30 +6,30 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { Laps } from '#kernel/stages/span.ts';
 
-/** The input of a worker: one block. The memory of `block`, `spent` and `into` is shared: no one else writes it. */
+/** The input of a worker: one block. The memory of `block`, `spent` and `into` is shared, but no one else writes it. */
 export interface ParseJob {
   readonly block: Uint8Array<SharedArrayBuffer>;
-  /** The outputs that it spends (`SourceBlock.spentOutputs`); null: unknown. */
+  /** The outputs that the block spends (`SourceBlock.spentOutputs`). Null: unknown. */
   readonly spent: Uint8Array<SharedArrayBuffer> | null;
   readonly hash: BlockHash;
   readonly height: Height;
   readonly network: NetworkName;
-  /** Check the block against its hash: its source is not trusted. */
+  /** Check the block against its hash, because its source is not trusted. */
   readonly verify: boolean;
   readonly fingerprintKey: Uint8Array;
-  /** The longest text, decoded, that is made searchable. */
+  /** Maximum length in bytes of a decoded text that is made searchable. */
   readonly textMaxBytes: number;
   /** A buffer for the columns, used if it is large enough. */
   readonly into: SharedArrayBuffer;
-  /** The facts to read besides the columns. `outputs` costs half as much again as the parse. */
+  /** The facts to read besides the columns. Reading `outputs` takes half as long as the parse. */
   readonly facts: FactSet;
-  /** Return the times of the stages too. */
+  /** Return the times of the stages as well. */
   readonly isTimed: boolean;
 }
 
 /** The result. */
 export type ParseJobResult = ParseJobOutcome & {
-  /** The columns, if `into` is too small for them; null: they are in `into`, or the block is refused. */
+  /** The columns, if `into` is too small for them. Null: they are in `into`, or the block is refused. */
   readonly columns: ArrayBufferLike | null;
   /** The requested facts; empty for a refused block. Their buffers are transferred. */
   readonly facts: EncodedFacts;
@@ -53,7 +53,7 @@ export type ParseJobOutcome =
 
 /** The start data of a pool thread. */
 export interface ParseThread {
-  /** Other work of this process has precedence for the processor. */
+  /** True if other work of this process has precedence for the processor. */
   readonly isBackground: boolean;
   readonly sha256: CompiledSha256;
 }

@@ -23,40 +23,46 @@ export interface ParsedBlock {
   readonly hasSpent: boolean;
   /** The facts that the pool was asked to read besides the columns. */
   readonly facts: BlockFacts;
-  /** Bytes of memory that the block holds until it is released. */
+  /** Bytes of memory that the block uses until it is released. */
   readonly heldBytes: number;
-  /** Returns the buffers of the block and of its columns to the pool: views of them must not be used afterwards. */
+  /**
+   * Returns the buffers of the block and of its columns to the pool. Views of these buffers must not be used
+   * afterwards.
+   */
   release(): void;
 }
 
 export interface ParsePoolOptions {
   /**
-   * Maximum number of threads; absent: one for every two cores. A thread parses five times as fast as the writer and
-   * Postgres take blocks, and each further one compiles the same code again. Given threads are shared, keep their
-   * priority, and are not closed with the pool.
+   * Maximum number of threads. Absent: one for every two cores. A thread parses five times as fast as the writer and
+   * Postgres take blocks, and each additional thread compiles the same code again. If threads are given, they are
+   * shared, keep their priority, and are not closed with the pool.
    */
   readonly threads?: number | ParseThreads;
-  /** The longest text, decoded, that is made searchable; absent: no limit. */
+  /** Maximum length in bytes of a decoded text that is made searchable. Absent: no limit. */
   readonly textMaxBytes?: number;
-  /** The facts to read of each block besides its columns; absent: none. */
+  /** The facts to read from each block besides its columns. Absent: none. */
   readonly facts?: FactSet;
-  /** Number of blocks to come: no more threads are started than there are blocks. */
+  /** Number of blocks to come. No more threads are started than there are blocks. */
   readonly blocks?: number;
-  /** Searches of this process: blocks are parsed when these leave the processor free. */
+  /** Searches of this process. Blocks are parsed only while searches leave the processor free. */
   readonly demand?: SearchDemand;
   readonly onStep?: (step: ParseStep, seconds: number) => void;
   readonly stages?: StageRecorder;
-  /** Called with every change: blocks that are being processed or wait to be taken, and the limit on their number. */
+  /**
+   * Called with every change of the number of blocks that are being processed or wait to be taken, and with the limit
+   * of this number.
+   */
   readonly onQueue?: (waiting: number, limit: number) => void;
 }
 
-/** A phase of a block's way into and through the pool, and its duration. */
+/** A phase of the processing of a block in the pool. */
 export type ParseStep = 'fetch' | 'parse';
 
 export interface ParsePool {
   /**
-   * Reads, checks and parses blocks, and yields them in the order requested. A few are processed ahead, never more
-   * than `lookAheadBlocks`. Throws the AppError of the first block that fails, after yielding those before it. Ends
+   * Reads, checks and parses blocks, and yields them in the requested order. A few blocks are processed ahead, at most
+   * `lookAheadBlocks`. Throws the AppError of the first block that fails, after yielding the blocks before it. Ends
    * early when the signal is aborted.
    */
   blocks(
@@ -68,7 +74,7 @@ export interface ParsePool {
   close(): Promise<void>;
 }
 
-/** One block in each worker, one waiting for each worker, and one being read. */
+/** Maximum number of blocks processed ahead: one in each worker, one waiting for each worker, and one being read. */
 function lookAheadBlocks(threads: number): number {
   return threads * 2 + 1;
 }
@@ -106,7 +112,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         const next = iterator.next();
         if (next.done === true) return false;
         const parsing = parse(context, next.value);
-        // the caller that takes it gets the error; until then it must not count as an unhandled rejection
+        // the caller that takes this block gets the error; it must not count as an unhandled rejection until then
         parsing.catch(() => undefined);
         underWay.push({ ref: next.value, parsing });
         onQueue(underWay.length, lookAhead);
@@ -142,13 +148,16 @@ interface ParseContext {
   readonly onStep: (step: ParseStep, seconds: number) => void;
   readonly demand: SearchDemand | null;
   readonly stages: ParseStages;
-  /** Size of the largest columns so far, by the size of the block's buffer: those of the next block will mostly fit. */
+  /**
+   * By size of the block's buffer: size of the largest columns so far. The columns of the next block mostly fit in that
+   * size.
+   */
   readonly columnsBytes: Map<number, number>;
 }
 
 /**
- * Initial size: enough for the columns of the empty blocks with which a chain begins. A batch may hold a thousand of
- * them.
+ * Initial size of a columns buffer: enough for the columns of the empty blocks at the beginning of a chain. A batch may
+ * hold a thousand of these blocks.
  */
 const columnsBytesFirst = 4 * 1024;
 
@@ -216,7 +225,7 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
 }
 
 /**
- * The same bytes in shared memory, where the workers can read them. Bytes of a source that did not use the pool are
+ * The same bytes in shared memory, where the workers can read them. If a source did not use the pool, its bytes are
  * copied.
  */
 function inShared(bytes: Uint8Array, buffers: BufferPool): Uint8Array<SharedArrayBuffer> {

@@ -7,13 +7,13 @@ import type { ParseJobResult } from './parse-job.ts';
 const isFetch: IsMeant = ({ stage }) => stage === 'fetch';
 const isMain: IsMeant = ({ track }) => track === mainTrack;
 
-/** Records a pool's work on blocks and its waits, if there is a recorder. */
+/** Records a pool's work on blocks and its waits. Does nothing without a recorder. */
 export class ParseStages {
   readonly #recorder: StageRecorder | null;
   #fetching = 0;
-  /** Time at which the last read ended, if no other has begun since. */
+  /** Time when the last read ended. Null if another read has begun since. */
   #fetchedAt: number | null = null;
-  /** Time at which each thread ended its last block. */
+  /** By thread: the time when its last block ended. */
   readonly #threads = new Map<number, number>();
 
   constructor(recorder: StageRecorder | null) {
@@ -32,7 +32,7 @@ export class ParseStages {
     const { height } = ref;
     const { track, free } = recorder.takeTrack('fetch');
     if (this.#fetching++ === 0 && this.#fetchedAt !== null) {
-      // nothing was to be read: the look-ahead was full
+      // the look-ahead was full, so nothing could be read
       const wait = { stage: 'fetch', track, from: this.#fetchedAt, to: from, height };
       recorder.waited({ ...wait, on: [isMain], otherwise: 'parse' });
     }
@@ -47,7 +47,7 @@ export class ParseStages {
     }
   }
 
-  /** Records that a block goes to the threads. Call the result with theirs. */
+  /** Records that a block goes to the threads. Call the returned function with their result. */
   parsing({ height }: BlockRef, bytes: number): (result: ParseJobResult) => void {
     const recorder = this.#recorder;
     if (recorder === null) return () => undefined;
@@ -73,7 +73,7 @@ export class ParseStages {
     };
   }
 
-  /** Records that the main thread waits for a block. Call the result once it has the block. */
+  /** Records that the main thread waits for a block. Call the returned function once it has the block. */
   blockWaited({ height }: BlockRef): () => void {
     const from = stageClock();
     const isOfBlock: IsMeant = (span) => span.height === height && span.track !== mainTrack;

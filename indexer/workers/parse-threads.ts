@@ -3,8 +3,8 @@ import { compiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
 
 /**
- * Threads that parse blocks. Starting one takes a quarter of a second, and it reaches full speed only after some
- * hundred blocks, so consecutive pools can share them.
+ * Threads that parse blocks. Starting a thread takes a quarter of a second, and full speed is only reached after some
+ * hundred blocks, so consecutive pools can share the threads.
  */
 export interface ParseThreads {
   readonly count: number;
@@ -15,16 +15,16 @@ export interface ParseThreads {
 
 export interface ParseThreadsOptions {
   readonly count: number;
-  /** Other work of this process has precedence for the processor. */
+  /** True if other work of this process has precedence for the processor. */
   readonly isBackground: boolean;
-  /** Jobs that may wait for a thread. More are an error of the caller, which has a look-ahead. */
+  /** Maximum number of jobs that wait for a thread. More jobs are an error of the caller, which has a look-ahead. */
   readonly queueMax: number;
 }
 
 export function startParseThreads({ count, isBackground, queueMax }: ParseThreadsOptions): ParseThreads {
   const workers = new Piscina<ParseJob, ParseJobResult>({
     filename: new URL('./parse.worker.ts', import.meta.url).href,
-    // all at once: they take a quarter of a second, in which the writer's memory can be read
+    // start all threads at once: this takes a quarter of a second, while the writer's memory can be read
     minThreads: count,
     maxThreads: count,
     maxQueue: Math.max(count ** 2, queueMax),

@@ -1,4 +1,7 @@
-/** 10 bits per entry, 7 of them set: 0.8 % false positives while a part holds no more than its planned entries. */
+/**
+ * Number of bits per entry; 7 of them are set. This gives 0.8 % false positives while a part holds no more than its
+ * planned entries.
+ */
 const bitsPerEntry = 10;
 const bitsSet = 7;
 const firstCapacity = 1 << 20;
@@ -11,15 +14,16 @@ interface Part {
 }
 
 /**
- * A filter of sha256 hashes: a hash was certainly never added, or may have been. It grows by parts, each twice the size
- * of the last, so that no entry is inserted twice: 50,000,000 entries take 79 MB. The seven bits come from the hash
- * itself. Hashes crafted to collide only cause more database queries.
+ * A filter of sha256 hashes: it answers that a hash was certainly never added, or that it may have been added. The
+ * filter grows by parts, each twice as large as the part before, so no entry is inserted twice. 50,000,000 entries take
+ * 79 MB. The seven bits come from the hash itself. Hashes crafted to collide only cause more database queries.
  */
 export class BloomFilter {
   readonly #parts: Part[] = [];
 
   /**
-   * @param expected entries that will be added soon: one first part that holds them all is faster to query than many.
+   * @param expected number of entries that will be added soon. One first part that holds them all is faster to query
+   * than many parts.
    */
   constructor(expected = 0) {
     this.#addPart(Math.max(firstCapacity, expected));
@@ -59,7 +63,10 @@ function partMayHave(part: Part, hashes: Uint8Array, at: number, variant: number
   return true;
 }
 
-/** The bit of one of seven words of the hash, scaled to the number of bits. Caches use the first word. */
+/**
+ * The bit of one of seven words of the hash, scaled to the number of bits. The first word is not used here, because
+ * caches use it.
+ */
 function bitOf(hashes: Uint8Array, at: number, word: number, variant: number, bitCount: number): number {
   const from = at + 4 + word * 4;
   const value =

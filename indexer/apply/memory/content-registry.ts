@@ -6,31 +6,33 @@ const hashLength = 32;
 const ways = 8;
 
 /**
- * Cache entries: 41 bytes each, 43 MB for contents. On mainnet most copies repeat a content of the last few thousand
- * blocks. The filter and a query find older ones.
+ * Maximum number of cache entries for contents. An entry has 41 bytes, so the cache takes 43 MB. On mainnet most copies
+ * repeat a content of the last few thousand blocks. The filter and a query find older contents.
  */
 export const contentCacheEntries = 1 << 20;
-/** Entries at the start: 168 KB. A cache of full size would cost each short run, and each test, its memory. */
+/**
+ * Number of entries at the start (168 KB). A full-size cache would cost its memory in every short run and every test.
+ */
 const firstEntries = 1 << 12;
-/** Metadata repeats less and is rarer. */
+/** Maximum number of cache entries for metadata, which repeats less and is rarer than content. */
 export const metadataCacheEntries = 1 << 17;
 
-/** Answers of a registry that has no id for a hash. */
+/** Results of `probe` if the registry has no id for a hash. */
 export const unknownId = {
-  /** No row has it, committed or uncommitted. */
+  /** No committed or uncommitted row has the hash. */
   absent: -1,
-  /** A committed row may have it: query the database. */
+  /** A committed row may have the hash, so query the database. */
   ask: -2,
 } as const;
 
 /**
- * Finds whether a (sha256, variant) already has a row, and its id. It reads a set-associative cache of full hashes,
- * then a filter whose "no" is certain. The database is queried once per batch for the rest, so there is no index probe
- * per inscription.
+ * Finds whether a (sha256, variant) already has a row, and the id of that row. It reads a set-associative cache of full
+ * hashes, then a filter whose "no" is certain. Only the remaining hashes are queried in the database, once per batch,
+ * so there is no index probe per inscription.
  *
  * Exact at all times. Cache and filter change with commits only. Uncommitted entries are in the table of their batch,
- * which is read first and dropped whole if the batch fails. A cache set that never evicted an entry holds every row
- * that belongs to it, so even the filter is not needed for it.
+ * which is read first and dropped whole if the batch fails. A cache set that never evicted an entry holds every row of
+ * that set, so not even the filter is needed.
  */
 export class ContentRegistry {
   readonly #entriesMax: number;
@@ -38,21 +40,22 @@ export class ContentRegistry {
   #hashes: Uint8Array;
   #variants: Uint8Array;
   /**
-   * Two words per way, so that a set fits one cache line of the processor. The first is id + 1; 0 is a free way, so
-   * fresh memory stays untouched until used. The second is four bytes of the hash, compared before the full hash.
+   * Two words per way, so that a set fits in one cache line of the processor. The first word is id + 1, or 0 if the way
+   * is free, so new memory is not touched until a way is used. The second word has four bytes of the hash, which are
+   * compared before the full hash.
    */
   #words: Int32Array;
-  /** Per set: the way that is replaced next. */
+  /** For each set: the way that is replaced next. */
   #hands: Uint8Array;
-  /** Per set: 1 after an entry was evicted. */
+  /** For each set: 1 if it has evicted an entry. */
   #dropped: Uint8Array;
   readonly #filter: BloomFilter;
   readonly #underWay: HashTable[] = [];
 
   /**
    * @param entriesMax a power of two, at least 8. The cache begins smaller and doubles while a full set would evict.
-   * @param expected rows that will be learnt soon
-   * @param first entries at the start, a power of two, at least 8
+   * @param expected number of rows that will be learnt soon
+   * @param first number of entries at the start, a power of two, at least 8
    */
   constructor(entriesMax: number, expected = 0, first = firstEntries) {
     this.#entriesMax = entriesMax;
@@ -67,13 +70,13 @@ export class ContentRegistry {
     this.#filter = new BloomFilter(expected);
   }
 
-  /** Learns a committed row: at the start, in the order of ids, and after each commit. */
+  /** Learns a committed row. Called at the start, in the order of ids, and after each commit. */
   learn(hashes: Uint8Array, at: number, variant: number, id: number): void {
     this.#filter.add(hashes, at, variant);
     this.keep(hashes, at, variant, id);
   }
 
-  /** Learns only the id of a row that the database returned: the filter has its hash already. */
+  /** Learns only the id of a row that the database returned. The filter already has its hash. */
   keep(hashes: Uint8Array, at: number, variant: number, id: number): void {
     let set = slotHash(hashes, at, variant) & this.#setMask;
     let way = this.#freeWay(set);
@@ -103,7 +106,9 @@ export class ContentRegistry {
     return way;
   }
 
-  /** Doubles the number of sets. No set has evicted an entry yet, and each entry finds room in its new set. */
+  /**
+   * Doubles the number of sets. Called only while no set has evicted an entry, so each entry finds room in its new set.
+   */
   #grow(): void {
     const [words, hashes, variants] = [this.#words, this.#hashes, this.#variants];
     const entries = variants.length * 2;
@@ -124,12 +129,12 @@ export class ContentRegistry {
   }
 
   /**
-   * Forgets all rows from an id on, after they were taken back: one pass over the cache, some milliseconds. The filter
-   * cannot forget: it causes one more query, which finds no row.
+   * Forgets all rows from an id on, after their blocks were taken back. Takes one pass over the cache, some
+   * milliseconds. The filter cannot forget a row, so such a hash costs one more query, which finds no row.
    */
   forgetFrom(id: number): void {
     const words = this.#words;
-    // `#free` may move another entry into this way: check it again
+    // `#free` may move another entry into this way, so check the way again
     for (let at = 0; at < words.length; at += 2) while (words[at]! > id) this.#free(at / 2);
   }
 
@@ -146,8 +151,8 @@ export class ContentRegistry {
   }
 
   /**
-   * The id of a hash, committed or uncommitted; otherwise one of `unknownId`. Valid until the next commit or
-   * rollback.
+   * The id of a hash, committed or uncommitted; otherwise one of `unknownId`. The result is valid until the next commit
+   * or rollback.
    */
   probe(hashes: Uint8Array, at: number, variant: number): number {
     for (const table of this.#underWay) {
@@ -169,7 +174,7 @@ export class ContentRegistry {
     return this.#variants[entry] === variant && sameHash(this.#hashes, entry * hashLength, hashes, at);
   }
 
-  /** Begins a batch: from now on, entries added to its table are uncommitted. */
+  /** Begins a batch. Entries that are added to the returned table are uncommitted. */
   begin(): HashTable {
     const table = new HashTable();
     this.#underWay.push(table);
@@ -185,7 +190,7 @@ export class ContentRegistry {
     }
   }
 
-  /** Drops a failed batch and all later ones: they are all uncommitted. */
+  /** Drops a failed batch and all later ones, because all of them are uncommitted. */
   rollback(): void {
     this.#underWay.length = 0;
   }

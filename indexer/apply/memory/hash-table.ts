@@ -1,5 +1,5 @@
 const hashLength = 32;
-/** Above this share of used slots the table doubles. */
+/** Maximum share of used slots. Above it the table doubles. */
 const maxLoad = 0.5;
 
 /** Maps a hash to a slot. Hashes are sha256, so four of their bytes spread well enough. */
@@ -13,16 +13,19 @@ export function sameHash(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number)
   return true;
 }
 
-/** (sha256, variant) -> id in typed arrays, for the entries of one batch. It only grows, and is dropped whole. */
+/**
+ * (sha256, variant) -> id in typed arrays, for the entries of one batch. Entries are never removed: the whole table is
+ * dropped.
+ */
 export class HashTable {
   size = 0;
   hashes = new Uint8Array(64 * hashLength);
   variants = new Uint8Array(64);
   ids = new Int32Array(64);
-  /** Row + 1, 0 in a free slot. */
+  /** Row + 1; 0 in a free slot. */
   #slots = new Int32Array(128);
 
-  /** The id of the 32 bytes at `at` with that variant; -1: not in the table. */
+  /** The id of the 32 bytes at `at` with that variant. -1 if the table does not have them. */
   find(hashes: Uint8Array, at: number, variant: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

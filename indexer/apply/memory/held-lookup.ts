@@ -27,15 +27,15 @@ interface Hit {
 /** A table of outputs that a block may spend. */
 export interface HeldSource {
   readonly table: HeldOutputs;
-  /** The inputs that may spend an output of the table, ascending; null: any may. */
+  /** The inputs that may spend an output of the table, ascending. Null: any input may. */
   readonly inputs: Uint32Array | null;
 }
 
 export const anyInput = (table: HeldOutputs): HeldSource => ({ table, inputs: null });
 
 /**
- * The inscriptions in the outputs that a block spends, for outputs that the sources know. Fingerprints are compared
- * first, then outpoints.
+ * Inscriptions in the outputs that a block spends, if the sources know these outputs. Fingerprints are compared first,
+ * then outpoints.
  */
 export function heldByBlock(block: ParsedBlock, sources: readonly HeldSource[]): HeldInscriptions {
   const hits: Hit[] = [];
@@ -58,8 +58,8 @@ function addHits(hits: Hit[], block: ParsedBlock, { table: from, inputs }: HeldS
 }
 
 /**
- * Rows in the ledger's order: by input, then by key. A row in two tables (one was committed in the meantime) counts
- * once.
+ * Rows in the ledger's order: by input, then by key. If two tables have a row, because one was committed in the
+ * meantime, the row counts once.
  */
 function inOrder(hits: Hit[]): HeldInscriptions {
   const keyOf = ({ from, row }: Hit): number => from.key[row]!;

@@ -5,7 +5,7 @@ import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/i
 const hashLength = 32;
 const idLength = 36;
 
-/** One unspent location in an output, with all that the ledger needs when the output is spent. */
+/** One unspent location in an output, with the data that the ledger needs when the output is spent. */
 export interface HeldRow {
   readonly fingerprintLow: number;
   readonly fingerprintHigh: number;
@@ -25,8 +25,8 @@ export interface HeldRow {
 }
 
 /**
- * Locations by the fingerprint of their output, in typed arrays: made by uncommitted blocks, or returned by the
- * database for a batch. Rows of one fingerprint are chained.
+ * Locations by the fingerprint of their output, in typed arrays. Uncommitted blocks made them, or the database returned
+ * them for a batch. Rows with the same fingerprint are chained.
  */
 export class HeldOutputs {
   size = 0;
@@ -40,7 +40,7 @@ export class HeldOutputs {
   id = new Uint8Array(64 * idLength);
   #low = new Uint32Array(64);
   #high = new Uint32Array(64);
-  /** Row + 1 of the next row in the same slot, 0 at the end. */
+  /** Row + 1 of the next row in the same slot; 0 at the end. */
   #nextInSlot = new Int32Array(64);
   #slots = new Int32Array(128);
 
@@ -82,7 +82,10 @@ export class HeldOutputs {
     for (let at = first; at < this.size; at++) this.#link(at);
   }
 
-  /** Drops all rows and keeps the memory. `appendSome` can take the dropped rows from it until they are replaced. */
+  /**
+   * Drops all rows and keeps the memory. `appendSome` can still copy the dropped rows from this table until they are
+   * overwritten.
+   */
   clear(): void {
     this.size = 0;
     this.#slots.fill(0);
@@ -105,8 +108,8 @@ export class HeldOutputs {
   }
 
   /**
-   * Adds the rows of one output of another table: the output that the 36 bytes at `at` name, with this fingerprint.
-   * Returns whether there are any.
+   * Adds the rows of one output from another table. The 36 bytes at `at` are its outpoint, with this fingerprint.
+   * Returns whether there is at least one row.
    */
   appendOutput(rows: HeldOutputs, low: number, high: number, block: Uint8Array, at: number): boolean {
     const { size } = this;
@@ -116,7 +119,7 @@ export class HeldOutputs {
     return this.size > size;
   }
 
-  /** A row as it was added: views of this table, valid until it grows. */
+  /** The values of a row as views of this table. They are valid until the table grows. */
   rowAt(row: number): HeldRow {
     const id = row * idLength;
     return {
@@ -146,17 +149,17 @@ export class HeldOutputs {
     for (let row = 0; row < this.size; row++) outputs.add(this.#low[row]!, this.#high[row]!);
   }
 
-  /** First row of a fingerprint; -1: not in the table. */
+  /** First row with a fingerprint. -1 if the table has none. */
   first(low: number, high: number): number {
     return this.#matching(this.#slots[low & (this.#slots.length - 1)]! - 1, low, high);
   }
 
-  /** The row of the same fingerprint after `row`; -1 at the end. */
+  /** The next row with the same fingerprint as `row`; -1 at the end. */
   next(row: number): number {
     return this.#matching(this.#nextInSlot[row]! - 1, this.#low[row]!, this.#high[row]!);
   }
 
-  /** Whether a row is in the output that the 36 bytes at `at` name (txid, index little endian). */
+  /** Whether a row is in the output whose outpoint is the 36 bytes at `at` (txid, then index in little endian). */
   isAt(row: number, block: Uint8Array, at: number): boolean {
     for (let index = 0; index < hashLength; index++) {
       if (this.txid[row * hashLength + index] !== block[at + index]) return false;
@@ -189,7 +192,7 @@ export class HeldOutputs {
     return first;
   }
 
-  /** Grows to at least `least` rows, at least twice the current room. The first `used` rows are copied. */
+  /** Grows to at least `least` rows, and to at least twice the current size. The first `used` rows are copied. */
   #growTo(least: number, used: number): void {
     const rows = 2 ** Math.ceil(Math.log2(least));
     const grown = <T extends Column>(column: T, width: number): T => {
@@ -220,7 +223,10 @@ function takeEach(into: Column, first: number, from: Column, which: Uint32Array)
   for (let at = 0; at < which.length; at++) into[first + at] = from[which[at]!]!;
 }
 
-/** The same for rows of several bytes, a multiple of four: copying words is four times as fast as copying bytes. */
+/**
+ * Like the function above, for rows of several bytes, a multiple of four. Copying words is four times as fast as
+ * copying bytes.
+ */
 function takeEachOf(
   width: number,
   into: Uint8Array,

@@ -3,34 +3,38 @@ import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { HeldOutputs } from './held-outputs.ts';
 
 /**
- * Maximum number of rows: 121 bytes each, 63 MB. A load from the first inscription on queries the database for no
- * output until it made this many, and then only for old ones.
+ * Maximum number of rows in memory. A row has 121 bytes, so all take 63 MB. A load that starts at the first inscription
+ * queries the database for no output until it has made this many rows, and then only for old outputs.
  */
 export const recentOutputsMax = 1 << 19;
 /**
- * Number of parts that hold the rows. Room is made in one part after another, in place. Copying one table of all rows
- * took 100 MB more, which malloc kept.
+ * Number of parts that hold the rows. Room is made in one part after another, in place. A copy of a single table with
+ * all rows took 100 MB more, which malloc did not release.
  */
 const partCount = 8;
-/** Share of the maximum left after room was made. Rows are checked again once a quarter is new. */
+/**
+ * Share of the maximum that may remain after room was made. The rows are checked again once a quarter of them are new.
+ */
 const shareLeft = 0.75;
 /**
- * Rows checked in one turn of the event loop while room is made: some milliseconds. Checking all rows at once blocked
- * requests for half a second.
+ * Maximum number of rows checked in one turn of the event loop while room is made. They take some milliseconds.
+ * Checking all rows at once blocked requests for half a second.
  */
 const rowsAtOnce = 10_000;
 
 /**
- * The newest committed outputs with inscriptions, during a bulk load, with all that the ledger needs of them. An input
- * that spends one of them needs no query. Until a query is needed, its index need not be maintained.
+ * The newest committed outputs with inscriptions during a bulk load, with the data that the ledger needs. An input that
+ * spends one of these outputs needs no query. Until the first query, the index that it would use need not be
+ * maintained.
  *
- * It may know fewer outputs than the database, never different ones; the caller queries missing outputs. Its knowledge
- * of an output is complete, because the rows of an output come in one block, and the rows of a block are in one part.
+ * It may lack outputs that the database has, but never has different data; the caller queries missing outputs. If it
+ * knows an output, it has all its rows, because the rows of an output come in one block, and the rows of a block are in
+ * one part.
  */
 export class RecentOutputs {
   readonly #rowsMax: number;
   readonly #partRows: number;
-  /** Parts with the oldest rows first and empty parts last. They may still have spent outputs. */
+  /** Parts, oldest rows first and empty parts last. They may still contain spent outputs. */
   #parts: HeldOutputs[] = [];
   /** The part that receives new rows. */
   #filled = 0;
@@ -47,17 +51,18 @@ export class RecentOutputs {
   }
 
   /**
-   * Adds the known rows of an output to `found`: the output that the 36 bytes at `at` name, with this fingerprint.
-   * Returns whether the output is known.
+   * Adds the known rows of an output to `found`. The 36 bytes at `at` are its outpoint, with this fingerprint. Returns
+   * whether the output is known.
    */
   find(found: HeldOutputs, low: number, high: number, block: Uint8Array, at: number): boolean {
-    // most outputs that are spent are young
+    // most spent outputs are young, so search the newest part first
     return this.#parts.findLast((part) => found.appendOutput(part, low, high, block, at)) !== undefined;
   }
 
   /**
-   * Adds the outputs that a committed batch made. Outputs that the batch spent as well stay until room is made: they
-   * are few, and a lookup of each took longer than a copy. `tracked` must not change until it resolves.
+   * Adds the outputs that a committed batch made. Outputs that the batch itself spent are included until room is made:
+   * they are few, and looking up each of them took longer than the copy. `tracked` must not change until the promise
+   * resolves.
    */
   async learn(outputs: HeldOutputs, tracked: TrackedOutputs): Promise<void> {
     if (!this.#isOpen) return;
@@ -87,19 +92,19 @@ export class RecentOutputs {
     while (this.size > this.#rowsMax * shareLeft) this.#dropOldest();
   }
 
-  /** Moves the given rows of a part to the end of the parts before it, and drops its other rows. */
+  /** Moves the given rows of a part to the end of the parts before it. Drops the other rows of that part. */
   #moveUp(part: number, rows: Uint32Array): void {
     const from = this.#parts[part]!;
     from.clear();
     for (let block = 0, end = 0; block < rows.length; block = end) {
       end = endOfBlock(from, rows, block);
-      // the earlier part has room, and the later one still has its rows
+      // the earlier part has room, and the later part still has its rows
       const into = this.#filled < part ? this.#partFor(end - block) : from;
       into.appendSome(from, rows.subarray(block, end));
     }
   }
 
-  /** The part that has room for this number of rows of whole blocks. */
+  /** The part with room for a number of rows, which are rows of whole blocks. */
   #partFor(rows: number): HeldOutputs {
     const size = this.#parts[this.#filled]?.size ?? 0;
     if (size > 0 && size + rows > this.#partRows) this.#filled++;
@@ -124,7 +129,7 @@ async function unspentRows(part: HeldOutputs, tracked: TrackedOutputs): Promise<
   return unspent.subarray(0, count);
 }
 
-/** The end of the rows of the same block as the row at `first`; rows are in the order of heights. */
+/** The end of the rows that have the same block as the row at `first`. Rows are sorted by height. */
 function endOfBlock({ height }: HeldOutputs, rows: Uint32Array, first: number): number {
   let end = first + 1;
   while (end < rows.length && height[rows[end]!] === height[rows[first]!]) end++;

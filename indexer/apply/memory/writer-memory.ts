@@ -5,16 +5,16 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { ContentRegistry, contentCacheEntries, metadataCacheEntries } from './content-registry.ts';
 import { RecentOutputs } from './recent-outputs.ts';
 
-/** Committed data that the writer keeps in memory. All of it can be read again from the tables. */
+/** Committed data that the writer keeps in memory. It can be rebuilt from the tables at any time. */
 export interface WriterMemory {
   readonly tracked: TrackedOutputs;
   readonly contents: ContentRegistry;
   readonly metadata: ContentRegistry;
-  /** For a bulk load: empty at the start. */
+  /** Used by a bulk load; empty at the start. */
   readonly recent: RecentOutputs;
   /**
-   * Spent outputs that held inscriptions, if the source of the blocks does not check for double spends; otherwise null.
-   * It may still have spends that were taken back: on a hit the caller queries the database.
+   * Spent outputs that held inscriptions. Null if the source of the blocks checks for double spends. May still contain
+   * spends that were taken back, so on a hit the caller queries the database.
    */
   readonly spent: TrackedOutputs | null;
 }
@@ -25,10 +25,11 @@ const int8Field = 4 + 8;
 const hashField = 4 + 32;
 
 /**
- * Streams the memory from the tables: 8 bytes for each unspent location, 38 for each distinct content. Whole tables are
- * read in their stored order, although the settings of the session (chain-session.ts) would prefer an index.
+ * Streams the memory from the tables: 8 bytes for each unspent location and 38 bytes for each distinct content. Reads
+ * whole tables in their stored order, because the session's settings (chain-session.ts) would otherwise use an index.
  *
- * @param cacheEntries of both registries, a power of two, and of the recent outputs; absent: the defaults
+ * @param cacheEntries number of entries of each registry, a power of two, and of the recent outputs; absent: the
+ * defaults
  */
 export function loadWriterMemory(
   client: pg.ClientBase,

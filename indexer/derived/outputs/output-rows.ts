@@ -12,14 +12,17 @@ const hashLength = 32;
 /** Outputs of earlier blocks that a batch of blocks spends, as columns of an UPDATE. */
 export class SpentOutputs {
   count = 0;
-  /** The source has not checked the blocks' spends: a missing output is then their fault, otherwise ours. */
+  /**
+   * True if the source has not checked the blocks' spends. A missing output is then a fault of the blocks, otherwise an
+   * internal fault.
+   */
   isUnchecked = false;
   /** 32 bytes each. */
   #txid = new Uint8Array(0);
   readonly #vout: number[] = [];
   readonly #height: number[] = [];
 
-  /** Marks the outpoint in the 36 bytes at `at` as spent at a height. */
+  /** Records that a block spends the outpoint in the 36 bytes at `at`. */
   add(block: Uint8Array, at: number, height: Height): void {
     this.#txid = withRoom(this.#txid, (this.count + 1) * hashLength);
     copyBytes(block, at, hashLength, this.#txid, this.count * hashLength);
@@ -35,8 +38,8 @@ export class SpentOutputs {
 
   /**
    * Marks the outputs as spent, in one statement. Every input of a valid chain spends an output, and the table has all
-   * outputs. Throws `block_corrupt` for unchecked blocks, with the height of the first that spends a missing or already
-   * spent output.
+   * outputs. Throws `block_corrupt` for unchecked blocks, with the height of the first block that spends a missing or
+   * already spent output.
    */
   async write(tx: pg.ClientBase): Promise<void> {
     if (this.count === 0) return;
@@ -61,11 +64,11 @@ export class SpentOutputs {
   }
 
   /**
-   * The first height with a wrong spend. Call it after the statement that marked existing outputs: each of them has the
-   * height of one spend then.
+   * The first height with a wrong spend. Call it after the statement that marked the existing outputs: each of them
+   * then has the height of one spend.
    */
   async #firstWrong(tx: pg.ClientBase): Promise<number> {
-    // no join: the writer's session joins by index, row by row
+    // no join here, because the writer's session would join by index, row by row
     const { rows } = await tx.query<{ height: Height | null }>(
       `WITH spent AS (
          SELECT txid, vout, height, row_number() OVER (PARTITION BY txid, vout ORDER BY height) AS nth
@@ -83,7 +86,7 @@ export class SpentOutputs {
        ) AS wrong`,
       [Buffer.from(this.#txid.buffer, 0, this.count * hashLength), this.#vout, this.#height],
     );
-    // an output spent twice is not among the missing ones
+    // no output is missing, so an output was spent twice
     return rows[0]?.height ?? this.#height[0]!;
   }
 }

@@ -64,7 +64,7 @@ class OutputRows implements DerivedRows {
     return this.#spent.write(tx);
   }
 
-  /** Outputs of earlier blocks that the block spends. */
+  /** Compares the outputs of earlier blocks that the block spends. */
   async compare(tx: pg.ClientBase, { block: { ref, bytes, facts } }: DerivedBlock): Promise<RowSets[]> {
     const { rows } = await tx.query<{ txid: Txid; vout: number }>(
       'SELECT txid, vout FROM chain.outputs WHERE spent_height = $1 AND height < $1',

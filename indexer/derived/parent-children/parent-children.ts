@@ -4,8 +4,8 @@ import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/i
 import type { DerivedBlock, DerivedRows, DerivedTable, RowSets } from '../derived-table.ts';
 
 /**
- * Distance of marked positions: every child at a multiple of it is marked, so a page in the middle of a parent's
- * children is found without counting all children before it.
+ * Distance between marked children. A child is marked if its position is a multiple of this distance, so a page in the
+ * middle of a parent's children is found without counting all children before it.
  */
 const markEvery = 1000;
 
@@ -17,7 +17,7 @@ export const parentChildren: DerivedTable = {
   name: 'parent_children',
   facts: [],
   targets: [],
-  // undo uses an index of chain.parents
+  // undo uses an index of chain.parents, so no index is needed here
   indexes: {},
   firstHeight: () => 0,
   isWanted: () => true,
@@ -33,7 +33,7 @@ export const parentChildren: DerivedTable = {
     WHERE NOT EXISTS (SELECT FROM chain.parents p WHERE p.parent_key = m.parent_key AND p.child_key = m.child_key)`,
 };
 
-/** The children that a batch adds, by parent, each list in ascending order. */
+/** New children in a batch, by parent; each list is ascending. */
 class NewChildren implements DerivedRows {
   readonly #byParent = new Map<InscriptionKey, InscriptionKey[]>();
 
@@ -51,10 +51,10 @@ class NewChildren implements DerivedRows {
     }
   }
 
-  /** Writes the rows in one statement, and the marks in a second one, for one child in a thousand. */
+  /** Writes the rows in one statement, and the marks (one child in a thousand) in a second statement. */
   async write(tx: pg.ClientBase): Promise<void> {
     if (this.#byParent.size === 0) return;
-    // in key order, so that each index page is read once
+    // sort by key, so that each index page is read once
     const parents = [...this.#byParent.keys()].toSorted((a, b) => a - b);
     const added = parents.map((parent) => this.#childrenOf(parent));
     const { rows } = await tx.query<{ parent_key: InscriptionKey; children: number }>(
@@ -66,7 +66,7 @@ class NewChildren implements DerivedRows {
        RETURNING parent_key, children`,
       [parents, added.map((children) => children.at(-1)), added.map(({ length }) => length)],
     );
-    // children arrive in key order: otherwise marks would be at wrong positions
+    // children must arrive in key order, because otherwise marks would have wrong positions
     assert(rows.length === parents.length, 'a child was written after a newer one');
     await writeMarks(
       tx,
@@ -74,7 +74,7 @@ class NewChildren implements DerivedRows {
     );
   }
 
-  /** Compares the rows of parents whose last new child came in the block, and the marks of the block. */
+  /** Compares the rows of those parents whose newest child is in the block, and the marks of the block. */
   async compare(tx: pg.ClientBase, { ledger: { inscriptions, counters } }: DerivedBlock): Promise<RowSets[]> {
     if (this.#byParent.size === 0) return [];
     const { firstKey } = inscriptions;
@@ -117,7 +117,7 @@ class NewChildren implements DerivedRows {
     return children;
   }
 
-  /** The new children of a parent that must be marked, given its number of children. */
+  /** The new children of a parent that must be marked, computed from its number of children. */
   #marksOf(parent: InscriptionKey, children: number): Mark[] {
     const added = this.#childrenOf(parent);
     const before = children - added.length;
@@ -129,7 +129,7 @@ class NewChildren implements DerivedRows {
   }
 }
 
-/** The child with `nth` older children of the same parent. */
+/** A marked child: `nth` is its number of older siblings of the same parent. */
 interface Mark {
   readonly parent: InscriptionKey;
   readonly nth: number;
@@ -159,8 +159,8 @@ interface StoredParent {
 }
 
 /**
- * The stored rows of some parents, and their number of children below a key. Children after the last mark are counted
- * one by one.
+ * The stored rows of some parents, and the number of their children below a key. Children after the last mark are
+ * counted one by one.
  */
 async function readParents(
   tx: pg.ClientBase,
@@ -184,7 +184,10 @@ async function readParents(
   return rows;
 }
 
-/** Takes removed children off the counts. They are the newest of their parents: one index look-up per parent. */
+/**
+ * Subtracts removed children from the counts. They are the newest of their parents, so one index lookup per parent is
+ * enough.
+ */
 async function discount(tx: pg.ClientBase, { firstKey }: { readonly firstKey: number }): Promise<void> {
   await tx.query(
     `WITH gone AS (

@@ -4,11 +4,14 @@ import { attributesOfText, itemsOfText } from '#kernel/text/properties-text.ts';
 import { textsOfAttributes } from '#kernel/text/property-texts.ts';
 import type { IndexedBlocks } from '../derived-table.ts';
 
-/** Inscriptions read at once: half a megabyte for honest ones. */
+/** Maximum number of inscriptions read at once. Honest ones have half a megabyte together. */
 const readAtOnce = 1000;
-/** Bytes of properties above which they are read alone: one can have 24 MB. */
+/** Maximum bytes of properties that are read together. A larger text, of 24 MB at most, is read alone. */
 const readBytesAtOnce = 4_000_000;
-/** Items written at once: some milliseconds of the event loop. A multiple of a page, so that no page is cut. */
+/**
+ * Maximum number of items written at once. They take some milliseconds of the event loop. The number is a multiple of a
+ * page, so no page is cut.
+ */
 const itemsAtOnce = 20 * itemsPerPage;
 
 interface StoredText {
@@ -17,8 +20,8 @@ interface StoredText {
 }
 
 /**
- * Makes the rows of indexed inscriptions from the JSON in their details, and removes the JSON: the properties of an
- * inscription are in one of the two places.
+ * Makes the rows of indexed inscriptions from the JSON in their details, and removes the JSON, so that the properties
+ * of an inscription are stored only once.
  */
 export async function fillProperties(tx: pg.ClientBase, { firstKey, nextKey }: IndexedBlocks): Promise<void> {
   for (let from = firstKey; from < nextKey; ) {
@@ -36,7 +39,7 @@ export async function fillProperties(tx: pg.ClientBase, { firstKey, nextKey }: I
 }
 
 async function readTexts(tx: pg.ClientBase, from: number, nextKey: number): Promise<StoredText[]> {
-  // lengths are stored before the values: no value is read for them
+  // the length of a value is stored before the value, so this query reads no values
   const { rows } = await tx.query<StoredText>(
     `SELECT d.key, d.properties_json AS json
      FROM (
@@ -84,7 +87,7 @@ async function insertItems(tx: pg.ClientBase, read: readonly StoredText[]): Prom
   for (const { key, json } of read) {
     let position = 0;
     for (const { id, attributes } of itemsOfText(json)) {
-      // whole pages at once; another inscription begins a new page
+      // insert whole pages at once; another inscription begins a new page
       if (items.length >= itemsAtOnce && position % itemsPerPage === 0) {
         await insertPart(tx, items);
         items = [];

@@ -25,9 +25,9 @@ export const properties: DerivedTable = {
     { table: 'chain.gallery_attributes', columns: 'key, position, attributes', keyColumns: 2, rowsBy: 'key' },
   ],
   indexes: {
-    // the list of galleries
+    // used by the list of galleries
     properties_gallery: { table: 'chain.properties', columns: 'key', where: 'items > 0' },
-    // the galleries of an inscription; each item costs some 20 bytes, and has no row of its own
+    // finds the galleries that contain an inscription; an item costs some 20 bytes and has no row of its own
     gallery_pages_ids: { table: 'chain.gallery_pages', method: 'gin', columns: 'chain.id_hashes(ids)' },
   },
   firstHeight: () => 0,

@@ -22,12 +22,12 @@ import { ensureAskedIndexes } from './rune-indexes.ts';
 import { type RuneMemory, type RunePosition, readRunePosition } from './rune-memory.ts';
 import { type AskedRunes, askRunes, type RuneAnswer } from './rune-question.ts';
 
-/** A block that was read before it is applied. */
+/** A block and the messages read from it, before it is applied. */
 export interface ReadRunes {
   readonly block: ParsedBlock;
   readonly messages: readonly RuneMessage[];
   readonly question: RuneQuestion;
-  /** Names that it etches, if they are free and committed to. */
+  /** Names that the block etches, if they are free and it commits to them. */
   readonly names: readonly Rune[];
 }
 
@@ -47,12 +47,12 @@ export interface EarlierBatch {
   readonly state: RuneState;
 }
 
-/** Tracked outputs of `verify`, which has no memory: any output may hold runes. */
+/** Stands for the tracked outputs in `verify`, which has no in-memory state: any output may hold runes. */
 const everything: TrackedFingerprints = { size: Number.POSITIVE_INFINITY, has: () => true };
 
 type Question = Pick<DerivedQuestion, 'client' | 'blocks' | 'below'>;
 
-/** The tables, the memory and the batch that answer questions about runes. */
+/** The tables, the in-memory state and the batch that answer questions about runes. */
 export interface RuneKnowledge {
   readonly chain: DerivedChain;
   readonly memory: RuneMemory | null;
@@ -102,12 +102,12 @@ async function askedState(
   const spentUpTo = memory === null ? (blocks.at(-1)?.ref.height ?? null) : null;
   const answer = await askRunes(client, asked, { below, spentUpTo }, state);
   tellAnswer(answer, inputs, state);
-  // the database answered with the state before that batch
+  // the database's answer describes the state before that batch
   for (const key of answer.keys) tellRune(before, key, state);
   return state;
 }
 
-/** Assumed outputs per message: most messages give runes to one or two. */
+/** Assumed number of outputs per message. Most messages give runes to one or two outputs. */
 const outputsPerMessage = 2;
 
 function roomFor(read: readonly ReadRunes[]): { made: number; held: number } {
@@ -119,7 +119,7 @@ function roomFor(read: readonly ReadRunes[]): { made: number; held: number } {
   return room;
 }
 
-/** The anchored ones among the next blocks. After an unanchored one, runes are unknown. */
+/** The next blocks up to the first unanchored block. After an unanchored block, runes are unknown. */
 function anchoredOf(
   blocks: readonly ParsedBlock[],
   start: RunePosition,
@@ -137,8 +137,8 @@ function anchoredOf(
 }
 
 /**
- * Whether runes are known after a block: the index has all blocks before it since the first, and the outputs that it
- * spends.
+ * Whether all runes are known after a block: the index must have all blocks before it since the first, and the outputs
+ * that it spends.
  */
 export function nextPosition(
   { height: before, anchored, nextKey }: RunePosition,
@@ -149,7 +149,7 @@ export function nextPosition(
   return { height, nextKey, anchored: follows && (hasSpent || columns.txOutputs.length <= 1) };
 }
 
-/** Outputs that may hold runes: the committed ones, and those of the batch that is being committed. */
+/** Outputs that may hold runes: committed outputs, and outputs of the batch that is being committed. */
 function trackedBy(memory: RuneMemory | null, earlier: RuneState | null): TrackedFingerprints {
   if (memory === null) return everything;
   const { tracked } = memory;
@@ -171,7 +171,7 @@ function readBlock(block: ParsedBlock, { network }: DerivedChain, tracked: Track
   return { block, messages, question, names };
 }
 
-/** Sources that need no query: the batch that is being committed, and the memory of earlier ones. */
+/** Sources that need no query: the batch that is being committed, and the in-memory state of earlier batches. */
 interface Remembered {
   readonly before: RuneState | null;
   readonly newest: RecentRunes | null;
@@ -188,12 +188,13 @@ interface AskedInput {
 /** Questions left for the database. */
 interface LeftToAsk {
   readonly asked: AskedRunes;
-  /** One input for each outpoint. */
+  /** One input per outpoint. */
   readonly inputs: AskedInput[];
 }
 
 /**
- * Adds the remembered facts to the state, and returns the questions left. All of it is probed before the first wait.
+ * Adds the remembered facts to the state, and returns the remaining questions. All of memory is probed before the first
+ * wait.
  */
 function tell(read: readonly ReadRunes[], remembered: Remembered, state: RuneState): LeftToAsk {
   const asked: AskedRunes = { outpoints: [], ids: [], names: [], keys: [] };
@@ -213,7 +214,7 @@ function tell(read: readonly ReadRunes[], remembered: Remembered, state: RuneSta
   return { asked, inputs };
 }
 
-/** @param asked receives the inputs whose outputs are not remembered */
+/** @param asked receives the inputs whose outputs are not in memory */
 function tellHeld(
   { block, question }: ReadRunes,
   { before, newest }: Remembered,
@@ -233,8 +234,8 @@ function tellHeld(
 }
 
 /**
- * Adds the runes in an output that the batch before knows; none if it has spent the output. Returns whether it knows
- * the output.
+ * Adds the runes in an output that the previous batch knows. Adds none if that batch has spent the output. Returns
+ * whether the batch knows the output.
  */
 function isToldBy(
   { made, held }: RuneState,
@@ -269,7 +270,10 @@ function tellAnswer(answer: RuneAnswer, inputs: readonly AskedInput[], { held }:
   }
 }
 
-/** The runes that the blocks mint, each once, without their own etchings and ids that no rune can have. */
+/**
+ * Ids of the runes that the blocks mint, each once. Omits runes that the blocks etch themselves and ids that no rune
+ * can have.
+ */
 function mintsOf(read: readonly ReadRunes[], first: number): Iterable<{ block: number; tx: number }> {
   const ids = new Map<number, { block: number; tx: number }>();
   for (const { question } of read) {
@@ -296,7 +300,7 @@ function tellMinted(
   }
 }
 
-/** Adds a remembered rune to the state. Returns false if it is not remembered. */
+/** Adds a rune from memory to the state. Returns false if memory does not have it. */
 function tellRemembered({ before, newest }: Remembered, key: number, state: RuneState): boolean {
   const known = before?.find(key) ?? newest?.byKey(key);
   if (known === undefined) return false;

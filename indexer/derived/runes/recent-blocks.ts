@@ -10,7 +10,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** Number of blocks before a block in which a commitment is too young: it needs six confirmations. */
+/** Number of earlier blocks in which a commitment is too young. A commitment needs six confirmations. */
 const blocksBefore = 4;
 const hashLength = 32;
 const previousAt = 4;
@@ -26,7 +26,7 @@ class TxidBlock {
   /** The hash of the block before it. */
   readonly previous: BlockHash;
   #bytes: Uint8Array | null;
-  /** Memory of its own copy of the bytes. */
+  /** Buffer of the block's own copy of the bytes. */
   #room: Uint8Array<ArrayBuffer> | null = null;
   #txids: ReadonlySet<string> | null = null;
 
@@ -40,7 +40,7 @@ class TxidBlock {
     return this.#txids.has(hashName(bytes, at));
   }
 
-  /** Keeps the block beyond the life of its bytes: they are copied into `room` if it is long enough. */
+  /** Keeps the block after its bytes are released: copies them, into `room` if that is long enough. */
   detach(room: Uint8Array<ArrayBuffer> | null): void {
     const bytes = this.#bytes;
     if (bytes === null) return;
@@ -51,7 +51,7 @@ class TxidBlock {
     this.#bytes = own.subarray(0, length);
   }
 
-  /** Ends its use. Returns the memory of its copy of the bytes. */
+  /** Ends the use of the block. Returns the buffer of its copy of the bytes. */
   end(): Uint8Array<ArrayBuffer> | null {
     const room = this.#room;
     this.#room = null;
@@ -72,8 +72,8 @@ class TxidBlock {
 }
 
 /**
- * The newest blocks that the writer has applied, by hash, so that it is right on any branch and needs no undo. At most
- * four blocks of 4 MB.
+ * The newest blocks that the writer has applied, by hash. Because of the hash it is right on any branch and needs no
+ * undo. Has at most four blocks of 4 MB.
  */
 export class RecentBlocks {
   readonly #blocks = new Map<string, TxidBlock>();
@@ -83,8 +83,8 @@ export class RecentBlocks {
   }
 
   /**
-   * Copies the bytes of a block into the memory of the one that leaves. Batches are of a few blocks, so nearly every
-   * block of a load comes here, and new memory costs more than the copy.
+   * Copies the bytes of a block into the buffer of the block that is dropped. Batches have few blocks, so nearly every
+   * block of a load is copied here, and a new buffer costs more than the copy.
    */
   keep(name: string, block: TxidBlock): void {
     const [oldest] = this.#blocks;
@@ -104,10 +104,10 @@ export interface BlocksOfBatch {
 }
 
 export interface EarlierBlocks {
-  /** The writer's remembered blocks; null: it has no memory. */
+  /** The writer's remembered blocks. Null if there is no in-memory state. */
   readonly recent: RecentBlocks | null;
   readonly readBlock: (ref: BlockRef) => Promise<Uint8Array>;
-  /** The lowest block that must exist: a folder may begin with it. */
+  /** The lowest block that must exist, because a folder may begin with it. */
   readonly firstHeight: Height;
 }
 
@@ -123,7 +123,7 @@ export class BatchTxids {
     this.#newest = [...this.#blocks.keys()].slice(-blocksBefore);
   }
 
-  /** The transactions that are too young for a commitment of a block. Reads blocks that are not remembered. */
+  /** The transactions that are too young for a commitment of a block. Reads the blocks that are not in memory. */
   async recentOf({ height, hash }: BlockRef): Promise<RecentTransactions> {
     const blocks: TxidBlock[] = [];
     let next = hash;

@@ -69,7 +69,7 @@ function numericOrNull(out: CopyEncoder, value: U128 | null | undefined): void {
   else out.numeric(value);
 }
 
-/** The rows of an output: one for each rune that it holds. */
+/** The rows of an output: one row for each rune that it holds. */
 export function encodeBalances(out: CopyEncoder, block: Uint8Array, outputs: RuneOutputs, row: number): void {
   const first = outputs.firstOf(row);
   const end = first + outputs.countOf(row);
@@ -93,8 +93,8 @@ export function encodeBalances(out: CopyEncoder, block: Uint8Array, outputs: Run
 }
 
 /**
- * Longest script that is stored whole: every script with an address is. A longer one would be repeated for each rune in
- * its output. Its sha256 identifies the owner, and its beginning shows its kind.
+ * Maximum length in bytes of a script that is stored whole. Every script with an address is shorter. A longer script
+ * would be repeated for each rune in its output. Its sha256 identifies the owner, and its beginning shows its kind.
  */
 const wholeScriptMax = 128;
 const shownScriptBytes = wholeScriptMax + 1 - hashLength;
@@ -108,21 +108,21 @@ function encodeScript(out: CopyEncoder, block: Uint8Array, start: number, length
   out.range(cut, 0, cut.length);
 }
 
-/** The script of an output as stored: whole, or its beginning and sha256. A copy. */
+/** The script of an output as it is stored: whole, or its beginning and its sha256. The result is a copy. */
 export function ownerScript(bytes: Uint8Array, start: number, length: number): Buffer {
   const script = bytes.subarray(start, start + length);
   if (length <= wholeScriptMax) return Buffer.from(script);
   return Buffer.concat([script.subarray(0, shownScriptBytes), hash('sha256', script, 'buffer')]);
 }
 
-/** The mints of a block, in its order: a row for each rune. */
+/** Encodes the mints of a block in order: one row for each rune. */
 export function encodeMints(out: CopyEncoder, height: number, changes: RuneChanges): void {
   const byKey = Map.groupBy(changes.minted.keys(), (mint) => changes.minted[mint]!.key);
   for (const key of [...byKey.keys()].sort((a, b) => a - b))
     encodeMintsOf(out, height, changes, byKey.get(key) ?? []);
 }
 
-/** @param mints of one rune, as indexes */
+/** @param mints indexes of the mints of one rune */
 function encodeMintsOf(
   out: CopyEncoder,
   height: number,
@@ -142,7 +142,7 @@ function encodeMintsOf(
     out.null();
     return;
   }
-  // a mint of 0 has no other row with its txid
+  // a mint of amount 0 has no other row with its txid
   const txids = Buffer.concat(mints.map((mint) => changes.txidOf(mint)));
   out.range(txids, 0, txids.length);
 }

@@ -18,7 +18,7 @@ const hashLength = 32;
 const outpointLength = 36;
 const rowBytes = 2 + (4 + hashLength) + (4 + 4);
 
-/** The end of the rows of runes. */
+/** The position after the last block with rows of runes. */
 export interface RunePosition {
   /** Height of the last block; -1: no block. */
   readonly height: number;
@@ -43,16 +43,16 @@ export async function readRunePosition(
 }
 
 /**
- * The writer's memory of runes: fingerprints of unspent outputs with runes (one per rune and output, 15 bytes), the
+ * The writer's in-memory state of runes: fingerprints of unspent outputs with runes (15 bytes per rune and output), the
  * newest of those outputs, the number of runes, and the last blocks.
  */
 export class RuneMemory implements DerivedMemory {
   readonly tracked = new TrackedOutputs();
   readonly recent = new RecentBlocks();
   readonly newest: RecentRunes;
-  /** The indexes that questions need are there. */
+  /** True if the indexes that questions need exist. */
   hasAskedIndexes = false;
-  /** Null: it must be read again, because blocks were taken back. */
+  /** Null: it must be read again because blocks were taken back. */
   position: RunePosition | null = null;
   readonly #key: FingerprintKey;
 
@@ -61,11 +61,11 @@ export class RuneMemory implements DerivedMemory {
     this.newest = new RecentRunes(cacheEntries);
   }
 
-  /** Reads the memory from the rows: 8 bytes of memory and 40 of the connection for each. */
+  /** Reads the state from the rows. Each row costs 8 bytes of memory here and 40 bytes in the connection. */
   static async open(client: pg.ClientBase, chain: DerivedChain): Promise<RuneMemory> {
     const memory = new RuneMemory(chain);
     const outpoint = Buffer.alloc(outpointLength);
-    // the whole table in its stored order: the session would prefer an index
+    // read the whole table in its stored order: the session's settings would otherwise use an index
     const begin = 'BEGIN READ ONLY; SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off';
     const query = 'SELECT txid, vout FROM chain.rune_balances WHERE spent_height IS NULL';
     await withTransaction(

@@ -10,26 +10,26 @@ import { u128OfText } from '#kernel/runes/u128.ts';
 
 const hashLength = 32;
 
-/** Questions of a batch about earlier blocks that memory cannot answer. */
+/** Questions of a batch about earlier blocks, if memory has no answer. */
 export interface AskedRunes {
   /** 36 bytes each. */
   readonly outpoints: Uint8Array[];
-  /** Ids of runes: height and index of the transaction. */
+  /** Ids of runes: height, and index of the transaction. */
   readonly ids: { readonly block: number; readonly tx: number }[];
   readonly names: Rune[];
   /** Keys of runes. */
   readonly keys: number[];
 }
 
-/** The rows that count for an answer. */
+/** Selects the rows that an answer may use. */
 export interface AskedState {
   /** Only rows of blocks below this height. */
   readonly below: number;
-  /** Spends by blocks from `below` up to this height are ignored; null: no such block is stored. */
+  /** Spends by blocks from `below` up to this height are ignored. Null: no such block is stored. */
   readonly spentUpTo: number | null;
 }
 
-/** An output and a rune in it; or, without txid and vout, a rune with its name in place of the amount. */
+/** An output and a rune in it. Without txid and vout: a rune, with its name instead of an amount. */
 interface Row {
   height: number;
   tx_index: number;
@@ -42,13 +42,13 @@ interface Row {
   terms: (string | null)[] | null;
 }
 
-/** The database's answer, as far as it is not in the state. */
+/** The part of the database's answer that is not in the state. */
 export interface RuneAnswer {
   /** Keys of the runes that were added to the state. */
   readonly keys: readonly number[];
   /**
-   * Outputs by the 36 bytes of the outpoint, as latin-1. It may have more than were asked for, if later blocks spent
-   * them.
+   * Outputs by the 36 bytes of their outpoint, as latin-1. May contain more outputs than were asked for, if later
+   * blocks spent them.
    */
   readonly held: ReadonlyMap<string, HeldRunes>;
 }
@@ -113,13 +113,13 @@ export async function askRunes(
   return tell(rows, state);
 }
 
-/** Adds outputs that are spent later, which the indexes of unspent outputs lack. */
+/** SQL: adds outputs that later blocks spend, because the indexes of unspent outputs lack them. */
 const spentLater = `UNION ALL SELECT height, tx_index, vout, rune_key, amount, txid FROM chain.rune_balances
        WHERE spent_height BETWEEN $3 AND $8 AND height < $3`;
 
 /**
- * A range in place of `rune_key = …`. With equality an index by height alone has the order too. If most rows are of one
- * rune, the planner takes it, and for each rune without rows it reads all of them.
+ * SQL: a range instead of `rune_key = …`. With equality, an index on height alone also gives the wanted order. If most
+ * rows belong to one rune, the planner chooses that index, and reads all of its rows for each rune without rows.
  */
 const ofRuneBelow = 'rune_key BETWEEN r.key AND r.key AND height < $3';
 
@@ -150,7 +150,7 @@ function tell(rows: readonly Row[], state: RuneState): RuneAnswer {
     if (known === undefined) held.set(name, { height, tx, balances: [balance] });
     else known.balances.push(balance);
   }
-  // in the order of ids
+  // sort by key, which is the order of ids
   for (const { balances } of held.values()) balances.sort((a, b) => a.key - b.key);
   return { keys, held };
 }

@@ -43,12 +43,12 @@ export class RuneRows implements DerivedRows {
   readonly #out: RuneEncoders;
   readonly #context: DerivedContext;
   readonly #memory: RuneMemory | null;
-  /** Null: the batch has no block of these tables, so it had no question. */
+  /** Null: the batch has no block of these tables, so it asked no question. */
   #batch: RuneBatch | null = null;
   /** Position after the last block that was added. */
   #position: RunePosition | null = null;
   readonly #applied: AppliedRunes[] = [];
-  /** Null: the block that was added last is not anchored. */
+  /** Null: the last added block is not anchored. */
   #last: AppliedRunes | null = null;
 
   constructor(out: RuneEncoders, context: DerivedContext) {
@@ -68,7 +68,7 @@ export class RuneRows implements DerivedRows {
     this.#position = this.#batch.start;
   }
 
-  /** Its results, for the batch after it. */
+  /** The results of this batch for the batch after it. */
   #asEarlier(): EarlierBatch | null {
     if (this.#batch === null || this.#position === null) return null;
     return { position: this.#position, state: this.#batch.state };
@@ -117,7 +117,7 @@ export class RuneRows implements DerivedRows {
     return applied;
   }
 
-  /** Encodes the outputs. Outputs that a later block of the batch spent are written with their end. */
+  /** Encodes the outputs. If a later block of the batch spent an output, it is written with its end. */
   end(): void {
     const made = this.#batch?.state.made;
     if (made === undefined) return;
@@ -152,13 +152,13 @@ export class RuneRows implements DerivedRows {
     const { newest } = memory;
     const state = this.#batch?.state;
     if (state === undefined) return;
-    // additions first: the batch spends outputs of the previous one only
+    // first add, then remove: the batch spends outputs of the previous batch only
     learnMade(state.made, memory);
     forgetSpent(state.held, memory);
     for (const rune of state.known()) newest.learn(rune);
   }
 
-  /** Outputs of earlier blocks that the block spends. */
+  /** Compares the outputs of earlier blocks that the block spends. */
   async compare(tx: pg.ClientBase, { block: { ref } }: DerivedBlock): Promise<RowSets[]> {
     const { rows } = await tx.query<{ row: string }>(
       `SELECT DISTINCT 'height ' || height || ', tx_index ' || tx_index || ', vout ' || vout
@@ -192,7 +192,7 @@ function learnMade(made: RuneOutputs, { tracked, newest }: RuneMemory): void {
   }
 }
 
-/** Removes the outputs of earlier batches that a committed batch spent from memory. */
+/** Removes from memory the outputs of earlier batches that a committed batch spent. */
 function forgetSpent(held: RuneOutputs, { tracked }: RuneMemory): void {
   for (let row = 0; row < held.size; row++) {
     if (!held.isSpent(row)) continue;

@@ -10,7 +10,7 @@ export class RuneSpends {
   readonly #vout: number[] = [];
   readonly #spentHeight: number[] = [];
   readonly #spentTx: number[] = [];
-  /** Number of rows: one for each rune in an output. */
+  /** Number of rows: one for each rune in a spent output. */
   readonly #rows: number;
 
   /** @param held outputs of earlier batches, including the spent ones */
@@ -28,7 +28,7 @@ export class RuneSpends {
     this.#rows = rows;
   }
 
-  /** The rows, as texts. */
+  /** The rows as texts. */
   shown(): string[] {
     return this.#height.map((height, at) => {
       const made = `height ${height}, tx_index ${this.#tx[at]}, vout ${this.#vout[at]}`;
@@ -39,7 +39,7 @@ export class RuneSpends {
   /** Marks the rows as spent, in one statement. The state was read from these rows. */
   async write(tx: pg.ClientBase): Promise<void> {
     if (this.#rows === 0) return;
-    // in key order, so that each page of the index is read once
+    // sort by key, so that each page of the index is read once
     const order = Uint32Array.from(this.#height.keys()).sort(
       (a, b) =>
         this.#height[a]! - this.#height[b]! || this.#tx[a]! - this.#tx[b]! || this.#vout[a]! - this.#vout[b]!,

@@ -11,7 +11,7 @@ export interface RevealPlace {
 const hashLength = 32;
 const idLength = 36;
 
-/** The ids of the inscriptions that a block moves, by key: new ones, and those in its inputs. */
+/** The ids of the inscriptions that a block moves, by key: new inscriptions, and inscriptions in its inputs. */
 export class InscriptionIds {
   readonly #block: Pick<MovedBlock, 'columns' | 'ledger' | 'held'>;
   /** Rows of held inscriptions by key. Made on the first request: most blocks sell nothing. */

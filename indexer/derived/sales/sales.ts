@@ -14,7 +14,7 @@ import { InscriptionIds } from './inscription-ids.ts';
 
 const table = 'chain.sales';
 const hashLength = 32;
-// another version of the rules has other texts
+// another version of the rules makes other texts
 assert(saleEvents.version === salesRules, 'the version of the events of sales is that of the rules');
 
 /** Sales of inscriptions (docs/adr/0046-sales.md). */
@@ -30,12 +30,12 @@ export const sales: DerivedTable = {
     },
   ],
   indexes: {
-    // the sales of an inscription
+    // lists the sales of an inscription
     sales_key: { table, columns: 'key, height, tx_index' },
-    // what a transaction sold
+    // finds the sales of a transaction
     sales_txid: { table, columns: 'chain.hash32(txid)' },
-    // sales and purchases of a script. The height makes the cost of a page depend on its length only, for 14 bytes more
-    // per row
+    // lists sales and purchases of a script. With the height, the cost of a page depends only on its length; that takes
+    // 14 bytes more per row
     sales_maker: { table, columns: 'chain.hash32(maker), height' },
     sales_taker: { table, columns: 'chain.hash32(taker), height', where: 'taker IS NOT NULL' },
   },
@@ -63,7 +63,7 @@ export const sales: DerivedTable = {
 
 class SaleRows implements DerivedRows {
   readonly #out: CopyEncoder;
-  /** Sales of the block that was added last; null: not all are known. */
+  /** Sales of the block that was added last. Null: not all of them are known. */
   #last: readonly SaleLine[] | null = null;
 
   constructor(out: CopyEncoder) {
@@ -148,7 +148,7 @@ function encodeSale(
   else out.range(sale.taker, 0, sale.taker.length);
 }
 
-/** A script as it is stored: long ones are cut. */
+/** A script as it is stored: long scripts are cut. */
 function ownerBytes(owner: string): Uint8Array {
   const script = Buffer.from(owner, 'latin1');
   return ownerScript(script, 0, script.length);

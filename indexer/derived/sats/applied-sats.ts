@@ -29,7 +29,10 @@ export function satBlockOf({ ref, columns, facts }: ParsedBlock): SatBlock {
   return { height: ref.height, columns, flow: facts.flow, isUnchecked: false };
 }
 
-/** The sats of the new inscriptions, from the ranges of their first output. Unbound inscriptions have no sat. */
+/**
+ * The sats of new inscriptions, read from the ranges of the output that each inscription was first in. Unbound
+ * inscriptions have no sat.
+ */
 export function inscribedSats(
   { inscriptions, locations: rows }: LedgerBlock,
   { flow: { txFirstOutput } }: SatBlock,
@@ -45,7 +48,7 @@ export function inscribedSats(
     const offset = rows.satOffset[row]!;
     const place = rows.place[row];
     if (place === places.unbound) continue;
-    // the coinbase counts as the last transaction
+    // the coinbase has the last index
     const output = txFirstOutput[rows.step[row]! % txCount]! + rows.vout[row]!;
     const sat =
       place === places.lost

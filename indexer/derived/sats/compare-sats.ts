@@ -18,7 +18,7 @@ interface OutputRow {
 
 /**
  * Compares the rows of a block, for `verify`. If its spent sats are still known, all rows are derived again. Otherwise
- * each remaining output must have as many sats as its value, and `partitionQuery` adds up the rest.
+ * the number of sats in each remaining output must equal its value, and `partitionQuery` checks the sum.
  *
  * @param applied null: the spent sats are unknown
  */
@@ -40,7 +40,7 @@ export async function compareSats(
   return sets;
 }
 
-/** The outputs of a block that no later block has spent. */
+/** The outputs of a block that are still unspent. */
 async function readLeft(tx: pg.ClientBase, height: number): Promise<OutputRow[]> {
   const { rows } = await tx.query<{ outpoint: Buffer; ranges: Buffer }>(
     'SELECT txid || int4send(vout) AS outpoint, ranges FROM chain.sat_ranges WHERE height = $1',
@@ -55,7 +55,7 @@ async function readLeft(tx: pg.ClientBase, height: number): Promise<OutputRow[]>
 
 const shownOutpoint = (name: string): string => Buffer.from(name, 'latin1').toString('hex');
 
-/** Name and row of every output of a block. */
+/** Yields the name and the row of every output of a block. */
 function* outputsOf({ flow: { txFirstOutput, txid } }: SatBlock): Generator<[name: string, row: number]> {
   for (let tx = 0; tx + 1 < txFirstOutput.length; tx++) {
     const first = txFirstOutput[tx]!;
@@ -64,7 +64,10 @@ function* outputsOf({ flow: { txFirstOutput, txid } }: SatBlock): Generator<[nam
   }
 }
 
-/** Compares ranges of outputs. Stored rows must be those of the block; a missing one may have been spent since. */
+/**
+ * Compares ranges of outputs. Stored rows must be outputs of the block. A missing row is allowed, because its output
+ * may have been spent since.
+ */
 function compareRanges(
   block: SatBlock,
   { pairs, firstRange, rangeCount, spentHere }: SatChanges,
@@ -162,8 +165,9 @@ const sizeOfRanges = `(
   FROM generate_series(0, length(ranges) - ${packedRangeLength}, ${packedRangeLength}) AS at)`;
 
 /**
- * Finds rows that no block made, and checks that every mined sat is in an output, lost or in a replaced output. Only at
- * the tip, because spent outputs have no rows. Not during a first load, in which not all unspent outputs have rows.
+ * Finds rows that no block made, and checks that every mined sat is in an output, lost or in a replaced output. It is
+ * valid only at the tip, because spent outputs have no rows. It is not valid during a first load, because some unspent
+ * outputs have no rows then.
  */
 export const partitionQuery = `
   SELECT 'chain.sats' AS table, 'key ' || s.key AS row, $1::integer AS height FROM chain.sats s

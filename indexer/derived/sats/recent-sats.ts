@@ -11,7 +11,7 @@ import { encodeHeld, packedOutputs, satTargets } from './sat-encoding.ts';
 import { SatMemory } from './sat-memory.ts';
 import { lowOf, readSatTotals } from './sat-question.ts';
 
-/** Reads the writer's memory. After an interrupted load it also reads the outputs without rows. */
+/** Reads the writer's in-memory state. After an interrupted load, this includes the outputs without rows. */
 export async function openSatMemory(
   client: pg.ClientBase,
   { cacheEntries, fingerprintKey }: Pick<DerivedChain, 'cacheEntries' | 'fingerprintKey'>,
@@ -33,7 +33,7 @@ interface RecentRow {
   readonly spent: Buffer;
 }
 
-/** Adds the outputs that a batch left and removes those that it spent, for outputs without rows. */
+/** For outputs without rows: adds the outputs that a batch left and removes the outputs that it spent. */
 function recall(memory: SatMemory, { made, spent }: RecentRow, key: FingerprintKey): void {
   const words = new Int32Array(outpointWords);
   const spends = viewOf(spent);
@@ -56,7 +56,7 @@ async function heightToCome(client: pg.ClientBase): Promise<number> {
   return rows[0]?.height ?? 0;
 }
 
-/** Writes the rows of outputs that have none, after the end of a load. */
+/** Writes rows for outputs without rows, after the end of a load. */
 export async function writeRecent(tx: pg.ClientBase, memory: DerivedMemory | null): Promise<void> {
   assert(memory instanceof SatMemory, 'the memory of sats');
   const out = encoderOf(satTargets.ranges);

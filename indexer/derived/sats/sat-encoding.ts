@@ -21,7 +21,7 @@ export const satTargets = {
 } as const satisfies Record<string, Pick<DerivedTarget, 'table' | 'columns'>>;
 
 const hashLength = 32;
-/** Length of a spent output before its ranges: outpoint, height, number of ranges. */
+/** Length in bytes of the head of a packed spent output, before its ranges: outpoint, height, number of ranges. */
 const headLength = outpointLength + 8;
 
 let packed = new Uint8Array(packedRangeLength * 64);
@@ -37,7 +37,7 @@ export function encodeRanges(out: CopyEncoder, ranges: Ranges): void {
   out.range(packed, 0, length);
 }
 
-/** Ranges in a buffer of their own. */
+/** Packs ranges into a new buffer. */
 export function packRanges(ranges: Ranges): Buffer {
   const bytes = Buffer.alloc(ranges.count * packedRangeLength);
   packInto(bytes, 0, ranges.pairs, ranges.first, ranges.count);

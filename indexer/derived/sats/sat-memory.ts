@@ -3,22 +3,23 @@ import type { SatState, SatTotals } from '#indexer/ledger/sats/sat-state.ts';
 import type { DerivedMemory } from '../derived-table.ts';
 
 /**
- * Maximum outputs in memory: up to 72 bytes each, and 8 for each number of their ranges, two a range. The table has
- * room for at most twice of what is left in it: 58 MB and 64 MB. A table that has just become full has 61 MB.
+ * Maximum number of outputs in memory: up to 72 bytes each, and 8 bytes for each number of their ranges (two numbers
+ * per range). The table has room for at most twice its contents: 58 MB and 64 MB. A table that has just become full
+ * takes 61 MB.
  */
 const outputsMax = 400_000;
 const numbersMax = 4_000_000;
 
 /**
- * The writer's memory of sats: the totals, and the ranges of the newest unspent outputs, because most outputs are spent
- * soon. It has all outputs of blocks from `writtenBelow` on, which have no rows yet.
+ * The writer's in-memory state of sats: the totals, and the ranges of the newest unspent outputs, because most outputs
+ * are spent soon. It has all outputs of blocks from `writtenBelow` on, because these outputs have no rows yet.
  */
 export class SatMemory implements DerivedMemory {
-  /** Null: they must be read again, because blocks were taken back. */
+  /** Null: they must be read again because blocks were taken back. */
   totals: SatTotals | null = null;
   /** Unspent outputs of blocks below this height have their rows. */
   writtenBelow: number;
-  /** The index from outpoints exists. */
+  /** True if the index on outpoints exists. */
   hasIndex = false;
   /** Outputs in the order of their blocks. */
   outputs = new SatOutputs();
@@ -30,7 +31,7 @@ export class SatMemory implements DerivedMemory {
     this.#outputsMax = most;
   }
 
-  /** Rows of its outputs of the blocks from one height to below another. */
+  /** Yields the rows of its outputs whose block is at height `from` or higher, and lower than `below`. */
   *between(from: number, below: number): Generator<number> {
     if (this.#newest < from || below <= from) return;
     const { outputs } = this;
@@ -41,8 +42,8 @@ export class SatMemory implements DerivedMemory {
   }
 
   /**
-   * Height below which outputs should get rows, to make room for others: half of the outputs. 0 while there is room for
-   * all.
+   * Height below which outputs should be written as rows, so that half of the outputs can make room for others. 0 while
+   * there is room for all.
    */
   makeRoom(more: number, numbers: number): number {
     const { outputs } = this;
@@ -56,7 +57,10 @@ export class SatMemory implements DerivedMemory {
     return this.#newest + 1;
   }
 
-  /** Updates memory after the commit of a batch, with the outputs that it left and those that it spent. */
+  /**
+   * Updates the state after the commit of a batch: adds the outputs that it left, and removes the outputs that it
+   * spent.
+   */
   learn(state: SatState, left: readonly number[], height: number): void {
     const { outputs } = state;
     for (let row = 0; row < outputs.size; row++)
@@ -70,14 +74,14 @@ export class SatMemory implements DerivedMemory {
 
   /** Adds an unspent output of a block. Outputs of lower blocks were added before. */
   make(fingerprint: number, words: Int32Array, height: number, ranges: Ranges): void {
-    // outputs spent since leave gaps
+    // outputs spent since then leave gaps
     this.outputs.reserve(1, ranges.count * 2);
     const row = this.outputs.add(fingerprint, words, height);
     this.outputs.give(row, height, ranges);
     this.#newest = height;
   }
 
-  /** Removes a spent output, if it is remembered. */
+  /** Removes a spent output if it is in memory. */
   spend(fingerprint: number, words: Int32Array): void {
     this.#remove(this.outputs.find(fingerprint, words));
   }
@@ -95,7 +99,7 @@ export class SatMemory implements DerivedMemory {
     this.outputs.shrink();
   }
 
-  /** Records that all of its outputs have rows. */
+  /** Records that all outputs in memory have rows. */
   allWritten(): void {
     this.writtenBelow = Math.max(this.writtenBelow, this.#newest + 1);
   }

@@ -28,7 +28,7 @@ export function outpointColumns(
   const txids = Buffer.alloc(rows.length * hashLength + outpointLength - hashLength);
   const view = viewOf(txids);
   const vouts: number[] = [];
-  // each one overwrites the end of the one before it
+  // each txid is written as a whole outpoint, whose end the next txid overwrites
   for (const [at, row] of rows.entries()) {
     writeOutpoint(view, at * hashLength, outputs, row);
     vouts.push(view.getInt32((at + 1) * hashLength, true));
@@ -40,8 +40,8 @@ export function outpointColumns(
 }
 
 /**
- * Gives the state the ranges of outputs that blocks below a height made and no block has spent. They arrive as one
- * value.
+ * Adds the ranges of outputs to the state, if a block below a height made the output and no block has spent it. The
+ * ranges arrive as one value.
  */
 export async function askRanges(
   client: pg.ClientBase,
@@ -77,9 +77,9 @@ export async function askRanges(
 }
 
 /**
- * Gives the state the outputs that the block at a height spent. Returns false if they are no longer kept.
+ * Adds the outputs that the block at a height spent to the state. Returns false if they are no longer stored.
  *
- * @param key of the fingerprints of outpoints
+ * @param key key of the fingerprints of outpoints
  */
 export async function recallSpent(
   client: pg.ClientBase,
@@ -103,7 +103,7 @@ export async function recallSpent(
   return true;
 }
 
-/** Reads the words of the outpoint at `at`. Returns its fingerprint. */
+/** Reads the words of the outpoint at `at` into `words`. Returns the outpoint's fingerprint. */
 export function lowOf(view: DataView, at: number, key: FingerprintKey, words: Int32Array): number {
   readWords(view, at, words, outpointWords);
   fingerprintOutpoint(view, at, key);

@@ -34,7 +34,7 @@ export interface SatEncoders {
   readonly recent: CopyEncoder;
 }
 
-/** The outputs of a batch, and the rows of those that its blocks made and left. */
+/** A batch that has ended, with the rows of the outputs that its blocks made and left unspent. */
 interface EndedBatch {
   readonly state: SatState;
   readonly left: readonly number[];
@@ -42,26 +42,26 @@ interface EndedBatch {
 
 /**
  * The rows of sats of a batch. In a first load, outputs of the newest blocks have no rows, because most are spent
- * before memory needs their room. Until then, one row (`recent_sats`) has the outputs that a batch made and spent, for
- * a restarted writer.
+ * before memory needs their room. Until these rows are written, one row (`recent_sats`) per batch has the outputs that
+ * it made and spent, for a restarted writer.
  */
 export class SatRows implements DerivedRows {
   readonly #out: SatEncoders;
   readonly #context: DerivedContext;
   readonly #memory: SatMemory | null;
-  /** Null: there was no question, or `verify` asks about a block whose spends are no longer kept. */
+  /** Null: no question was asked, or `verify` asks about a block whose spends are no longer stored. */
   #state: SatState | null = null;
-  /** The batch that was being committed when this one asked; null: there was no such batch. */
+  /** The batch that was being committed when this batch asked its question. Null: there was no such batch. */
   #earlier: SatRows | null = null;
-  /** Memory includes this batch. */
+  /** True if memory already includes this batch. */
   #isLearnt = false;
-  /** Height below which unspent outputs have rows, before this batch. `#writtenBelow` is the height after it. */
+  /** Height below which unspent outputs have rows before this batch. `#writtenAfter` is the same height after it. */
   #writtenBefore = 0;
   #writtenAfter = 0;
   /** Blocks that were read, by height. */
   readonly #read = new Map<number, { readonly block: SatBlock; readonly rows: BlockRows }>();
   readonly #applied: AppliedSats[] = [];
-  /** Outputs that its blocks made and left: rows of the state, once the batch has ended. */
+  /** Outputs that its blocks made and left unspent: rows of the state. Set once the batch has ended. */
   #left: readonly number[] = [];
 
   constructor(out: SatEncoders, context: DerivedContext) {
@@ -84,7 +84,7 @@ export class SatRows implements DerivedRows {
     this.#enter(blocks, earlier, state);
     const { fingerprintKey } = this.#context.chain;
     if (memory === null && !(await recallSpent(client, state, below, fingerprintKey))) return;
-    // until the first rows are written, memory has all outputs
+    // memory has all outputs until the first rows are written
     const asked = this.#writtenBefore === 0 ? [] : state.asked();
     await this.#ensureIndex(client, asked, state);
     await askRanges(client, state, asked, below);
@@ -101,7 +101,7 @@ export class SatRows implements DerivedRows {
 
   #writtenBelow(before: SatRows | null): number {
     if (before !== null) return before.#writtenAfter;
-    // without a memory, all outputs are queried
+    // without in-memory state, all outputs are queried
     return this.#memory?.writtenBelow ?? maxHeight;
   }
 
@@ -153,7 +153,7 @@ export class SatRows implements DerivedRows {
     if (this.#keeps(height)) this.#encodeSpent(changes, outputs);
   }
 
-  /** Whether a block is, as far as is known, among the newest that can be taken back. */
+  /** Whether a block is, as far as known, one of the newest blocks, which can be taken back. */
   #keeps(height: number): boolean {
     const { undo } = this.#context.chain;
     return undo === undefined || height > undo.tipHeight() - undo.keepBlocks;
@@ -166,7 +166,7 @@ export class SatRows implements DerivedRows {
     this.#out.spent.range(bytes, 0, bytes.length);
   }
 
-  /** Encodes the rows. Outputs that a later block of the batch spent are never written. */
+  /** Encodes the rows. An output is never written if a later block of the batch spent it. */
   end(): void {
     const state = this.#state;
     const last = this.#applied.at(-1)?.changes.height;
@@ -179,8 +179,8 @@ export class SatRows implements DerivedRows {
   }
 
   /**
-   * Height below which outputs have rows after this batch. Blocks that can be taken back have theirs, so that undo
-   * needs rows only.
+   * Height below which outputs have rows after this batch. All outputs of blocks that can be taken back have rows, so
+   * that undo only needs rows.
    */
   #writeBelow({ outputs }: SatState, last: Height): number {
     const memory = this.#memory;
@@ -189,11 +189,11 @@ export class SatRows implements DerivedRows {
     return Math.max(this.#writtenBefore, Math.min(last + 1, memory.makeRoom(this.#left.length, numbers)));
   }
 
-  /** Encodes unspent outputs of the blocks that have rows after this batch, but not before it. */
+  /** Encodes unspent outputs of those blocks that have rows after this batch, but not before it. */
   #encodeUnwritten(state: SatState): void {
     const { ranges } = this.#out;
     const { outputs } = state;
-    // memory may include the batch that was being committed by now, or not
+    // memory may or may not include the batch that was being committed
     const earlier = this.#earlier?.untold ?? null;
     const memory = this.#memory?.outputs;
     const batches = earlier === null ? [state] : [earlier.state, state];
@@ -217,7 +217,7 @@ export class SatRows implements DerivedRows {
     }
   }
 
-  /** The part of the batch that memory does not include yet; null: it includes all, or the batch is empty. */
+  /** The part of the batch that memory does not include yet. Null: memory includes all of it, or the batch is empty. */
   get untold(): EndedBatch | null {
     const state = this.#state;
     return this.#isLearnt || state === null ? null : { state, left: this.#left };
@@ -239,7 +239,7 @@ export class SatRows implements DerivedRows {
     recent.range(outpoints, 0, outpoints.length);
   }
 
-  /** Wanted rows of the earlier outputs that its blocks spent. */
+  /** Rows of earlier outputs that its blocks spent, if `isWanted` accepts them. */
   #spentOfOthers(isWanted: (row: number) => boolean): number[] {
     return this.#applied.flatMap(({ changes }) => changes.spent.filter(isWanted));
   }
@@ -258,7 +258,7 @@ export class SatRows implements DerivedRows {
       this.#writtenAfter > this.#writtenBefore
         ? tx.query('DELETE FROM chain.recent_sats WHERE height < $1', [this.#writtenAfter])
         : Promise.resolve();
-    // other outputs were never written
+    // delete only outputs that were written: the others never had rows
     const spent = this.#spentOfOthers((row) => state.outputs.heightOf(row) < this.#writtenBefore);
     await Promise.all([deleteSpent(tx, state.outputs, spent), forgotten, written]);
   }
@@ -284,7 +284,7 @@ function totalsOf({ lostSats, replacedSats }: SatTotals): SatTotals {
   return { lostSats, replacedSats };
 }
 
-/** Maximum number of outpoints that blocks spend, make and replace. */
+/** Maximum number of outpoints that blocks can spend, make and replace. */
 function outpointsOf(blocks: readonly ParsedBlock[]): number {
   return blocks.reduce(
     (sum, { columns, facts: { flow } }) =>
@@ -294,8 +294,8 @@ function outpointsOf(blocks: readonly ParsedBlock[]): number {
 }
 
 /**
- * Deletes the rows of outputs of earlier batches that a batch spends, in one statement. The height is compared too: a
- * twin of a coinbase has the same outpoint.
+ * Deletes the rows of outputs of earlier batches that a batch spends, in one statement. The height is compared too,
+ * because two coinbases can have the same outpoint.
  */
 async function deleteSpent(tx: pg.ClientBase, outputs: SatOutputs, rows: readonly number[]): Promise<void> {
   if (rows.length === 0) return;

@@ -21,7 +21,8 @@ const nothing = new Uint8Array(0);
 export const sats: DerivedTable = {
   name: 'sats',
   facts: ['coin-flow'],
-  // spent outputs lose their rows, and the spends of a block are forgotten: `compare` knows what can be compared
+  // spent outputs lose their rows, and the spends of old blocks are deleted, so only `compare` knows what can be
+  // compared
   targets: Object.values(satTargets).map(
     (target): DerivedTarget => ({ ...target, keyColumns: 0, rowsBy: 'compare' }),
   ),
@@ -74,9 +75,9 @@ export const sats: DerivedTable = {
 };
 
 /**
- * Throws if the blocks above a height cannot all be taken back, before the first one is: half an undo would leave a tip
- * that fits no chain. If the past must give the spends of the lowest of them, it is read for that block, and for block
- * 1, to which walks lead. So a node that lost the block or was pruned is noticed at once.
+ * Throws if the blocks above a height cannot all be taken back. Called before the first block is taken back, because
+ * half an undo would leave a tip that fits no chain. If the spends of the lowest block must come from the past, that
+ * block and block 1, where walks can end, are read now. A node that lost the block or was pruned is noticed at once.
  */
 async function refuseUndo(client: pg.ClientBase, height: Height | -1, past: PastChain | null): Promise<void> {
   const { rows } = await client.query<UnkeptRow>(
@@ -109,7 +110,7 @@ const refOf = (height: Height, hash: Uint8Array): BlockRef => ({
   hash: asBlockHash(Uint8Array.from(hash)),
 });
 
-/** Blocks without a row of `chain.spent_sats`, and facts that decide whether the row can be rebuilt. */
+/** Blocks without a row of `chain.spent_sats`, and facts that decide whether these rows can be rebuilt. */
 interface UnkeptRow {
   readonly highest: Height | null;
   readonly lowest: Height | null;

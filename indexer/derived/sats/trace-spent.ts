@@ -19,8 +19,9 @@ import { packOutputs } from './sat-encoding.ts';
 const hashLength = 32;
 
 /**
- * Rebuilds the row of `chain.spent_sats` of the block at the tip. Its sats are those that the block left, in the order
- * of its transactions. The past shows whether neighbouring ranges were cut before. Throws as `PastChain` does.
+ * Rebuilds the row of `chain.spent_sats` of the block at the tip. The row's sats are the sats that the block left, in
+ * the order of its transactions. The past shows whether neighbouring ranges were cut before. Throws as `PastChain`
+ * does.
  */
 export async function traceSpent(
   client: pg.ClientBase,
@@ -64,7 +65,7 @@ function packSpent(spent: readonly RestoredOutput[]): Uint8Array {
     outpoint.set(parseTxid(txid) ?? []);
     outpoint.writeInt32LE(vout, hashLength);
     readWords(viewOf(outpoint), 0, words, outpointWords);
-    // these rows are never looked up, so any number will do
+    // these rows are never searched, so any fingerprint is good
     const row = outputs.add(place, words, height);
     const pairs = Float64Array.from(ranges.flatMap(({ start, end }) => [start, end]));
     outputs.give(row, height, { pairs, first: 0, count: ranges.length });

@@ -10,13 +10,13 @@ import { placeInOutputs, placeLost } from './place-inscriptions.ts';
 
 /**
  * Applies a block to the inscriptions. It finds new inscriptions, with their numbers, curses, charms, fees and parents,
- * and the new place of each inscription that the block moves. Follows ord 0.29.1 (src/index/updater.rs,
+ * and the new location of each inscription that the block moves. Follows ord 0.29.1 (src/index/updater.rs,
  * src/index/updater/inscription_updater.rs). Sats have a ledger of their own (indexer/ledger/sats). A value that
  * depends on unknown facts is null (docs/adr/0004-null-never-a-guess.md).
  *
  * Pure. Costs a few additions per transaction that neither reveals nor moves an inscription. Throws
  * `spent_outputs_mismatch` if the spent values of the block are impossible. Asserts that every inscription that enters
- * a transaction leaves it at exactly one place.
+ * a transaction leaves it at exactly one location.
  */
 export function applyBlock(input: LedgerInput): LedgerBlock {
   // ord does not look for inscriptions below this height
@@ -62,7 +62,7 @@ function countLost({ input, columns, totals, txCount }: BlockPass): void {
   let reward: number = subsidyAt(input.height);
   for (let tx = 1; tx < txCount; tx++) reward += txInputValue[tx]! - txOutputValue[tx]!;
   const left = reward - txOutputValue[0]!;
-  // NaN: the spent values of the block are unknown
+  // NaN: the values of the block's spent outputs are unknown
   if (totals.lostSats !== null) totals.lostSats = Number.isNaN(left) ? null : totals.lostSats + left;
 }
 
@@ -82,7 +82,7 @@ function applyTransaction(pass: BlockPass, tx: number, reveal: number): void {
   const { floating, flotsam } = pass;
   floating.sort();
   const placed = placeInOutputs(pass, tx, tx, reveal);
-  // inscriptions spent as fees move with the reward, and are written with the coinbase
+  // inscriptions spent as fees move with the reward and are written together with the coinbase
   const beyond = pass.columns.txOutputValue[tx]!;
   for (let at = placed; at < floating.count; at++) {
     const offset = floating.offset[at]! - beyond;
@@ -112,7 +112,8 @@ function applyCoinbase(pass: BlockPass): void {
 }
 
 /**
- * Applies a block with unknown spent outputs: moved inscriptions get no new location, and new ones are ordered by id.
+ * Applies a block with unknown spent outputs. Moved inscriptions get no new location, and new inscriptions are ordered
+ * by id.
  */
 function applyWithoutSpent(pass: BlockPass): void {
   const { columns, inscriptions, totals, input, envelopeCount } = pass;
@@ -125,12 +126,12 @@ function applyWithoutSpent(pass: BlockPass): void {
     const row = inscriptions.add(envelope, reveal, pass.indexOf(envelope));
     const flags = columns.envelopeFlags[envelope]!;
     const byBytes = curseOfEnvelope(flags, columns.envelopeInput[envelope]!);
-    // the first inscription of all cannot be a reinscription
+    // the very first inscription cannot be a reinscription
     const isDecided = byBytes !== curses.none || (isFirstOfAll && envelope === 0);
     const curse = isDecided ? byBytes : curseUnknown;
     inscriptions.curse[row] = curse;
     const number = totals.takeNumber(curse);
-    // with several envelopes, the fees may put any of them last, through the coinbase
+    // if there are several envelopes, any of them may become last, because fees move an inscription to the coinbase
     if (envelopeCount === 1) inscriptions.number[row] = number;
     inscriptions.parentsKnown[row] = claimedParents(columns, envelope) < 0 ? 1 : 0;
   }

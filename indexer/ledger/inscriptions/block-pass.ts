@@ -33,21 +33,24 @@ export class BlockPass {
   readonly heldBase: number;
   readonly newBase: number;
 
-  /** Inscriptions of the current transaction, and those that transactions of this block spent as fees. */
+  /**
+   * Inscriptions of the current transaction. `flotsam` has the inscriptions that transactions of this block spent as
+   * fees.
+   */
   readonly floating = new Floating();
   readonly flotsam = new Floating();
 
-  /** Facts of the envelopes processed so far, by envelope. */
+  /** By envelope: the curse of each envelope processed so far. `traits` has their traits. */
   readonly curse: Uint8Array;
   readonly traits: Uint8Array;
   readonly fee: Float64Array;
   readonly reveal: Uint32Array;
-  /** Sources of the claimed parents that were in the transaction, as a range of `candidate`. */
+  /** Sources of those claimed parents that were in the transaction, as a range of `candidate`. */
   readonly firstCandidate: Uint32Array;
   readonly candidateCount: Uint32Array;
   candidate = new Int32Array(16);
   candidates = 0;
-  /** Row of the inscription made from each envelope; -1 before it is written. */
+  /** By envelope: the row of its inscription; -1 before it is written. */
   readonly writtenRow: Int32Array;
 
   readonly inscriptions: InscriptionRows;
@@ -69,9 +72,12 @@ export class BlockPass {
 
   /** Subsidy and fees so far, in sats. */
   reward = 0;
-  /** Rows of `input.held` that were spent. */
+  /** Number of spent rows of `input.held`. */
   heldTaken = 0;
-  /** Number of old inscriptions taken from outputs, and of old inscriptions placed: equal at the end. */
+  /**
+   * Number of old inscriptions taken from outputs. `oldPlaced` is the number of old inscriptions placed. At the end
+   * both are equal.
+   */
   oldTaken = 0;
   oldPlaced = 0;
 
@@ -102,12 +108,12 @@ export class BlockPass {
     this.outputWalk = new OutputWalk(this.block);
   }
 
-  /** Whether an inscription has a key. An envelope gets one when its row is written. */
+  /** Whether an inscription has a key. The inscription of an envelope gets its key when its row is written. */
   hasKey(source: number): boolean {
     return source >= this.heldBase || this.writtenRow[source]! >= 0;
   }
 
-  /** Key of an inscription that has one. */
+  /** The key of an inscription. It must have one. */
   keyOf(source: number): InscriptionKey {
     if (source >= this.newBase)
       return trustedInscriptionKey(this.inscriptions.firstKey + source - this.newBase);
@@ -122,7 +128,7 @@ export class BlockPass {
     return this.input.held.curse[source - this.heldBase] ?? curses.none;
   }
 
-  /** Index in the inscription id of an envelope: its place among the envelopes of its transaction. */
+  /** Index in the inscription id of an envelope: its position among the envelopes of its transaction. */
   indexOf(envelope: number): number {
     return envelope - this.columns.revealFirstEnvelope[this.reveal[envelope]!]!;
   }
@@ -145,8 +151,8 @@ export class BlockPass {
   }
 
   /**
-   * Txid of a transaction. If the block was not checked, the parser has only txids of reveals, and others are hashed
-   * here.
+   * The txid of a transaction. If the block was not checked, the parser only knows the txids of reveals, so other txids
+   * are hashed here.
    */
   txidOf(tx: number): Txid {
     const { txStart, txOutputs, txTxid } = this.columns;

@@ -6,10 +6,10 @@ import { findCandidates } from './parents.ts';
 import { isUnbound, revealOffset } from './place-rules.ts';
 
 /**
- * Collects all inscriptions that a transaction's inputs hold and reveal, as floating. ord's order: input by input,
- * first the inscriptions of the spent output, then the input's own envelopes.
+ * Collects all inscriptions that a transaction's inputs hold and reveal into `floating`. The order is ord's: input by
+ * input, first the inscriptions of the spent output, then the input's own envelopes.
  *
- * @param reveal row of the transaction among the reveals; -1: it has no envelope
+ * @param reveal row of the transaction among the reveals; -1: the transaction has no envelope
  */
 export function collectInputs(pass: BlockPass, tx: number, reveal: number): void {
   const { columns, floating } = pass;
@@ -53,7 +53,7 @@ function takeMade(pass: BlockPass, input: number, inputIndex: number, inputOffse
   if (first < 0) return;
   const rows: number[] = [];
   for (let row = first; row >= 0; row = locations.nextInOutput[row]!) rows.push(row);
-  // rows of an output are in the order of their sats; ord takes them by sequence number
+  // rows of an output are sorted by sat, but ord takes them by sequence number
   if (rows.length > 1) rows.sort((a, b) => locations.key[a]! - locations.key[b]!);
   for (const row of rows) {
     locations.spent[row] = 1;
@@ -62,7 +62,10 @@ function takeMade(pass: BlockPass, input: number, inputIndex: number, inputOffse
   pass.oldTaken += rows.length;
 }
 
-/** First location row of the output that an input spends, if this block made it and it holds inscriptions; else -1. */
+/**
+ * First location row of the output that an input spends. -1 if this block did not make the output, or if the output
+ * holds no inscriptions.
+ */
 function findMade(pass: BlockPass, input: number, inputIndex: number): number {
   const { columns, made, locations, block } = pass;
   const low = columns.inputFingerprintLow[input]!;
@@ -89,7 +92,9 @@ function readUint32(bytes: Uint8Array, at: number): number {
   return (a | (b << 8) | (c << 16) | (d << 24)) >>> 0;
 }
 
-/** Decides the facts of a new inscription that do not depend on its place, and adds it to the floating ones. */
+/**
+ * Decides the facts of a new inscription that do not depend on its location, and adds it to the floating inscriptions.
+ */
 function meetEnvelope(
   pass: BlockPass,
   tx: number,
@@ -111,8 +116,8 @@ function meetEnvelope(
 }
 
 /**
- * The curse of an envelope that its own bytes do not curse. It is the first envelope of the first input, so all
- * floating inscriptions come from the output that this input spends. Only inscriptions on its first sat matter.
+ * The curse of an envelope that its own bytes do not curse. The envelope is the first of the first input, so all
+ * floating inscriptions come from the output that this input spends. Only inscriptions on the input's first sat matter.
  */
 function curseOfReinscription(pass: BlockPass): number {
   if (!pass.input.anchored) return curseUnknown;

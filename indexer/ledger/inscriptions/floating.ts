@@ -1,8 +1,8 @@
 import { withRoom } from '#kernel/growable.ts';
 
 /**
- * Inscriptions on their way from inputs to outputs. Each has an offset in sats and a source, the number of the
- * inscription (block-pass.ts, "Sources").
+ * Inscriptions between the inputs and the outputs of a transaction. Each has an offset in sats and a source, which is
+ * the number of the inscription (block-pass.ts, "Sources").
  */
 export class Floating {
   count = 0;
@@ -10,7 +10,7 @@ export class Floating {
   source = new Int32Array(64);
 
   #ascending = true;
-  /** Occupied offsets, used once a transaction has too many inscriptions to search the list. */
+  /** Occupied offsets. Used once a transaction has too many inscriptions to search the list. */
   #offsets: Set<number> | null = null;
 
   clear(): void {
@@ -56,5 +56,5 @@ export class Floating {
   }
 }
 
-/** Length up to which the list itself is searched. A transaction can have 100,000 envelopes. */
+/** Maximum length up to which the list itself is searched. A transaction can have 100,000 envelopes. */
 const lookAlongMax = 16;

@@ -3,8 +3,8 @@ import { withRoom } from '#kernel/growable.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /**
- * An output that receives inscriptions: its transaction as a row of `txids` (-1: the inscription's own reveal), and
- * the range of its script.
+ * An output that receives inscriptions: the range of its script, and its transaction as a row of `txids` (-1: the
+ * transaction that revealed the inscription).
  */
 export interface OutputPlace {
   txid: number;
@@ -35,7 +35,7 @@ export class LocationRows {
   source: Int32Array;
   /** Index of the transaction that made the output. */
   tx: Uint32Array;
-  /** Next row of the same output, -1 at its last. */
+  /** Next row of the same output; -1 for the last row. */
   nextInOutput: Int32Array;
 
   constructor(capacity: number) {
@@ -78,7 +78,7 @@ export class LocationRows {
     return row;
   }
 
-  /** Adds a row outside of outputs: lost or unbound. */
+  /** Adds a row outside of outputs: the inscription is lost or unbound. */
   addOutside(key: InscriptionKey, step: number, place: number, satOffset: number): void {
     const row = this.#add(key, step, place, satOffset);
     this.txid[row] = -1;
@@ -134,7 +134,7 @@ export class LocationRows {
     };
   }
 
-  /** Fingerprints of the rows in outputs that are not spent within the block. */
+  /** Fingerprints of the rows in outputs that this block does not spend. */
   tracked(): Pick<TrackedChanges, 'addLow' | 'addHigh'> {
     const addLow = new Uint32Array(this.count);
     const addHigh = new Uint32Array(this.count);

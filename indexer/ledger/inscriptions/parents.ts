@@ -4,7 +4,7 @@ import type { BlockPass } from './block-pass.ts';
 
 const idLength = 36;
 
-/** Row of the field with an envelope's claimed parents; -1: it claims none. */
+/** Row of the field with an envelope's claimed parents. -1: the envelope claims no parent. */
 export function claimedParents(columns: BlockPass['columns'], envelope: number): number {
   const end = columns.envelopeFirstField[envelope + 1]!;
   for (let field = columns.envelopeFirstField[envelope]!; field < end; field++) {
@@ -14,8 +14,8 @@ export function claimedParents(columns: BlockPass['columns'], envelope: number):
 }
 
 /**
- * Keeps the claimed parents that are present in the transaction: held by an input, or new. For its envelopes [first,
- * end). In order, without repeats (ord inscription_updater.rs).
+ * For the envelopes [first, end): keeps those claimed parents that are present in the transaction, held by an input or
+ * new. Keeps their order and drops repeats (ord inscription_updater.rs).
  */
 export function findCandidates(pass: BlockPass, first: number, end: number): void {
   let present: Map<string, number> | null = null;
@@ -55,8 +55,8 @@ function keepPresent(pass: BlockPass, envelope: number, field: number, present: 
 }
 
 /**
- * Sets the parents of the inscription that is being written: those present in its transaction that are already written.
- * A parent that is written later does not count, and no inscription is its own parent.
+ * Sets the parents of the inscription that is being written: inscriptions that are present in its transaction and
+ * already written. A parent that is written later is ignored, and no inscription is its own parent.
  */
 export function writeParents(pass: BlockPass, envelope: number): void {
   const first = pass.firstCandidate[envelope]!;

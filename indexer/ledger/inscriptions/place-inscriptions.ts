@@ -11,10 +11,10 @@ const opReturn = 0x6a;
 const nowhere = -1;
 
 /**
- * Writes floating inscriptions, sorted by offset, into the outputs of `tx`. Returns the number of placed ones; the rest
- * float beyond the last output.
+ * Writes floating inscriptions, sorted by offset, into the outputs of `tx`. Returns the number of placed inscriptions.
+ * The others float beyond the last output.
  *
- * @param reveal row of `tx` among the reveals; -1: it has no envelope
+ * @param reveal row of `tx` among the reveals; -1: `tx` has no envelope
  */
 export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal: number): number {
   const { floating, outputWalk, output } = pass;
@@ -65,7 +65,8 @@ function enterOutput(pass: BlockPass, txid: Txid): void {
 }
 
 /**
- * Writes one inscription into the current output. Returns its location row; -1: it is unbound, so not in the output.
+ * Writes one inscription into the current output. Returns its location row. -1: the inscription is unbound, so it is
+ * not in the output.
  */
 function writeInOutput(
   pass: BlockPass,
@@ -94,7 +95,9 @@ function writeInOutput(
   return row;
 }
 
-/** Writes the floating inscriptions from index `from` on as lost: they are beyond the outputs of the coinbase. */
+/**
+ * Writes the floating inscriptions from index `from` on as lost, because they are beyond the outputs of the coinbase.
+ */
 export function placeLost(pass: BlockPass, from: number): void {
   const { floating, totals, locations } = pass;
   const beyond = pass.columns.txOutputValue[0]!;
@@ -108,7 +111,7 @@ export function placeLost(pass: BlockPass, from: number): void {
     } else {
       pass.oldPlaced++;
     }
-    // without the previous total the satpoint is not known
+    // without the previous total the satpoint is unknown
     if (totals.lostSats === null) continue;
     const satOffset = totals.lostSats + floating.offset[at]! - beyond;
     locations.addOutside(pass.keyOf(written), pass.txCount, places.lost, satOffset);
@@ -116,7 +119,7 @@ export function placeLost(pass: BlockPass, from: number): void {
 }
 
 /**
- * Writes the location of an unbound inscription, whatever place it floated to. Returns false if the inscription is
+ * Writes the location of an unbound inscription, whatever offset it floated to. Returns false if the inscription is
  * bound.
  */
 function writeUnbound(pass: BlockPass, step: number, envelope: number): boolean {

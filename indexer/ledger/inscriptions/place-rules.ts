@@ -1,19 +1,19 @@
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 
 /**
- * Rules for the places of inscriptions within one transaction. The ledger applies them to blocks, and the mempool to
- * pending transactions (ord src/index/updater/inscription_updater.rs).
+ * Rules that decide where inscriptions move within one transaction. The ledger applies these rules to blocks, and the
+ * mempool applies them to pending transactions (ord src/index/updater/inscription_updater.rs).
  */
 
 /**
- * Offset of a new inscription in the sum of the transaction's inputs, in sats: its pointer if that is within the
- * outputs, else the first sat of its input.
+ * Offset of a new inscription in the sum of the transaction's inputs, in sats. It is the pointer if the pointer is
+ * within the outputs, else the first sat of the inscription's input.
  *
- * @param pointer NaN: it has no pointer; no comparison with NaN is true
+ * @param pointer NaN if the inscription has no pointer, because no comparison with NaN is true
  *
  * @param outputValue sum of the transaction's outputs
  *
- * @param inputOffset sum of the inputs before its own; null: unknown
+ * @param inputOffset sum of the inputs before the inscription's input; null: unknown
  */
 export function revealOffset<Offset extends number | null>(
   pointer: number,
@@ -23,16 +23,16 @@ export function revealOffset<Offset extends number | null>(
   return pointer < outputValue ? pointer : inputOffset;
 }
 
-/** Whether a new inscription is unbound: its input has no value, or its envelope has an unknown even field. */
+/** Whether a new inscription is unbound, because its input has no value or its envelope has an unknown even field. */
 export function isUnbound(flags: number, inputValue: number | null): boolean {
   return inputValue === 0 || (flags & envelopeFlags.unrecognizedEvenField) !== 0;
 }
 
 /**
- * Offset in an output of the sat at `offset` of all outputs together; negative: the sat is after this output. An output
- * without value holds nothing.
+ * Offset within an output of the sat at `offset` of all outputs together. Negative: the sat is after this output. An
+ * output without value holds nothing.
  *
- * @param start sum of the outputs before it, not above `offset`
+ * @param start sum of the outputs before this output, not above `offset`
  */
 export function offsetInOutput(offset: number, start: number, value: number): number {
   return offset < start + value ? offset - start : -1;

@@ -23,8 +23,8 @@ export class RunningTotals {
   }
 
   /**
-   * Takes the number of the next inscription, given its curse. From the jubilee on every inscription is blessed. If a
-   * curse is unknown, all later numbers are unknown.
+   * Returns the number of the next inscription, given its curse, and counts it. From the jubilee on every inscription
+   * is blessed. If a curse is unknown, all later numbers are unknown.
    */
   takeNumber(curse: number): number {
     if (!this.#jubilant && curse === curseUnknown) {

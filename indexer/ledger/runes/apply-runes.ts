@@ -24,8 +24,8 @@ import { TransactionOutputs } from './transaction-outputs.ts';
 
 /**
  * Applies a block to the runes by the rules of ord's rune_updater.rs. Pure: it reads the block and changes the state.
- * The coinbase comes first, as in the block. Cost: one probe for each input; more only for transactions with a
- * runestone or with inputs that hold runes.
+ * The coinbase comes first, as in the block. Cost: one probe per input. Only transactions with a runestone or with
+ * inputs that hold runes cost more.
  */
 export function applyRunes(block: RuneBlock, state: RuneState): RuneChanges {
   const pass = new RunePass(block, state);
@@ -41,7 +41,7 @@ class RunePass {
   readonly #view: DataView;
   readonly #state: RuneState;
   readonly #minimum: Rune;
-  /** The next of the block's `inputs`. */
+  /** Index of the next element in the block's `inputs`. */
   #nextInput = 0;
   /** The transaction that is being applied. */
   #tx = 0;
@@ -98,7 +98,8 @@ class RunePass {
   }
 
   /**
-   * Takes the runes from the outputs that a transaction spends, and marks them as spent. Returns whether there are any.
+   * Takes the runes from the outputs that a transaction spends, and marks the outputs as spent. Returns whether it took
+   * any runes.
    */
   #takeHeld(tx: number): boolean {
     const { columns, inputs, bytes } = this.#block;
@@ -124,8 +125,8 @@ class RunePass {
   }
 
   /**
-   * Spends the output that the 36 bytes at `at` name. Returns whether it holds runes; another output may have the same
-   * fingerprint.
+   * Spends the output whose outpoint is the 36 bytes at `at`. Returns whether the output holds runes; another output
+   * may have the same fingerprint.
    */
   #spend(at: number, low: number, high: number, tx: number): boolean {
     const { made, held } = this.#state;
@@ -200,7 +201,7 @@ class RunePass {
     return trustedTxid(Uint8Array.from(this.#outpoint.subarray(0, hashLength)));
   }
 
-  /** The name that a transaction etches; null: it etches no rune, or may not. */
+  /** The name that a transaction etches. Null: it etches no rune, or is not allowed to. */
   #etchedName(artifact: Artifact, outputsEnd: number): Rune | null {
     const { height, bytes, columns, spentScripts, recent } = this.#block;
     const tx = this.#tx;
@@ -214,8 +215,8 @@ class RunePass {
   }
 
   /**
-   * Gives all amounts to one output: that of the pointer, else the first spendable one. For transactions without
-   * edicts.
+   * Gives all amounts to one output: the output of the pointer, else the first spendable output. Used for transactions
+   * without edicts.
    */
   #giveAll(artifact: Runestone | null): void {
     const unallocated = this.#unallocated;
@@ -235,7 +236,7 @@ class RunePass {
     if (isOpen) this.changes.transfer();
   }
 
-  /** Carries out the edicts, then gives the rest to its output. */
+  /** Carries out the edicts, then gives the remaining amounts to the default output. */
   #allocate({ edicts, pointer }: Runestone, etched: RuneEntry | null): void {
     const allocation = this.#allocation;
     allocation.begin(this.#unallocated);
@@ -300,7 +301,7 @@ class RunePass {
   }
 }
 
-/** Replaces the contents of `into` with the amounts that are not 0. */
+/** Replaces the contents of `into` with those amounts that are not 0. */
 function withoutZeros(amounts: RuneAmounts, into: RuneAmounts): RuneAmounts {
   into.clear();
   for (let place = 0; place < amounts.size; place++)

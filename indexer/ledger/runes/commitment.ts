@@ -3,7 +3,7 @@ import { annexPrefix } from '#indexer/transaction/block-layout.ts';
 import { InputWalk, WitnessWalk } from '#indexer/transaction/transaction-parts.ts';
 import { opPushData4, pushAt } from '#kernel/bitcoin/script-push.ts';
 
-/** Places of a transaction's witnesses, and the range of its inputs in the block. */
+/** Position of a transaction's witnesses, and the range of its inputs in the block. */
 export interface CommittingTransaction {
   readonly bytes: Uint8Array;
   readonly start: number;
@@ -13,9 +13,12 @@ export interface CommittingTransaction {
   readonly spentScripts: SpentScripts | null;
 }
 
-/** The txids of the block and of the four before it: a commitment in them has too few confirmations. */
+/**
+ * The txids of the block and of the four blocks before it. A commitment in these transactions has too few
+ * confirmations.
+ */
 export interface RecentTransactions {
-  /** Whether the 32 bytes at `at` are the txid of one of them. */
+  /** Whether the 32 bytes at `at` are one of these txids. */
   has(bytes: Uint8Array, at: number): boolean;
 }
 
@@ -53,8 +56,7 @@ function isTaproot({ bytes, scriptStart, scriptLength }: SpentScripts, input: nu
 }
 
 /**
- * Moves a walk to the leaf script: the last item but one, not counting an annex. Returns false if there is no such
- * item.
+ * Moves a walk to the leaf script: the last item but one, an annex excluded. Returns false if there is no such item.
  */
 function openLeaf(bytes: Uint8Array, walk: WitnessWalk, input: number): boolean {
   const items = walk.items(input);

@@ -29,7 +29,7 @@ type TransactionColumns = Pick<
 
 /** A set of fingerprints of outpoints that may hold runes. */
 export interface TrackedFingerprints {
-  /** 0: no outpoint. */
+  /** 0: the set is empty. */
   readonly size: number;
   has(low: number, high: number): boolean;
 }
@@ -42,19 +42,21 @@ export interface RuneBlock {
   readonly network: NetworkParameters;
   readonly bytes: Uint8Array;
   readonly columns: TransactionColumns;
-  /** One for each transaction that has one, in block order. */
+  /** One message per transaction that has one, in block order. */
   readonly messages: readonly RuneMessage[];
   /** Txids of the candidates for messages, 32 bytes each. */
   readonly txids: Uint8Array;
-  /** Null: the source has no spent scripts, so no name can be etched. */
+  /** Null: the source does not know the spent scripts, so no name can be etched. */
   readonly spentScripts: SpentScripts | null;
   readonly fingerprintKey: FingerprintKey;
-  /** The inputs that may spend runes of outputs from before the state's own blocks (`runeQuestion`). */
+  /** Inputs that may spend runes in outputs from before the state's own blocks (`runeQuestion`). */
   readonly inputs: readonly number[];
   readonly recent: RecentTransactions;
 }
 
-/** Reads the first candidate of each transaction: only that is the runestone, well formed or not. */
+/**
+ * Reads the first candidate of each transaction, because only the first candidate is the runestone, well formed or not.
+ */
 export function runeMessages(
   bytes: Uint8Array,
   { txOutputs }: Pick<BlockColumns, 'txOutputs'>,
@@ -79,11 +81,11 @@ export function runeMessages(
 export interface RuneQuestion {
   /** The inputs that may spend runes, as indexes into the block's columns, ascending. */
   readonly inputs: readonly number[];
-  /** Offsets in the block of their outpoints. */
+  /** Offsets in the block of the outpoints of these inputs. */
   readonly outpointsAt: readonly number[];
-  /** The runes that it mints. */
+  /** Ids of the runes that the block mints. */
   readonly mints: readonly RuneId[];
-  /** The names that it etches. */
+  /** The names that the block etches. */
   readonly names: readonly Rune[];
 }
 
@@ -113,7 +115,7 @@ export function runeQuestion(
   return { inputs, outpointsAt, mints, names };
 }
 
-/** The name that an artifact would etch; null: it has no name, or etches no rune. */
+/** The name that an artifact would etch. Null: it has no name, or etches no rune. */
 export function etchedName(artifact: Artifact): Rune | null {
   return artifact.kind === 'cenotaph' ? artifact.etching : (artifact.etching?.rune ?? null);
 }

@@ -3,7 +3,7 @@ import type { U128 } from '#kernel/runes/u128.ts';
 import type { RuneEntry } from './rune-entry.ts';
 import type { RuneOutputs } from './rune-outputs.ts';
 
-/** A mint. Runes are by key; `tx` is the index of the transaction. */
+/** A mint. The rune is given by its key; `tx` is the index of the transaction. */
 export interface Minted {
   readonly tx: number;
   readonly key: number;
@@ -37,7 +37,7 @@ export type RuneEvent =
 /** Receiver of a block's events. */
 export interface RuneEventVisitor {
   etched(entry: RuneEntry): void;
-  /** @param txids has the txid of the mint at `txidAt` */
+  /** @param txids contains the txid of the mint at `txidAt` */
   minted(minted: Minted, txids: Uint8Array, txidAt: number): void;
   /** Receives an output with its balances. */
   transferred(outputs: RuneOutputs, row: number): void;
@@ -49,7 +49,7 @@ const kindCount = 4;
 const hashLength = 32;
 
 /**
- * Additions of a block to the runes. Earlier rows never change, except that their outputs are spent. The outputs
+ * Rows that a block adds to the runes. Earlier rows never change, except when their outputs are spent. The outputs
  * themselves are rows of the state.
  */
 export class RuneChanges {
@@ -57,11 +57,11 @@ export class RuneChanges {
   readonly minted: Minted[] = [];
   readonly burned: Burned[] = [];
   /**
-   * Spent outputs from before the state's own blocks: rows of its `held`. Spent outputs of its own blocks are only
-   * marked.
+   * Spent outputs from before the state's own blocks: rows of the state's `held`. Spent outputs of its own blocks are
+   * only marked.
    */
   readonly spent: number[] = [];
-  /** First row of the state's `made` with outputs of this block. `endOutput` is the row after the last. */
+  /** First row with outputs of this block in the state's `made`. `endOutput` is the row after the last. */
   readonly firstOutput: number;
   endOutput: number;
   /** Number of events. Each rune that an output gets is a transfer. */
@@ -70,10 +70,10 @@ export class RuneChanges {
   readonly #txids: Uint8Array;
   /** Offset of the txid of each mint. */
   readonly #txidsAt: number[] = [];
-  /** Events in ord's order: a kind, then its place in the list of that kind or the row of the output. */
+  /** Events in ord's order: a kind, then the index in the list of that kind, or the row of the output. */
   readonly #order: number[] = [];
 
-  /** @param txids of the block's messages */
+  /** @param txids txids of the block's messages */
   constructor(made: RuneOutputs, txids: Uint8Array) {
     this.#made = made;
     this.#txids = txids;
@@ -94,7 +94,7 @@ export class RuneChanges {
     this.#add(kinds.burned, this.burned.push(burned) - 1);
   }
 
-  /** Adds the transfers of the newest row of the state, which has all of its balances. */
+  /** Adds the transfers of the state's newest row. All balances of the row must have been added. */
   transfer(): void {
     const row = this.#made.size - 1;
     this.endOutput = row + 1;
@@ -120,7 +120,7 @@ export class RuneChanges {
     }
   }
 
-  /** The events as a list, for a small number. */
+  /** The events as a list. Use it only for a small number of events. */
   events(): RuneEvent[] {
     const events: RuneEvent[] = [];
     let mints = 0;

@@ -10,7 +10,10 @@ import { asU128, maxU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u
 
 /** A rune as its etching made it. It never changes. */
 export interface RuneEntry {
-  /** Dense, in the order of etching, which is that of ids: ord's number if the index has all runes. */
+  /**
+   * Keys are dense and follow the order of etching, which is the order of ids. It is ord's number if the index has all
+   * runes.
+   */
   readonly key: number;
   /** Its id: the block, and the index of the transaction in it. */
   readonly block: Height;
@@ -19,7 +22,7 @@ export interface RuneEntry {
   readonly rune: Rune;
   readonly spacers: number;
   readonly divisibility: number;
-  /** A code point. */
+  /** A code point. Null: no symbol. */
   readonly symbol: number | null;
   readonly premine: U128;
   readonly terms: Terms | null;
@@ -28,10 +31,10 @@ export interface RuneEntry {
   readonly timestamp: number;
 }
 
-/** The place and time of an etching. */
+/** The position and time of an etching. */
 type EtchingPlace = Pick<RuneEntry, 'key' | 'block' | 'tx' | 'etching' | 'rune' | 'timestamp'>;
 
-/** The entry of an etched rune. A cenotaph gives it only its name. */
+/** The entry of an etched rune. If the artifact is a cenotaph, the rune only has a name. */
 export function entryOf(place: EtchingPlace, artifact: Artifact): RuneEntry {
   const etching = artifact.kind === 'cenotaph' ? plainEtching : (artifact.etching ?? plainEtching);
   const { spacers, divisibility, symbol, premine, terms, turbo } = etching;

@@ -2,11 +2,11 @@ import { withRoom } from '#kernel/growable.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { smallU128, type U128 } from '#kernel/runes/u128.ts';
 
-/** A txid as eight numbers of 32 bits. */
+/** Number of 32-bit words in a txid. */
 const txidWords = 8;
 const voutAt = txidWords;
 const outpointWords = txidWords + 1;
-/** Words of a row, 80 bytes: the outpoint first, then the fields below. */
+/** Number of words in a row (80 bytes): the outpoint first, then the fields below. */
 const rowWords = 20;
 const lowAt = outpointWords;
 const highAt = outpointWords + 1;
@@ -18,16 +18,16 @@ const firstAt = outpointWords + 6;
 const countAt = outpointWords + 7;
 const spentHeightAt = outpointWords + 8;
 const spentTxAt = outpointWords + 9;
-/** Row + 1 of the next row in the same slot, 0 at the end. */
+/** Row + 1 of the next row in the same slot; 0 at the end. */
 const nextAt = outpointWords + 10;
 const notSpent = -1;
-/** Rows of a new table. Small, because each pending transaction has its own table. */
+/** Number of rows in a new table. It is small because each pending transaction has its own table. */
 const firstRows = 4;
 const wordBytes = 4;
 const rowBytes = rowWords * wordBytes;
 const hashLength = txidWords * wordBytes;
 
-/** The byte order of the machine. On a little-endian one, the words of a txid are its bytes in memory. */
+/** The byte order of the machine. On a little-endian machine, the words of a txid are its bytes in memory. */
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
 /** An output that holds runes, and the transaction that made it. */
@@ -40,14 +40,14 @@ export interface OutputPlace {
 }
 
 /**
- * Outputs with their balances of runes by outpoint, in typed arrays: 80 bytes a row, 4 to 8 for its slot and 12 for
- * each balance. Objects and text keys took several times as long, and doubled garbage collection.
+ * Outputs with their balances of runes by outpoint, in typed arrays: 80 bytes per row, 4 to 8 bytes for its slot and 12
+ * bytes for each balance. Objects and text keys took several times as long, and doubled garbage collection.
  *
  * Rows of one slot are chained, the newest first. Slots come from keyed fingerprints, so outpoints cannot be crafted to
  * share a slot. All 36 bytes are compared, so a collision does no harm.
  */
 export class RuneOutputs {
-  /** Number of rows. */
+  /** Number of rows, which is the number of outputs. */
   size = 0;
   /** Number of balances of all rows. */
   balances = 0;
@@ -56,11 +56,11 @@ export class RuneOutputs {
   bytes: Uint8Array;
   #slots: Int32Array;
   #keys: Int32Array;
-  /** Amounts by balance; NaN: it is in the map of large amounts. */
+  /** Amount of each balance. NaN: the amount is in the map of large amounts. */
   #amounts: Float64Array;
   readonly #large = new Map<number, U128>();
 
-  /** @param rows initial room; memory pages that are never written take no memory */
+  /** @param rows initial room in rows; memory pages that are never written take no memory */
   constructor(rows = firstRows) {
     this.#words = new Int32Array(rows * rowWords);
     this.bytes = new Uint8Array(this.#words.buffer);
@@ -70,7 +70,7 @@ export class RuneOutputs {
     this.#amounts = new Float64Array(rows);
   }
 
-  /** Adds an unspent output without balances, which the 36 bytes at `at` name. Returns its row. */
+  /** Adds an unspent output without balances. The 36 bytes at `at` are its outpoint. Returns its row. */
   add(outpoint: DataView, at: number, { height, tx, low, high }: OutputPlace): number {
     const row = this.#addRow();
     const words = this.#words;
@@ -116,7 +116,7 @@ export class RuneOutputs {
     this.#words[(this.size - 1) * rowWords + countAt]! += 1;
   }
 
-  /** Sets the place of a row's script in its block. */
+  /** Sets the range of a row's script in its block. */
   setScript(row: number, start: number, length: number): void {
     this.#words[row * rowWords + scriptStartAt] = start;
     this.#words[row * rowWords + scriptLengthAt] = length;
@@ -128,7 +128,7 @@ export class RuneOutputs {
     this.#words[row * rowWords + spentTxAt] = tx;
   }
 
-  /** The row of the output that the 36 bytes at `at` name, with this fingerprint; -1: not in the table. */
+  /** The row of the output whose outpoint is the 36 bytes at `at`, with this fingerprint. -1: not in the table. */
   find(outpoint: DataView, at: number, low: number, high: number): number {
     const words = this.#words;
     for (let row = this.#newest(low); row >= 0; row = words[row * rowWords + nextAt]! - 1) {
@@ -146,8 +146,7 @@ export class RuneOutputs {
   }
 
   /**
-   * Whether an output has this fingerprint. For nearly all fingerprints the answer is no, after one look into the
-   * slots.
+   * Whether an output has this fingerprint. For nearly all fingerprints the answer is no, after one read of the slots.
    */
   mayHave(low: number, high: number): boolean {
     const words = this.#words;

@@ -24,18 +24,18 @@ type EarlierEntry = Pick<RuneEntry, 'key' | 'block' | 'tx' | 'terms'>;
 /** A rune, with its mints and burns so far. */
 export interface KnownRune {
   readonly entry: EarlierEntry;
-  /** Number of mints. Each is a transaction, so a number is enough. */
+  /** Number of mints. A transaction mints once at most, so a number is enough. */
   mints: number;
   burned: U128;
 }
 
-/** Larger than the index of any transaction: a block has room for 16,666 of 60 bytes. */
+/** Exceeds the index of any transaction: a block has room for 16,666 transactions of 60 bytes. */
 export const transactionsMax = 2 ** 17;
 const heightsMax = 2 ** 31;
 
 /**
- * Knowledge of the ledger of runes about earlier blocks: the runes, names and spent outputs that its blocks ask for, or
- * all of them. It follows each block, so that the next one needs no database.
+ * Data about earlier blocks for the ledger of runes: the runes, names and spent outputs that its blocks need, or all of
+ * them. Each applied block updates it, so that the next block needs no database.
  */
 export class RuneState {
   /** The key of the next rune. */
@@ -48,7 +48,7 @@ export class RuneState {
   readonly #byId = new Map<number, KnownRune>();
   readonly #taken = new Set<bigint>();
 
-  /** @param room initial room for outputs that its blocks make and spend */
+  /** @param room initial room for the outputs that its blocks make and spend */
   constructor(nextKey = 0, room: { readonly made?: number; readonly held?: number } = {}) {
     this.nextKey = nextKey;
     this.made = new RuneOutputs(room.made);
@@ -65,7 +65,7 @@ export class RuneState {
     this.#taken.add(rune);
   }
 
-  /** Adds a rune that is etched now. */
+  /** Adds a newly etched rune. */
   etch(entry: RuneEntry): void {
     assert(entry.key === this.nextKey, 'keys of runes are dense');
     this.nextKey++;
@@ -73,7 +73,7 @@ export class RuneState {
     this.learnTaken(entry.rune);
   }
 
-  /** The rune with an id; undefined for unknown ids, which most ids in runestones are. */
+  /** The rune with an id. Undefined for unknown ids; most ids in runestones are unknown. */
   byId({ block, tx }: RuneId): KnownRune | undefined {
     if (typeof block !== 'number' || block >= heightsMax || tx >= transactionsMax) return undefined;
     return this.#byId.get(block * transactionsMax + tx);

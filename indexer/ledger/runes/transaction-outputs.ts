@@ -6,7 +6,7 @@ const opReturn = 0x6a;
 /** The outputs of one transaction at a time, in memory that is reused for each transaction of a block. */
 export class TransactionOutputs {
   count = 0;
-  /** The first output that is not an OP_RETURN; null: all are. */
+  /** The first output that is not an OP_RETURN. Null: all outputs are OP_RETURN. */
   firstSpendable: number | null = null;
   /** Offset after the last output. */
   end = 0;
@@ -15,7 +15,7 @@ export class TransactionOutputs {
   scriptLength = new Uint32Array(64);
   readonly #bytes: Uint8Array;
   readonly #walk: OutputWalk;
-  /** Spendable outputs; null: not computed yet. */
+  /** Spendable outputs. Null: not computed yet. */
   #spendable: readonly number[] | null = null;
 
   constructor(bytes: Uint8Array) {

@@ -5,7 +5,7 @@ import type { Move, MovingTransaction } from './moving-transaction.ts';
 import { dustMax, opReturn } from './sale-rules.ts';
 import { TradeFacts } from './trade-facts.ts';
 
-/** How an inscription was sold. Amounts are its share of a bundle. */
+/** How an inscription was sold. Amounts are the share of this inscription in a bundle. */
 export interface Sold {
   readonly form: SaleForm;
   readonly confidence: Confidence;
@@ -23,15 +23,15 @@ export interface Sold {
   readonly isWash: boolean;
 }
 
-/** A move with its class: a sale, or the rule by which it is not a sale. */
+/** A move with its class: a sale, or the rule that refused it as a sale. */
 export type ClassifiedMove = { readonly move: Move; readonly class: MoveClass } & (
   | { readonly sold: Sold; readonly refusedBy: null }
   | { readonly sold: null; readonly refusedBy: Refusal }
 );
 
 /**
- * The class of each move of a transaction, in their order. Total: any transaction has an answer. Cost: some steps for
- * each input, output and move.
+ * The class of each move of a transaction, in the order of the moves. Every transaction has an answer. Cost: some steps
+ * for each input, output and move.
  */
 export function classifyMoves(tx: MovingTransaction): ClassifiedMove[] {
   const facts = new TradeFacts(tx);

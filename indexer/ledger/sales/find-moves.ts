@@ -32,8 +32,8 @@ export interface PlacedTransaction extends MovingTransaction {
 const hashLength = 32;
 
 /**
- * The transactions of a block that spend inscriptions and may have sold one, in block order. Cost: a look at each input
- * if the block spends its own outputs, otherwise only at transactions with inscriptions.
+ * The transactions of a block that spend inscriptions and may have sold one, in block order. Cost: a check of each
+ * input if the block spends its own outputs, otherwise only of transactions with inscriptions.
  *
  * @param only yields this transaction alone, even if it cannot have sold an inscription
  */
@@ -44,7 +44,7 @@ export function* tradingTransactions(
   const keysOf = keysByInput(block);
   const { txFirstInput } = block.columns;
   const spending = [...keysOf.keys()].toSorted((a, b) => a - b);
-  // made on the first request: most blocks sell nothing
+  // made on first use, because most blocks sell nothing
   let landings: LandingRows | null = null;
   const coins = new CoinReader(block);
   let tx = 0;
@@ -91,9 +91,10 @@ function movedBy(
 }
 
 /**
- * The coins of a transaction. Null: it cannot have sold anything. Outputs are read only if that is still open.
+ * The coins of a transaction. Null: it cannot have sold anything. Outputs are only read if the inputs do not decide
+ * this.
  *
- * @param moving inputs with inscriptions; null: skip the check whether it may have sold one
+ * @param moving inputs with inscriptions; null: skip the check whether the transaction may have sold one
  */
 function coinsOf(
   coins: CoinReader,
@@ -108,7 +109,7 @@ function coinsOf(
 
 type KeysByInput = Map<number, number[]>;
 
-/** The inscriptions that each input of the block spends. */
+/** Keys of the inscriptions that each input of the block spends. */
 function keysByInput(block: MovedBlock): KeysByInput {
   const { held } = block;
   const keysOf: KeysByInput = new Map();
@@ -118,7 +119,7 @@ function keysByInput(block: MovedBlock): KeysByInput {
   return keysOf;
 }
 
-/** The location rows whose output the block spends itself, by the low half of their fingerprint. */
+/** Location rows whose output the block itself spends, by the low half of their fingerprint. */
 function spentRows({ ledger: { locations } }: MovedBlock): Map<number, number[]> {
   const rows = new Map<number, number[]>();
   for (let row = 0; row < locations.count; row++) {
@@ -194,7 +195,9 @@ const landingOf = ({ vout }: NewLocations, row: number | undefined): number | nu
 /** The location row of each moved inscription that a transaction leaves in an output, by `landingName`. */
 type LandingRows = Map<number, number>;
 
-/** A safe integer: a block has fewer than 2^20 transactions, as each has 60 bytes or more, and keys are below 2^31. */
+/**
+ * A safe integer: a block has fewer than 2^20 transactions, because each has 60 bytes or more, and keys are below 2^31.
+ */
 const landingName = (key: number, tx: number): number => key * 2 ** 20 + tx;
 
 function landingRows(
@@ -206,13 +209,13 @@ function landingRows(
   for (let row = 0; row < locations.count; row++) {
     const key = locations.key[row]!;
     if (locations.place[row] !== places.output || !moved.has(key)) continue;
-    // the step of a row that the coinbase made is the number of transactions, so no input's transaction has it
+    // the step of the coinbase's rows is the number of transactions, so no transaction with inputs matches it
     landings.set(landingName(key, locations.step[row]!), row);
   }
   return landings;
 }
 
-/** Reads the coins of a block's transactions through views of its bytes, which are made once. */
+/** Reads the coins of a block's transactions through views of its bytes. The views are made once. */
 class CoinReader {
   readonly #block: MovedBlock;
   readonly #bytes: Buffer;

@@ -18,9 +18,9 @@ export interface SalePayment {
   readonly sighash: number;
   /** Script of the maker. */
   readonly maker: string;
-  /** The maker also pays for the purchase. */
+  /** True if the maker also pays for the purchase. */
   readonly isCluster: boolean;
-  /** Inputs with the same name share the payout. */
+  /** Inputs with the same value share the payout. */
   readonly share: string;
 }
 
@@ -34,7 +34,7 @@ function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs):
   const { inputs, outputs } = facts.tx;
   const spent = inputs[input]!;
   const payout = outputs[input];
-  // a legacy signature without such an output signs the number 1: it binds nothing (BIP 143)
+  // a legacy signature without such an output signs the number 1, so it binds nothing (BIP 143)
   if (payout === undefined) return 'no-output';
   const unfit = whyUnfit(facts, input, payout);
   if (unfit !== null) return unfit;
@@ -62,19 +62,19 @@ function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs):
 }
 
 /**
- * Whether a payment only keeps its output above dust: at most 546 sats beyond the sats put in, however few the item
- * had.
+ * Whether a payment only keeps its output above dust: it exceeds the sats put in by at most 546 sats, however few sats
+ * the item had.
  */
 function isDustBeyond(paid: number, putIn: number): boolean {
   return paid <= Math.max(putIn, dustMax);
 }
 
-/** Whether runes go to the holder, or to the other address that is paid. */
+/** Whether runes go to the holder, or to the other paid address. */
 function isPaidInRunes(facts: TradeFacts, spent: Coin, payout: Coin): boolean {
   return facts.isPaidInRunes(spent.script) || facts.isPaidInRunes(payout.script);
 }
 
-/** Why an output cannot be a payment; null: it can. A payment has spendable sats and no inscription. */
+/** Why an output cannot be a payment. Null: it can. A payment has spendable sats and no inscription. */
 function whyUnfit({ landings }: TradeFacts, vout: number, { value, script }: Coin): Refusal | null {
   if (value === 0) return 'payout-empty';
   if (script.startsWith(opReturn)) return 'payout-unspendable';
@@ -89,9 +89,9 @@ interface Pair {
 }
 
 /**
- * Why the payout of a pair is not that of a purchase; null: it is. Strangers must pay it. The maker must not be the
- * taker and get more than before. It must not go to another address than the item came from while coins of one of the
- * two pay. A pair is not signed for change, so the last two are wash trades.
+ * Why the payout of a pair does not pay for a purchase. Null: it does. Strangers must pay the payout. The maker must
+ * not be the taker and get more than before. The payout must not go to another address than the item came from while
+ * coins of one of these two addresses pay. A pair is not signed for change, so the last two cases are wash trades.
  */
 function whyUnpaid(takers: ReadonlySet<string>, { spent, payout, maker, funding }: Pair): Refusal | null {
   const toTaker = takers.has(payout.script);
@@ -100,7 +100,7 @@ function whyUnpaid(takers: ReadonlySet<string>, { spent, payout, maker, funding 
   return payout.script !== spent.script && funding.size > 0 ? null : 'own-sats';
 }
 
-/** Whether a set has a member outside of `these`. Looks at one member more than `these` has, at most. */
+/** Whether a set has a member outside of `these`. Reads at most one member more than `these` has. */
 function hasOther(set: ReadonlySet<string>, these: readonly string[]): boolean {
   for (const one of set) if (!these.includes(one)) return true;
   return false;
@@ -111,7 +111,7 @@ function confidenceOfPair(isShared: boolean, form: SaleForm): Confidence {
   return form === 'pair' ? 'bound' : 'bound-known';
 }
 
-/** The payment of an input that signs all outputs: the coins show whether the holder was paid. */
+/** The payment of an input that signs all outputs. The coins show whether the holder was paid. */
 function paymentByAll(facts: TradeFacts, input: number): SalePayment | Refusal {
   const spent = facts.tx.inputs[input]!;
   const { script: maker } = spent;
@@ -120,7 +120,7 @@ function paymentByAll(facts: TradeFacts, input: number): SalePayment | Refusal {
   const listing = listingSignature(spent);
   const gain = gainOf(facts, maker);
   if (gain !== null && gain.price > 0) return paymentByGain(facts, input, { gain, listing });
-  // the holder's gain is change, unless the listing is paid at another address
+  // the holder's gain is change, unless another address is paid for the listing
   const elsewhere = listing === undefined ? null : paymentElsewhere(facts, input, listing);
   return elsewhere ?? (gain === null ? 'holder-not-paid' : 'change');
 }
@@ -132,7 +132,7 @@ function whyNotSigned(signed: readonly SignedAs[]): Refusal | null {
 
 type Gain = Pick<SalePayment, 'grossPayout' | 'price' | 'payoutOutput'>;
 
-/** The payment if the holder gets more sats than the holder put in. */
+/** The payment if the holder receives more sats than the holder put in. */
 function paymentByGain(
   facts: TradeFacts,
   input: number,
@@ -158,7 +158,7 @@ function paymentByGain(
   };
 }
 
-/** Why not all inscriptions of an input go to one other owner; null: they do. */
+/** Why not all inscriptions of an input go to one other owner. Null: they do. */
 function whyNoTaker(facts: TradeFacts, input: number, maker: string): Refusal | null {
   if (facts.movesOf(input).some(({ landing }) => landing === null)) return 'into-fee';
   const [taker, ...others] = facts.takersOf(input);
@@ -167,7 +167,7 @@ function whyNoTaker(facts: TradeFacts, input: number, maker: string): Refusal | 
   return taker.startsWith(opReturn) ? 'burned' : null;
 }
 
-/** The evidence that sats gained by a holder pay for an item; null: no evidence. */
+/** The evidence that the sats gained by a holder pay for an item. Null: no evidence. */
 function evidenceOfGain(
   facts: TradeFacts,
   input: number,
@@ -188,8 +188,9 @@ function evidenceOfGain(
 }
 
 /**
- * The payment of a listing signed with ALL|ANYONECANPAY that is paid at another address of the seller: the output at
- * its own index, if strangers pay it and it is not the change of one of them. Null: there is no such payment.
+ * The payment of a listing that was signed with ALL|ANYONECANPAY and is paid at another address of the seller. It is
+ * the output at the listing's own index, if strangers pay it and it is not change of one of them. Null: there is no
+ * such payment.
  */
 function paymentElsewhere(facts: TradeFacts, input: number, { sighash }: SignedAs): SalePayment | null {
   const { inputs, outputs } = facts.tx;
@@ -197,7 +198,7 @@ function paymentElsewhere(facts: TradeFacts, input: number, { sighash }: SignedA
   const payout = outputs[input];
   if (payout === undefined || !isSellersOwn(facts, input, payout)) return null;
   const { payers } = facts;
-  // without later change, the output may be the change of a buyer with a new address
+  // if no change follows, the output may be the change of a buyer with a new address
   if (facts.lastChange <= input) return null;
   if (!hasOther(payers, [spent.script]) || facts.isExchange([spent.script, payout.script])) return null;
   if (isDustBeyond(payout.value, spent.value) && isPaidInRunes(facts, spent, payout)) return null;
@@ -218,7 +219,7 @@ function paymentElsewhere(facts: TradeFacts, input: number, { sighash }: SignedA
 }
 
 /**
- * Whether an output pays another address of the seller: it pays neither a buyer nor a payer, and is larger than the
+ * Whether an output pays another address of the seller: it pays neither a buyer nor a payer, and it is larger than the
  * item's output.
  */
 function isSellersOwn(facts: TradeFacts, input: number, payout: Coin): boolean {
@@ -228,7 +229,7 @@ function isSellersOwn(facts: TradeFacts, input: number, payout: Coin): boolean {
   return isMore && !isOfBuyer && whyUnfit(facts, input, payout) === null;
 }
 
-/** Gain of an owner: sats received in outputs without inscriptions, beyond the sats put in; null: no gain. */
+/** Gain of an owner: sats received in outputs without inscriptions, minus the sats put in. Null: no gain. */
 function gainOf(facts: TradeFacts, owner: string): Gain | null {
   const own = facts.ownOutputs(owner);
   if (own === null) return null;

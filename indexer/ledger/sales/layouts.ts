@@ -2,10 +2,10 @@ import type { SaleForm } from '#kernel/sales/sale-names.ts';
 import { feeOutputMin, feePartMax, opReturn } from './sale-rules.ts';
 import type { InputRow, TradeFacts } from './trade-facts.ts';
 
-/** Facts of the place of a pair in its transaction. */
+/** Facts about the position of a pair in its transaction. */
 export interface Layout {
   readonly form: SaleForm & ('openordex' | 'two-dummies' | 'bulk' | 'pair');
-  /** The payout returns the sats of the item's output: the price is the rest. */
+  /** True if the payout returns the sats of the item's output. The price is then the rest. */
   readonly isPostageReturned: boolean;
   readonly feeOutput: number | null;
 }
@@ -20,13 +20,14 @@ export function layoutOf(facts: TradeFacts, input: number): Layout {
   return { form, isPostageReturned: true, feeOutput: feeOutputOf(facts, first + pairRow.inputs.length) };
 }
 
-/** Whether an input is laid out as marketplaces lay out purchases, whatever is signed. */
+/** Whether an input has the position that marketplaces give purchases, whatever is signed. */
 export function isPurchaseLayout(facts: TradeFacts, input: number): boolean {
   return knownForm(facts, facts.itemRow, input) !== null;
 }
 
 /**
- * The marketplace layout in which an input is one of a row: every item lands before the row, in an output of its own.
+ * The marketplace layout with consecutive items, one of which is this input. Every item lands before the items'
+ * indexes, in its own output.
  */
 function knownForm(
   facts: TradeFacts,
@@ -38,7 +39,7 @@ function knownForm(
   const count = inputs.length;
   const landsAt = facts.movesOf(input)[0]?.landing;
   if (count === 1 && input === 1 && landsAt === 0) return 'openordex';
-  // n + 1 dummies precede n items; the sats of the dummies and the items come out in n + 1 outputs
+  // n + 1 dummies precede n items; the sats of dummies and items go to n + 1 outputs
   if (first !== count + 1 || landsAt !== input - count) return null;
   return count === 1 ? 'two-dummies' : 'bulk';
 }
@@ -46,7 +47,7 @@ function knownForm(
 /**
  * The output after the pairs, if it is a fee: it pays neither a buyer nor a seller, and is a small part of the prices.
  * The change of a buyer at a new address looks the same, so a later output that is not a dummy must be the change. New
- * dummies are not a fee: there are two or more, and change often goes to their address.
+ * dummies are not a fee, because there are at least two, and change often goes to their address.
  */
 function feeOutputOf(facts: TradeFacts, at: number): number | null {
   const { inputScripts, landings, tx } = facts;

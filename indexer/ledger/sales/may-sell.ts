@@ -3,15 +3,14 @@ import type { Coin, MovingInput } from './moving-transaction.ts';
 
 /**
  * Whether a transaction can have sold the inscriptions of its inputs. False for most transfers, which then need no
- * further look (find-payment.ts). A payment needs one of three:
+ * further checks (find-payment.ts). A payment needs one of these three:
  *
  * - an inscription in an input whose signature binds the output of its index;
  * - an inscription in an input signed with ALL|ANYONECANPAY, because such listings may be paid at another address;
- * - an output for the script that held it, and another script among the inputs: that of the taker, or of the payer of
- *   an
- *   offer.
+ * - an output for the script that held the inscription, and another script among the inputs: the script of the taker,
+ * or of the payer of an offer.
  *
- * @param inputs null: its spent output is unknown and may belong to anyone. It holds no inscription.
+ * @param inputs null: the spent output is unknown and may belong to anyone; it holds no inscription
  *
  * @param moving inputs with inscriptions
  */
@@ -31,7 +30,7 @@ export function maySell(
   return outputs.some(({ script }) => holders.has(script));
 }
 
-/** Whether one script alone pays for a transfer, and no signature binds a pair: its outputs need not be read then. */
+/** Whether a single script pays for a transfer, and no signature binds a pair. If so, the outputs need not be read. */
 export function isOwnTransfer(inputs: readonly (MovingInput | null)[], moving: readonly number[]): boolean {
   const one = inputs[0]?.script;
   return one !== undefined && inputs.every((input) => input?.script === one) && !hasPair(inputs, moving);

@@ -1,7 +1,7 @@
 /** An output, or the output that an input spends. Its script is latin-1, which is quick to compare. */
 export interface Coin {
   readonly script: string;
-  /** Sats. */
+  /** Value in sats. */
   readonly value: number;
 }
 
@@ -12,7 +12,7 @@ export interface SignedAs {
 }
 
 export interface MovingInput extends Coin {
-  /** All items that look like a signature, of any kind. */
+  /** All items that look like a signature, whatever their kind. */
   readonly signatures: readonly SignedAs[];
 }
 
@@ -21,9 +21,9 @@ export interface Move {
   readonly key: number;
   /** Index of the input in the transaction. */
   readonly input: number;
-  /** Its ordinal among the inscriptions of the input, by key. */
+  /** Position among the inscriptions of the input, sorted by key. */
   readonly place: number;
-  /** Index of the output where it lands by ordinal rules; null: it goes into the fee. */
+  /** Index of the output where it lands by ordinal rules. Null: it goes into the fee. */
   readonly landing: number | null;
 }
 
@@ -31,6 +31,6 @@ export interface Move {
 export interface MovingTransaction {
   readonly inputs: readonly MovingInput[];
   readonly outputs: readonly Coin[];
-  /** Ascending by input and place. */
+  /** Ascending by input and position. */
   readonly moves: readonly Move[];
 }

@@ -8,25 +8,24 @@ const runestone = '\x6a\x5d';
 /** The outputs of an owner in which no inscription lands. */
 export interface OwnOutputs {
   readonly first: number;
-  /** Sats of all of them. */
+  /** Sum of their values in sats. */
   readonly total: number;
 }
 
 /** Some inputs of a transaction, ascending. */
 export interface InputRow {
   readonly inputs: readonly number[];
-  /** They are consecutive, and only dummies are before them. */
+  /** True if the inputs are consecutive and only dummies are before them. */
   readonly isRow: boolean;
 }
 
 /**
- * Facts of a whole transaction that the rules need, each found once. The rules use them for each input that holds
- * inscriptions. If each input looked at all inputs, outputs and moves, a consolidation of 10,000 would block the writer
- * for minutes.
+ * Facts of a whole transaction that the rules need for each input with inscriptions. Each fact is found once. If each
+ * input read all inputs, outputs and moves, a consolidation of 10,000 would block the writer for minutes.
  */
 export class TradeFacts {
   readonly tx: MovingTransaction;
-  /** The signature of each input that binds the output of its index. */
+  /** For each input: its signature that binds the output of the same index. */
   readonly pairs: readonly (SignedAs | undefined)[];
   /** The inputs with such a signature. */
   readonly pairRow: InputRow;
@@ -36,9 +35,9 @@ export class TradeFacts {
   /** Outputs in which an inscription lands. */
   readonly landings: ReadonlySet<number>;
   readonly #movesOf = new Map<number, Move[]>();
-  /** The scripts that inscriptions come from, by the script where they land. */
+  /** Scripts that inscriptions come from, by the script where the inscriptions land. */
   readonly #sources = new Map<string, Set<string>>();
-  /** Made when first asked for, like the fields below: most sales are pairs, which need few of them. */
+  /** Made on first use, like the fields below, because most sales are pairs and need few of them. */
   #paidAgain: ReadonlySet<string> | null = null;
   #spentBy: ReadonlyMap<string, number> | null = null;
   #paid: PaidOwners | null = null;
@@ -72,7 +71,7 @@ export class TradeFacts {
     for (const move of moves) this.#addMove(move);
   }
 
-  /** The moves out of an input, by place. */
+  /** The moves out of an input, by position. */
   movesOf(input: number): readonly Move[] {
     return this.#movesOf.get(input) ?? [];
   }
@@ -105,7 +104,7 @@ export class TradeFacts {
     return this.#itemRow;
   }
 
-  /** The list prices of all pairs together, where the sats of items are returned. */
+  /** Sum of the list prices of all pairs, if the payouts return the sats of items. */
   get pairPrices(): number {
     this.#pairPrices ??= this.pairRow.inputs.reduce((sum, at) => {
       const payout = this.tx.outputs[at];
@@ -115,7 +114,7 @@ export class TradeFacts {
   }
 
   /**
-   * The last output that may be change: it holds more than a dummy, and no inscription. -1: there is no such output.
+   * The last output that may be change: it has more sats than a dummy and no inscription. -1: there is no such output.
    */
   get lastChange(): number {
     this.#lastChange ??= this.tx.outputs.findLastIndex(
@@ -134,19 +133,19 @@ export class TradeFacts {
     return this.#paidOwners().own.get(script) ?? null;
   }
 
-  /** Scripts that several outputs have, with or without inscriptions. */
+  /** Scripts that occur in several outputs, with or without inscriptions. */
   get paidAgain(): ReadonlySet<string> {
     this.#paidAgain ??= repeated(this.tx.outputs);
     return this.#paidAgain;
   }
 
   /**
-   * Whether someone else's inscription goes to one of these owners while one of theirs leaves.
+   * Whether an inscription of someone else goes to one of these owners while an inscription of theirs leaves.
    *
    * @param owners include the holder of the inscription that leaves
    */
   isExchange(owners: readonly string[]): boolean {
-    // passes over at most as many sources as there are owners
+    // visits at most one source more than there are owners
     return owners.some((owner) => {
       for (const source of this.#sources.get(owner) ?? []) if (!owners.includes(source)) return true;
       return false;
@@ -188,7 +187,7 @@ export class TradeFacts {
 
 interface PaidOwners {
   readonly own: ReadonlyMap<string, OwnOutputs>;
-  /** Owners of outputs without inscriptions that hold almost no sats. */
+  /** Owners of outputs that have almost no sats and no inscription. */
   readonly dust: ReadonlySet<string>;
   readonly hasRunestone: boolean;
 }

@@ -9,10 +9,10 @@ import { RangeQueue } from './range-queue.ts';
 import type { SatBlock } from './sat-block.ts';
 import type { BlockRows, SatState, SatTotals } from './sat-state.ts';
 
-/** Place of a sat that is not common, after the block that moved it. */
+/** Position of a sat that is not common, after the block that moved it. */
 export interface RarePlace {
   readonly sat: Sat;
-  /** Index of the transaction; null: the sat is lost. */
+  /** Index of the transaction. Null: the sat is lost. */
   readonly tx: number | null;
   readonly vout: number;
   readonly offset: number;
@@ -23,18 +23,21 @@ export interface SatChanges {
   readonly height: Height;
   /** All ranges that outputs receive, as pairs. */
   readonly pairs: Float64Array;
-  /** First range of each output. `rangeCount` has their number. */
+  /** First range of each output. `rangeCount` is the number of its ranges. */
   readonly firstRange: Uint32Array;
   readonly rangeCount: Uint32Array;
-  /** 1: spent within the block. */
+  /** 1 if the block itself spends the output. */
   readonly spentHere: Uint8Array;
-  /** Rows of the state: spent outputs of earlier blocks, and outputs that a coinbase with the same txid replaces. */
+  /**
+   * Rows of the state: outputs of earlier blocks that the block spent, and outputs that a coinbase with the same txid
+   * replaces.
+   */
   readonly spent: readonly number[];
   readonly rare: readonly RarePlace[];
-  /** The first lost range: the coinbase gave it and all later ones to no output. */
+  /** Index of the first lost range. The coinbase gave this range and all later ranges to no output. */
   readonly firstLost: number;
   readonly lostCount: number;
-  /** The totals before the block. `after` has those after it. */
+  /** The totals before the block. `after` has the totals after it. */
   readonly before: SatTotals;
   readonly after: SatTotals;
 }
@@ -48,8 +51,9 @@ export interface SatChanges {
  * Ranges are cut at the ends of outputs, and never joined again. A sat that is not common is the first of a subsidy, so
  * it is always the first of its range.
  *
- * Pure. The state has entered the block (`rows`), and knows every earlier output that the block spends and the unspent
- * outputs that have the outpoints of its coinbase. Throws `block_corrupt` if an unchecked block spends missing outputs.
+ * Pure. `rows` come from entering the block into the state. The state knows every earlier output that the block spends,
+ * and the unspent outputs that have the outpoints of its coinbase. Throws `block_corrupt` if an unchecked block spends
+ * missing outputs.
  */
 export function applySats(block: SatBlock, rows: BlockRows, state: SatState): SatChanges {
   const pass = new SatPass(block, rows, state);
@@ -58,7 +62,7 @@ export function applySats(block: SatBlock, rows: BlockRows, state: SatState): Sa
   return pass.coinbase();
 }
 
-/** Ranges in flight, of one block after another. */
+/** Buffers for ranges between inputs and outputs, reused for one block after another. */
 const moving = new RangeQueue();
 const fees = new RangeQueue();
 
@@ -92,7 +96,7 @@ class SatPass {
     for (let input = txFirstInput[tx]!; input < txFirstInput[tx + 1]!; input++) this.#take(input);
     this.#fillOutputs(tx);
     const fee = txInputValue[tx]! - txOutputValue[tx]!;
-    // the source gives the fee: a difference means a missed output
+    // the source gives the fee, so a difference means that an output is missing
     if (!Number.isNaN(fee) && moving.size !== fee) this.#refuse();
     moving.drainInto(fees);
   }
@@ -106,7 +110,7 @@ class SatPass {
       return;
     }
     const earlier = this.#rows.spent[input]!;
-    // an output without value is not kept; a missing one with a value makes the sums differ
+    // outputs without value are not stored; if a missing output has a value, the sums differ
     if (!this.#state.spend(earlier)) return;
     this.#spent.push(earlier);
     const { outputs } = this.#state;
@@ -187,7 +191,7 @@ class SatPass {
   }
 
   /**
-   * Removes the outputs of an earlier coinbase with the same txid: the new outputs replace them, and their sats are
+   * Removes the outputs of an earlier coinbase with the same txid. The new outputs replace them, so their sats are
    * gone.
    */
   #replaceTwins(): void {
@@ -215,7 +219,7 @@ class SatPass {
         });
   }
 
-  /** Throws: the block spends a missing output, or more than it has. */
+  /** Throws because the block spends a missing output, or more sats than it has. */
   #refuse(): never {
     const { height, isUnchecked } = this.#block;
     assert(isUnchecked, `the sats that block ${height} spends are there`);
@@ -223,7 +227,7 @@ class SatPass {
   }
 }
 
-/** The number of the sat at an offset of some ranges; null: it is beyond their end. */
+/** The number of the sat at an offset of some ranges. Null: the offset is beyond their end. */
 export function satAt(pairs: Float64Array, first: number, count: number, offset: number): Sat | null {
   let left = offset;
   for (let at = first * 2; at < (first + count) * 2; at += 2) {

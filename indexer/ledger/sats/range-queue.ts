@@ -1,6 +1,6 @@
 import { withRoom } from '#kernel/growable.ts';
 
-/** Ranges of sats on their way from inputs to outputs: first in, first out. */
+/** Ranges of sats that move from inputs to outputs: first in, first out. */
 export class RangeQueue {
   /** Pairs (first sat, first sat after the range); `head` to `tail` are still queued. */
   pairs = new Float64Array(256);

@@ -7,39 +7,39 @@ import { isFirstOfBlock } from '#kernel/sats/epoch.ts';
 import { trustedSat } from '#kernel/sats/sat.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 
-/** A range of sats, on the way back from outputs to inputs. */
+/** A range of sats that moves back from outputs to inputs. */
 interface Piece extends SatRange {
   /**
-   * It begins where the piece before it ends, and only an output of the block separates the two: they may have been one
-   * range.
+   * True if it begins where the previous piece ends, and only an output of the block separates the two. They may have
+   * been one range.
    */
   readonly mayJoin: boolean;
 }
 
 /** The sats that a block left: in its unspent outputs, and lost. */
 export interface LeftByBlock {
-  /** The ranges of an output that is unspent; undefined: it has no ranges. */
+  /** The ranges of an unspent output. Undefined: the output has no ranges. */
   of(txid: TxidHex, vout: number): readonly SatRange[] | undefined;
-  /** The ranges that the coinbase left to no output. */
+  /** The ranges that the coinbase gave to no output. */
   readonly lost: readonly SatRange[];
 }
 
 /** An output of an earlier block that a block spent. */
 export interface RestoredOutput {
   readonly output: PastOutput;
-  /** Its sats, in order. Some ranges may have been one. */
+  /** Its sats, in order. Some of these ranges may have been one range. */
   readonly ranges: readonly SatRange[];
-  /** Ranges that may have been one with the range before them: their places in `ranges`. */
+  /** Indexes in `ranges` of those ranges that may have been one range with the range before. */
   readonly mayJoin: readonly number[];
 }
 
 /**
  * Finds the outputs of earlier blocks that a block spent, from the sats that it left: `applySats` in reverse. Sats flow
  * first in, first out, so the outputs of a transaction, and then its fee, are its inputs' sats. If an output ended
- * within a range of an input, there are now two ranges of neighbouring sats. The block does not show whether they were
- * two before (`mayJoin`).
+ * within a range of an input, there are now two ranges of neighbouring sats. The block does not show whether there were
+ * already two ranges before (`mayJoin`).
  *
- * Pure. The block is the tip, and its coinbase replaced no other (BIP 30).
+ * Pure. The block must be the tip, and its coinbase must not have replaced another (BIP 30).
  */
 export function restoreSpent(
   height: Height,
@@ -92,7 +92,7 @@ class WayBack {
     });
   }
 
-  /** Gives the sats to the inputs. Returns the inputs of earlier blocks. */
+  /** Gives the sats back to the inputs. Returns the inputs that spend outputs of earlier blocks. */
   #giveBack({ inputs }: PastTransaction, flow: Flow): RestoredOutput[] {
     const spent: RestoredOutput[] = [];
     for (const input of inputs ?? []) {
@@ -105,7 +105,7 @@ class WayBack {
   }
 }
 
-/** Sats of consecutive outputs, taken from the front. */
+/** Sats of consecutive outputs. They are taken from the front. */
 class Flow {
   readonly #pieces: Piece[] = [];
   #next = 0;
@@ -113,7 +113,7 @@ class Flow {
   constructor(outputs: readonly (readonly Piece[])[]) {
     for (const pieces of outputs)
       for (const [place, { start, end, mayJoin }] of pieces.entries()) {
-        // sats of two subsidies were never in one range
+        // sats of two subsidies are never in one range
         const isNext = this.#pieces.at(-1)?.end === start && !isFirstOfBlock(trustedSat(start));
         this.#pieces.push({ start, end, mayJoin: isNext && (place === 0 || mayJoin) });
       }
@@ -123,7 +123,7 @@ class Flow {
     return this.#next === this.#pieces.length;
   }
 
-  /** Takes the next sats. They end where a piece ends, because ranges are cut where an input or a fee begins. */
+  /** Takes the next sats. They always end where a piece ends, because ranges are cut where an input or a fee begins. */
   take(sats: number): readonly Piece[] {
     const first = this.#next;
     for (let left = sats; left > 0; this.#next++) {
@@ -132,13 +132,13 @@ class Flow {
       left -= piece.end - piece.start;
     }
     return this.#pieces.slice(first, this.#next).map((piece, place) =>
-      // another input ends before it
+      // another input ends before this piece
       place === 0 ? { ...piece, mayJoin: false } : piece,
     );
   }
 }
 
-/** Pieces of an output's ranges. Cuts within an output are older than the block. */
+/** Pieces of an output's ranges. Cuts within an output already existed before the block. */
 function piecesOf(ranges: readonly SatRange[]): Piece[] {
   return ranges.map(({ start, end }) => ({ start, end, mayJoin: false }));
 }
@@ -156,7 +156,7 @@ function feeOf({ inputs, outputs }: PastTransaction): number {
   return taken - outputs.reduce((sum, value) => sum + value, 0);
 }
 
-/** The places whose cuts must be known, each with the range that it belongs to. */
+/** The cuts whose age must be known, each with the range that it belongs to. */
 export function openPlaces(spent: readonly RestoredOutput[]): PlaceInOutput[] {
   return spent.flatMap(({ output: { txid, vout, height }, ranges, mayJoin }) => {
     const offsets = offsetsOf(ranges);
@@ -165,9 +165,9 @@ export function openPlaces(spent: readonly RestoredOutput[]): PlaceInOutput[] {
 }
 
 /**
- * Joins the ranges that were one.
+ * Joins those ranges that were one range.
  *
- * @param cuts for each place of `openPlaces`: whether ranges were cut there
+ * @param cuts for each position of `openPlaces`: whether ranges were already cut there
  */
 export function joinRanges(spent: readonly RestoredOutput[], cuts: readonly boolean[]): RestoredOutput[] {
   let next = 0;

@@ -10,6 +10,9 @@ export interface SatBlock {
     BlockColumns,
     'txFirstInput' | 'txInputValue' | 'txOutputValue' | 'inputFingerprintLow'
   >;
-  /** The source has not checked the block's spends: a missing output is then a fault of the block, otherwise ours. */
+  /**
+   * True if the source has not checked the block's spends. A missing output is then a fault of the block, otherwise an
+   * internal fault.
+   */
   readonly isUnchecked: boolean;
 }

@@ -1,6 +1,6 @@
 import { withRoom } from '#kernel/growable.ts';
 
-/** An outpoint as nine numbers of 32 bits: its 36 bytes, little endian. */
+/** Number of 32-bit words in an outpoint: its 36 bytes, little endian. */
 export const outpointWords = 9;
 export const outpointLength = outpointWords * 4;
 
@@ -20,41 +20,44 @@ export function readWords(view: DataView, at: number, into: Int32Array, count: n
 
 /** States of a row. */
 export const outputFates = {
-  /** Its ranges are not known: they are queried, or a block of the batch will make the output. */
+  /** Its ranges are unknown: they are queried, or a block of the batch will make the output. */
   asked: 0,
   unspent: 1,
   spent: 2,
-  /** Deleted: forgotten, or spent by an earlier batch. */
+  /** Deleted: dropped from memory, or spent by an earlier batch. */
   gone: 3,
 } as const;
 
-/** Words of a row: the outpoint first, then the fields below. A row is 64 bytes, as a cache line of the processor. */
+/**
+ * Number of words in a row: the outpoint first, then the fields below. A row has 64 bytes, like a cache line of the
+ * processor.
+ */
 const rowWords = 16;
 const fingerprintAt = outpointWords;
 const heightAt = outpointWords + 1;
 const firstAt = outpointWords + 2;
 const countAt = outpointWords + 3;
 const fateAt = outpointWords + 4;
-/** Row + 1 of the next row in the same slot, 0 at the end. */
+/** Row + 1 of the next row in the same slot; 0 at the end. */
 const nextAt = outpointWords + 5;
 
 const firstRows = 64;
-/** Room that is never released: 5 MB of rows with their slots, and 2 MB of ranges. */
+/** Minimum room, which is never released: 5 MB of rows with their slots, and 2 MB of ranges. */
 const leastRows = 1 << 16;
 const leastNumbers = 1 << 18;
 
 /**
- * Outputs and their ranges of sats by outpoint, in typed arrays: 64 bytes a row, 4 to 8 for its slot, and 16 a range.
- * An object, a text and a Map entry for each took several times as long.
+ * Outputs and their ranges of sats by outpoint, in typed arrays: 64 bytes per row, 4 to 8 bytes for its slot, and 16
+ * bytes per range. An object, a text and a Map entry for each output took several times as long.
  *
  * Rows of one slot are chained, the newest first. Slots come from keyed fingerprints, so outpoints cannot be crafted to
- * share a slot. All 36 bytes are compared, so a collision does no harm. An outpoint can have several rows: a coinbase
- * and its twin (BIP 30).
+ * share a slot. All 36 bytes are compared, so a collision does no harm. An outpoint can have several rows, because two
+ * coinbases can have the same txid (BIP 30).
  */
 export class SatOutputs {
-  /** Number of rows, including deleted ones. */
+  /** Number of rows, including deleted rows. */
   size = 0;
-  /** Number of rows that are not deleted. `numbers` has the length of their ranges. */
+  /** Number of rows that are not deleted. `numbers` is the length of the ranges of these rows. */
   left = 0;
   numbers = 0;
   /** Pairs (first sat, first sat after the range) of all rows. */
@@ -64,7 +67,7 @@ export class SatOutputs {
   #room: number;
   #slots: Int32Array;
 
-  /** @param rows initial room */
+  /** @param rows initial room in rows */
   constructor(rows = firstRows) {
     this.#room = rows;
     this.#rows = new Int32Array(rows * rowWords);
@@ -82,7 +85,7 @@ export class SatOutputs {
     this.#rows[row * rowWords + fateAt] = fate;
   }
 
-  /** Height of the block that made a row; -1: unknown. */
+  /** Height of the block that made the row's output. -1: unknown. */
   heightOf(row: number): number {
     return this.#rows[row * rowWords + heightAt]!;
   }
@@ -101,29 +104,29 @@ export class SatOutputs {
     return this.#rows[row * rowWords + fingerprintAt]!;
   }
 
-  /** One of the nine words of its outpoint. */
+  /** One of the nine words of a row's outpoint. */
   wordOf(row: number, word: number): number {
     return this.#rows[row * rowWords + word]!;
   }
 
   /**
-   * The newest row of an outpoint; -1: not in the table.
+   * The newest row of an outpoint. -1: not in the table.
    *
-   * @param fingerprint its keyed fingerprint, as a signed number
-   * @param words begins with the nine of the outpoint
+   * @param fingerprint keyed fingerprint of the outpoint, as a signed number
+   * @param words begins with the nine words of the outpoint
    */
   find(fingerprint: number, words: Int32Array): number {
     return this.#matching(this.#slots[fingerprint & (this.#slots.length - 1)]! - 1, fingerprint, words, 0);
   }
 
-  /** The newest row of the outpoint of another table's row; -1: not in this table. */
+  /** The newest row with the same outpoint as a row of another table. -1: not in this table. */
   findAs(other: SatOutputs, row: number): number {
     const fingerprint = other.fingerprintOf(row);
     const newest = this.#slots[fingerprint & (this.#slots.length - 1)]! - 1;
     return this.#matching(newest, fingerprint, other.#rows, row * rowWords);
   }
 
-  /** The row of the same outpoint that was added before `row`; -1: there is no older row. */
+  /** The row of the same outpoint that was added before `row`. -1: there is no older row. */
   older(row: number): number {
     const at = row * rowWords;
     return this.#matching(this.#rows[at + nextAt]! - 1, this.#rows[at + fingerprintAt]!, this.#rows, at);
@@ -148,7 +151,7 @@ export class SatOutputs {
     return this.#add(fingerprint, words, 0, height);
   }
 
-  /** Copies a row of another table, with its ranges. */
+  /** Copies a row of another table, together with its ranges. */
   addAs(other: SatOutputs, row: number): number {
     const own = this.#add(other.fingerprintOf(row), other.#rows, row * rowWords, -1);
     this.giveAs(own, other, row);
@@ -171,7 +174,7 @@ export class SatOutputs {
     return row;
   }
 
-  /** Gives a row its ranges, once, and marks it as unspent. */
+  /** Sets the ranges of a row, once, and marks the row as unspent. */
   give(row: number, height: number, { pairs, first, count }: Ranges): void {
     const from = this.#used;
     const numbers = count * 2;
@@ -186,7 +189,7 @@ export class SatOutputs {
     this.#rows[own + fateAt] = outputFates.unspent;
   }
 
-  /** Gives a row the ranges of another table's row. */
+  /** Sets the ranges of a row to the ranges of another table's row. */
   giveAs(own: number, other: SatOutputs, row: number): void {
     this.give(own, other.heightOf(row), other.rangesOf(row));
   }
@@ -195,7 +198,7 @@ export class SatOutputs {
     return { pairs: this.pairs, first: this.firstOf(row), count: this.countOf(row) };
   }
 
-  /** Deletes a row. Its place is free once its gap is closed. */
+  /** Deletes a row. Its room is free once the gaps are closed. */
   remove(row: number): void {
     this.#unlink(row);
     this.setFate(row, outputFates.gone);
@@ -204,8 +207,9 @@ export class SatOutputs {
   }
 
   /**
-   * Makes room for more rows and numbers, which are given in the order of the rows. If a quarter of the table is
-   * deleted, it closes the gaps first; otherwise it grows by half. So it has room for at most twice of what is left.
+   * Makes room for more rows and numbers. Numbers must then be added in the order of the rows. If a quarter of the
+   * table is deleted, the gaps are closed first; otherwise the table grows by half. So the table has room for at most
+   * twice its contents.
    */
   reserve(rows: number, numbers: number): void {
     if (this.size + rows <= this.#room && this.#used + numbers <= this.pairs.length) return;
@@ -220,8 +224,8 @@ export class SatOutputs {
   }
 
   /**
-   * Releases memory after a peak: if there is room for four times what is left, it keeps twice that. Forgetting half of
-   * a full table is not a peak: more than a quarter is left.
+   * Releases memory after a peak: if there is room for four times the contents, the table keeps room for twice the
+   * contents. Forgetting half of a full table is not a peak, because more than a quarter is left.
    */
   shrink(): void {
     const rows = Math.max(leastRows, this.left * 2);
@@ -273,7 +277,7 @@ export class SatOutputs {
     rows[before * rowWords + nextAt] = next;
   }
 
-  /** Moves the rows into a table of the given room. */
+  /** Moves the rows into a table with the given room. */
   #moveRows(room: number): void {
     const rows = new Int32Array(room * rowWords);
     rows.set(this.#rows.subarray(0, this.size * rowWords));

@@ -11,31 +11,31 @@ export interface SatTotals {
   readonly replacedSats: number;
 }
 
-/** Rows of a block's outputs in the table of its batch; -1: no row. */
+/** Rows of a block's outputs in the table of its batch. -1: no row. */
 export interface BlockRows {
   /** Row of the earlier output that each input spends. */
   readonly spent: Int32Array;
   /** Row of the earlier output that each coinbase output replaces, because both have the same outpoint (BIP 30). */
   readonly replaced: Int32Array;
-  /** Row of each output that has a value and is not spent by the block itself. */
+  /** Row of each output that has a value and that the block itself does not spend. */
   readonly made: Int32Array;
 }
 
 /**
- * The outputs that the blocks of a batch spend and make. Each block is entered once, in order, which looks up all of
- * its outpoints. Then the rows in state `asked` get their ranges, and the blocks are applied.
+ * The outputs that the blocks of a batch spend and make. Each block is entered once, in order: this finds the rows of
+ * all its outpoints. Then the rows in state `asked` get their ranges, and the blocks are applied.
  */
 export class SatState {
-  /** Sats that coinbases of all blocks so far left to no output. */
+  /** Number of sats that the coinbases of all blocks so far gave to no output. */
   lostSats: number;
-  /** Sats of outputs that a later coinbase replaced. */
+  /** Number of sats in outputs that a later coinbase replaced. */
   replacedSats: number;
   readonly outputs: SatOutputs;
   /** Height of the first block of the batch. */
   readonly firstHeight: number;
   readonly #words = new Int32Array(outpointWords);
 
-  /** @param rows initial room */
+  /** @param rows initial room in rows */
   constructor({ lostSats, replacedSats }: SatTotals, firstHeight: number, rows?: number) {
     this.lostSats = lostSats;
     this.replacedSats = replacedSats;
@@ -44,7 +44,7 @@ export class SatState {
   }
 
   /**
-   * @param bytes of the block
+   * @param bytes bytes of the block
    * @param earlier tables of earlier batches, the newest first
    */
   enter(block: SatBlock, bytes: Uint8Array, earlier: readonly SatOutputs[]): BlockRows {
@@ -76,7 +76,9 @@ export class SatState {
     return rows;
   }
 
-  /** The row of an outpoint: already in the batch, copied from an earlier batch, or new in state `asked`. */
+  /**
+   * The row of an outpoint. It is already in the batch, or copied from an earlier batch, or new and in state `asked`.
+   */
   #known(fingerprint: number, earlier: readonly SatOutputs[]): number {
     const { outputs } = this;
     const words = this.#words;
@@ -85,7 +87,7 @@ export class SatState {
     const row = outputs.add(fingerprint, words, -1);
     for (const table of earlier) {
       let found = table.find(fingerprint, words);
-      // a refused block may have left an `asked` row: an older row may be known
+      // a refused block may have left a row in state `asked`, so an older row may have the ranges
       while (found >= 0 && table.fateOf(found) === outputFates.asked) found = table.older(found);
       if (found < 0) continue;
       if (table.fateOf(found) === outputFates.unspent) outputs.giveAs(row, table, found);
@@ -119,10 +121,10 @@ export class SatState {
     return rows;
   }
 
-  /** The row in state `asked` of an outpoint; -1: there is no such row. */
+  /** The row in state `asked` of an outpoint. -1: there is no such row. */
   askedOf(fingerprint: number, words: Int32Array): number {
     let row = this.outputs.find(fingerprint, words);
-    // a coinbase that replaces another one has made a newer row
+    // a coinbase that replaces another one may have made a newer row
     while (row >= 0 && !this.#isAsked(row)) row = this.outputs.older(row);
     return row;
   }
@@ -131,7 +133,7 @@ export class SatState {
     return this.outputs.fateOf(row) === outputFates.asked && this.outputs.heightOf(row) < 0;
   }
 
-  /** Whether it has an output of a block below a height. */
+  /** Whether it has an output of a block below the given height. */
   knowsBelow(below: number): boolean {
     const { outputs } = this;
     for (let row = 0; row < outputs.size; row++)
@@ -139,7 +141,7 @@ export class SatState {
     return false;
   }
 
-  /** Spends an unspent output. Returns false if it is missing or spent. */
+  /** Spends an unspent output. Returns false if the output is missing or already spent. */
   spend(row: number): boolean {
     const { outputs } = this;
     if (row < 0 || outputs.fateOf(row) !== outputFates.unspent) return false;
@@ -156,12 +158,12 @@ export class SatState {
     return rows;
   }
 
-  /** Whether the batch has spent the output of another table's row, which is of an earlier batch. */
+  /** Whether the batch has spent the output of another table's row. That row belongs to an earlier batch. */
   hasSpent(other: SatOutputs, row: number): boolean {
     const { outputs } = this;
     const height = other.heightOf(row);
     let own = outputs.findAs(other, row);
-    // a twin has the same outpoint, and another height
+    // the twin of a coinbase has the same outpoint, but another height
     while (own >= 0 && outputs.heightOf(own) !== height) own = outputs.older(own);
     return own >= 0 && outputs.fateOf(own) === outputFates.spent;
   }

@@ -4,24 +4,24 @@ import type { InputIndex } from '../pending/input-index.ts';
 import type { KeptTransaction } from '../pending/kept-transactions.ts';
 
 /**
- * How long to wait for the cause of a removal. A node announces a removal before the transaction that caused it, whose
- * bytes may have to be requested. This only delays the reason: rows are deleted at once.
+ * How long to wait for the cause of a removal, in ms. A node announces a removal before the transaction that caused it,
+ * and the bytes of that transaction may have to be requested. Only the reason is delayed: rows are deleted at once.
  */
 const graceMs = 3000;
 
 interface Leaving {
   readonly transaction: KeptTransaction;
   readonly since: number;
-  /** Its block was taken back and the node may add it again: its rows stay until that is decided. */
+  /** True if its block was taken back and the node may add it again. Its rows are kept until this is decided. */
   readonly isDisconnected: boolean;
 }
 
 /** Reasons why kept transactions left: replaced or evicted. */
 export class Departures {
   readonly #leaving = new Map<HashKey, Leaving>();
-  /** The transaction that took inputs of another, and the time. */
+  /** By transaction: the transaction that took its inputs, and the time. */
   readonly #replacedBy = new Map<HashKey, { readonly by: HashKey; readonly at: number }>();
-  /** Transactions that left. For a while their inputs identify the transaction that replaced them. */
+  /** Transactions that left. For a while their inputs are kept, to identify the transaction that replaced them. */
   readonly #inputsUntil = new Map<HashKey, number>();
   #reported: Omit<Departure, 'position'>[] = [];
 
@@ -50,12 +50,12 @@ export class Departures {
     this.#replacedBy.set(old, { by, at: Date.now() });
   }
 
-  /** Keeps the inputs of a transaction that left, to recognise the one that takes them. */
+  /** Keeps the inputs of a transaction that left, to recognise the transaction that takes these inputs. */
   keepInputs(txid: HashKey): void {
     this.#inputsUntil.set(txid, Date.now() + graceMs);
   }
 
-  /** Decides why transactions left, once that is known or has been waited for long enough. */
+  /** Decides why transactions left, once the reason is known or the waiting time is over. */
   settle(inputs: InputIndex, drop: (txid: HashKey) => void): void {
     const now = Date.now();
     for (const [txid, { transaction, since, isDisconnected }] of this.#leaving) {
@@ -76,21 +76,21 @@ export class Departures {
     }
   }
 
-  /** Takes the departures since the last call, to be written. */
+  /** Returns the departures since the last call, which must then be written. */
   takeReported(nextPosition: () => number): Departure[] {
     const reported = this.#reported;
     this.#reported = [];
     return reported.map((departure) => ({ ...departure, position: nextPosition() }));
   }
 
-  /** The transaction that took an input of this one, or of a transaction that it spends. */
+  /** The transaction that took an input of this transaction, or an input of one of its parents. */
   #replacerOf({ txid, outpoints }: KeptTransaction): HashKey | null {
     const direct = this.#replacedBy.get(txid);
     if (direct !== undefined) return direct.by;
     for (let at = 0; at < outpoints.length; at += 36) {
       const parent = this.#replacedBy.get(hashKey(outpoints.subarray(at, at + 32)));
       if (parent !== undefined) {
-        // for transactions that spend this one
+        // record it, so that transactions that spend this one find it too
         this.replaced(txid, parent.by);
         return parent.by;
       }

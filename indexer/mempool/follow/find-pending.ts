@@ -44,9 +44,9 @@ export interface AnalysisContext {
   readonly inputs: InputIndex;
   readonly kept: KeptTransactions;
   readonly fingerprintKey: FingerprintKey;
-  /** Null: runes are unknown, and pending ones are not shown. */
+  /** Null: runes are unknown, so pending runes are not shown. */
   readonly runes: RunesToCome | null;
-  /** False: the index has no sales, so pending ones are not shown. */
+  /** False: the index has no sales, so pending sales are not shown. */
   readonly knowsSales: boolean;
   nextPosition(): number;
 }
@@ -55,27 +55,26 @@ export interface AnalysisContext {
 export type RunesToCome = Omit<RuneContext, 'state' | 'fingerprintKey'>;
 
 export interface Analysed {
-  /** Transactions that matter, entered into `kept`. */
+  /** Rows of the transactions that matter, which are now in `kept`. */
   readonly rows: readonly PendingRows[];
-  /** Transactions that were kept and no longer matter. */
+  /** Transactions that were kept but no longer matter. */
   readonly dropped: readonly HashKey[];
-  /** Other transactions of the mempool that spend outputs of these, and were processed before them. */
+  /** Other transactions of the mempool that spend outputs of these transactions, and were processed before them. */
   readonly again: readonly HashKey[];
-  /** Replaced transactions, each with the one that replaced it. */
+  /** By replaced transaction: the transaction that replaced it. */
   readonly conflicts: ReadonlyMap<HashKey, HashKey>;
 }
 
 /**
- * Processes transactions: enters their inputs, finds their reveals and moves, and keeps those that matter. It sends at
- * most four queries to the database and three requests to the node for any number of transactions. There is one more
- * request for each transaction that etches a name, and three for each further transaction of a chain whose inputs only
- * the node knows.
+ * Processes transactions: enters their inputs, finds their reveals and moves, and keeps the transactions that matter.
+ * Sends at most four queries to the database and three requests to the node for any number of transactions. There is
+ * one more request for each transaction that etches a name, and three for each further transaction of a chain whose
+ * inputs only the node knows.
  *
  * @param transactions ascending indices in the batch, parents before children
  *
- * @param block the block that they are mined in, so that the node no longer has their inputs as unspent; null: they are
- * in the
- *   mempool
+ * @param block the block that mined them, because the node no longer has their inputs as unspent; null: they are in the
+ * mempool
  */
 export async function analyse(
   context: AnalysisContext,
@@ -90,8 +89,8 @@ export async function analyse(
 }
 
 /**
- * Processes transactions in waves. If the node shows that another transaction holds inscriptions, those that spend it
- * are processed again in the next wave.
+ * Processes transactions in waves. If the node shows that another transaction holds inscriptions, the transactions that
+ * spend it are processed again in the next wave.
  */
 class Analysis {
   readonly #context: AnalysisContext;
@@ -102,7 +101,7 @@ class Analysis {
   readonly #dropped = new Set<HashKey>();
   readonly #again = new Set<HashKey>();
   readonly #conflicts = new Map<HashKey, HashKey>();
-  /** Processed transactions: their index, and the transactions that they replace. */
+  /** By processed transaction: its index, and the transactions that it replaces. */
   readonly #seen = new Map<HashKey, { readonly tx: number; readonly replaces: readonly HashKey[] }>();
   /** Indices of the next wave. */
   readonly #next = new Set<number>();
@@ -123,7 +122,10 @@ class Analysis {
     };
   }
 
-  /** Returns the transactions of the next wave, ascending. Each spends one of this wave, so there is a last wave. */
+  /**
+   * Returns the transactions of the next wave, ascending. Each of them spends a transaction of this wave, so the waves
+   * end.
+   */
   async process(wave: readonly number[]): Promise<readonly number[]> {
     const batch = this.#batch;
     const { knowsSales, node } = this.#context;
@@ -182,7 +184,7 @@ class Analysis {
 
 /** The index's answers about the inputs of some transactions. */
 interface Index {
-  /** The outputs with inscriptions, by their 36 bytes. */
+  /** Outputs with inscriptions, by their 36 bytes. */
   readonly outputs: ReadonlyMap<string, HeldOutput>;
   readonly runes: KnownRunes | null;
 }
@@ -198,7 +200,7 @@ async function indexed(
   };
 }
 
-/** Rows of a transaction; null: it does not matter. */
+/** Rows of a transaction. Null: the transaction does not matter. */
 function look(
   context: AnalysisContext,
   batch: TransactionBatch,
@@ -240,7 +242,7 @@ function outpointsOf(batch: TransactionBatch, tx: number): Buffer[] {
   );
 }
 
-/** The indexed outputs with inscriptions that the transactions spend, by their 36 bytes. */
+/** The indexed outputs with inscriptions that the transactions spend, by the 36 bytes of the outpoint. */
 async function indexedOutputs(
   { pool }: AnalysisContext,
   batch: TransactionBatch,
@@ -279,7 +281,7 @@ async function runesToKnow(
     if (artifact !== null) artifacts.set(tx, artifact);
     const spent = outpointsOf(batch, tx);
     outpoints.push(...spent);
-    // an earlier batch made these outputs: the index does not have their runes
+    // an earlier batch made these outputs, so the index does not have their runes
     for (const [input, fingerprint] of inputFingerprints(batch, tx).entries())
       for (const { key } of kept.heldRunes(fingerprint, spent[input]!)?.balances ?? [])
         if (key >= 0) keys.add(key);
@@ -294,7 +296,7 @@ async function runesToKnow(
   return { context: { ...runes, fingerprintKey, state }, artifacts, held };
 }
 
-/** Runes that a transaction involves; null: none. */
+/** Runes that a transaction involves. Null: none. */
 function runicOf(
   { kept }: AnalysisContext,
   tx: number,
@@ -364,7 +366,7 @@ function keptRow(
   return { transaction, moves: detached(moves), runes, sales, seenAt: Date.now() };
 }
 
-/** Size of a row of short fields. */
+/** Size in bytes of a row with short fields. */
 const rowBytes = 300;
 
 /** Size of the rows, in bytes. */
@@ -387,7 +389,7 @@ function sizeOf({ inscriptions, transfers }: PendingMoves): number {
   return size;
 }
 
-/** A copy without views of the batch, which is large and would live as long as the copy. */
+/** A copy without views of the batch: the batch is large and would live as long as a view of it. */
 function detached(moves: PendingMoves): PendingMoves {
   const placed = <Row extends PendingMoves['transfers'][number] | PendingMoves['inscriptions'][number]>(
     row: Row,

@@ -18,21 +18,22 @@ import type { MempoolBounds } from './pending-set.ts';
 
 export interface FollowMempoolOptions {
   /**
-   * A node without the ZMQ topic `sequence` is polled. One without `rawtx` receives a request for every transaction.
+   * A node without the ZMQ topic `sequence` is polled. A node without the topic `rawtx` receives a request for every
+   * transaction.
    */
   readonly node: {
     readonly rpc: MempoolRpc;
     readonly facts: Pick<NodeFacts, 'zmq' | 'reveals'>;
     readonly messages: NodeMessages;
     /**
-     * Reads the outputs that a block spends; absent: inputs of a mined transaction are unknown until its block is
+     * Reads the outputs that a block spends. Absent: the inputs of a mined transaction are unknown until its block is
      * indexed.
      */
     readonly spentOutputs?: (
       hash: BlockHash,
       options: { readonly signal: AbortSignal },
     ) => Promise<{ readonly bytes: Uint8Array }>;
-    /** The login is a cookie file that the node writes at each start. Absent: it is a password. */
+    /** True if the login is a cookie file that the node writes at each start. Absent: it is a password. */
     readonly hasCookieFile?: boolean;
   };
   readonly pool: pg.Pool;
@@ -40,15 +41,15 @@ export interface FollowMempoolOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly bounds?: Partial<MempoolBounds>;
-  /** Pause between two attempts if a person must fix the node; absent: a minute. For tests. */
+  /** Pause between two attempts if a person must fix the node. Absent: a minute. For tests. */
   readonly mendedEveryMs?: number;
 }
 
-/** Shortest time between two writes: four a second, however many messages arrive. */
+/** Shortest time between two writes, in ms: four writes per second, however many messages arrive. */
 const roundMs = 250;
-/** How long a subscription may take to become active after the connection: an earlier snapshot could miss messages. */
+/** How long to wait after connecting until a subscription is active, in ms. An earlier snapshot could miss messages. */
 const resubscribedMs = 500;
-/** The first pause after failures. `retryMaxMs` is the longest. */
+/** How long the first pause after failures lasts, in ms. `retryMaxMs` is the longest pause. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
@@ -80,7 +81,7 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
       const error = postgresFailure(thrown);
       if (!(error instanceof AppError)) throw error;
       await writeProblem(pool, source, 'waiting', error.message, since).catch(() => undefined);
-      // after a session that ran for a while, the pauses start from the shortest again
+      // if the session ran for a while, start again with the shortest pause
       if (Date.now() - startedAt > retryMaxMs) patience.reset();
       const waitMs = patience.delayAfter(error);
       if (waitMs === null) throw error;

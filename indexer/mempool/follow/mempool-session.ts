@@ -19,8 +19,8 @@ import { keptBlocks, type MempoolBounds, PendingSet } from './pending-set.ts';
 import { type LookMoment, TransactionLook } from './transaction-look.ts';
 
 /**
- * 64 MB of contents: a search with `pending=1` reads them in a tenth of a second, and a first snapshot holds them in
- * memory until it is written. 100,000 transactions take 100 MB more.
+ * Limits on the kept transactions. A search with `pending=1` reads 64 MB of contents in a tenth of a second, and a
+ * first snapshot holds them in memory until it is written. 100,000 transactions take 100 MB more.
  */
 export const usualBounds: MempoolBounds = {
   keptMax: 100_000,
@@ -29,11 +29,11 @@ export const usualBounds: MempoolBounds = {
 };
 
 /**
- * Blocks searched for transactions that were mined while the node was not followed: a day. Those mined earlier count as
- * evicted.
+ * Maximum number of blocks searched for transactions that were mined while the node was not followed: a day of blocks.
+ * Transactions mined earlier are treated as evicted.
  */
 const missedBlocksMax = 144;
-/** Messages processed in one go, some milliseconds: 200,000 may wait. */
+/** Maximum number of messages processed in one go, which takes some milliseconds. 200,000 messages may wait. */
 const messagesAtOnce = 4000;
 
 export interface SessionOptions {
@@ -44,7 +44,7 @@ export interface SessionOptions {
   readonly spentIn: ((hash: BlockHash) => Promise<{ readonly bytes: Uint8Array }>) | null;
   /** Null: the node is polled. */
   readonly queue: MessageQueue | null;
-  /** The node's policy for reveals, as far as it is known. */
+  /** The node's policy for reveals, as far as known. */
   readonly reveals: RevealPolicy;
   readonly bounds: MempoolBounds;
   readonly log: Logger;
@@ -60,7 +60,7 @@ export class MempoolSession {
   #look: TransactionLook | null = null;
   #nodeTip: HashKey | null = null;
   readonly #etchingKeys = new EtchingKeys();
-  /** Tables that the index has. If they change, the session ends and everything is read again. Null: not known yet. */
+  /** Tables that the index has. If they change, the session ends and everything is read again. Null: not read yet. */
   #knows: Pick<IndexedTip, 'knowsRunes' | 'knowsSales'> | null = null;
   /** The tip at which mints and etchings were last decided. */
   #judgedAt: HashKey | null = null;
@@ -79,27 +79,27 @@ export class MempoolSession {
     return this.#pending.since;
   }
 
-  /** The whole first snapshot was processed and written. */
+  /** True once the whole first snapshot was processed and written. */
   get isReady(): boolean {
     return this.#writes.hasWritten;
   }
 
-  /** Whether there is a snapshot that joins the stream. */
+  /** True if there is a snapshot, joined with the stream. */
   get isJoined(): boolean {
     return this.#pending.membership.isJoined;
   }
 
-  /** The number of silently lost changes, if it stays above 0. */
+  /** Number of silently lost changes. A loss is certain only if the number stays above 0. */
   get missing(): number {
     return this.#pending.membership.missing;
   }
 
-  /** The last round left work to do. */
+  /** True if the last round left work to do. */
   get hasWork(): boolean {
     return this.#pending.waiting.isLoading || !this.isReady;
   }
 
-  /** Takes a snapshot; later messages of the node join it. */
+  /** Takes a snapshot, with which later messages of the node are joined. */
   async join(): Promise<void> {
     const { pool, network } = this.#options;
     const indexed = await readIndexedTip(pool, network);
@@ -116,8 +116,8 @@ export class MempoolSession {
       : await this.#blocksBehind(tip, this.#nodeTip, missedBlocksMax);
     this.#nodeTip = tip;
     await this.#takeSnapshot(snapshot, blocks);
-    // blocks mined while the mempool was not followed are indexed soon; until then their transactions would be in
-    // neither place
+    // blocks that were mined while nobody followed the mempool are indexed soon; until then, their transactions would
+    // be neither pending nor indexed
     if (isFirst && blocks.length < keptBlocks) {
       const moment = this.#momentOf(indexed);
       for (const block of blocks.toReversed()) await this.#lookAtBlock(block, moment);
@@ -169,8 +169,8 @@ export class MempoolSession {
   }
 
   /**
-   * The next block, in which a transaction could be mined now. Throws `derived_tables_changed` if runes or sales became
-   * known or unknown.
+   * The conditions of the next block, in which a transaction could be mined now. Throws `derived_tables_changed` if
+   * runes or sales became known or unknown.
    */
   #momentOf({ tip, knowsRunes, knowsSales }: IndexedTip): LookMoment {
     this.#knows ??= { knowsRunes, knowsSales };
@@ -189,7 +189,8 @@ export class MempoolSession {
   }
 
   /**
-   * Processes transactions again that depend on the tip: a new block may open or close a mint, or decide about a name.
+   * Processes those transactions again that depend on the tip: a new block may open or close a mint, or decide about a
+   * name.
    */
   async #judge(tip: HashKey, { runes }: LookMoment): Promise<void> {
     if (runes === null || this.#judgedAt === tip) return;
@@ -230,7 +231,7 @@ export class MempoolSession {
   }
 
   async #tell(message: ChangeMessage): Promise<void> {
-    // a snapshot includes the messages before it
+    // without a joined snapshot, ignore the message: the next snapshot includes it
     if (!this.#pending.membership.isJoined) return;
     switch (message.kind) {
       case 'mempool-added':

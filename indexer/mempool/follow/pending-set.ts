@@ -23,18 +23,18 @@ export interface MempoolBounds {
   /** Limits on the transactions that matter, and on the bytes of their rows. */
   readonly keptMax: number;
   readonly keptBytesMax: number;
-  /** How often the state is written without changes: readers treat a state older than a minute as dead. */
+  /** How often the state is written without changes. Readers treat a state older than a minute as dead. */
   readonly stateEveryMs: number;
 }
 
 /** Number of blocks for which rows of mined transactions are kept, so that a usual reorganisation still finds them. */
 export const keptBlocks = 6;
-/** Dropped transactions that are processed again per round, so that rounds stay short. */
+/** Maximum number of dropped transactions that are processed again per round, so that rounds stay short. */
 const takenInAgain = 5000;
 
 /**
- * The transactions of the mempool: ids and inputs of all of them, and more of those that matter. They are in one place
- * because each change affects all of them. In memory only; changes for the tables go to `writes`.
+ * The transactions of the mempool: ids and inputs of all, and more data about those that matter. All of it is in one
+ * object because each change affects all parts. In memory only; changes for the tables go to `writes`.
  */
 export class PendingSet {
   readonly membership = new Membership();
@@ -44,10 +44,10 @@ export class PendingSet {
   readonly waiting = new WaitingBytes();
   readonly departures = new Departures();
   readonly #writes: PendingWrites;
-  /** Transactions that matter but exceeded the limits. */
+  /** Transactions that matter but were left out because of the limits. */
   readonly #leftOut = new Set<HashKey>();
   /**
-   * Transactions processed while the index and the node had different tips: some of their outputs may have been
+   * Transactions processed while the index and the node had different tips, so some of their outputs may have been
    * unknown.
    */
   readonly #unsettled = new Set<HashKey>();
@@ -60,7 +60,7 @@ export class PendingSet {
     this.kept = new KeptTransactions(bounds.keptMax, bounds.keptBytesMax);
   }
 
-  /** Next position. Positions only grow, also over restarts. */
+  /** The next position. Positions only grow, even after a restart. */
   readonly nextPosition = (): number => this.#lastPosition++;
 
   take(change: MembershipChange): void {
@@ -75,7 +75,7 @@ export class PendingSet {
       this.waiting.add(txid);
       return;
     }
-    // it is back from a disconnected block; one first seen in that block has no inputs here
+    // it comes back from a disconnected block; if it was first seen in that block, its inputs are missing here
     if (!this.inputs.has(txid)) this.waiting.add(txid);
     this.#setBlock(transaction, null);
   }
@@ -87,7 +87,7 @@ export class PendingSet {
       this.inputs.delete(txid);
       return;
     }
-    // its inputs stay as long as it may come back: they identify the transaction that replaces it
+    // keep its inputs as long as it may come back, because they identify the transaction that replaces it
     this.#setBlock(transaction, block);
     this.departures.confirmed(txid);
   }
@@ -115,7 +115,7 @@ export class PendingSet {
   }
 
   /**
-   * Marks transactions as processed too early: they are processed again once the index and the node have the same tip.
+   * Marks transactions as processed too early. They are processed again once the index and the node have the same tip.
    */
   unsettle(txids: Iterable<HashKey>): void {
     for (const txid of txids) this.#unsettled.add(txid);
@@ -127,8 +127,8 @@ export class PendingSet {
   }
 
   /**
-   * Processes transactions again after a new block: those that etch a name, and those whose mint it opened or closed.
-   * One query.
+   * After a new block, processes those transactions again that etch a name, or whose mint the block opened or closed.
+   * Costs one query.
    */
   async judgeRunes(pool: pg.Pool, height: Height): Promise<void> {
     const runic = [...this.kept.all()].filter(({ block, runes }) => block === null && runes !== null);
@@ -151,7 +151,7 @@ export class PendingSet {
     }
   }
 
-  /** Deletes rows of mined transactions once a usual reorganisation no longer reaches their blocks. */
+  /** Deletes rows of mined transactions whose blocks are too deep for a usual reorganisation. */
   forgetMined(indexedHeight: Height): void {
     for (const { txid, block } of this.kept.all()) {
       if (block !== null && block.height + keptBlocks <= indexedHeight) this.drop(txid);

@@ -11,11 +11,11 @@ import type { NodeMempool } from '../stream/node-mempool.ts';
 import { analyse, type RunesToCome } from './find-pending.ts';
 import type { PendingSet } from './pending-set.ts';
 
-/** Transactions per round, so that rounds stay short. */
+/** Maximum number of transactions per round, so that rounds stay short. */
 const transactionsAtOnce = 5000;
 /**
- * Transactions parsed and processed in one go, and their bytes: some ten milliseconds, during which no request is
- * answered. A longer transaction is processed alone.
+ * Maximum number of transactions, and of their bytes, parsed and processed in one go. This takes some ten milliseconds,
+ * during which no request is answered. A longer transaction is processed alone.
  */
 const goTransactionsMax = 250;
 const goBytesMax = 400_000;
@@ -29,7 +29,7 @@ export interface LookOptions {
   readonly fingerprintKey: Uint8Array;
 }
 
-/** The next block, in which transactions could be mined. */
+/** The conditions of the next block, in which transactions could be mined. */
 export interface LookMoment {
   /** Null: runes are unknown. */
   readonly runes: RunesToCome | null;
@@ -40,7 +40,7 @@ export interface LookMoment {
 export interface LookedBlock {
   readonly ref: BlockRef;
   readonly bytes: Uint8Array;
-  /** Spent outputs in the encoding of `SourceBlock.spentOutputs`; null: unknown. */
+  /** Spent outputs in the encoding of `SourceBlock.spentOutputs`. Null: unknown. */
   readonly spent: Uint8Array | null;
 }
 
@@ -49,7 +49,7 @@ interface Taken {
   readonly bytes: Uint8Array;
 }
 
-/** Reads the bytes of transactions, and keeps those that matter. */
+/** Reads the bytes of transactions, and keeps the transactions that matter. */
 export class TransactionLook {
   readonly #options: LookOptions;
   readonly #pending: PendingSet;
@@ -67,7 +67,8 @@ export class TransactionLook {
   }
 
   /**
-   * Processes as many waiting transactions as fit a round; returns their ids. In a hurry, bytes are requested at once.
+   * Processes as many waiting transactions as fit in a round, and returns their ids. If `isHurried`, bytes are
+   * requested at once.
    */
   async atWaiting(isHurried: boolean, moment: LookMoment): Promise<readonly HashKey[]> {
     const { queue, node } = this.#options;
@@ -87,7 +88,7 @@ export class TransactionLook {
       await this.#at(batch, null, moment);
       return;
     }
-    // one of them is broken: each is processed alone, and the broken one is skipped
+    // one transaction is broken, so process each alone and skip the broken one
     if (taken.length > 1) for (const one of taken) await this.#atTogether([one], moment);
     else log.warn('the node gave a transaction that cannot be read');
   }
@@ -106,7 +107,7 @@ export class TransactionLook {
   }
 }
 
-/** Groups transactions, in order, into the portions processed in one go; at least one per portion. */
+/** Groups transactions, in order, into portions that are processed in one go. A portion has at least one. */
 export function* goesOf(taken: readonly Taken[]): Generator<readonly Taken[]> {
   for (let from = 0; from < taken.length; ) {
     let size = taken[from]?.bytes.length ?? 0;

@@ -2,8 +2,8 @@ import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
- * Keys of the runes of pending etchings: numbers below 0, because they have no key yet. They last as long as a session:
- * some 200 bytes for each etching of the session, of which a busy day has some thousands.
+ * Keys of the runes of pending etchings. They are negative numbers, because pending runes have no key yet. They last as
+ * long as a session and take some 200 bytes per etching; a busy day has some thousands of etchings.
  */
 export class EtchingKeys {
   readonly #keys = new Map<HashKey, number>();
@@ -19,6 +19,6 @@ export class EtchingKeys {
     return key;
   };
 
-  /** The etching of a key; null: the key of an indexed rune. */
+  /** The etching of a key. Null: the key belongs to an indexed rune. */
   readonly etchingOf = (key: number): Txid | null => (key < 0 ? (this.#etchings[-key - 1] ?? null) : null);
 }

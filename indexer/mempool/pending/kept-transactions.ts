@@ -5,32 +5,35 @@ import type { ShortFingerprint } from './outpoint-fingerprints.ts';
 import type { MadeHolding, PendingRunes, RunicHolding } from './pending-runes.ts';
 import type { HeldOutput } from './pending-transaction.ts';
 
-/** The in-memory part of a pending transaction that matters. Its rows are only in the database. */
+/** The in-memory part of a pending transaction that matters. Its other fields are only in the database. */
 export interface KeptTransaction {
   readonly txid: HashKey;
   readonly position: number;
   readonly vsize: number;
-  /** 36 bytes per input. */
+  /** Outpoints of its inputs, 36 bytes each. */
   readonly outpoints: Uint8Array;
   /** Outputs that hold inscriptions, with their fingerprints. */
   readonly made: readonly { readonly output: HeldOutput; readonly fingerprint: ShortFingerprint }[];
-  /** Runes of the transaction; null: it has none, or runes are unknown. */
+  /** Runes of the transaction. Null: it involves no runes, or runes are unknown. */
   readonly runes: Pick<PendingRunes, 'etching' | 'mint' | 'made'> | null;
-  /** Size of its rows. */
+  /** Size of its rows in bytes. */
   readonly sizeBytes: number;
   readonly replaces: readonly HashKey[];
   entry: MempoolEntry | null;
-  /** The block that it was mined in, by the node's last message. */
+  /** The block that mined it, by the node's last message. Null: it is not mined. */
   block: BlockRef | null;
 }
 
 /** Fixed part of the size of a kept transaction, in bytes: its rows without contents, and its memory. */
 const overheadBytes = 512;
 
-/** Share of the limits that is still used after an eviction: sorting again for each transaction would be quadratic. */
+/**
+ * Maximum share of the limits that is still used after an eviction. Without free room, each new transaction would need
+ * another sort, which would be quadratic.
+ */
 const roomShare = 0.9;
 
-/** The kept transactions, with limits on their number and bytes. */
+/** The kept transactions. Their number and their bytes are limited. */
 export class KeptTransactions {
   readonly #byTxid = new Map<HashKey, KeptTransaction>();
   readonly #madeBy = new Map<ShortFingerprint, HeldOutput[]>();
@@ -52,7 +55,7 @@ export class KeptTransactions {
     return this.#bytes;
   }
 
-  /** There is enough room to add dropped transactions again. */
+  /** True if there is enough room to add dropped transactions again. */
   get isHalfEmpty(): boolean {
     return this.size * 2 < this.#countMax && this.#bytes * 2 < this.#bytesMax;
   }
@@ -93,8 +96,9 @@ export class KeptTransactions {
   }
 
   /**
-   * Frees space if a limit is exceeded, and returns the dropped transactions. Unknown fee rates are dropped first, then
-   * the lowest ones, as the node itself does; the newest first among equals.
+   * Frees space if a limit is exceeded, and returns the dropped transactions. Transactions with unknown fee rates are
+   * dropped first, then those with the lowest fee rates, as the node itself does. Among equal fee rates the newest is
+   * dropped first.
    */
   makeRoom(): KeptTransaction[] {
     if (this.size <= this.#countMax && this.#bytes <= this.#bytesMax) return [];
@@ -138,7 +142,7 @@ function leave<Output>(
   else by.set(fingerprint, left);
 }
 
-/** Sats per vbyte; -1: unknown. */
+/** Fee rate in sats per vbyte. -1: unknown. */
 function feeRate({ entry, vsize }: KeptTransaction): number {
   return entry === null ? -1 : entry.fee / vsize;
 }

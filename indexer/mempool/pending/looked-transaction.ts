@@ -20,23 +20,26 @@ export interface Looked {
   readonly tx: number;
   readonly txid: HashKey;
   readonly held: readonly (HeldOutput | null)[];
-  /** The output that each input spends; null: unknown. */
+  /** The output that each input spends. Null: unknown. */
   readonly spent: (SpentCoin | null)[];
-  /** Signatures of a transaction that may sell inscriptions of its inputs; null: it cannot, or sales are unknown. */
+  /**
+   * Signatures of a transaction that may sell inscriptions of its inputs. Null: it cannot sell any, or sales are
+   * unknown.
+   */
   readonly signatures: InputSignatures | null;
   readonly runic: Runic | null;
 }
 
 /**
- * Maximum inputs requested from the node per transaction. Places after hundreds of unknown inputs stay unknown, so that
- * one transaction with thousands of inputs does not delay the others.
+ * Maximum number of inputs requested from the node per transaction. Locations after hundreds of unknown inputs stay
+ * unknown, so that one transaction with thousands of inputs does not delay the others.
  */
 const askedInputsMax = 250;
 
 /**
  * Finds the facts of the inputs that need no request to the node.
  *
- * @param sales null: sales are unknown
+ * @param sales reader of signatures; null: sales are unknown
  */
 export function lookAt(
   batch: TransactionBatch,
@@ -51,16 +54,16 @@ export function lookAt(
   };
 }
 
-/** The coin of an output whose script was not cut; otherwise null. */
+/** The coin of an output. Null if its script was cut or the output is null. */
 function wholeCoin(output: HeldOutput | null): SpentCoin | null {
   return output === null || output.script.length >= storedScriptBytesMax ? null : output;
 }
 
-/** Sats that an input spends; null: unknown. */
+/** Value in sats that an input spends. Null: unknown. */
 export const valueOf = ({ held, spent }: Looked, input: number): Sats | null =>
   spent[input]?.value ?? held[input]?.value ?? null;
 
-/** The inputs to request from the node, in order; empty if there are too many. */
+/** The inputs that must be requested from the node, in order. Empty if there are too many. */
 export function inputsToAsk(batch: TransactionBatch, looked: Looked): number[] {
   const { tx, held, spent, signatures } = looked;
   const needed = inputValuesNeeded(batch, tx, held);
@@ -71,7 +74,7 @@ export function inputsToAsk(batch: TransactionBatch, looked: Looked): number[] {
   return asked.length > askedInputsMax ? [] : asked;
 }
 
-/** Requests inputs from the node and enters its answers. */
+/** Requests inputs from the node and stores its answers. */
 export async function askForInputs(
   node: NodeMempool,
   batch: TransactionBatch,

@@ -6,8 +6,8 @@ import {
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
- * 53 bits of a keyed fingerprint of an outpoint, as an exact number: the key of maps in memory. A hit is compared in
- * full, or costs only one more query.
+ * 53 bits of a keyed fingerprint of an outpoint, as an exact number. Used as the key of maps in memory. A hit is then
+ * compared in full, or costs only one more query.
  */
 export type ShortFingerprint = number;
 

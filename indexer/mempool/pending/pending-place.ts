@@ -2,7 +2,7 @@ import { offsetInOutput } from '#indexer/ledger/inscriptions/place-rules.ts';
 import type { TransactionOutput } from '../stream/transaction-batch.ts';
 
 /**
- * Future place of an inscription, as far as the transaction itself decides it; stored numbers
+ * Where an inscription will be, as far as the transaction itself decides this. The numbers are stored
  * (chain.mempool_transfers.place).
  */
 export const pendingPlaces = { output: 0, fee: 1, unbound: 2, unknown: 3 } as const;
@@ -10,13 +10,13 @@ export type PendingPlace = (typeof pendingPlaces)[keyof typeof pendingPlaces];
 
 export interface PlacedInscription {
   readonly place: PendingPlace;
-  /** The output; null: the place is not an output. */
+  /** The output. Null: the inscription does not move to an output. */
   readonly output: TransactionOutput | null;
-  /** Offset in the output, in sats; null: not in an output. */
+  /** Offset in the output, in sats. Null: not in an output. */
   readonly satOffset: number | null;
 }
 
-/** The place of an offset in the sum of a transaction's inputs; null: the offset is unknown. */
+/** The place of an offset in the sum of a transaction's inputs. `offset` null: it is unknown. */
 export function placeAt(offset: number | null, outputs: readonly TransactionOutput[]): PlacedInscription {
   if (offset === null) return { place: pendingPlaces.unknown, output: null, satOffset: null };
   let start = 0;

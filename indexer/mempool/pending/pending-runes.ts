@@ -31,38 +31,43 @@ import { type ShortFingerprint, shortFingerprint } from './outpoint-fingerprints
  * a mint may come too late, and another transaction may take a name first.
  */
 
-/** Key of a rune; below 0 for a rune that a pending transaction etches. */
+/** Key of a rune. It is negative for a rune that a pending transaction etches. */
 type RuneKey = number;
 
 /** An output that holds runes, with its owner. */
 export interface RunicHolding {
-  /** 36 bytes: txid, index little endian. */
+  /** Outpoint of 36 bytes: txid, then index in little endian. */
   readonly outpoint: Uint8Array;
   /** Script as in chain.rune_balances. */
   readonly script: Uint8Array;
   readonly balances: readonly Balance[];
-  /** Height and transaction index of an indexed output; null: it is pending. */
+  /** Height and transaction index of an indexed output. Null: the output is pending. */
   readonly place: { readonly height: number; readonly tx: number } | null;
 }
 
-/** The same for an output of a pending transaction. */
+/** Like `RunicHolding`, for an output of a pending transaction. */
 export interface MadeHolding extends RunicHolding {
   readonly fingerprint: ShortFingerprint;
 }
 
-/** State of an etching: why it makes a rune or not. `unknown`: the node does not give the outputs that it spends. */
+/**
+ * State of an etching: why it makes a rune or not. `unknown`: the node does not know the outputs that the etching
+ * spends.
+ */
 export type EtchingState = 'open' | 'taken' | 'locked' | 'reserved' | 'uncommitted' | 'immature' | 'unknown';
 
 export interface PendingEtching {
-  /** Null: the block and the place in it decide the name. */
+  /** Null: the block and the position in it decide the name. */
   readonly rune: Rune | null;
   readonly spacers: number;
   readonly divisibility: number;
-  /** A code point. */
+  /** A code point. Null: no symbol. */
   readonly symbol: number | null;
   readonly premine: U128;
   readonly state: EtchingState;
-  /** The lowest block in which its commitment counts; null: its commitment is not in a block, or it needs none. */
+  /**
+   * The lowest block in which the commitment is old enough. Null: the commitment is not in a block, or none is needed.
+   */
   readonly matureHeight: number | null;
 }
 
@@ -70,14 +75,14 @@ export interface PendingEtching {
 export interface RuneMove {
   readonly step: 'minted' | 'given' | 'burned' | 'taken';
   readonly key: RuneKey;
-  /** The etching, if it is pending; null: the rune is indexed. */
+  /** The etching of a pending rune. Null: the rune is indexed. */
   readonly etchedBy: Txid | null;
   readonly amount: U128;
   /** Index of the output that gets the units. */
   readonly vout: number;
   /** Script of that output. Null: there is no output. */
   readonly script: Uint8Array | null;
-  /** The output that the units are taken from. Null: there is no such output. */
+  /** The output from which the units are taken. Null: there is no such output. */
   readonly from: RunicHolding | null;
 }
 
@@ -85,9 +90,9 @@ export interface RuneMove {
 export interface PendingRunes {
   readonly moves: readonly RuneMove[];
   readonly etching: PendingEtching | null;
-  /** The rune that it tries to mint, and whether the next block may. */
+  /** The rune that the transaction tries to mint. `isOpen`: the next block may mint it. */
   readonly mint: { readonly id: RuneId; readonly isOpen: boolean } | null;
-  /** Outputs that now hold runes: a later transaction may spend them. */
+  /** Outputs that will hold runes; a later transaction may spend them. */
   readonly made: readonly MadeHolding[];
 }
 
@@ -97,22 +102,22 @@ export interface RuneContext {
   readonly fingerprintKey: FingerprintKey;
   /** Height of the next block. */
   readonly height: Height;
-  /** Runes and taken names. */
+  /** Runes, and names that are already taken. */
   readonly state: RuneState;
   /** Returns the key of an etching's rune, below 0. `etchingOf` returns the etching of such a key. */
   readonly keyOf: (etching: Txid) => RuneKey;
   readonly etchingOf: (key: RuneKey) => Txid | null;
 }
 
-/** Maximum inputs of an etching that are examined: each costs a request to the node. */
+/** Maximum number of inputs of an etching that are examined, because each input costs a request to the node. */
 export const committingInputsMax = 50;
 const opReturn = 0x6a;
 const op13 = 0x5d;
 const hashLength = 32;
-/** Above the height of any rune's id: ids of pending etchings cannot clash with others. */
+/** Exceeds the height of any rune's id, so that ids of pending etchings differ from all others. */
 const noHeight = 2 ** 31;
 
-/** The runestone or cenotaph of a transaction; null: it has none. */
+/** The runestone or cenotaph of a transaction. Null: it has none. */
 export function artifactOf({ bytes, columns }: TransactionBatch, tx: number): Artifact | null {
   const outputsAt = columns.txOutputs[tx]!;
   const walk = new OutputWalk(bytes);
@@ -125,7 +130,7 @@ export function artifactOf({ bytes, columns }: TransactionBatch, tx: number): Ar
   return null;
 }
 
-/** Whether the inputs of a transaction must be requested from the node: it etches a name that may be free. */
+/** Whether the inputs of a transaction must be requested from the node, because it etches a name that may be free. */
 export function needsSpentOutputs(artifact: Artifact, context: RuneContext): boolean {
   const name = etchedName(artifact);
   return name !== null && refusedName(name, context) === null;
@@ -134,8 +139,8 @@ export function needsSpentOutputs(artifact: Artifact, context: RuneContext): boo
 /**
  * Applies a transaction to the runes in its inputs. Pure.
  *
- * @param held by input; null: no runes
- * @param spent by input, if the node was asked; null: it was not asked
+ * @param held holdings by input; null: the input has no runes
+ * @param spent spent outputs by input; null: the node was not asked
  */
 export function runesOf(
   batch: TransactionBatch,
@@ -151,7 +156,7 @@ export function runesOf(
   const end = columns.txFirstInput[tx + 1]!;
   const committing = spent === null ? null : spentScriptsOf(spent);
   const young = spent === null ? [] : youngOutpoints(batch, tx, spent);
-  // without an etching no key is given
+  // without an etching no key is assigned
   const etchedKey = artifact === null || artifact.etching === null ? 0 : context.keyOf(txid);
   const { network, height, fingerprintKey } = context;
   const fingerprints = {
@@ -215,7 +220,7 @@ export function isMintOpen(known: KnownRune | undefined, height: Height): boolea
   return mintable(terms, smallU128(block), height, known.mints) !== null;
 }
 
-/** Place of pending outputs: the ledger reads it as the place where they were made. */
+/** The ledger needs a position at which an output was made. All pending outputs get this one. */
 const nowhere = { height: 0, tx: 0 };
 
 /** Fingerprints of the inputs of a transaction. */
@@ -224,7 +229,7 @@ interface InputFingerprints {
   readonly inputFingerprintHigh: Uint32Array;
 }
 
-/** The state that a transaction needs, without effects of other transactions of the mempool. */
+/** The state that a transaction needs. It has no effects of other transactions of the mempool. */
 function stateFor(
   artifact: Artifact | null,
   held: readonly (RunicHolding | null)[],
@@ -245,7 +250,7 @@ function stateFor(
     state.held.add(viewOf(outpoint), 0, { ...(place ?? nowhere), low, high });
     for (const { key, amount } of balances) {
       state.held.give(key, amount);
-      // a rune that is no longer indexed, because its etching was taken back meanwhile, has no id either
+      // if the etching was taken back meanwhile, the rune is no longer indexed and has no id
       if (key < 0 || !learn(indexed.find(key)))
         state.learnRune({
           key,
@@ -262,7 +267,7 @@ function stateFor(
   return state;
 }
 
-/** Why a name cannot be etched, even with a commitment; null: it can. */
+/** Why a name cannot be etched, even with a commitment. Null: it can. */
 function refusedName(name: Rune, { state, network, height }: RuneContext): EtchingState | null {
   if (isReservedRune(name)) return 'reserved';
   if (state.isTaken(name)) return 'taken';
@@ -289,7 +294,7 @@ function etchingOf(
   return { ...shown, state, matureHeight };
 }
 
-/** The etching as requested; a cenotaph gives its rune only a name. */
+/** The etching as requested. If the artifact is a cenotaph, the rune only has a name. */
 function shownEtching(
   artifact: Artifact,
 ): Pick<PendingEtching, 'spacers' | 'divisibility' | 'symbol' | 'premine'> {
@@ -299,7 +304,7 @@ function shownEtching(
   return { spacers: spacers ?? 0, divisibility: divisibility ?? 0, symbol, premine: premine ?? zeroU128 };
 }
 
-/** Whether an input commits to a name, of whatever age. */
+/** Whether an input commits to a name, however old the commitment is. */
 function isCommitted(
   batch: TransactionBatch,
   tx: number,
@@ -320,7 +325,7 @@ function isCommitted(
   return commitsTo(runeCommitment(rune), transaction, { has: () => false });
 }
 
-/** The lowest block in which one of its commitments counts. */
+/** The lowest block in which one of its commitments is old enough. */
 function maturityOf(
   batch: TransactionBatch,
   tx: number,
@@ -338,7 +343,7 @@ function maturityOf(
 
 const noScript = { script: new Uint8Array(0) };
 
-/** Spent scripts in the form of a block with this transaction alone. */
+/** Spent scripts in the form of a block that has only this transaction. */
 function spentScriptsOf(spent: readonly (SpentOutput | null)[]): SpentScripts {
   const scripts = spent.map((output) => (output ?? noScript).script);
   const scriptStart = new Uint32Array(scripts.length);

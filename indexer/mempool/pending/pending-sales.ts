@@ -13,7 +13,7 @@ import { type HeldOutput, type PackedId, type PendingTransfer, storedScript } fr
  * so it is the same sale once it is mined.
  */
 
-/** Everything that looks like a signature, of each input. */
+/** For each input: everything that looks like a signature. */
 export type InputSignatures = readonly (readonly SignedAs[])[];
 
 /** Sale of an inscription by a pending transaction: a row of chain.mempool_sales. */
@@ -21,7 +21,7 @@ export interface PendingSale extends Omit<Sold, 'maker' | 'taker'> {
   readonly inscription: PackedId;
   readonly class: MoveClass;
   readonly input: number;
-  /** Its ordinal among the inscriptions of the input. */
+  /** Position among the inscriptions of the input. */
   readonly place: number;
   /** Scripts, cut as in chain.sales. */
   readonly maker: Uint8Array;
@@ -29,16 +29,16 @@ export interface PendingSale extends Omit<Sold, 'maker' | 'taker'> {
 }
 
 /**
- * Maximum inputs of a pending sale: the rules need the output that every input spends, and each unknown one costs a
- * request to the node. A purchase of 80 items at once has some 170 inputs.
+ * Maximum number of inputs of a pending sale. The rules need the output that every input spends, and each unknown
+ * output costs a request to the node. A purchase of 80 items at once has some 170 inputs.
  */
 export const soldInputsMax = 250;
 
 /**
  * The signatures of a transaction that may sell inscriptions of its inputs. Null for almost all transactions: they
- * cannot, and no more facts are needed.
+ * cannot sell any, so no more facts are needed.
  *
- * @param reader of the batch; it moves forward only
+ * @param reader reader of the batch; it only moves forward
  */
 export function saleSignatures(
   batch: TransactionBatch,
@@ -61,12 +61,12 @@ export function saleSignatures(
 }
 
 /**
- * The sales of a transaction. Empty if the output that an input spends or the place of an inscription is unknown:
- * nothing is guessed. Pure.
+ * The sales of a transaction. Empty if a spent output or the place of an inscription is unknown, because nothing is
+ * guessed. Pure.
  *
  * @param spent outputs by input
  *
- * @param transfers by input and place
+ * @param transfers sorted by input and position
  */
 export function pendingSalesOf(
   signatures: InputSignatures,
@@ -91,7 +91,7 @@ export function pendingSalesOf(
   );
 }
 
-/** The moves of transfers; a key is the index of the transfer. */
+/** The moves of transfers. The key of a move is the index of its transfer. */
 function movesOf(transfers: readonly PendingTransfer[]): Move[] {
   let place = 0;
   return transfers.map(({ input, placed }, key) => {

@@ -13,14 +13,16 @@ export type PackedId = string;
 /** An inscription in an output, with its offset there. */
 export interface Holding {
   readonly inscription: PackedId;
-  /** Key for the order of an output's inscriptions only: an undo may change it. Null: the inscription is pending. */
+  /**
+   * Key, used only for the order of an output's inscriptions: an undo may change it. Null: the inscription is pending.
+   */
   readonly key: InscriptionKey | null;
   readonly satOffset: number;
 }
 
 /** An output that holds indexed or pending inscriptions. */
 export interface HeldOutput {
-  /** 36 bytes: txid, index little endian. */
+  /** Outpoint of 36 bytes: txid, then index in little endian. */
   readonly outpoint: Uint8Array;
   readonly value: Sats;
   readonly script: Uint8Array;
@@ -30,7 +32,7 @@ export interface HeldOutput {
 /** The known facts of a transaction's inputs, in their order. */
 export interface InputFacts {
   readonly held: HeldOutput | null;
-  /** Sats; null: unknown. */
+  /** Value in sats. Null: unknown. */
   readonly value: Sats | null;
 }
 
@@ -54,7 +56,7 @@ export interface PendingInscription {
   readonly metaprotocol: Buffer | null;
   readonly delegate: Buffer | null;
   readonly claimedParents: Buffer | null;
-  /** Texts of its properties that searches read, as in chain.properties, and the ids of the gallery. Null: no texts. */
+  /** Texts of its properties that searches read, as in chain.properties, and the ids of its gallery. Null: no texts. */
   readonly title: Buffer | null;
   readonly traits: Buffer | null;
   readonly gallery: Buffer | null;
@@ -73,7 +75,7 @@ export interface PendingTransfer {
 export interface PendingMoves {
   readonly inscriptions: readonly PendingInscription[];
   readonly transfers: readonly PendingTransfer[];
-  /** Outputs that now hold inscriptions: a later transaction may spend them. */
+  /** Outputs that will hold inscriptions; a later transaction may spend them. */
   readonly made: readonly HeldOutput[];
 }
 
@@ -84,7 +86,10 @@ export function packedId(txid: Txid, index: number): PackedId {
   return id.toString('latin1');
 }
 
-/** Number of inputs whose values are needed: all up to the last one that holds or reveals an inscription; 0: none. */
+/**
+ * Number of inputs whose values are needed: all inputs up to the last input that holds or reveals an inscription. 0:
+ * none.
+ */
 export function inputValuesNeeded(
   batch: TransactionBatch,
   tx: number,
@@ -102,7 +107,7 @@ export function inputValuesNeeded(
 }
 
 /**
- * Reveals and moves of a pending transaction by the rules of blocks, as far as the transaction alone decides them.
+ * Reveals and moves of a pending transaction by the rules of blocks, as far as the transaction alone decides this.
  * Pure.
  */
 export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly InputFacts[]): PendingMoves {
@@ -142,7 +147,10 @@ export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly In
   };
 }
 
-/** Orders the inscriptions of an output as a block does. Pending ones will have higher keys than indexed ones. */
+/**
+ * Orders the inscriptions of an output as a block does. Pending inscriptions come last, because they will have higher
+ * keys than indexed ones.
+ */
 const byKey = (a: Holding, b: Holding): number =>
   (a.key ?? Number.MAX_SAFE_INTEGER) - (b.key ?? Number.MAX_SAFE_INTEGER);
 
@@ -257,7 +265,7 @@ function fieldsOf({ columns }: TransactionBatch, envelope: number): Map<number, 
   return fields;
 }
 
-/** A copy: the columns belong to a whole batch, which one row must not keep in memory. */
+/** Returns a copy, because the columns belong to a whole batch, which one row must not keep in memory. */
 function range({ columns }: TransactionBatch, ranges: Uint32Array, row: number): Buffer {
   const start = ranges[row * 2]!;
   return Buffer.from(columns.arena.subarray(start, start + ranges[row * 2 + 1]!));

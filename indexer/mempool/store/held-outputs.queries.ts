@@ -17,7 +17,7 @@ interface HeldRow {
 
 /**
  * Indexed, unspent outputs with inscriptions, looked up by fingerprint (`storedFingerprint`), keyed by outpoint (36
- * bytes as latin-1 text). The result may include others with the same fingerprint.
+ * bytes as latin-1 text). The result may include other outputs with the same fingerprint.
  */
 export async function heldOutputs(
   client: pg.Pool | pg.ClientBase,

@@ -10,9 +10,9 @@ export interface IndexedTip {
   readonly key: Uint8Array;
   /** Null: nothing is indexed yet. */
   readonly tip: { readonly height: Height; readonly hash: HashKey } | null;
-  /** All runes at the tip are known. */
+  /** True if all runes at the tip are known. */
   readonly knowsRunes: boolean;
-  /** All sales up to the tip are known. A mined sale moves from the pending rows to the index. */
+  /** True if all sales up to the tip are known. A mined sale moves from the pending rows to the index. */
   readonly knowsSales: boolean;
 }
 

@@ -29,7 +29,7 @@ export class PendingWrites {
     this.#stateEveryMs = stateEveryMs;
   }
 
-  /** Whether a write has happened; the first one is the whole first snapshot. */
+  /** True after the first write, which writes the whole first snapshot. */
   get hasWritten(): boolean {
     return this.#writtenAt !== null;
   }
@@ -51,8 +51,8 @@ export class PendingWrites {
   }
 
   /**
-   * Writes all changes in one transaction. The first write also deletes all rows of another process. Without changes it
-   * writes only a sign of life now and then. Throws `mempool_tables_lost`.
+   * Writes all changes in one transaction. The first write also deletes all rows of another process. If there are no
+   * changes, writes only the state from time to time. Throws `mempool_tables_lost`.
    */
   async write(
     kept: KeptTransactions,

@@ -17,11 +17,11 @@ import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts
 export interface PendingRows {
   readonly transaction: KeptTransaction;
   readonly moves: PendingMoves;
-  /** Its effects on runes; null: it has none, or runes are unknown. */
+  /** Its effects on runes. Null: there are none, or runes are unknown. */
   readonly runes: PendingRunes | null;
   /** Its sales; empty if sales are unknown. */
   readonly sales: readonly PendingSale[];
-  /** Milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   readonly seenAt: number;
 }
 
@@ -45,14 +45,15 @@ export interface MempoolStatus {
   readonly since: Date;
 }
 
-/** Number of departures kept: some hours of a busy network, and 1 MB. */
+/** Maximum number of stored departures: some hours of a busy network, and 1 MB. */
 const departuresMax = 10_000;
-/** Bodies are sent as hex within a statement, which is built in one go: 1 MB of them takes some ten milliseconds. */
+/**
+ * Maximum bytes of bodies in one statement. Bodies are sent as hex within a statement, which is built in one go: 1 MB
+ * takes some ten milliseconds.
+ */
 const statementBytesMax = 1_000_000;
 
-/**
- * Empties the tables of pending transactions in the current transaction: readers see the old rows until it commits.
- */
+/** Empties the tables of pending transactions in the current transaction. Readers see the old rows until it commits. */
 export async function clearPending(tx: pg.ClientBase): Promise<void> {
   // TRUNCATE would show empty tables to readers with an older snapshot
   await tx.query(`DELETE FROM chain.mempool_runes`);
@@ -292,7 +293,7 @@ function placeColumns(placed: readonly PlacedInscription[]): unknown[] {
   ];
 }
 
-/** Sets the block that transactions are now in; null: not in a block. */
+/** Sets the block that transactions are now in. Null: they are in no block. */
 export async function setBlocks(tx: pg.ClientBase, transactions: readonly KeptTransaction[]): Promise<void> {
   if (transactions.length === 0) return;
   await tx.query(
@@ -330,17 +331,17 @@ export async function insertDepartures(tx: pg.ClientBase, departures: readonly D
 }
 
 /**
- * Condition of a reveal that was in the mempool. A row of a block that is not indexed yet proves nothing: its
- * transaction may never have been there.
+ * SQL: whether a reveal was in the mempool. A row with a block that is not indexed yet proves nothing, because its
+ * transaction may never have been in the mempool.
  */
 const holdsReveal = `EXISTS (
   SELECT FROM chain.mempool_inscriptions JOIN chain.mempool_transactions USING (position) WHERE block_height IS NULL)`;
 
 /**
  * Writes the state and, if rows changed, a revision that never existed before; notifies the listeners of
- * `satscribe_mempool`. Call it before rows are written: its lock keeps out a process that is losing its place but still
+ * `satscribe_mempool`. Call it before rows are written: its lock excludes a process that is being replaced but still
  * writes. Returns false if the rows no longer belong to `status.since`, because a crash of the server emptied the
- * tables or another process filled them. Then they must be written again (never so with `isFirst`).
+ * tables or another process filled them. All rows must then be written again. With `isFirst` the result is always true.
  */
 export async function writeState(
   tx: pg.ClientBase,
@@ -348,7 +349,7 @@ export async function writeState(
   { isFirst, isChanged }: { isFirst: boolean; isChanged: boolean },
 ): Promise<boolean> {
   const { source, reveals, transactions, kept, leftOut, keptBytes, since } = status;
-  // microseconds since 1970: above every revision before a crash that left no row to continue from
+  // microseconds since 1970: higher than every revision before a crash that left no row
   const clock = Date.now() * 1000;
   const values = [clock, source, transactions, kept, leftOut, keptBytes, since, reveals];
   if (isFirst) {
@@ -378,8 +379,8 @@ export async function writeState(
 }
 
 /**
- * Stores the reason why the mempool is not followed. Readers do not show the tables meanwhile. Does nothing if another
- * process has taken over: `since` identifies the rows of this process.
+ * Stores the reason why the mempool is not followed. Readers do not show the tables while a reason is stored. Does
+ * nothing if another process has taken over: `since` identifies the rows of this process.
  */
 export async function writeProblem(
   pool: pg.Pool,

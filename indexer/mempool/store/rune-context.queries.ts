@@ -8,7 +8,7 @@ import { maxHeight } from '#kernel/primitives/height.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 
-/** The largest id that a column can hold; no rune has a larger one. */
+/** Maximum id that a column can hold. No rune has a larger id. */
 const integerMax = 2 ** 31 - 1;
 
 /** Outpoints, runes and names that some pending transactions use. */
@@ -28,8 +28,8 @@ export interface IndexedRunes {
 }
 
 /**
- * The indexed runes, taken names and unspent outputs that some pending transactions name. One query, and one more if
- * outputs hold runes.
+ * The indexed runes, taken names and unspent outputs that some pending transactions name. Costs one query, and one more
+ * if outputs hold runes.
  */
 export async function indexedRunes(
   client: pg.Pool,
@@ -53,7 +53,7 @@ export async function indexedRunes(
     outpoint.set(txid);
     outpoint.writeUInt32LE(vout, 32);
     const holding = answer.held.get(outpointName(outpoint, 0));
-    // spent meanwhile
+    // the output was spent meanwhile
     if (holding === undefined) continue;
     const { height, tx, balances } = holding;
     held.set(outpointName(outpoint, 0), { outpoint, script, balances, place: { height, tx } });

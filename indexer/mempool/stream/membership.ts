@@ -13,14 +13,14 @@ export type MembershipMessage =
   | { readonly kind: 'block-connected'; readonly hash: HashKey; readonly txids: Iterable<HashKey> }
   | { readonly kind: 'block-disconnected'; readonly hash: HashKey };
 
-/** The whole mempool at one moment, as `getrawmempool false true` gives it. */
+/** The whole mempool at one moment, as returned by `getrawmempool false true`. */
 export interface MempoolSnapshot {
   readonly txids: ReadonlySet<HashKey>;
-  /** The mempool sequence number of the next change. */
+  /** The mempool sequence number that the next change will have. */
   readonly sequence: bigint;
 }
 
-/** Snapshot ids compared in one go, some milliseconds: a full mempool has 200,000. */
+/** Maximum number of snapshot ids compared in one go, which takes some milliseconds. A full mempool has 200,000 ids. */
 const joinedAtOnce = 4000;
 
 /** A change of a transaction. `vanished`: a snapshot lacks it, and no message gave the reason. */
@@ -33,20 +33,24 @@ export type MembershipChange =
  * The transactions in a node's mempool: a snapshot joined with the stream of changes. Pure, and exact if messages are
  * passed in order (docs/mempool.md, "Joining the stream", has the argument).
  *
- * A snapshot has the number N of the next change, so it includes every change below N, and everything before such a
- * change in the stream. Blocks have no number. A block after the last change below N was connected either before the
- * snapshot, so none of its transactions can be in it, or after it: removing them is right both ways. A block before
- * such a change is old and may have been disconnected since: its removals are reversed.
+ * A snapshot has the number N of the next change. So it includes every change below N, and everything before such a
+ * change in the stream. Blocks have no number. If a block comes after the last change below N, it was connected before
+ * or after the snapshot. In the first case none of its transactions can be in the snapshot, so removing them is right
+ * in both cases. If a block comes before such a change, it is old and may have been disconnected since, so its removals
+ * are reversed.
  */
 export class Membership {
   readonly #members: Set<HashKey>;
-  /** Null: no snapshot yet, or an outdated one. Messages have no meaning until the next one. */
+  /**
+   * Sequence number of the snapshot. Null: there is no snapshot yet, or it is outdated; messages are then ignored until
+   * the next snapshot.
+   */
   #boundary: bigint | null = null;
   /**
-   * Transactions that blocks removed while a change below the boundary may still come; null: no such change can come.
+   * Transactions that blocks removed while a change below the boundary may still come. Null: no such change can come.
    */
   #takenOut: HashKey[] | null = null;
-  /** Number of changes from the boundary up to the last received one that are not accounted for. */
+  /** Number of missing changes between the boundary and the last received change. */
   #unaccounted = 0;
   #last = 0n;
 
@@ -58,15 +62,15 @@ export class Membership {
     return this.#members.size;
   }
 
-  /** Whether messages can be applied: after the first snapshot, and not between a gap and the next snapshot. */
+  /** Whether messages can be applied: true after the first snapshot, but false between a gap and the next snapshot. */
   get isJoined(): boolean {
     return this.#boundary !== null;
   }
 
   /**
-   * The number of missing changes beyond those of blocks: each change takes a number, also those made by blocks. If it
-   * stays above 0, messages were lost silently. It may be above 0 in the middle of a reorganisation, and below 0 until
-   * a message follows a block's changes.
+   * The number of missing changes, except changes by blocks: every change takes a number, including changes by blocks.
+   * If the number stays above 0, messages were lost silently. It may be above 0 in the middle of a reorganisation, and
+   * below 0 until a message follows a block's changes.
    */
   get missing(): number {
     return this.#unaccounted;
@@ -80,7 +84,7 @@ export class Membership {
     return this.#members;
   }
 
-  /** Records that messages were lost: later ones have no meaning until a snapshot that is requested after this. */
+  /** Records that messages were lost. Later messages are ignored until a snapshot that is requested after this call. */
   lose(): void {
     this.#boundary = null;
     this.#takenOut = null;
@@ -88,8 +92,8 @@ export class Membership {
 
   /**
    * Takes a snapshot and yields its changes in groups of limited size, so that other tasks can run in between. The
-   * snapshot is joined once all were consumed; until then no message may be passed. Afterwards pass all messages that
-   * follow the last one passed, including those from before the snapshot.
+   * snapshot is joined once all groups were consumed; until then no message may be passed. Afterwards pass all messages
+   * that follow the last passed message, including messages from before the snapshot.
    */
   *join({ txids, sequence }: MempoolSnapshot): Generator<readonly MembershipChange[], void> {
     this.lose();
@@ -117,7 +121,7 @@ export class Membership {
     this.#takenOut = [];
   }
 
-  /** Takes one message; returns its changes, in order. */
+  /** Applies one message. Returns its changes, in order. */
   tell(message: MembershipMessage): MembershipChange[] {
     const changes: MembershipChange[] = [];
     if (this.#boundary === null) return changes;
@@ -135,7 +139,7 @@ export class Membership {
         }
         break;
       case 'block-disconnected':
-        // the node announces each transaction that it adds back from a disconnected block
+        // nothing to do: the node announces each transaction that it adds back from a disconnected block
         break;
       default:
         unreachable(message);

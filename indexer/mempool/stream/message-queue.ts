@@ -4,13 +4,14 @@ import { type HashKey, hashKey } from './membership.ts';
 import { txidOfBytes } from './transaction-batch.ts';
 
 /**
- * Maximum number of waiting changes: a minute of a busy network has a few thousand. Beyond it they are dropped like
- * lost ones, and a new snapshot is taken.
+ * Maximum number of waiting changes. A minute of a busy network has a few thousand. If there are more, the changes are
+ * dropped and treated as lost, and a new snapshot is taken.
  */
 const changesMax = 200_000;
 /**
- * Maximum bytes of transactions that wait for their change or for processing: sixteen full blocks, because `rawtx` also
- * sends all transactions of every block. Beyond it the oldest are dropped, and requested from the node if needed.
+ * Maximum bytes of transactions that wait for their change or for processing. It is sixteen full blocks, because
+ * `rawtx` also sends all transactions of every block. If there are more, the oldest transactions are dropped, and
+ * requested from the node when needed.
  */
 const transactionBytesMax = 64_000_000;
 
@@ -44,7 +45,7 @@ export class MessageQueue {
     return changes;
   }
 
-  /** Takes the bytes of a transaction out of the queue, if they arrived. */
+  /** Removes the bytes of a transaction from the queue and returns them, if they have arrived. */
   takeBytes(txid: HashKey): Uint8Array | null {
     const bytes = this.#transactions.get(txid);
     if (bytes === undefined) return null;
@@ -53,7 +54,7 @@ export class MessageQueue {
     return bytes;
   }
 
-  /** Resolves when a message arrives: at once if one is waiting, and after `timeoutMs` at the latest. */
+  /** Resolves when a message arrives: immediately if a message is waiting, and after `timeoutMs` at the latest. */
   async news(timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#changes.length > 0 || this.#lost || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -79,7 +80,7 @@ export class MessageQueue {
         this.#keep(message.bytes);
         return;
       case 'gap':
-        // lost bytes can be requested; a lost change cannot
+        // dropped bytes can be requested again, but a lost change cannot
         if (message.topic === 'sequence') this.#lose();
         break;
       case 'mempool-added':

@@ -7,17 +7,18 @@ import { isSats, type Sats } from '#kernel/primitives/sats.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
 import type { SpentCoin, SpentOutput } from './transaction-batch.ts';
 
-/** Calls to a node, with batch requests where the node offers them. */
+/** Calls to a node. Batch requests are optional. */
 export interface MempoolRpc extends NodeRpc {
   batch?<Result>(
     calls: readonly { readonly method: string; readonly parameters: readonly unknown[] }[],
     options?: CallOptions,
   ): Promise<Result[]>;
   /**
-   * All txids of the mempool, 32 bytes each in internal order, and the mempool sequence number of the next change.
+   * Txids of the whole mempool, 32 bytes each in internal order, and the mempool sequence number that the next change
+   * will have.
    */
   rawMempool?(signal?: AbortSignal): Promise<{ readonly txids: Uint8Array; readonly sequence: number }>;
-  /** Concatenated results in hex, the end of each, and the node's error code for each, or 0. */
+  /** Concatenated results in hex, the end of each result, and for each result the node's error code or 0. */
   hexBatch?(
     calls: readonly { readonly method: string; readonly parameters: readonly unknown[] }[],
     signal?: AbortSignal,
@@ -35,27 +36,34 @@ export interface NodeBlock {
 
 /** The node's entry of a transaction in its mempool. */
 export interface MempoolEntry {
-  /** Sats. */
+  /** Fee in sats. */
   readonly fee: Sats;
-  /** Milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   readonly firstSeen: number;
 }
 
-/** An output as `gettxout` and `getrawtransaction` give it. */
+/** An output as returned by `gettxout` and `getrawtransaction`. */
 interface OutputAnswer {
   readonly value?: unknown;
   readonly scriptPubKey?: { readonly hex?: unknown };
 }
 
-/** The node's error code for an unknown thing (RPC_INVALID_ADDRESS_OR_KEY). */
+/** The node's error code for an unknown transaction, block or output (RPC_INVALID_ADDRESS_OR_KEY). */
 const notFound = -5;
-/** Calls per request: 100 usual transactions are 50 kB, 100 of the largest relayed ones 80 MB of hex. */
+/**
+ * Maximum number of calls per request. 100 usual transactions are 50 kB; 100 of the largest relayed transactions are 80
+ * MB of hex.
+ */
 const batchCalls = 100;
-/** Concurrent requests: half of the node's default (rpcthreads), so that the follower of blocks gets through. */
+/**
+ * Maximum number of concurrent requests: half of the node's default (rpcthreads), so that the follower of blocks can
+ * send requests too.
+ */
 const requestsAtOnce = 2;
 
 /**
- * Txids of a snapshot read in one go, some milliseconds: a full mempool has 200,000, and other tasks wait meanwhile.
+ * Maximum number of txids of a snapshot read in one go, which takes some milliseconds. A full mempool has 200,000
+ * txids, and other tasks wait meanwhile.
  */
 const txidsAtOnce = 2000;
 
@@ -95,11 +103,11 @@ export class NodeMempool {
     return keyOfDisplay(await this.#call<string>('getbestblockhash'));
   }
 
-  /** A block; null: the node does not know it. */
+  /** A block. Null: the node does not know it. */
   async block(hash: HashKey): Promise<NodeBlock | null> {
     interface Answer {
       height: Height;
-      /** -1: the block is on another branch. */
+      /** Number of confirmations. -1: the block is on another branch. */
       confirmations: number;
       previousblockhash?: BlockHashHex;
       tx: string[];
@@ -117,13 +125,13 @@ export class NodeMempool {
     };
   }
 
-  /** Bytes of a block; null: the node does not have it, or no longer has it. */
+  /** Bytes of a block. Null: the node does not have the block, or no longer has it. */
   async blockBytes(hash: HashKey): Promise<Uint8Array | null> {
     const hex = await this.#found<string>('getblock', [displayOfKey(hash), 0]);
     return hex === null ? null : bytesOf(hex);
   }
 
-  /** The bytes of transactions of the mempool. Those that have left it are missing. */
+  /** The bytes of transactions of the mempool. Transactions that have left the mempool are omitted. */
   async transactions(txids: readonly HashKey[]): Promise<Map<HashKey, Uint8Array>> {
     if (this.#rpc.hexBatch !== undefined) return this.#transactionsApart(txids);
     const hexes = await this.#many<string>(
@@ -149,7 +157,7 @@ export class NodeMempool {
       chunk.forEach((txid, index) => {
         const error = answer.errors[index]!;
         if (error !== 0 && error !== notFound) throw refused(error);
-        // a copy: keeping one transaction must not keep the hundred of its answer
+        // copy the bytes: otherwise one kept transaction would keep the hundred transactions of its answer in memory
         if (error === 0) found.set(txid, answer.bytes.slice(answer.ends[index - 1] ?? 0, answer.ends[index]));
       });
     });
@@ -172,8 +180,8 @@ export class NodeMempool {
   }
 
   /**
-   * Outputs by outpoint (36 bytes each): those of blocks, even if the mempool spends them, otherwise those of the
-   * mempool; null: the node does not know the output.
+   * Outputs by outpoint (36 bytes each). Outputs of blocks are found even if the mempool spends them; other outputs
+   * come from the mempool. Null: the node does not know the output.
    */
   async spentOutputs(outpoints: readonly Uint8Array[]): Promise<(SpentOutput | null)[]> {
     const named = outpoints.map(nameOf);
@@ -187,7 +195,7 @@ export class NodeMempool {
       const output = transactions[index]?.vout?.[named[at]?.[1] ?? -1];
       if (output !== undefined) found[at] = { ...coinOf(output), confirmations: 0 };
     }
-    // mined between the two requests
+    // an unknown output may have been mined between the two requests
     const mined = unknownOf(found);
     const again = await this.#outputsOfBlocks(mined.map((at) => named[at]!));
     for (const [index, at] of mined.entries()) found[at] = again[index] ?? null;
@@ -219,7 +227,10 @@ export class NodeMempool {
     }
   }
 
-  /** Calls one method with many parameters. Results are in their order; null: the node does not know the thing. */
+  /**
+   * Calls one method with many parameters. Results have the order of the parameters. Null: the node does not know what
+   * the parameters name.
+   */
   async #many<Result>(
     method: string,
     parameters: readonly (readonly unknown[])[],
@@ -239,7 +250,7 @@ export class NodeMempool {
         const calls = chunk.map((parameters) => ({ method, parameters }));
         return await this.#rpc.batch<Result | null>(calls, { signal: this.#signal });
       } catch (error) {
-        // one unknown output fails the whole request
+        // one unknown output fails the whole request, so halve it
         if (!isNotFound(error)) throw error;
         const half = chunk.length >> 1;
         const first = await this.#chunk<Result>(method, chunk.slice(0, half));
@@ -279,7 +290,7 @@ const invalid = (): AppError =>
   new AppError('node_answer_invalid', 'The node answered about its mempool in an unknown form.');
 
 function keyOfDisplay(text: unknown): HashKey {
-  // a block hash is parsed like a txid
+  // a block hash has the form of a txid, so this parser serves both
   const hash = typeof text === 'string' ? parseTxid(text) : null;
   if (hash === null) throw invalid();
   return hashKey(hash);
@@ -296,7 +307,7 @@ function bytesOf(hex: unknown): Buffer {
 const unknownOf = (outputs: readonly (SpentOutput | null)[]): number[] =>
   outputs.flatMap((output, at) => (output === null ? [at] : []));
 
-/** An output as parameters of a call. */
+/** An output in the form of the parameters of a call. */
 type NamedOutput = readonly [txid: string, vout: number];
 
 function nameOf(outpoint: Uint8Array): NamedOutput {
@@ -311,7 +322,10 @@ const coinOf = ({ value, scriptPubKey }: OutputAnswer): SpentCoin => ({
 
 const displayOfKey = (key: HashKey): string => hashOfKey(key).reverse().toString('hex');
 
-/** Sats of an amount. Amounts are decimals of whole coins with eight places: exact in a double once rounded to sats. */
+/**
+ * Converts an amount to sats. Amounts are decimals of whole coins with eight places, so a double is exact once it is
+ * rounded to sats.
+ */
 function satsOf(coins: unknown): Sats {
   const sats = Math.round(Number(coins) * 1e8);
   if (!isSats(sats)) throw invalid();

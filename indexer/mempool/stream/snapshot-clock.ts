@@ -1,18 +1,18 @@
-/** Shortest time between snapshots when polling. It is also at least ten times the duration of one. */
+/** Shortest time between snapshots when polling, in ms. It is also at least ten times the duration of a snapshot. */
 const pollMs = 2000;
 const pollShare = 10;
-/** A number that is missing this long is lost: a reorganisation sends its changes within one call. */
+/** How long a number must be missing until it is lost, in ms. A reorganisation sends its changes within one call. */
 const missingMs = 5000;
-/** Interval of snapshots, whatever the stream shows: they find losses that no number revealed. */
+/** How often snapshots are taken whatever the stream shows, in ms. They find losses that no number revealed. */
 const snapshotEveryMs = 10 * 60_000;
 
-/** The followed mempool: whether a snapshot joins the stream, and the number of changes lost since. */
+/** The followed mempool: whether a snapshot is joined with the stream, and the number of changes lost since. */
 interface Followed {
   readonly isJoined: boolean;
   readonly missing: number;
 }
 
-/** Clock for the next snapshot. */
+/** Decides when the next snapshot is due. */
 export class SnapshotClock {
   firstAt = Date.now();
   #nextAt = 0;
@@ -30,7 +30,7 @@ export class SnapshotClock {
     return !session.isJoined || now >= this.#nextAt;
   }
 
-  /** Makes a snapshot due at once. */
+  /** Makes a snapshot due immediately. */
   hurry(): void {
     this.#nextAt = 0;
   }

@@ -35,16 +35,16 @@ export interface SpentCoin {
   readonly script: Uint8Array;
 }
 
-/** A spent output as the node gives it. */
+/** A spent output as the node returns it. */
 export interface SpentOutput extends SpentCoin {
-  /** 0: its transaction is pending. */
+  /** 0 if its transaction is pending. */
   readonly confirmations: number;
 }
 
 /** Layout of the current block. */
 const blockLayout = new BlockLayout();
 
-/** The transactions of a block, or of a batch in the form of one; the coinbase has index 0. */
+/** The transactions of a block, or of a batch in the form of a block. The coinbase has index 0. */
 export class TransactionBatch {
   readonly columns: BlockColumns;
   readonly bytes: Uint8Array;
@@ -63,9 +63,9 @@ export class TransactionBatch {
   }
 
   /**
-   * The transactions of a block; null: the bytes are not a block, or `spent` does not match it.
+   * The transactions of a block. Null: the bytes are not a block, or `spent` does not match the block.
    *
-   * @param spent in the encoding of `SourceBlock.spentOutputs`; null: unknown
+   * @param spent spent outputs in the encoding of `SourceBlock.spentOutputs`; null: unknown
    */
   static ofBlock(
     block: Uint8Array,
@@ -86,8 +86,8 @@ export class TransactionBatch {
   }
 
   /**
-   * Transactions at the indices 1, 2, … in the given order. Null: one of them is not a transaction, or they exceed
-   * `batchBytesMax` bytes.
+   * Transactions at the indices 1, 2, … in the given order. Returns null if one of them is not a transaction, or if
+   * they exceed `batchBytesMax` bytes.
    */
   static of(
     transactions: readonly Uint8Array[],
@@ -122,7 +122,7 @@ export class TransactionBatch {
     return trustedTxid(Uint8Array.from(transactionId(this.bytes, start, txOutputs[tx]!, end)));
   }
 
-  /** Row of the transaction among the reveals; -1: it has no envelope. */
+  /** Row of the transaction among the reveals. -1: the transaction has no envelope. */
   reveal(tx: number): number {
     return this.#rowOfReveal.get(tx) ?? -1;
   }
@@ -178,7 +178,9 @@ function countBytes(count: number): Buffer {
 /** Layout of the current transaction. */
 const oneLayout = new BlockLayout(oneTransaction);
 
-/** The txid (internal order) of the single transaction in the bytes; null: they are not exactly one transaction. */
+/**
+ * The txid (internal order) of the single transaction in the bytes. Null if the bytes are not exactly one transaction.
+ */
 export function txidOfBytes(bytes: Uint8Array): Txid | null {
   if (oneLayout.readTransaction(bytes, 0) !== bytes.length || oneLayout.emptyWitnessAt >= 0) return null;
   return trustedTxid(Uint8Array.from(strippedHash(bytes, 0, oneLayout.outputsEnd[0]!, bytes.length)));

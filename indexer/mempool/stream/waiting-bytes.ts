@@ -2,16 +2,19 @@ import type { HashKey } from './membership.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { NodeMempool } from './node-mempool.ts';
 
-/** Transactions requested at once: two requests to the node. */
+/** Maximum number of transactions requested at once: two requests to the node. */
 const askedAtOnce = 200;
-/** Bytes per round, so that a round of large transactions is as short, and as small in memory, as others. */
+/** Maximum bytes per round, so that a round of large transactions takes no more time or memory than others. */
 const roundBytesMax = 16_000_000;
-/** How often a transaction is requested that the node does not have: it is leaving, or the node lost it. */
+/**
+ * Maximum number of times that a transaction is requested if the node does not have it: the transaction is leaving, or
+ * the node lost it.
+ */
 const triesMax = 10;
 
-/** Transactions of the mempool whose bytes are needed, and the way to get them. */
+/** Transactions of the mempool whose bytes are needed, and the code that gets them. */
 export class WaitingBytes {
-  /** How often each transaction was waited for or requested. */
+  /** Number of times that each transaction was waited for or requested. */
   readonly #tries = new Map<HashKey, number>();
   #stoppedEarly = false;
 
@@ -19,7 +22,7 @@ export class WaitingBytes {
     return this.#tries.size;
   }
 
-  /** The last round reached its limit, and more transactions were waiting. */
+  /** True if the last round reached its limit while more transactions were waiting. */
   get isLoading(): boolean {
     return this.#stoppedEarly;
   }
@@ -34,7 +37,8 @@ export class WaitingBytes {
 
   /**
    * Takes transactions in the order in which they were added, with the bytes that the node sent. Missing bytes are
-   * requested: a round later for new transactions (their bytes may be on their way), or at once in a hurry.
+   * requested: for new transactions one round later, because the bytes may still arrive, or at once if there is a
+   * hurry.
    */
   async take(
     queue: MessageQueue | null,

@@ -3,17 +3,20 @@ import { CborError, CborReader, major } from './cbor-reader.ts';
 /** Version of the rules below and of docs/adr/0003-cbor.md, stored with the data that they made. */
 export const cborRulesVersion = 1;
 
-/** ord's reader (ciborium) fails on deeper nesting of arrays, maps and tags, so such metadata counts as absent. */
+/**
+ * Maximum nesting of arrays, maps and tags. ord's reader (ciborium) fails on deeper nesting, so deeper metadata is
+ * treated as absent.
+ */
 const depthMax = 256;
 /**
- * Maximum characters of the JSON text; metadata with a longer text counts as absent. JSON is longer than its CBOR: six
- * characters for an escaped byte of text, up to 22 for a float of three bytes. Maps as keys of maps double their
- * escapes at every level, so a few bytes could make a text of any length.
+ * Maximum number of characters of the JSON text. Metadata with a longer text is treated as absent. JSON is longer than
+ * its CBOR: six characters for an escaped byte of text, up to 22 for a float of three bytes. If the keys of maps are
+ * maps, escapes double at every level, so a few bytes could make a text of any length.
  */
 const jsonLengthMax = 4_000_000;
 const charactersPerByteMax = 32;
 const charactersMin = 64;
-/** Maximum bytes of a bignum: ord's reader does not accept longer ones as numbers either. */
+/** Maximum bytes of a bignum. ord's reader does not accept longer bignums as numbers either. */
 const bignumBytesMax = 16;
 
 const simple = { false: 20, true: 21, null: 22, undefined: 23 } as const;
@@ -22,7 +25,7 @@ const bignumTag = { positive: 2, negative: 3 } as const;
 class JsonWriter {
   readonly #reader: CborReader;
   #depth = 0;
-  /** Characters written so far. Those of keys count again for each level of keys around them. */
+  /** Number of characters written so far. Characters of keys are counted again for each enclosing level of keys. */
   #written = 0;
   readonly #writtenMax: number;
 
@@ -31,7 +34,7 @@ class JsonWriter {
     this.#writtenMax = Math.min(jsonLengthMax, charactersMin + charactersPerByteMax * reader.bytes.length);
   }
 
-  /** The next item as JSON text. */
+  /** Reads the next item and returns its JSON text. */
   value(): string {
     this.#reader.head();
     return this.#item();
@@ -95,7 +98,7 @@ class JsonWriter {
     if (reader.isIndefinite) throw new CborError();
     const tag = reader.argument;
     if (tag === bignumTag.positive || tag === bignumTag.negative) return this.#bignum(tag);
-    // Tags say how to interpret a value; they do not change the value itself.
+    // a tag says how to interpret a value; it does not change the value itself
     return this.#nested(() => this.value());
   }
 
@@ -108,14 +111,14 @@ class JsonWriter {
     if (bytes.length > bignumBytesMax) return this.#count(`"${bytes.toString('hex')}"`);
     const value = BigInt(`0x0${bytes.toString('hex')}`);
     if (tag === bignumTag.positive) return this.#count(integerJson(value));
-    // ord's reader stores it in 128 signed bits
+    // ord's reader stores the number in 128 signed bits
     if (value >> 127n !== 0n) throw new CborError();
     return this.#count(integerJson(-1n - value));
   }
 
   #other(): string {
     const reader = this.#reader;
-    // additional information 24 may also name a simple value below 32: ord's reader accepts it
+    // additional information 24 may also name a simple value below 32, which ord's reader accepts
     if (reader.info <= 24) return this.#count(simpleJson(reader.argumentLow));
     if (reader.isBreak) throw new CborError();
     const number = floatOf(reader);
@@ -137,7 +140,7 @@ class JsonWriter {
   }
 }
 
-/** A number where JavaScript's JSON readers keep it exactly, else its digits in a string. */
+/** The integer as a number if JavaScript's JSON readers keep it exactly, else its digits in a string. */
 function integerJson(value: bigint): string {
   const exact = value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER);
   return exact ? value.toString() : `"${value}"`;
@@ -169,7 +172,7 @@ function floatOf(reader: CborReader): number {
   return view.getFloat64(0);
 }
 
-/** IEEE 754 binary16 (RFC 8949, appendix D, has the same in C). */
+/** Decodes IEEE 754 binary16 (RFC 8949, appendix D, has the same in C). */
 function halfFloat(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;

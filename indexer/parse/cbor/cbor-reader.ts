@@ -12,10 +12,10 @@ export const major = {
   other: 7,
 } as const;
 
-/** Additional information 31: indefinite length, or the break. */
+/** Additional information 31 means an indefinite length, or the break. */
 const indefinite = 31;
 
-/** Error for input that is not CBOR; it never leaves this folder. */
+/** Error for input that is not CBOR. It is never thrown out of this folder. */
 export class CborError extends Error {
   constructor() {
     super('not well-formed');
@@ -24,7 +24,7 @@ export class CborError extends Error {
 
 /**
  * Reads CBOR headers and strings by offset. Every step moves forward, and no memory is allocated for a length that is
- * only claimed. So reading takes time linear in the input, for any bytes.
+ * only claimed. Reading therefore takes time linear in the input, for any bytes.
  */
 export class CborReader {
   readonly bytes: Buffer;
@@ -32,7 +32,7 @@ export class CborReader {
   /** The last header: its major type, additional information and argument. */
   major = 0;
   info = 0;
-  /** Rounded above 2^53: `argumentHigh` and `argumentLow` are exact. 0 for indefinite lengths. */
+  /** Rounded if above 2^53; `argumentHigh` and `argumentLow` are exact. 0 for an indefinite length. */
   argument = 0;
   argumentHigh = 0;
   argumentLow = 0;
@@ -90,10 +90,12 @@ export class CborReader {
     return this.major === major.negative ? -1n - value : value;
   }
 
-  /** The content of a byte string whose header was just read. Strings of definite length are views. */
+  /**
+   * The content of a byte string whose header was just read. The result is a view if the string has a definite length.
+   */
   byteString(): Buffer {
     if (!this.isIndefinite) return this.#take(this.argument);
-    // measured first: an object per chunk would take hundreds of times the bytes of empty chunks
+    // measure the length first, because an object per chunk would take hundreds of times the bytes of empty chunks
     const from = this.at;
     let length = 0;
     while (this.#nextChunk(major.bytes)) length += this.argument;
@@ -116,8 +118,8 @@ export class CborReader {
   }
 
   /**
-   * Skips the next chunk, of `argument` bytes, of a string of that type. At its end it skips the break and returns
-   * false.
+   * Skips the next chunk, of `argument` bytes, of a string of that type. At the end of the string, skips the break and
+   * returns false.
    */
   #nextChunk(type: number): boolean {
     this.head();

@@ -10,12 +10,12 @@ import {
 
 const lanes = 4;
 const blockBytes = 64;
-/** Least padding after a message: the bit that ends it, and its length. */
+/** Minimum number of bytes of padding after a message: the bit that ends the message, and its length. */
 const paddingMin = 9;
 
 /**
- * Destination of the digests: 32 bytes per row, from the beginning of the buffer. The array may change from call to
- * call, as tables grow.
+ * Destination of the digests: 32 bytes per row, from the beginning of the buffer. The array may be another one at the
+ * next call, because tables grow.
  */
 export interface DigestRows {
   hash: Uint8Array<ArrayBuffer>;
@@ -26,14 +26,14 @@ interface Sha256Exports {
   readonly hash: (blocks: number, last: number, base: number) => void;
 }
 
-/** The part of the global `WebAssembly` that is used here; the types of the language lack it. */
+/** The part of the global `WebAssembly` that is used here. The language's own types do not include it. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   readonly Instance: new (module: object) => { readonly exports: Sha256Exports };
 }
 const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly;
 
-/** The compiled module: threads get it from the thread that started them. */
+/** The compiled module. A thread gets it from the thread that started it. */
 export type CompiledSha256 = object;
 
 let compiled: CompiledSha256 | null = null;
@@ -45,8 +45,9 @@ export function compiledSha256(): CompiledSha256 {
 }
 
 /**
- * Sets a module that another thread compiled. A module compiled by each thread is freed when the thread ends; after
- * hundreds of threads V8's accounting of code pages failed and aborted the process ("jit_page").
+ * Sets a module that another thread compiled. If each thread compiled its own module, the module would be freed when
+ * the thread ends. After hundreds of threads, V8's accounting of code pages failed and aborted the process
+ * ("jit_page").
  */
 export function useCompiledSha256(module: CompiledSha256): void {
   compiled = module;
@@ -54,17 +55,18 @@ export function useCompiledSha256(module: CompiledSha256): void {
 
 /**
  * Hashes many short messages, four at a time. Messages wait, grouped by their number of blocks, until there are four. A
- * call to the native hash costs about a microsecond before the first byte, as much as two or three short messages here.
+ * call to the native hash costs about a microsecond before the first byte, which is as long as two or three short
+ * messages take here.
  */
 export class Sha256Lanes {
   readonly #rows: DigestRows;
-  /** 1: the digests are hashed a second time. */
+  /** 1 if the digests are hashed a second time. */
   readonly #extra: number;
   readonly #run: Sha256Exports['hash'];
   /** Memory in which messages are written. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #words: Int32Array<ArrayBuffer>;
-  /** Number of waiting messages in the group of each number of blocks. `#waitingRows` has the rows of their digests. */
+  /** By number of blocks: the number of waiting messages. `#waitingRows` has the rows of their digests. */
   readonly #waiting = new Uint8Array(laneBlocksMax + 1);
   readonly #waitingRows = new Int32Array((laneBlocksMax + 1) * lanes);
   #begun = 0;
@@ -85,7 +87,7 @@ export class Sha256Lanes {
     this.#waiting.fill(0);
   }
 
-  /** Whether a message of this length is hashed here; `node:crypto` hashes longer ones. */
+  /** Whether a message of this length is hashed here. `node:crypto` hashes longer messages. */
   static takes(length: number): boolean {
     return length + paddingMin <= laneBlocksMax * blockBytes;
   }
@@ -115,7 +117,7 @@ export class Sha256Lanes {
     const { bytes } = this;
     const words = this.#words;
     const end = at + blocks * blockBytes;
-    // the word in which the message ends, and all words after it
+    // clear the word in which the message ends, and all words after it
     for (let pad = (at + length) >> 2; pad < end >> 2; pad++) words[pad] = 0;
     bytes[at + length] = 0x80;
     bytes[end - 2] = length >>> 5;
@@ -138,7 +140,7 @@ export class Sha256Lanes {
     }
   }
 
-  /** Hashes one group. Unused lanes hash leftovers, and their digests are ignored. */
+  /** Hashes one group. Unused lanes hash old data, and their digests are ignored. */
   #hashGroup(blocks: number): void {
     this.#run(blocks, blocks + this.#extra, groupBase(blocks));
     const { hash: target } = this.#rows;

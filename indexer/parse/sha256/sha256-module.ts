@@ -8,12 +8,14 @@
  * word w of lane n is at `digestsAt + w * 16 + n * 4`.
  */
 
-/** Longer messages are cheaper one by one, with the processor's own instructions. */
+/**
+ * Maximum number of blocks of a message. Longer messages are cheaper one by one, with the processor's own instructions.
+ */
 export const laneBlocksMax = 16;
 const laneBytes = laneBlocksMax * 64;
-/** Distance between the bases of two groups of four messages. */
+/** Number of bytes between the bases of two groups of four messages. */
 export const groupBytes = 4 * laneBytes;
-/** Memory for a group of each number of blocks (64 KB), and for the rest. */
+/** Number of memory pages: for a group of each number of blocks (64 KB), and for all other data. */
 const memoryPages = 2;
 const constantsAt = 0;
 const initialAt = constantsAt + 64 * 16;
@@ -46,7 +48,7 @@ const leb = (value: number): number[] => {
   bytes.push(rest);
   return bytes;
 };
-/** A signed LEB128 constant. Ours are not negative, so the bit above their digits must be clear. */
+/** A signed LEB128 constant. Constants here are not negative, so the bit above their digits must be clear. */
 const signedLeb = (value: number): number[] => {
   const bytes = leb(value);
   const last = bytes.length - 1;
@@ -89,13 +91,13 @@ const stateAt = 5;
 const workAt = 13;
 const scheduleAt = 21;
 const scratch = 37;
-/** a xor b of the round before, which is b xor c of this one. */
+/** a xor b of the previous round, which is b xor c of this round. */
 const previousXor = 38;
 const vectorLocals = 34;
 
 const state = (index: number): number => stateAt + index;
 const schedule = (index: number): number => scheduleAt + (index & 15);
-/** The working variable a (0) to h (7) of a round: names rotate instead of values. */
+/** The working variable a (0) to h (7) of a round. The names rotate instead of the values. */
 const work = (index: number, roundIndex: number): number => workAt + ((index - roundIndex) & 7);
 
 const rotated = (local: number, bits: number): number[] => [
@@ -137,7 +139,7 @@ function roundCode(index: number): number[] {
     number,
   ];
   return [
-    // t1 into h
+    // add t1 into h
     ...get(h),
     ...get(round),
     ...vectorLoad(constantsAt + index * 16),
@@ -178,7 +180,7 @@ function roundCode(index: number): number[] {
   ];
 }
 
-/** The next word of the message schedule, replacing the one sixteen rounds before. */
+/** Computes the next word of the message schedule, which replaces the word of sixteen rounds before. */
 const scheduleCode = (index: number): number[] => [
   ...get(schedule(index)),
   ...smallSigma(schedule(index + 1), 7, 18, 3),
@@ -199,7 +201,7 @@ const loadInitial = eight.flatMap((index) => [
   ...set(state(index)),
 ]);
 
-/** Loads the messages: word by word, the same word of all four messages, in the order of messages. */
+/** Loads the messages word by word: each step loads the same word of all four messages. */
 const loadMessages = sixteen.flatMap((index) => [
   ...get(pointer),
   ...get(pointer),
@@ -222,7 +224,7 @@ const loadDigests = sixteen.flatMap((index) => {
   return [...(words[index] ?? i32(0)), ...splat, ...set(schedule(index))];
 });
 
-// the type of a structured instruction: no value
+// type of a structured instruction that has no value
 const empty = 0x40;
 const loop = [0x03, empty];
 const ifThen = [0x04, empty];
@@ -232,7 +234,7 @@ const repeatIf = [0x0d, 0];
 
 const body = [
   loadInitial,
-  // one turn per block, and one for the digests
+  // one iteration per block, and one for the digests
   loop,
   [get(block), get(blocks), lessThan, ifThen].flat(),
   loadMessages,
@@ -244,7 +246,7 @@ const body = [
   [get(state(1)), get(state(2)), xor, set(previousXor)].flat(),
   [i32(0), set(round)].flat(),
   sixteen.flatMap(roundCode),
-  // three turns of sixteen rounds
+  // three iterations of sixteen rounds
   loop,
   [get(round), i32(16 * 16), add32, set(round)].flat(),
   sixteen.flatMap((index) => [...scheduleCode(index), ...roundCode(index)]),
