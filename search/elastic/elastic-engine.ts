@@ -25,18 +25,18 @@ import type { ElasticClient } from './server/elastic-client.ts';
 import { type ElasticTuning, usualTuning } from './server/elastic-tuning.ts';
 
 export interface ElasticEngineOptions {
-  /** The engine does not close it. */
+  /** The client. The engine does not close it. */
   readonly client: ElasticClient;
-  /** The read alias, or an index. */
+  /** The read alias, or the name of an index. */
   readonly alias: string;
   readonly readDatabase: DatabaseReader;
   /** The `spanKeys` that the index was written with. */
   readonly tuning?: Partial<ElasticTuning>;
 }
 
-/** A search without its page. */
+/** A search without the position of its page. */
 interface Question {
-  /** The clauses of the search for the index of one moment. Null: nothing can match. */
+  /** Makes the clauses of the search for the index of one moment. Null: nothing can match. */
   readonly queryOf: (source: PageSource) => Promise<TextQuery | null>;
   readonly filter: SearchFilter | undefined;
 }
@@ -98,7 +98,7 @@ const ofHash = ({ hash, filter }: HashMatches): Question => ({
   filter,
 });
 
-/** The matching of a query with a filter. Counts of all matches of a text are not valid for the filtered ones. */
+/** How a query with a filter matches. Counts of all matches of a text are invalid for filtered matches. */
 function matchingOf({ clauses, within }: TextQuery, filtered: Filtered): Matching {
   const isAll = filtered.clauses.length === 0 && !isCut(filtered.window);
   return {
@@ -111,8 +111,8 @@ function matchingOf({ clauses, within }: TextQuery, filtered: Filtered): Matchin
 type Filtered = Pick<Matching, 'clauses' | 'window'>;
 
 /**
- * The part of a filter that Postgres resolves: keys of heights and of a parent. It reads the snapshot, so it knows
- * every block below the tip.
+ * The part of a filter that Postgres resolves into keys: heights and a parent. It reads the snapshot, so it knows every
+ * block below the tip.
  */
 async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {}): Promise<Filtered | null> {
   const { parent } = filter;
@@ -123,8 +123,8 @@ async function readFilter(postgres: Snapshot['client'], filter: SearchFilter = {
 }
 
 /**
- * Adds the key of a place to a place in the order of keys. The first inscription after the place decides, because the
- * place may be in blocks that were taken back.
+ * Adds a key to a page position in the order of keys. It is the key of the first inscription after the position,
+ * because the position may be in blocks that were taken back.
  */
 async function placeOf(
   postgres: Snapshot['client'],
@@ -152,7 +152,7 @@ async function readWindow(
 ): Promise<KeyWindow> {
   if (from === undefined && to === undefined) return allKeys;
   const { first, end } = await keysOfHeights(postgres, { from, to });
-  // without a block above, the window ends where the index does
+  // if there is no block above, the window ends where the index ends
   return { from: from === undefined ? 0 : (first ?? keysEnd), to: to === undefined ? keysEnd : (end ?? 0) };
 }
 

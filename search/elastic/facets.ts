@@ -12,7 +12,7 @@ import {
 } from './pages/key-window.ts';
 import type { Matching } from './pages/sorted-pages.ts';
 
-/** Types in one answer. Real content types are fewer; a server allows 65,536 buckets. */
+/** Maximum number of types in one answer. There are fewer real content types. A server allows 65,536 buckets. */
 const typesAtOnce = 10_000;
 
 interface TypeKey {
@@ -31,7 +31,7 @@ interface FacetsAnswer extends CountAnswer {
 
 /**
  * Counts matches by type and by day. Types are read in the order of their terms, page by page, so that each count
- * sums all shards. Days are counted inscription by inscription, because the copies in one document span several days.
+ * includes all shards. Days are counted per inscription, because the copies in one document span several days.
  */
 export async function readFacets(
   source: PageSource,
@@ -82,7 +82,7 @@ const endOf = ({ types: { buckets, after_key: after } }: FacetsAnswer): TypeKey 
 
 type TypeCount = SearchFacets['types'][number];
 
-/** Keeps the types with the most matches: a miner can make as many types as there are inscriptions. */
+/** Keeps the types with the most matches, because a miner can make as many types as there are inscriptions. */
 class TypeCounts {
   #counts: TypeCount[] = [];
 
@@ -91,7 +91,7 @@ class TypeCounts {
       const { type } = bucket.key;
       const contentType = type === null ? null : valueOfTerm(type);
       const count = countOf(bucket);
-      // a document may touch the window without an inscription in it; long types are not listed
+      // a document may overlap the window without an inscription inside it; long types are not listed
       if (count > 0 && (type === null || contentType !== null)) this.#counts.push({ contentType, count });
     }
     this.#counts = this.most();
@@ -104,7 +104,7 @@ class TypeCounts {
   }
 }
 
-/** Compares by code points, which is the order of the UTF-8 bytes. Inscriptions without a type come first. */
+/** Compares by code points, which gives the order of the UTF-8 bytes. Inscriptions without a type come first. */
 function compareTypes(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(b === null) - Number(a === null);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

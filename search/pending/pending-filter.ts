@@ -7,8 +7,8 @@ import { metadataTerms } from '#search/text/metadata-terms.ts';
 import { asksOnlyText, propertyConditions } from '#search/text/searched-properties.ts';
 
 /**
- * Whether a filter can match an unconfirmed inscription. Its future block decides its height, and whether it is
- * cursed.
+ * Whether a filter can match an unconfirmed inscription. Only the future block decides the inscription's height, and
+ * whether it is cursed.
  */
 export function canPassPending(filter: SearchFilter): boolean {
   const { from, to, cursed } = filter;
@@ -16,8 +16,8 @@ export function canPassPending(filter: SearchFilter): boolean {
 }
 
 /**
- * The part of a filter that columns of chain.pending_inscriptions `p` decide, as SQL. A parent is valid if the
- * transaction that reveals the child moves it.
+ * SQL conditions for the part of a filter that columns of chain.pending_inscriptions `p` can decide. A parent is valid
+ * if the transaction that reveals the child moves the parent.
  *
  * @param place adds a value and returns its placeholder
  */
@@ -26,7 +26,7 @@ export function pendingConditions(filter: SearchFilter, place: (value: unknown) 
   const conditions = propertyConditions(filter, place).map(
     ({ column, value }) => `position(${value}::bytea IN p.${column}) > 0`,
   );
-  // the rest is checked in the ids themselves
+  // the checks of `pendingCheck` then read the ids themselves
   if (gallery !== undefined)
     conditions.push(`position(${place(Buffer.from(inscriptionIdBytes(gallery)))}::bytea IN p.gallery) > 0`);
   if (contentType?.endsWith('/*') === true) {
@@ -54,7 +54,7 @@ export function pendingConditions(filter: SearchFilter, place: (value: unknown) 
 
 /** The columns that checks read. */
 export interface PendingColumns {
-  /** JSON. */
+  /** Metadata as JSON. */
   readonly metadata: string | null;
   /** Ids of 36 bytes each. Null: no gallery, or the filter does not need it. */
   readonly gallery: Buffer | null;
@@ -70,7 +70,7 @@ export function pendingCheck({ metadata, gallery }: SearchFilter): ((row: Pendin
 
 function hasItem(ids: Buffer, item: InscriptionId): boolean {
   const wanted = inscriptionIdBytes(item);
-  // bytes of two ids may look like a third
+  // bytes of two neighbouring ids may equal a third id
   for (let at = ids.indexOf(wanted); at >= 0; at = ids.indexOf(wanted, at + 1)) {
     if (at % wanted.length === 0) return true;
   }

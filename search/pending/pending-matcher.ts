@@ -12,7 +12,7 @@ import { type CheckInParts, ChecksInTurns } from '#search/text/check-in-parts.ts
 import { exactWordCheck, fuzzyWordCheck, type WordCheck } from '#search/text/word-check.ts';
 import { canPassPending, pendingCheck, pendingConditions } from './pending-filter.ts';
 
-/** A pending inscription by its place in the tables. */
+/** A pending inscription, identified by its position in the tables. */
 export interface PendingRef {
   readonly position: number;
   readonly index: number;
@@ -21,7 +21,7 @@ export interface PendingRef {
 export interface PendingHits {
   /** The hits of the slice, in the order in which they were seen. */
   readonly refs: readonly PendingRef[];
-  /** Exact. */
+  /** The exact number of matches. */
   readonly totalItems: number;
 }
 
@@ -44,8 +44,8 @@ interface Question {
 }
 
 /**
- * The pending inscriptions that match, in the snapshot of the client. It is a scan: the mempool is bounded
- * (docs/mempool.md), and most of it is mined within the hour.
+ * Pending inscriptions that match, in the snapshot of the client. It is a scan: the size of the mempool is bounded
+ * (docs/mempool.md), and most of it is mined within an hour.
  */
 export async function matchPendingTexts(
   client: pg.ClientBase,
@@ -54,7 +54,7 @@ export async function matchPendingTexts(
 ): Promise<PendingHits> {
   const plan = planNeedles(needles);
   if (plan === null) return none;
-  // a whole word is also a substring; a word some edits away need not be
+  // a whole word is also a substring, but a word that is some edits away need not be
   const substrings = match === 'fuzzy' ? [] : plan.all;
   const hasWords = wordCheckOf(match, needles);
   return readMatches(client, filter, slice, (place) => ({
@@ -68,7 +68,7 @@ export async function matchPendingTexts(
   }));
 }
 
-/** Null: the search is for substrings only, or has no text. */
+/** The check of words. Null: the search is only for substrings, or has no text. */
 function wordCheckOf(match: TextMatch, needles: readonly string[]): WordCheck | null {
   if (match === 'substring' || needles.length === 0) return null;
   return match === 'fuzzy' ? fuzzyWordCheck(needles) : exactWordCheck(needles);
@@ -141,16 +141,16 @@ interface CandidateRow extends PendingRef {
   readonly gallery: Buffer | null;
 }
 
-/** Candidates held in memory at once. All pending candidates together are at most 64 MB. */
+/** Maximum number of candidates in memory at once. All pending candidates together have at most 64 MB. */
 const candidatesAtOnce = 500;
-/** Like `readHits`, but checks the candidates here, in order, a few at a time. */
+/** Like `readHits`, but the candidates are checked here, in order, a few at a time. */
 async function checkHits(
   client: pg.ClientBase,
   { conditions, values, check, text }: Question,
   { metadata, gallery }: SearchFilter,
   { offset, limit }: Slice,
 ): Promise<PendingHits> {
-  // only what checks read
+  // only columns that checks read
   const columns = [
     metadata === undefined ? 'NULL::bytea AS metadata' : 'p.metadata_json AS metadata',
     gallery === undefined ? 'NULL::bytea AS gallery' : 'p.gallery',

@@ -31,7 +31,7 @@ interface PendingRow {
   position: number;
 }
 
-// as in search/records/records.ts: the `+ 1` byte distinguishes a text that ends there from one that is cut
+// as in search/records/records.ts: the `+ 1` byte shows whether a text ends at the limit or is cut
 const readRecords = `
   SELECT i.txid, i.index, i.input, i.first_seen, i.content_type, i.sha256, i.variant, i.text <> 0 AS is_text,
          octet_length(i.body) AS size_bytes, i.decoded_length, i.position,

@@ -1,15 +1,16 @@
 import type pg from 'pg';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 
-/** Keys from `firstKey` up to the next run belong to blocks of one day (UTC, days since 1970). */
+/** Keys from `firstKey` to the next run belong to blocks of the same day (UTC, days since 1970). */
 export interface DayRun {
   readonly firstKey: number;
   readonly day: number;
 }
 
 /**
- * The days of blocks, kept in memory and extended from the last block read. Consecutive blocks of one day share an
- * entry, so a chain of 15 years has some thousands (16 bytes each; an entry per block if block times alternate).
+ * The days of blocks, kept in memory and extended from the last block that was read. Consecutive blocks of one day
+ * share an entry of 16 bytes, so a chain of 15 years has some thousands of entries. If block times alternate between
+ * days, every block has its own entry.
  */
 export class BlockDays {
   #epoch = -1;
@@ -30,7 +31,7 @@ export class BlockDays {
       [isNext ? this.#height : -1, tip.height],
     );
     const runs = [...before, ...rows.map((row) => ({ firstKey: row.first_key, day: row.day }))];
-    // another search may have read further meanwhile
+    // another search may have read more blocks meanwhile
     if (tip.undoEpoch > this.#epoch || (isNext && tip.height > this.#height)) {
       this.#epoch = tip.undoEpoch;
       this.#height = tip.height;

@@ -6,7 +6,7 @@ import { countBits, intersect } from './id-set.ts';
 import type { Matching } from './search-context.ts';
 import type { TextPlan } from './text-plan.ts';
 
-/** A segment during a query: which of its texts can still match. */
+/** A segment during a query, with the texts that can still match. */
 export interface Candidates {
   readonly segment: Segment;
   /** The id of the first bit of the bitmap. */
@@ -23,7 +23,7 @@ export function newCandidates(segment: Segment): Candidates {
   return { segment, baseId, bits, count: -1 };
 }
 
-/** Adds the ids, given in ascending order, that belong to the segment. */
+/** Adds those of the given ids that belong to the segment. Ids are in ascending order. */
 export function setIds(candidates: Candidates, ids: Iterable<number>): void {
   const { segment, baseId, bits } = candidates;
   let count = 0;
@@ -36,7 +36,7 @@ export function setIds(candidates: Candidates, ids: Iterable<number>): void {
   candidates.count = count;
 }
 
-/** Keeps the texts with the looked-up grams. Exact for needles of up to three code points. */
+/** Keeps the texts that have the looked-up grams. The result is exact for needles of up to three code points. */
 export async function narrow(matching: Matching, open: readonly Candidates[], plan: TextPlan): Promise<void> {
   if (plan.alternatives !== null) return narrowByAlternatives(matching, open, plan.alternatives);
   const { firstGrams, enoughCandidates } = matching.tuning;
@@ -85,13 +85,15 @@ function keepOnly(candidates: Candidates, postings: readonly (Postings | null)[]
   candidates.count = countBits(bits);
 }
 
-/** Keeps all texts of a segment, if there are no grams to look up. Ids without a text drop out when they are read. */
+/**
+ * Keeps all texts of a segment if there are no grams to look up. Ids without a text are dropped when texts are read.
+ */
 function keepAll(candidates: Candidates): void {
   candidates.bits.fill(0xff);
   candidates.count = countBits(candidates.bits);
 }
 
-/** Segments whose postings are in memory at once: up to a hundred blocks of 8 kB each. */
+/** Maximum number of segments whose postings are in memory at once. They have up to a hundred blocks of 8 kB each. */
 const segmentsAtOnce = 16;
 
 /** Keeps the texts that have all grams of one alternative of each list. */

@@ -3,10 +3,10 @@ import { type Segment, sealedEnd } from '#search/segments/segment-table.ts';
 import { int32s } from '#search/text/int32s.ts';
 import type { Matching } from './search-context.ts';
 
-/** Unsealed contents read at once. */
+/** Maximum number of unsealed contents read at once. */
 const tailContents = 65_536;
 
-/** Lengths of contents by id, for one search. Lengths of sealed segments stay in the search's cache. */
+/** Lengths of contents by id, for one search. Lengths of sealed segments are kept in the search's cache. */
 export class ContentLengths {
   readonly #matching: Matching;
   readonly #segments: readonly Segment[];
@@ -17,7 +17,7 @@ export class ContentLengths {
     this.#segments = segments;
   }
 
-  /** A function from an id to its length; fast for mostly ascending ids. -1 (no content) has length 0. */
+  /** Returns a function from an id to its length. It is fast if ids mostly ascend. -1 (no content) has length 0. */
   async lookUp(): Promise<(contentId: number) => number> {
     this.#parts ??= await this.#read();
     const parts = this.#parts;

@@ -1,39 +1,42 @@
-/** Thresholds at which one strategy overtakes another. Answers are the same for all values. */
+/** Thresholds at which one strategy becomes faster than another. Answers are the same for all values. */
 export interface EngineTuning {
-  /** Bytes of sealed parts, and of results in them, kept in memory. */
+  /** Maximum bytes in memory of sealed parts, and of search results in these parts. */
   readonly cacheBytesMax: number;
-  /** Grams of long needles looked up first: most rare needles match nothing after these. */
+  /** Number of grams of long needles that are looked up first. Most rare needles match nothing after these. */
   readonly firstGrams: number;
-  /** Number of candidates left in a segment above which more grams are looked up before texts are checked. */
+  /**
+   * Maximum number of candidates in a segment at which texts are checked. With more candidates, more grams are looked
+   * up first.
+   */
   readonly enoughCandidates: number;
-  /** Texts that a scan reads in the time of one look-up by id. */
+  /** Number of texts that a scan reads in the time of one lookup by id. */
   readonly scanAdvantage: number;
   /**
-   * Up to this many matching texts or inscriptions are found by the index on inscriptions. Beyond that the columns of
-   * all inscriptions are scanned.
+   * Maximum number of matching texts or inscriptions that are found by the index on inscriptions. With more, the
+   * columns of all inscriptions are scanned.
    */
   readonly indexedMin: number;
-  /** Inscriptions that a scan passes in the time of one look-up by the index; `indexedMin` grows by this. */
+  /** Number of inscriptions that a scan reads in the time of one lookup by the index. `indexedMin` grows by this. */
   readonly columnAdvantage: number;
   /**
-   * Bytes of texts and of properties that one search checks one by one. A fuzzy search compares words, which costs
-   * more.
+   * Maximum bytes of texts and of properties that one search checks one by one. A fuzzy search compares words, which
+   * costs more.
    */
   readonly readBytesMax: number;
   readonly fuzzyBytesMax: number;
 }
 
 export const usualTuning: EngineTuning = {
-  // the columns of 4 million inscriptions (4 bytes each; filters and sorts 1 to 3 more) and the most frequent
-  // postings
+  // holds the columns of 4 million inscriptions (4 bytes each; filters and sorts take 1 to 3 more) and the most
+  // frequent postings
   cacheBytesMax: 64 * 1024 * 1024,
   firstGrams: 8,
   enoughCandidates: 64,
   scanAdvantage: 8,
   indexedMin: 500,
   columnAdvantage: 1000,
-  // 4 to 5 s: some 60 MB/s are read from Postgres and checked
+  // takes 4 to 5 s: some 60 MB/s are read from Postgres and checked
   readBytesMax: 256 * 1024 * 1024,
-  // 2 to 3 s: some 25 MB/s, on the thread that serves all requests, and every client that may search can ask for it
+  // takes 2 to 3 s: some 25 MB/s, on the thread that serves all requests; every client that may search can request it
   fuzzyBytesMax: 64 * 1024 * 1024,
 };

@@ -20,8 +20,8 @@ import { idsWith } from './read-texts.ts';
 import type { Matching } from './search-context.ts';
 
 /**
- * The part of a filter that the inscriptions' own rows decide. `nextKey`: the key after the last one. Null: nothing
- * matches.
+ * The part of a filter that can be decided from the inscriptions' own rows. `nextKey` is the key after the last
+ * inscription. Null: nothing matches.
  */
 export async function filterConditions(
   matching: Matching,
@@ -46,7 +46,7 @@ export async function filterConditions(
   };
 }
 
-/** Half of a surrogate pair is not UTF-8, so it equals nothing on chain. */
+/** Whether all texts are valid. Half of a surrogate pair is not UTF-8, so it equals nothing on chain. */
 function isWellFormed(filter: SearchFilter): boolean {
   const { contentType, metaprotocol } = filter;
   return (
@@ -77,7 +77,7 @@ async function readRange(
 
 const isClass = (contentType: string): boolean => contentType.endsWith('/*');
 
-/** Names are cut to a length above that of every filter. */
+/** A test of content types. Stored names are cut, but not below the maximum length of a filter. */
 function typeTest(contentType: string): (name: Buffer) => boolean {
   if (!isClass(contentType)) {
     const wanted = Buffer.from(contentType);
@@ -100,7 +100,7 @@ function longTypeSet(matching: Matching, contentType: string): KeySet {
   );
 }
 
-/** Inscriptions without a number that are known to be cursed, or known not to be. */
+/** Inscriptions without a number whose curse is known and equals `cursed`. */
 function unnumberedSet(matching: Matching, cursed: boolean): KeySet {
   const statement = `SELECT i.key FROM chain.inscriptions AS i
     WHERE i.key >= $1 AND i.key < $2 AND i.number IS NULL AND (${isCursed('i')}) = $3::boolean`;
@@ -119,7 +119,10 @@ function metaprotocolSet(matching: Matching, metaprotocol: string): KeySet {
   return cachedKeySet(matching, `metaprotocol ${metaprotocol}`, read);
 }
 
-/** After an undo of the parent its children are sealed again, so its key may be stored under the name. */
+/**
+ * Children of a parent. If the parent is undone, its children are sealed again, so the parent's key may be part of the
+ * cached name.
+ */
 function parentSet(matching: Matching, parentKey: InscriptionKey): KeySet {
   const statement =
     'SELECT child_key AS key FROM chain.parents WHERE child_key >= $1 AND child_key < $2 AND parent_key = $3';
@@ -145,7 +148,10 @@ function gallerySet(matching: Matching, { txid, index }: InscriptionId): KeySet 
   return cachedKeySet(matching, `gallery ${id}`, keysOfStatement(matching, statement, values));
 }
 
-/** The JSON of a gallery item with this id. Nothing else contains it: the value of a trait is not an object. */
+/**
+ * The JSON of a gallery item with this id. Nothing else contains this text, because the value of a trait is not an
+ * object.
+ */
 const oldGalleryItem = (id: string): string => `{"id":"${id}","attributes":{`;
 
 type Wanted = Pick<SearchFilter, 'title' | 'traits'>;
@@ -180,7 +186,7 @@ function oldAttributes(matching: Matching, wanted: Wanted): ReadKeys {
     const own = textsOfAttributes(attributesOfText(Buffer.from(attributes).toString()));
     return sought.every(({ column, text }) => text.first(own[column] ?? '') >= 0);
   };
-  // without the gallery
+  // search the text without the gallery
   const text = `convert_to(substring(properties_json FROM position('],"attributes":' IN properties_json)), 'UTF8')`;
   const table = { table: 'chain.inscription_details', id: 'key', text };
   return async (first, next, add) => {

@@ -4,14 +4,14 @@ const bitsOf = Uint8Array.from({ length: 256 }, (_, byte) => {
   return bits;
 });
 
-/** Counts the ones of a bitmap. */
+/** Counts the set bits of a bitmap. */
 export function countBits(bits: Uint8Array): number {
   let count = 0;
   for (const byte of bits) count += bitsOf[byte]!;
   return count;
 }
 
-/** Calls `each` with the index of every one of a bitmap, ascending; the lowest bit of a byte comes first. */
+/** Calls `each` with the index of every set bit, ascending. The lowest bit of a byte comes first. */
 export function eachBit(bits: Uint8Array, each: (index: number) => void): void {
   for (let at = 0; at < bits.length; at++) {
     for (let rest = bits[at]!; rest !== 0; rest &= rest - 1) {
@@ -20,7 +20,7 @@ export function eachBit(bits: Uint8Array, each: (index: number) => void): void {
   }
 }
 
-/** Keeps the bits that `other` has too. */
+/** Keeps the bits that `other` has as well. */
 export function intersect(bits: Uint8Array, other: Uint8Array): void {
   for (let at = 0; at < bits.length; at++) bits[at] = bits[at]! & other[at]!;
 }

@@ -22,15 +22,15 @@ export interface MatchingKeys {
   readonly totalItems: number;
 }
 
-/** Keys scanned in one turn of the event loop: some 3 ms. */
+/** Maximum number of keys scanned in one turn of the event loop: some 3 ms. */
 const keysATurn = 1 << 20;
 
 const idColumns: Readonly<Record<Corpus, string>> = { content: 'content_id', metadata: 'metadata_id' };
 
 /**
- * The inscriptions of matching texts: their number, and a slice of them. The index on inscriptions finds few; for
- * many, the columns of all inscriptions are scanned against the bitmap of the texts, which takes equally long for
- * every page.
+ * The inscriptions of matching texts: their number, and a slice of them. If there are few, they are found by the index
+ * on inscriptions. If there are many, the columns of all inscriptions are compared with the bitmap of the texts, which
+ * takes equally long for every page.
  */
 export async function matchInscriptions(
   matching: Matching,
@@ -54,7 +54,7 @@ export async function matchInscriptions(
   return scanColumns(matching, segments, texts, slice);
 }
 
-/** Number of texts and inscriptions up to which the index is used. Beyond it the columns are scanned. */
+/** Maximum number of texts and inscriptions for which the index is used. With more, the columns are scanned. */
 export const indexedMaxOf = ({ tuning }: Matching, keys: number): number =>
   Math.max(tuning.indexedMin, Math.floor(keys / tuning.columnAdvantage));
 
@@ -88,7 +88,7 @@ class SliceCollector {
     this.#slice = slice;
   }
 
-  /** Visits inscriptions in the order of their keys: `keyAt(i)` has the text `ids[i]` (-1: none). */
+  /** Visits inscriptions in the order of their keys. The inscription `keyAt(i)` has the text `ids[i]` (-1: no text). */
   scan(ids: Int32Array, keyAt: (index: number) => number): void {
     const before = this.total;
     this.total += this.#count(ids);
@@ -106,14 +106,14 @@ class SliceCollector {
     return id >= 0 && id < this.#bound && (this.#bits[id >>> 3]! & (1 << (id & 7))) !== 0;
   }
 
-  // this runs once per inscription, so everything is in local variables
+  // this runs for every inscription, so everything is in local variables
   #count(ids: Int32Array): number {
     const bits = this.#bits;
     const bound = this.#bound;
     let count = 0;
     for (let index = 0; index < ids.length; index++) {
       const id = ids[index]!;
-      // -1 is above every bound
+      // as an unsigned number, -1 exceeds every bound
       if (id >>> 0 < bound) count += (bits[id >>> 3]! >>> (id & 7)) & 1;
     }
     return count;
@@ -142,7 +142,7 @@ async function scanColumns(
   return { keys: collector.keys, totalItems: collector.total };
 }
 
-/** The inscriptions with a text that no segment covers yet, in the order of their keys. */
+/** Inscriptions whose text is in no segment yet, in the order of their keys. */
 async function readTail(
   { client, corpus }: Matching,
   firstKey: number,

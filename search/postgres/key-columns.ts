@@ -7,21 +7,21 @@ import type { Matching } from './search-context.ts';
 /** A range of keys whose columns are read together: a sealed segment, or a part of the unsealed end. */
 export interface KeyPart {
   readonly firstKey: number;
-  /** The key after the last one. */
+  /** The key after the last key of the part. */
   readonly nextKey: number;
-  /** Null: unsealed. */
+  /** The sealed segment. Null: the part is unsealed. */
   readonly segmentId: number | null;
 }
 
-/** The text ids of inscriptions, with the offsets of their keys if some keys have no text. */
+/** The text ids of inscriptions. Offsets of their keys are included if some keys have no text. */
 export interface IdColumn {
   readonly ids: Int32Array;
   readonly offsets: Uint16Array | null;
 }
 
 /**
- * Content types: `codes[i]` is that of the key `firstKey + i`. 0: no type, else `names[code - 1]`, cut to
- * `typeNameBytes`.
+ * Content types. `codes[i]` belongs to the key `firstKey + i`: 0 means no type, otherwise the type is `names[code -
+ * 1]`, cut to `typeNameBytes`.
  */
 export interface TypeColumn {
   readonly names: readonly Buffer[];
@@ -52,21 +52,22 @@ interface AllRows extends TypeRows, NumberRows {
   readonly metadata_ids: Buffer;
 }
 
-/** Most keys of a segment: offsets are two bytes. */
+/** Maximum number of keys of a segment, because offsets have two bytes. */
 const tailKeys = 65_536;
 
-/** Bytes of a cache entry beside its value. */
+/** Number of bytes of a cache entry, without its value. */
 const entryBytes = 300;
 
 /**
- * The columns of all inscriptions in a snapshot, part by part. Those of sealed segments stay in the search's cache.
+ * The columns of all inscriptions in a snapshot, part by part. Columns of sealed segments are kept in the search's
+ * cache.
  */
 export class KeyColumns {
   readonly parts: readonly KeyPart[];
   readonly #matching: Matching;
   readonly #tails = new Map<KeyPart, Promise<AllRows>>();
 
-  /** `nextKey`: the key after the last one in the snapshot. */
+  /** `nextKey` is the key after the last inscription in the snapshot. */
   constructor(matching: Matching, segments: readonly Segment[], nextKey: number) {
     this.#matching = matching;
     const parts: KeyPart[] = segments.map(({ segmentId, firstId, nextId }) => ({
@@ -186,6 +187,6 @@ function typeColumn({ type_names: named, type_codes: codes }: TypeRows): TypeCol
     names.push(named.subarray(at + 2, at + 2 + length));
     at += 2 + length;
   }
-  // the width chosen by search/segments/column-queries.ts
+  // search/segments/column-queries.ts chose this width
   return { names, codes: names.length < 256 ? codes : int32s(codes) };
 }

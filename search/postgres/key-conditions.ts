@@ -7,9 +7,9 @@ import { addKeys, allOf, keepRange, noneOf, type PartMatches } from './key-match
 import type { KeySet } from './key-sets.ts';
 import type { Matching } from './search-context.ts';
 
-/** Conditions on inscriptions beside their texts. An absent condition is always true. */
+/** Conditions on inscriptions in addition to their texts. An absent condition is always true. */
 export interface KeyConditions {
-  /** Inscriptions whose text of a corpus is one of these. */
+  /** Each text of an inscription, by corpus, must be one of these ids. */
   readonly texts: readonly { readonly corpus: Corpus; readonly ids: IdSet }[];
   /** Keys from `first` to below `next`. */
   readonly range: { readonly first: number; readonly next: number };
@@ -23,10 +23,10 @@ export interface KeyConditions {
   readonly sets: readonly KeySet[];
 }
 
-/** Parts checked in one turn of the event loop: a million keys, some 5 ms. */
+/** Maximum number of parts checked in one turn of the event loop: a million keys, some 5 ms. */
 const partsATurn = 16;
 
-/** The inscriptions for which all conditions are true. Parts without matches are left out. */
+/** The inscriptions for which all conditions are true. Parts without matches are omitted. */
 export async function matchKeys(
   matching: Matching,
   columns: KeyColumns,
@@ -54,7 +54,10 @@ export async function matchKeys(
 const kept = (matches: readonly PartMatches[]): PartMatches[] =>
   matches.filter(({ bits }) => bits.some((byte) => byte !== 0));
 
-/** The index on inscriptions looks up few texts; for many, their column is scanned. */
+/**
+ * Keeps inscriptions with the wanted texts. Few texts are looked up by the index on inscriptions; for many texts, the
+ * column is scanned.
+ */
 async function keepTexts(
   matching: Matching,
   columns: KeyColumns,
@@ -77,12 +80,12 @@ async function keepTexts(
   return kept(found);
 }
 
-// this runs once per inscription, so everything is in local variables
+// this runs for every inscription, so everything is in local variables
 function markIds({ ids, offsets }: IdColumn, wanted: Uint8Array, bits: Uint8Array): void {
   const bound = wanted.length * 8;
   for (let index = 0; index < ids.length; index++) {
     const id = ids[index]!;
-    // -1 is above every bound
+    // as an unsigned number, -1 exceeds every bound
     if (id >>> 0 >= bound || ((wanted[id >>> 3]! >>> (id & 7)) & 1) === 0) continue;
     const place = offsets === null ? index : offsets[index]!;
     bits[place >>> 3] = bits[place >>> 3]! | (1 << (place & 7));
@@ -103,8 +106,8 @@ function keepTypes({ bits }: PartMatches, column: TypeColumn, isType: (name: Buf
 }
 
 /**
- * Keeps cursed inscriptions, or the others. Columns decide for numbered inscriptions. Few chains have others, so those
- * are looked up if there are any.
+ * Keeps cursed inscriptions, or all others. Columns decide for inscriptions with a number. Few chains have inscriptions
+ * without a number, so these are looked up only if there are any.
  */
 async function keepCursed(
   columns: KeyColumns,
@@ -128,7 +131,7 @@ async function keepCursed(
   }
 }
 
-/** The bits that both have. Null: no bit. */
+/** The bits that both bitmaps have. Null: no bit is common. */
 function commonBits(bits: Uint8Array, others: Uint8Array): Uint8Array | null {
   for (let at = 0; at < bits.length; at++) {
     if ((bits[at]! & others[at]!) !== 0) return bits.map((byte, index) => byte & others[index]!);

@@ -2,13 +2,13 @@ import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/i
 import { countBits, eachBit } from './id-set.ts';
 import type { KeyPart } from './key-columns.ts';
 
-/** The matches of a part: bit i of `bits` belongs to the key `firstKey + i`. */
+/** The matches in a part. Bit i of `bits` belongs to the key `firstKey + i`. */
 export interface PartMatches {
   readonly part: KeyPart;
   readonly bits: Uint8Array;
 }
 
-/** All keys of a part. */
+/** Matches all keys of a part. */
 export function allOf(part: KeyPart): PartMatches {
   const count = part.nextKey - part.firstKey;
   const bits = new Uint8Array(Math.ceil(count / 8)).fill(0xff);
@@ -21,7 +21,7 @@ export const noneOf = (part: KeyPart): PartMatches => ({
   bits: new Uint8Array(Math.ceil((part.nextKey - part.firstKey) / 8)),
 });
 
-/** Adds keys, in any order, that are in the parts. Parts ascend. */
+/** Adds keys in any order. Each key must be in one of the parts. Parts ascend. */
 export function addKeys(matches: readonly PartMatches[], keys: Iterable<number>): void {
   for (const key of keys) {
     const found = matches[lastBelow(matches, key)];
@@ -31,7 +31,7 @@ export function addKeys(matches: readonly PartMatches[], keys: Iterable<number>)
   }
 }
 
-/** The index of the last part that begins at or before a key. -1: no part does. */
+/** The index of the last part that begins at or before a key. -1: there is no such part. */
 function lastBelow(matches: readonly PartMatches[], key: number): number {
   let from = 0;
   let to = matches.length;
@@ -43,7 +43,7 @@ function lastBelow(matches: readonly PartMatches[], key: number): number {
   return from - 1;
 }
 
-/** Drops the keys outside `first` to below `next`. */
+/** Drops all keys except those from `first` to below `next`. */
 export function keepRange({ part, bits }: PartMatches, first: number, next: number): void {
   const from = Math.min(Math.max(first - part.firstKey, 0), bits.length * 8);
   const to = Math.min(Math.max(next - part.firstKey, from), bits.length * 8);
@@ -68,7 +68,7 @@ export function countRange(matches: readonly PartMatches[], first: number, next:
     }
     const from = Math.max(0, first - part.firstKey);
     const to = Math.min(part.nextKey, next) - part.firstKey;
-    // the bytes at both ends are cut
+    // clear the bits outside the range in the first and the last byte
     const middle = bits.slice(from >>> 3, (to + 7) >>> 3);
     middle[0] = middle[0]! & (0xff << (from & 7));
     if ((to & 7) !== 0) middle[middle.length - 1] = (middle.at(-1) as number) & ((1 << (to & 7)) - 1);
@@ -77,7 +77,7 @@ export function countRange(matches: readonly PartMatches[], first: number, next:
   return count;
 }
 
-/** The keys after the first `skip`, `limit` at most, ascending or descending. */
+/** Skips the first `skip` keys and returns at most `limit` keys, ascending or descending. */
 export function takeKeys(
   matches: readonly PartMatches[],
   isDescending: boolean,

@@ -5,15 +5,15 @@ import type { Matching } from './search-context.ts';
 /** Keeps the matches whose keys are in a set. */
 export type KeySet = (matches: readonly PartMatches[]) => Promise<PartMatches[]>;
 
-/** Yields the keys of a set from `first` to below `next`: any order, any number of lists. */
+/** Passes the keys of a set from `first` to below `next` to `add`, in any order and in any number of lists. */
 export type ReadKeys = (first: number, next: number, add: (keys: Iterable<number>) => void) => Promise<void>;
 
-/** Keys read at once: 4 MB as Postgres sends them. */
+/** Maximum number of keys read at once: 4 MB in the format of Postgres. */
 const keysAtOnce = 500_000;
 
 /**
- * A set of keys from Postgres. For sealed segments it is kept as a bitmap (8 kB) under the name of the set, because
- * facts about a sealed key never change. Different sets need different names.
+ * A set of keys from Postgres. For each sealed segment, the set is cached as a bitmap (8 kB) under the set's name,
+ * because facts about a sealed key never change. Different sets need different names.
  */
 export function cachedKeySet({ cache }: Matching, name: string, read: ReadKeys): KeySet {
   return async (matches) => {
@@ -47,7 +47,7 @@ export function cachedKeySet({ cache }: Matching, name: string, read: ReadKeys):
   };
 }
 
-/** Consecutive parts are read together. */
+/** Groups consecutive parts, so that they are read together. */
 function runsOf(missing: readonly PartMatches[]): PartMatches[][] {
   const runs: PartMatches[][] = [];
   for (const one of missing) {
@@ -59,8 +59,8 @@ function runsOf(missing: readonly PartMatches[]): PartMatches[][] {
 }
 
 /**
- * Reads keys with a statement that returns those from `$1` to below `$2` in a column `key`. Each call reads a bounded
- * number in key order, whatever the planner chooses.
+ * Reads keys with a statement. The statement must return the keys from `$1` to below `$2` in a column `key`. Each call
+ * reads a bounded number of keys in order, whatever the planner chooses.
  */
 export function keysOfStatement(
   { client }: Matching,

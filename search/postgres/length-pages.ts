@@ -13,12 +13,12 @@ export interface LengthSlice {
   readonly after: SearchPlace | undefined;
 }
 
-/** Parts visited in one turn of the event loop: half a million keys. */
+/** Maximum number of parts visited in one turn of the event loop: half a million keys. */
 const partsATurn = 8;
 
 /**
- * A page of matches by length: first counts by length, then collects the page. Two passes over the matches for every
- * page; memory: 4 bytes for each length that occurs, and the page.
+ * A page of matches by length. First counts matches by length, then collects the page, so every page takes two passes
+ * over the matches. Memory: 4 bytes for each length that occurs, and the page.
  */
 export async function pageByLength(
   columns: KeyColumns,
@@ -38,7 +38,7 @@ export async function pageByLength(
     const side = length - after.length || key - after.key;
     if (isDescending ? side >= 0 : side <= 0) passed++;
   });
-  // in ascending order the page takes the places from `first` to below `next`
+  // in ascending order the page has the positions from `first` to below `next`
   const from = passed + slice.offset;
   const to = Math.min(total, from + slice.limit);
   if (from >= to) return [];
@@ -47,7 +47,7 @@ export async function pageByLength(
   let place = 0;
   for (const length of [...counts.keys()].toSorted((a, b) => a - b)) {
     const count = counts.get(length) as number;
-    // the lengths of the page only, with the next place of each
+    // only the lengths of the page, with the next position of each
     if (place < next && place + count > first) starts.set(length, place);
     place += count;
   }

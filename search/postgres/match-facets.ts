@@ -22,16 +22,16 @@ export async function countFacets(
   return { totalItems, types, otherTypes: totalItems - listed, days: countDays(matches, days) };
 }
 
-/** Compares by code points, the order of UTF-8; null comes first. */
+/** Compares by code points, which gives the order of UTF-8. null comes first. */
 function compareTypes(a: string | null, b: string | null): number {
   if (a === null || b === null) return Number(b === null) - Number(a === null);
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** Parts counted in one turn of the event loop: a million keys, some 10 ms. */
+/** Maximum number of parts counted in one turn of the event loop: a million keys, some 10 ms. */
 const partsATurn = 16;
 
-/** Leaves out types that are too long to be named. */
+/** Counts matches by type. Types that are too long to be named are omitted. */
 async function countTypes(
   columns: KeyColumns,
   matches: readonly PartMatches[],

@@ -27,7 +27,7 @@ export async function pageOfMatches(
   return takeRuns(isDescending ? reversed(runs) : runs, passed + offset, itemsPerPage);
 }
 
-/** Consecutive matches of an order, by their keys. */
+/** Matches that are consecutive in an order, given by their keys. */
 interface Run {
   readonly matches: readonly PartMatches[];
   readonly isDescending: boolean;
@@ -48,12 +48,12 @@ function takeRuns(runs: readonly Run[], offset: number, limit: number): Inscript
   return keys;
 }
 
-/** Parts split in one turn of the event loop: a million keys, some 10 ms. */
+/** Maximum number of parts split in one turn of the event loop: a million keys, some 10 ms. */
 const partsATurn = 16;
 
 /**
- * Matches in the order of their numbers: numbers below 0 fall with ascending keys, the others rise, and inscriptions
- * without a number come last.
+ * Matches in the order of their numbers. With ascending keys, numbers below 0 decrease and all others increase.
+ * Inscriptions without a number come last.
  */
 async function numberRuns(columns: KeyColumns, matches: readonly PartMatches[]): Promise<Run[]> {
   const cursed: PartMatches[] = [];
@@ -77,7 +77,7 @@ async function numberRuns(columns: KeyColumns, matches: readonly PartMatches[]):
   ];
 }
 
-/** The number of matches before a page that begins after a place. `runs` are those of the ascending order. */
+/** Returns the number of matches before a page that begins after a position. `runs` must be in ascending order. */
 type PassedOver = (
   matching: Matching,
   runs: readonly Run[],
@@ -102,7 +102,7 @@ const numberPlaces: PassedOver = async ({ client }, runs, { key, number: place }
     const known = countOf(cursed) + countOf(blessed);
     return passed(known + countRange(unknown, 0, key), countRange(unknown, key, key + 1));
   }
-  // the place may be in blocks that were taken back: its number may belong to another inscription now
+  // the position may be in blocks that were taken back, so its number may belong to another inscription now
   const { rows } = await client.query<{ key: InscriptionKey; number: number }>(
     `(SELECT key, number FROM chain.inscriptions WHERE number = $1)
      UNION ALL

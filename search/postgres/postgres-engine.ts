@@ -87,7 +87,7 @@ interface Search {
   readonly segments: Awaited<ReturnType<KnownSegments['read']>>;
 }
 
-/** `texts`: the matching texts of the corpus. Null: any inscription, with or without a text. */
+/** `texts`: the matching texts of the corpus. Null: every inscription matches, with or without a text. */
 interface Found extends Search {
   readonly texts: IdSet | null;
 }
@@ -102,7 +102,7 @@ async function textsOf({ matching, segments }: Search, matches: TextMatches): Pr
 async function contentsOf({ client }: Snapshot, hash: Uint8Array): Promise<IdSet> {
   const { rows } = await client.query<{ content_id: number }>({
     name: 'search-hash',
-    // two index look-ups: an OR of both would be planned as a scan if one side has few rows
+    // two index lookups, because an OR of both would be planned as a scan if one side has few rows
     text: `SELECT content_id FROM chain.contents WHERE sha256 = $1
             UNION SELECT content_id FROM chain.contents WHERE decoded_sha256 = $1`,
     values: [Buffer.from(hash)],

@@ -8,27 +8,30 @@ import { int32s } from '#search/text/int32s.ts';
 export interface TextTable {
   readonly table: string;
   readonly id: string;
-  /** The text as bytea. Null: no text. */
+  /** SQL of the text as bytea. SQL NULL: no text. */
   readonly text: string;
 }
 
-/** Bytes of texts that a search may still read to check them one by one. */
+/** Remaining bytes of texts that a search may read to check them one by one. */
 export interface ReadBudget {
   bytesLeft: number;
 }
 
-/** Bytes of texts read at once, beside a single larger one: some turns of checks, and twice the memory on the way. */
+/**
+ * Maximum bytes of texts read at once; a larger text is read alone. They take some turns of checks, and twice the
+ * memory while they arrive.
+ */
 const batchBytes = 1024 * 1024;
 
-/** Ids whose sizes are read at once. */
+/** Maximum number of ids whose sizes are read at once. */
 const idsAtOnce = 65_536;
 
-/** Share of wanted ids from which on a scan of all is faster than looking up each. */
+/** Minimum share of wanted ids at which a scan of all is faster than lookups. */
 const scanShare = 1 / 8;
 
 /**
- * The given ascending ids whose texts satisfy `has`. Reads texts in batches and yields between them. Throws
- * `search_too_broad` before it reads more than the budget allows.
+ * Those of the given ascending ids whose texts satisfy `has`. Reads texts in batches and yields between batches. Throws
+ * `search_too_broad` before it would read more than the budget allows.
  */
 export async function idsWith(
   client: pg.ClientBase,
@@ -57,7 +60,7 @@ export async function idsWith(
   return found;
 }
 
-/** The ids with a text, ascending, with the bytes of each. Takes the bytes from the budget. */
+/** The ids that have a text, ascending, with the bytes of each text. Subtracts these bytes from the budget. */
 async function readSizes(
   client: pg.ClientBase,
   { table, id, text }: TextTable,
@@ -95,7 +98,7 @@ async function readBatch(
   ids: Int32Array,
 ): Promise<{ id: number; text: Uint8Array }[]> {
   const wanted = wantedOf(ids, id);
-  // one value for all: a row per text costs more than the text
+  // return one value for all texts, because a row per text costs more than the text
   const { rows } = await client.query<{ texts: Buffer | null }>(
     `SELECT string_agg(int4send(${id}) || int4send(octet_length(${text})) || ${text}, '' ORDER BY ${id}) AS texts
        FROM ${table} WHERE ${wanted.where}`,
@@ -111,14 +114,14 @@ async function readBatch(
   return texts;
 }
 
-/** SQL that selects ids: by each of them, or by a bitmap over their range if they are dense. */
+/** SQL that selects ids: one by one, or by a bitmap over their range if they are dense. */
 function wantedOf(ids: Int32Array, id: string): { where: string; values: unknown[] } {
   const first = ids[0] ?? 0;
   const last = ids.at(-1) ?? -1;
   if (ids.length < (last - first) * scanShare) return { where: `${id} = ANY($1)`, values: [[...ids]] };
   const bits = Buffer.alloc(Math.ceil((last - first + 1) / 8));
   for (const one of ids) bits[(one - first) >>> 3] = bits[(one - first) >>> 3]! | (1 << ((one - first) & 7));
-  // CASE: unwanted texts are not even read
+  // with CASE, unwanted texts are not even read
   return {
     where: `${id} BETWEEN $1::integer AND $2::integer AND CASE WHEN get_bit($3::bytea, ${id} - $1::integer) = 1 THEN true END`,
     values: [first, last, bits],

@@ -5,12 +5,12 @@ import type { SealedPart } from '#search/segments/postings-reader.ts';
 import type { EngineTuning } from './engine-tuning.ts';
 import type { ReadBudget } from './read-texts.ts';
 
-/** The context of a search. */
+/** State that all steps of one search share. */
 export interface Matching {
   readonly client: pg.ClientBase;
   readonly cache: ByteCache<SealedPart>;
   readonly tuning: EngineTuning;
   readonly corpus: Corpus;
-  /** Texts that it may still read to check them. */
+  /** Remaining bytes of texts that the search may read to check them. */
   readonly budget: ReadBudget;
 }

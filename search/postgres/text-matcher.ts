@@ -10,7 +10,8 @@ import type { Matching } from './search-context.ts';
 import type { TextPlan } from './text-plan.ts';
 
 /**
- * The texts that satisfy a plan: exact, in the moment that `client` sees. Results of sealed segments stay in `cache`.
+ * The texts that satisfy a plan. The result is exact for the moment that `client` sees. Results of sealed segments are
+ * kept in `cache`.
  */
 export async function matchTexts(
   matching: Matching,
@@ -47,7 +48,7 @@ async function matchSealed(
   return lookAtEach(matching, matched, plan);
 }
 
-/** Keeps the texts that pass the checks that SQL cannot make; reads them one by one. */
+/** Keeps the texts that pass those checks that SQL cannot make. Reads the texts one by one. */
 async function lookAtEach(
   matching: Matching,
   matched: readonly Candidates[],
@@ -65,7 +66,7 @@ async function lookAtEach(
   const found = await lookAt(matching, ids.subarray(0, count), plan);
   let from = 0;
   return matched.map(({ segment }) => {
-    // segments ascend, and nothing else was read
+    // segments ascend, and only their texts were read
     let to = from;
     while (to < found.length && found[to]! < segment.nextId) to++;
     const checked = newCandidates(segment);
@@ -89,7 +90,7 @@ async function lookAt(
 const resultKey = (corpus: Corpus, segment: Segment, plan: TextPlan): string =>
   `r${segment.segmentId}:${corpus}:${plan.key}`;
 
-/** Keeps the candidates whose texts really have the needles. */
+/** Keeps the candidates whose texts really contain the needles. */
 async function check(
   { client, corpus, tuning }: Matching,
   open: readonly Candidates[],
@@ -121,7 +122,7 @@ async function check(
 
 const none = new Int32Array(0);
 
-/** SQL: a folded text has all needles, which are the parameters from number `first` on. */
+/** SQL: whether a folded text contains all needles. The needles are the parameters from number `first` on. */
 function hasAll(corpus: Corpus, needles: readonly Buffer[], first: number): string {
   const { folded } = textSources[corpus];
   return needles.map((_, index) => `position($${first + index} in ${folded}) > 0`).join(' AND ');
@@ -143,8 +144,8 @@ async function checkById(
 }
 
 /**
- * One statement with one bitmap for all segments: a statement per segment would start parallel workers each time.
- * CASE: the text of a non-candidate is not even read, whatever order the planner picks.
+ * One statement with one bitmap for all segments, because a statement per segment would start parallel workers each
+ * time. With CASE, the text of a non-candidate is not even read, whatever order the planner chooses.
  */
 async function checkByScan(
   client: pg.ClientBase,
@@ -155,11 +156,11 @@ async function checkByScan(
   const { table, id } = textSources[corpus];
   const firstId = Math.min(...many.map(({ segment }) => segment.firstId));
   const nextId = Math.max(...many.map(({ segment }) => segment.nextId));
-  // like the bases of all segments, a multiple of 8
+  // a multiple of 8, like the bases of all segments
   const firstBase = firstId - (firstId % 8);
   const bits = Buffer.alloc(Math.ceil((nextId - firstBase) / 8));
   for (const { baseId, bits: part } of many) {
-    // the last byte of one segment can be the first of the next
+    // the last byte of one segment can be the first byte of the next
     const at = (baseId - firstBase) / 8;
     for (let index = 0; index < part.length; index++) {
       bits[at + index] = bits[at + index]! | part[index]!;
@@ -190,7 +191,7 @@ async function scanTail(
   );
 }
 
-/** Runs a statement that returns ids as one bytea of four bytes each: a row per id costs ten times as much. */
+/** Runs a statement that returns ids as one bytea, four bytes per id, because a row per id costs ten times as much. */
 async function readIds(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<Int32Array> {
   const { rows } = await client.query<{ ids: Buffer | null }>(text, [...values]);
   return int32s(rows[0]?.ids ?? null);

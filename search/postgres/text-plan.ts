@@ -9,32 +9,33 @@ import { metadataTerms } from '#search/text/metadata-terms.ts';
 import { exactWordCheck, fuzzyWordCheck } from '#search/text/word-check.ts';
 import { editsOf } from '#search/text/words.ts';
 
-/** A check of the texts themselves, after Postgres has done its part. */
+/** A check of the texts themselves, after Postgres has selected candidates. */
 export interface TextCheck {
-  /** The folded text, or the metadata as they are. */
+  /** The column to check: the folded text, or the metadata in their original form. */
   readonly column: 'folded' | 'json';
-  /** Takes one text in UTF-8. */
+  /** The check of one text in UTF-8. */
   readonly has: Check<Uint8Array>;
 }
 
 /** The plan to find texts: first by postings, then by needles in SQL, then one by one. */
 export interface TextPlan extends NeedlePlan {
   /**
-   * Used instead of `required` and `optional`. One alternative of each list must match: a text has all of its grams.
+   * Used instead of `required` and `optional`. One alternative of each list must match. An alternative matches if the
+   * text has all of its grams.
    */
   readonly alternatives: readonly (readonly (readonly Gram[])[])[] | null;
-  /** Null: postings and needles decide alone. */
+  /** Null: postings and needles are enough. */
   readonly check: TextCheck | null;
 }
 
 /**
- * Separator that occurs in no folded text. Keys of needle plans have it between needles, and keys of other plans begin
+ * Separator that occurs in no folded text. In keys of needle plans it separates needles, and keys of other plans begin
  * with it. Otherwise a search for the needles `fuzzy` and `ordi` would get the cached result of a fuzzy search for
  * `ordi`.
  */
 const border = '\0';
 
-/** The plan of a search for folded needles or words. Null: no text can have them. */
+/** The plan of a search for folded needles or words. Null: no text can contain them. */
 export function planTexts(match: TextMatch, needles: readonly string[]): TextPlan | null {
   if (match === 'fuzzy') return planFuzzy(needles);
   const plan = planNeedles(needles);
@@ -48,7 +49,7 @@ export function planTexts(match: TextMatch, needles: readonly string[]): TextPla
   };
 }
 
-/** Pieces of at least this many code points are looked up, by at most this many of their grams. */
+/** Minimum number of code points of a piece that is looked up, and maximum number of its grams that are looked up. */
 const gramsAPiece = 6;
 
 function gramsOf(points: readonly number[]): Gram[] {
@@ -57,9 +58,10 @@ function gramsOf(points: readonly number[]): Gram[] {
 }
 
 /**
- * The pieces of a word of which every word within k edits contains one unchanged. Of k + 1 pieces, k edits leave one
- * untouched, unless a swap crosses the border of two pieces and changes both. Then those two with the swapped border
- * are otherwise untouched, or, if two swaps cross two borders, the whole word with both swaps is.
+ * Pieces of a word, of which every word within k edits contains at least one unchanged. Of k + 1 pieces, k edits leave
+ * one unchanged, unless a swap crosses the border of two pieces and changes both. In that case these two pieces
+ * together, with the swapped border, are otherwise unchanged. If two swaps cross two borders, the whole word with both
+ * swaps is unchanged.
  */
 export function fuzzyPieces(points: readonly number[], edits: number): number[][] {
   const bounds = Array.from({ length: edits + 2 }, (_, at) => Math.round((at * points.length) / (edits + 1)));
@@ -96,23 +98,23 @@ function planFuzzy(words: readonly string[]): TextPlan | null {
 const nothing = { required: [], optional: [], checked: [], all: [] } as const;
 
 /**
- * Characters that JSON writes as they are: no quotes, backslashes and controls (NUL is folded to U+2400), which it
- * escapes.
+ * Characters that JSON escapes: quotes, backslashes and controls (NUL is folded to U+2400). A text without them is the
+ * same in JSON.
  */
 const escaped = /["\\\p{C}\u2028\u2029\u2400]+/u;
 
-/** Pieces of a name or value that its folded JSON text must contain. */
+/** Those pieces of a name or value that its folded JSON text must contain. */
 const plainPieces = (text: string): string[] =>
   foldText(text)
     .split(escaped)
     .filter((piece) => piece !== '');
 
-/** The plan for metadata with a key, a value, or a value under a key. */
+/** The plan for metadata with a given key, with a given value, or with a value under a key. */
 export function planMetadata(wanted: { readonly key?: string; readonly value?: string }): TextPlan {
   const key = wanted.key === undefined ? null : foldText(wanted.key);
   const value = wanted.value === undefined ? null : foldText(wanted.value);
   const pieces = [key, value].flatMap((one) => (one === null ? [] : plainPieces(one)));
-  // bounds needles of any length here, as for searches
+  // limits needles of any length, as for searches
   const needles = pieces.map((piece) => Array.from(piece).slice(0, 1000).join('')).slice(0, 32);
   const plan = needles.length === 0 ? null : planNeedles(needles);
   const terms = (text: Uint8Array): boolean => {

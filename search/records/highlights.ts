@@ -14,16 +14,16 @@ import {
 } from '#search/text/words.ts';
 import type { ShownBytes } from './records.ts';
 
-/** Records of a page with highlights: every text is read, so the page has to be small. */
+/** Maximum number of records on a page with highlights. Every text is read, so the page must be small. */
 export const highlightedMax = 100;
-/** UTF-8 bytes of all texts of a page that are searched for matches. Six such pages have to fit into memory. */
+/** Maximum UTF-8 bytes of all texts of a page that are searched for matches. Six such pages must fit in memory. */
 const pageBytesMax = 8 * 1024 * 1024;
-/** Words that a page of a fuzzy search compares: some tenths of a second. */
+/** Maximum number of words that a page of a fuzzy search compares: some tenths of a second. */
 const comparisonsMax = 1_000_000;
-/** UTF-16 units shown on each side of a match: a line or two. */
+/** Number of UTF-16 units shown on each side of a match: a line or two. */
 const aroundUnits = 80;
 
-/** Bytes read of each text of a page, to find matches beyond the shown part. */
+/** Number of bytes read from each text of a page, to find matches after the shown part. */
 export function highlightBytesOf(itemsPerPage: number): number {
   return Math.floor(pageBytesMax / itemsPerPage);
 }
@@ -31,7 +31,7 @@ export function highlightBytesOf(itemsPerPage: number): number {
 /** The needles or words that a search looked for. */
 export interface Looked {
   readonly match: TextMatch;
-  /** Folded. */
+  /** Needles or words in folded form. */
   readonly needles: readonly string[];
 }
 
@@ -50,11 +50,12 @@ export class Highlighter {
   }
 
   /**
-   * The pieces around the first match of each needle, joined where they meet. Each piece lists all of its matches.
+   * Pieces of the text around the first match of each needle. Pieces that meet are joined. Each piece lists all of its
+   * matches.
    */
   highlights(text: string): Highlight[] {
     const folded = foldText(text);
-    // offsets hold for both texts: folding never changes the units of a code point
+    // offsets are valid for both texts, because folding never changes the number of units of a code point
     // (test/unit/search/records/highlights.test.ts)
     if (folded.length !== text.length) throw new Error('folding has changed the length of a text');
     const isSubstring = this.#looked.match === 'substring';
@@ -97,7 +98,7 @@ export class Highlighter {
   }
 }
 
-/** From `start` to before `end`, in UTF-16 units. */
+/** A range from `start` to before `end`, in UTF-16 units. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -129,7 +130,7 @@ function needlesIn(folded: string, { start, end }: Span, needles: readonly Needl
   return spans;
 }
 
-/** The words of a part of a text. A word that the part cuts does not count. */
+/** The words of a part of a text. A word that is cut by the end of the part is omitted. */
 function* wordsWithin(folded: string, { start, end }: Span): Generator<Span & { readonly word: string }> {
   for (const { 0: word, index } of folded.slice(start, end).matchAll(runOfLetters)) {
     const span = { start: start + index, end: start + index + word.length };
@@ -140,7 +141,7 @@ function* wordsWithin(folded: string, { start, end }: Span): Generator<Span & { 
   }
 }
 
-/** The first place of each word. Each word of the text is checked once, however many words are searched. */
+/** The first position of each word. Each word of the text is checked once, however many words are searched. */
 function firstExactWords(folded: string, words: readonly string[]): Span[] {
   const spans: Span[] = [];
   const missing = new Set(words);
@@ -152,7 +153,7 @@ function firstExactWords(folded: string, words: readonly string[]): Span[] {
   return spans;
 }
 
-/** A span with its surroundings, cut at code points. */
+/** A span and its surroundings, cut between code points. */
 function widened(text: string, { start, end }: Span): Span {
   return {
     start: codePointStart(text, Math.max(0, start - aroundUnits)),
@@ -172,8 +173,8 @@ function joined(spans: readonly Span[]): Span[] {
 }
 
 /**
- * Adds highlights to records that were read with `highlightBytesOf` of their texts, and cuts the texts to what
- * records show. Yields between records: 8 MB of texts take up to a second.
+ * Adds highlights to records and cuts the texts to the shown length. The texts must have been read with
+ * `highlightBytesOf`. Yields between records, because 8 MB of texts take up to a second.
  */
 export async function highlighted(
   records: readonly SearchRecord[],
@@ -194,15 +195,15 @@ export async function highlighted(
   return marked;
 }
 
-/** Drops the last word where the text may be cut inside it. */
+/** Drops the last word if the text may be cut inside that word. */
 function wholeWords(text: string, bytesRead: number): string {
-  // a text cut inside a code point lacks at most three bytes
+  // a text cut inside a code point loses at most three bytes
   if (text.length * 3 < bytesRead || Buffer.byteLength(text) + 3 < bytesRead) return text;
   return text.slice(0, lastRunStart(text));
 }
 
 function cutShown(text: string | null, bytesMax: number): string | null {
-  // a unit takes at least a byte
+  // a unit takes at least one byte
   if (text === null || (text.length <= bytesMax && Buffer.byteLength(text) <= bytesMax)) return text;
   return cutText(Buffer.from(text), bytesMax);
 }

@@ -8,31 +8,31 @@ import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { cutText, decodedStart, isEncoded } from '#search/text/stored-text.ts';
 
-/** How much of its texts a record shows. */
+/** Number of bytes of its texts that a record shows. */
 export interface ShownBytes {
   readonly content: number;
   readonly metadata: number;
 }
 
-/** Bytes of UTF-8 in a list (docs/search.md, "Records"). */
+/** Maximum UTF-8 bytes shown per record in a list (docs/search.md, "Records"). */
 export const listBytes: ShownBytes = { content: 4096, metadata: 65_536 };
 /**
- * Bytes of metadata in a page: ten such answers have to fit into memory at once, and JSON takes up to six times as
+ * Maximum bytes of metadata in a page. Ten such answers must fit in memory at once, and JSON takes up to six times as
  * much.
  */
 const metadataPageBytes = 16 * 1024 * 1024;
 
-/** Bytes shown of each record in a page of this size: larger pages show less metadata of each. */
+/** Number of bytes shown per record in a page of this size. The larger the page, the less metadata per record. */
 export function listBytesOf(itemsPerPage: number): ShownBytes {
   const metadata = Math.min(listBytes.metadata, Math.floor(metadataPageBytes / itemsPerPage));
   return { content: listBytes.content, metadata };
 }
-/** Longer than every text in a block, and every text derived from one. */
+/** Exceeds the length of every text in a block, and of every text derived from it. */
 export const wholeBytes = 2 ** 30;
-/** Factor between the read and the shown bytes of an encoded body. It is enough except for contrived bodies. */
+/** Factor from shown bytes to read bytes of an encoded body. It is enough for all but contrived bodies. */
 const encodedFactor = 4;
 
-/** Bytes to read of an encoded body to show `bytes` of its decoded text. */
+/** Number of bytes to read from an encoded body, to show `bytes` of its decoded text. */
 export const encodedBytes = (bytes: number): number => Math.min(bytes * encodedFactor, wholeBytes);
 
 interface RecordRow {
@@ -54,7 +54,7 @@ interface RecordRow {
   metadata: Buffer | null;
 }
 
-// The `+ 1` byte distinguishes a text that ends there from one that is cut.
+// the `+ 1` byte shows whether a text ends at the limit or is cut
 const readRecords = `
   SELECT i.key, i.txid, i.index, i.input, i.number, i.height, b.parsed_at, i.content_type, i.content_id,
          c.sha256, c.variant, c.text <> 0 AS is_text, octet_length(c.body) AS size_bytes, c.decoded_length,
@@ -68,7 +68,7 @@ const readRecords = `
     LEFT JOIN chain.metadata_texts AS m USING (metadata_id)
    ORDER BY wanted.place`;
 
-/** The records of inscriptions by key, in the given order. Texts limited to 0 bytes are not read and null. */
+/** The records of inscriptions by key, in the given order. If a limit is 0, the text is not read and is null. */
 export async function recordsOfKeys(
   client: pg.ClientBase,
   keys: readonly InscriptionKey[],
@@ -109,7 +109,7 @@ function recordOf(row: RecordRow, contentstr: string | null, metadataBytes: numb
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The content type as ord reads it; null: not UTF-8. */
+/** The content type as ord reads it. Null: not UTF-8. */
 export function contentType(bytes: Buffer | null): string | null {
   if (bytes === null) return null;
   try {
@@ -119,7 +119,7 @@ export function contentType(bytes: Buffer | null): string | null {
   }
 }
 
-/** A body as it was read; of a long one, the beginning. */
+/** A body as it was read. If it is long, only its beginning was read. */
 interface ReadContent {
   readonly variant: number | null;
   readonly is_text: boolean | null;
@@ -129,7 +129,7 @@ interface ReadContent {
 }
 
 /**
- * The text of a body (decoded if it is encoded), cut. Empty if the body is not text; null without a body. Calls
+ * The text of a body (decoded if it is encoded), cut. Empty if the body is not text. Null if there is no body. Calls
  * `readWhole` if the beginning of an encoded body does not decode to enough.
  */
 export async function shownText(
@@ -141,7 +141,7 @@ export async function shownText(
   if (row.is_text !== true || row.content === null) return '';
   const variant = row.variant ?? 0;
   if (!isEncoded(variant)) return cutText(row.content, bytesMax);
-  // one byte more than is shown, to know where to cut
+  // one byte more than is shown, to know where the text must be cut
   const wanted = Math.min(bytesMax + 1, row.decoded_length ?? 0);
   const start = await decodedStart(row.content, variant, wanted);
   const isEnough = start.length === wanted || row.content.length === row.size_bytes;
@@ -190,7 +190,9 @@ export async function lookUpRecord(client: pg.ClientBase, id: InscriptionId): Pr
   return { ...record, owner: ownerOf(row), content: row.body };
 }
 
-/** The address of the output that holds it. Null: unknown, not an output, or a script without an address. */
+/**
+ * The address of the output that holds the inscription. Null: unknown, not an output, or a script without an address.
+ */
 function ownerOf({ place, spent_height, script, network }: OwnerRow): string | null {
   if (place !== 0 || spent_height !== null || script === null) return null;
   return scriptToAddress(script, networks[network]);

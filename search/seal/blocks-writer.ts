@@ -1,17 +1,19 @@
 import { blockMaxBytes, gramFirst, gramLast, gramMiddle } from '#search/segments/postings-layout.ts';
 
-/** The blocks of a segment: block i is `bytes[starts[i], starts[i + 1])`; the last start is the end of all. */
+/**
+ * The blocks of a segment. Block i is `bytes[starts[i], starts[i + 1])`. The last start is the end of the last block.
+ */
 export interface PostingsBlocks {
   readonly bytes: Uint8Array;
   readonly starts: readonly number[];
-  /** High and low half of the first gram of each block. */
+  /** For each block: the high and low half of its first gram. */
   readonly firstGrams: readonly (readonly [high: number, low: number])[];
 }
 
-/** The longest head of an entry: four LEB128 numbers of at most four bytes. */
+/** Maximum number of bytes of the head of an entry: four LEB128 numbers of at most four bytes. */
 const entryHeadMaxBytes = 16;
 
-/** Writes a number below 2^28 as LEB128. Returns its end. */
+/** Writes a number below 2^28 as LEB128. Returns the offset after it. */
 function putVarint(out: Uint8Array, at: number, value: number): number {
   let rest = value;
   let to = at;
@@ -23,7 +25,7 @@ function putVarint(out: Uint8Array, at: number, value: number): number {
   return to;
 }
 
-/** Writes blocks in the format that search/segments/postings-block.ts reads. Grams come in ascending order. */
+/** Writes blocks in the format that search/segments/postings-block.ts reads. Grams must come in ascending order. */
 export class BlocksWriter {
   #out = new Uint8Array(1 << 20);
   #at = 0;
@@ -38,7 +40,7 @@ export class BlocksWriter {
     this.#at += list.length;
   }
 
-  /** Writes the bitmap of a gram over its window, without zero bytes at both ends. */
+  /** Writes the bitmap of a gram over its window. Zero bytes at both ends are omitted. */
   putBitmap(high: number, low: number, bits: Uint8Array): void {
     let start = 0;
     let end = bits.length;

@@ -7,7 +7,8 @@ const headerBytes = signature.length + 8;
 const end = -1;
 
 /**
- * Calls `each` with the rows of a COPY of (integer, bytea) until it returns false. Returns the id of that row, or null.
+ * Calls `each` with the rows of a COPY of (integer, bytea) until `each` returns false. Returns the id of that row.
+ * Null: `each` never returned false.
  */
 export function readTextRows(
   copy: Uint8Array,

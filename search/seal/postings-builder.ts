@@ -30,12 +30,13 @@ const firstSlots = fields * 4096;
 const firstArenaBytes = 1 << 20;
 const firstWide = 1 << 12;
 /**
- * Room that a builder keeps for its next segment: that of most segments. Larger ones are rare, and their room is freed.
+ * Maximum room that a builder keeps for its next segment. Most segments need less. Larger segments are rare, and their
+ * room is freed.
  */
 const keptArenaBytes = 1 << 24;
 const keptNumbers = 1 << 21;
 
-/** Bytes of the next chunk of a list of `size` bytes. */
+/** Number of bytes of the next chunk of a list that has `size` bytes. */
 function chunkBytes(size: number): number {
   let bytes = smallestChunkBytes;
   while (bytes < largestChunkBytes && bytes <= size) bytes *= 2;
@@ -50,7 +51,7 @@ function grown<View extends Uint8Array | Int32Array>(view: View, length: number,
   return larger;
 }
 
-/** The array with zeros in its used part, or a new one if it is longer than the kept size. */
+/** The array, with zeros in its used part. If the array exceeds the size to keep, a new one. */
 function emptied<View extends Uint8Array | Int32Array>(
   view: View,
   used: number,
@@ -64,22 +65,25 @@ function emptied<View extends Uint8Array | Int32Array>(
 }
 
 /**
- * Collects the postings of one segment after another. Texts come in ascending order of their offsets, and each gram
- * counts once per text. Memory: at most a window's bitmap per gram; in practice less than the texts. Between segments
- * at most 40 MB.
+ * Collects the postings of one segment after another. Texts come in ascending order of their offsets, and each gram is
+ * counted once per text. Memory: at most one bitmap of a window per gram, in practice less than the texts. Between
+ * segments it keeps at most 40 MB.
  */
 export class PostingsBuilder {
   #slots = new Int32Array(firstSlots);
   #slotCount = 1; // slot 0 is reserved
   #arena = new Uint8Array(firstArenaBytes);
   #arenaEnd = 0;
-  /** Slots of grams of ASCII only, indexed by 7 bits per code point. 0: no slot. */
+  /** Slots of grams that only have ASCII, indexed by 7 bits per code point. 0: no slot. */
   readonly #ascii = new Int32Array(asciiGrams);
-  /** Slots of the other grams: open addressing. 0: free. */
+  /** Slots of all other grams, with open addressing. 0: free. */
   #wide = new Int32Array(firstWide);
   #wideCount = 0;
 
-  /** Begins another segment. New arrays for each would wait for the garbage collector, 45 MB a segment. */
+  /**
+   * Begins another segment and reuses the arrays. New arrays for each segment, 45 MB, would wait for the garbage
+   * collector.
+   */
   clear(): void {
     this.#slots = emptied(this.#slots, this.#slotCount * fields, keptNumbers, firstSlots);
     this.#slotCount = 1;
@@ -91,8 +95,8 @@ export class PostingsBuilder {
   }
 
   /**
-   * Adds a folded text (valid UTF-8 without NUL). Offsets ascend from call to call. Returns the number of bytes after
-   * the first ones of characters.
+   * Adds a folded text (valid UTF-8 without NUL). Offsets ascend from call to call. Returns the number of bytes that
+   * are not the first byte of a character.
    */
   add(offset: number, text: Uint8Array): number {
     const end = text.length;
@@ -150,7 +154,7 @@ export class PostingsBuilder {
     return made;
   }
 
-  /** Place of a gram in the table, or the free place where it belongs. */
+  /** Index of a gram in the table, or the free index where it would be added. */
   #wideAt(high: number, low: number): number {
     const mask = this.#wide.length - 1;
     let hash = Math.imul(high, 0x9e3779b1) ^ Math.imul(low, 0x85ebca6b);
@@ -183,7 +187,7 @@ export class PostingsBuilder {
     return slot;
   }
 
-  /** Adds a gap to a list. A list that outgrows a bitmap becomes one. */
+  /** Adds a gap to a list. If the list becomes larger than a bitmap, it is converted to a bitmap. */
   #append(base: number, gap: number): void {
     const slots = this.#slots;
     for (let rest = gap; ; rest >>>= 7) {
@@ -256,8 +260,7 @@ export class PostingsBuilder {
   }
 
   /**
-   * The slots in ascending order of their grams. (The low half of a 64-bit number comes first on all supported
-   * machines.)
+   * The slots in ascending order of their grams. On all supported machines the low half of a 64-bit number comes first.
    */
   #sortedSlots(): Int32Array {
     const count = this.#slotCount - 1;
@@ -284,7 +287,7 @@ export class PostingsBuilder {
     return this.#wide[this.#wideAt(high, low)]!;
   }
 
-  /** The blocks of everything that was added. */
+  /** Returns the blocks of everything that was added. */
   finish(): PostingsBlocks {
     const writer = new BlocksWriter();
     const list = new Uint8Array(bitmapBytes + 4);
@@ -301,7 +304,7 @@ export class PostingsBuilder {
       }
       this.#readList(base, list);
       const offsets = list.subarray(0, size);
-      // the size of a bitmap of the bytes between the first and the last offset
+      // size of a bitmap from the byte of the first offset to the byte of the last offset
       const bitmapSize = (this.#slots[base + lastField]! >>> 3) - (firstOffset(offsets) >>> 3) + 3;
       if (size <= bitmapSize) writer.putList(high, low, offsets);
       else {

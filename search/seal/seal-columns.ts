@@ -11,10 +11,10 @@ import {
 } from '#search/segments/segments.ts';
 import type { SealOutcome, SealPolicy } from './seal-texts.ts';
 
-/** Segments that are made inside the server, without reading a text. */
+/** Kinds of segments that are made inside the server, without reading a text. */
 export type ColumnKind = 'inscriptions' | 'lengths';
 
-/** Whether unsealed keys or contents are due to be sealed. */
+/** Whether there are enough unsealed keys or contents to seal them. */
 export function areColumnsDue(
   kind: ColumnKind,
   bounds: SealBounds,
@@ -28,8 +28,8 @@ export function areColumnsDue(
 }
 
 /**
- * Seals the next range of inscription keys, or of contents: the values for filters, sorts and counts become columns,
- * inside the server, in one transaction that makes an undo wait (about 200 ms for a full window).
+ * Seals the next range of inscription keys, or of contents: makes columns from the values for filters, sorts and
+ * counts. This runs inside the server, in one transaction during which an undo waits (about 200 ms for a full window).
  */
 export function sealColumns(
   pool: pg.Pool,
@@ -59,7 +59,7 @@ const newSegment = `
     INSERT INTO chain.search_segments (kind, first_id, next_id, text_bytes) VALUES ($3, $1, $2, 0)
     RETURNING segment_id)`;
 
-/** Each returns the number of ids of its range that exist. */
+/** By kind: a function that inserts the columns of a range and returns the number of existing ids in it. */
 const insertColumns: Readonly<
   Record<ColumnKind, (tx: pg.ClientBase, firstId: number, nextId: number) => Promise<number>>
 > = {

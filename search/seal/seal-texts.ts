@@ -23,16 +23,16 @@ import {
 import type { SealResult, SealTask } from './seal.worker.ts';
 import { UnsealedBytes, type UnsealedRange } from './unsealed-bytes.ts';
 
-/** Which part of a window that is not full yet to seal. */
+/** Decides how much of an unfinished window to seal. */
 export interface SealPolicy {
-  /** False: only full windows, and as much text as one segment takes. */
+  /** False: seal only full windows, or as much text as fits in one segment. */
   readonly partial: boolean;
-  /** Seals if more ids or bytes of text than these are unsealed. */
+  /** Minimum number of unsealed ids, or bytes of text, above which a range is sealed. */
   readonly idsAbove: number;
   readonly bytesAbove: number;
 }
 
-/** `changed`: another process sealed, or blocks were taken back meanwhile; nothing was written. */
+/** `changed`: another process sealed, or blocks were taken back meanwhile. Nothing was written then. */
 export type SealOutcome = 'sealed' | 'changed' | 'nothing';
 
 export type SealWorker = (task: SealTask) => Promise<Omit<SealResult, 'spans'>>;
@@ -45,8 +45,8 @@ interface TextsRead {
 }
 
 /**
- * Seals the next range of texts of a corpus: reads them in one moment, builds their postings, and writes these if
- * nothing that they depend on has changed.
+ * Seals the next range of texts of a corpus. Reads the texts in one moment and builds their postings. Writes the
+ * postings if nothing that they depend on has changed.
  */
 export async function sealTexts(
   pool: pg.Pool,
@@ -73,14 +73,14 @@ export async function sealTexts(
       tailId,
       weightMax: bounds.segmentTextBytesMax,
     });
-    // the segments that it was to replace leave no room for the next text
+    // the segments that should be replaced leave no room for the next text
     if (made.stoppedAt === tailId) return seal(false);
     return withTransaction(pool, (tx) => writeSegment(tx, corpus, read, segmentId, made));
   };
   return seal(true);
 }
 
-/** Whether unsealed texts of a corpus are due to be sealed; `end` is that of their window. */
+/** Whether enough texts of a corpus are unsealed to seal them. `end` is the end of their window. */
 export async function areTextsDue(
   client: pg.ClientBase | pg.Pool,
   corpus: Corpus,
@@ -97,7 +97,7 @@ export async function areTextsDue(
   return (await unsealed.count(client, corpus, range)) > (partial ? bytesAbove : bounds.segmentTextBytesMax);
 }
 
-/** The unsealed ids of the first window that has any. */
+/** The unsealed ids of the first window that has unsealed ids. */
 function unsealedRange(
   { epoch, next, segments }: SealState,
   corpus: Corpus,
@@ -108,7 +108,7 @@ function unsealedRange(
   return epoch === null || firstId >= nextId ? null : { epoch, firstId, nextId };
 }
 
-/** The texts to seal next. Null: the policy leaves everything as it is. */
+/** The texts to seal next. Null: by the policy, nothing is sealed now. */
 async function readTexts(
   tx: pg.ClientBase,
   corpus: Corpus,
@@ -133,7 +133,7 @@ async function readTexts(
   return { epoch, segments, step, copy: await copyTexts(tx, corpus, step) };
 }
 
-/** The id that texts of at most `bytesMax` reach (at least one text), and their bytes. */
+/** The id up to which texts have at most `bytesMax` bytes (at least one text), and their number of bytes. */
 async function reachOf(
   tx: pg.ClientBase,
   corpus: Corpus,
@@ -148,18 +148,18 @@ async function reachOf(
       WHERE total <= $3`,
     [firstId, nextId, bytesMax],
   );
-  // a first text that is too long gets a segment of its own
+  // if the first text is too long, it gets its own segment
   return { nextId: rows[0]?.next_id ?? firstId + 1, bytes: rows[0]?.bytes ?? bytesMax };
 }
 
-/** The texts of a range as a binary COPY, in a buffer of its own. */
+/** The texts of a range as a binary COPY, in a new buffer. */
 async function copyTexts(
   tx: pg.ClientBase,
   corpus: Corpus,
   step: SealStep,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { table, id, folded, searchable } = textSources[corpus];
-  // a COPY takes no parameters; these are our own integers
+  // a COPY takes no parameters, so these integers of ours are in the SQL
   const stream = tx.query(
     copyTo(
       `COPY (SELECT ${id}, ${folded} FROM ${table}

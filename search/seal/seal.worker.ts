@@ -5,41 +5,41 @@ import { postingsRows, readTextRows } from './copy-postings.ts';
 import { PostingsBuilder } from './postings-builder.ts';
 
 export interface SealTask {
-  /** A binary COPY of (id, folded text), ascending ids. Transferred. */
+  /** A binary COPY of (id, folded text) with ascending ids. Its buffer is transferred. */
   readonly copy: Uint8Array<ArrayBuffer>;
   readonly segmentId: number;
   /** The id that offsets count from: the first id of the segment, rounded down to a multiple of 8. */
   readonly baseId: number;
-  /** The first id that no segment covers. The texts before it weigh less than `weightMax`. */
+  /** The first id that no segment covers. The texts before it have a weight below `weightMax`. */
   readonly tailId: number;
-  /** The weight of the texts of a segment of more than one text. */
+  /** Maximum weight of the texts of a segment with more than one text. */
   readonly weightMax: number;
 }
 
 export interface SealResult {
-  /** Rows of chain.search_postings (a binary COPY). Transferred. */
+  /** Rows of chain.search_postings as a binary COPY. Their buffer is transferred. */
   readonly rows: Uint8Array<ArrayBuffer>;
-  /** The id of the first text that would have made the segment too heavy. Null: it has all texts. */
+  /** The id of the first text that would have made the segment too heavy. Null: the segment has all texts. */
   readonly stoppedAt: number | null;
   readonly weight: number;
   readonly spans: Laps['spans'];
 }
 
 /**
- * Extra weight of each byte of a character after the first. ASCII texts share their grams (2 million at most); in
- * wide scripts each character can make three new ones, at some 80 bytes each. So a segment of random Chinese text
- * closes at a million characters: 250 MB of grams.
+ * Extra weight of each byte of a character after the first. ASCII texts share their grams (2 million at most); in wide
+ * scripts each character can make three new grams of some 80 bytes each. A segment of random Chinese text therefore
+ * ends after a million characters, which make 250 MB of grams.
  */
 const wideByteWeight = 16;
-/** The most that a byte weighs on average: in a character of four bytes. */
+/** Maximum average weight of a byte, reached in a character of four bytes. */
 const byteWeightMax = (4 + 3 * wideByteWeight) / 4;
 
-// searches have priority
+// run in the background, because searches have priority
 runInBackground();
 
 const builder = new PostingsBuilder();
 
-/** Builds the postings of texts, as many as one segment takes. */
+/** Builds the postings of texts, as many as fit in one segment. */
 export default function seal({ copy, segmentId, baseId, tailId, weightMax }: SealTask): unknown {
   const laps = new Laps(true);
   builder.clear();
@@ -48,7 +48,7 @@ export default function seal({ copy, segmentId, baseId, tailId, weightMax }: Sea
     const isFull =
       weight > 0 &&
       id >= tailId &&
-      // an exact count near the bound
+      // count exactly near the limit
       weight + byteWeightMax * text.length > weightMax &&
       weight + text.length + wideByteWeight * wideBytes(text) > weightMax;
     if (isFull) return false;
@@ -57,14 +57,14 @@ export default function seal({ copy, segmentId, baseId, tailId, weightMax }: Sea
   });
   const rows = postingsRows(builder.finish(), segmentId);
   laps.lap('sealing');
-  // a text that is too heavy by itself counts as a full segment
+  // a text that is too heavy alone makes a full segment
   const result: SealResult = { rows, stoppedAt, weight: Math.min(weight, weightMax), spans: laps.spans };
   return move({ [transferableSymbol]: rows.buffer, [valueSymbol]: result } as unknown as Parameters<
     typeof move
   >[0]);
 }
 
-/** Bytes of characters after their first. */
+/** Number of bytes that are not the first byte of a character. */
 function wideBytes(text: Uint8Array): number {
   let count = 0;
   for (const byte of text) if ((byte & 0xc0) === 0x80) count++;

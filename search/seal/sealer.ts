@@ -12,29 +12,32 @@ import { areTextsDue, type SealOutcome, type SealPolicy, type SealWorker, sealTe
 import { UnsealedBytes } from './unsealed-bytes.ts';
 
 export interface SealerOptions {
-  /** Connections without a statement timeout. At most one is used at a time. */
+  /** Pool of connections without a statement timeout. At most one connection is used at a time. */
   readonly pool: pg.Pool;
-  /** Searches that sealing gives way to, and seals for during a load. Absent: this process answers no searches. */
+  /**
+   * Searches, which have precedence over sealing. During a load, sealing keeps the part that they must scan small.
+   * Absent: this process answers no searches.
+   */
   readonly demand?: SearchDemand;
-  /** Records the worker's time. */
+  /** Records the time of the worker. */
   readonly stages?: StageRecorder;
-  /** Called with errors in `run`, which continues. */
+  /** Called with errors in `run`. `run` continues after them. */
   readonly onError?: (error: unknown) => void;
-  /** Smaller bounds, for tests. Windows are multiples of 8. */
+  /** Smaller bounds, used by tests. Windows must be multiples of 8. */
   readonly bounds?: Partial<SealerBounds>;
 }
 
 export interface SealerBounds {
-  /** Texts per segment. */
+  /** Maximum number of texts per segment. */
   readonly windowIds: number;
-  /** Keys per segment of inscription columns, and contents per segment of lengths. */
+  /** Maximum number of keys per segment of inscription columns, and of contents per segment of lengths. */
   readonly windowKeys: number;
-  /** Bytes of text per segment. */
+  /** Maximum bytes of text per segment. */
   readonly segmentTextBytesMax: number;
 }
 
 export interface SealSummary {
-  /** Segments written. */
+  /** Number of segments written. */
   readonly segments: number;
 }
 
@@ -42,32 +45,34 @@ export interface SealSummary {
 export interface Sealer {
   /** Seals all committed rows, at the end of a bulk load. Stops early if the signal is aborted. */
   sealPending(signal: AbortSignal): Promise<SealSummary>;
-  /** Keeps the unsealed part, which every search scans, below its bounds until the signal is aborted. */
+  /** Keeps the unsealed part, which every search must scan, below its limits until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 const usualBounds: SealerBounds = {
   windowIds: windowIdsMax,
-  // one column is 256 kB: searches with many matches load it at once
+  // one column has 256 kB, because searches with many matches load a column at once
   windowKeys: 65_536,
-  // texts go to the worker in one buffer: 4 to 12 MB for a window of small inscriptions
+  // texts are sent to the worker in one buffer: 4 to 12 MB for a window of small inscriptions
   segmentTextBytesMax: 32 * 1024 * 1024,
 };
 
 /**
- * Bytes of unsealed texts left for each search to scan (some 3 ms), beside the last second's. A bulk load leaves a
- * window.
+ * Maximum number of unsealed texts, and of their bytes, that each search must scan (some 3 ms). Texts of the last
+ * second are not included. During a bulk load, up to a window is left unsealed.
  */
 const tailTextsMax = 4096;
 const tailBytesMax = 2 * 1024 * 1024;
-/** Unsealed inscriptions left for a search with many matches to scan: some 5 ms. */
+/** Maximum number of unsealed inscriptions that a search with many matches must scan: some 5 ms. */
 const tailKeysMax = 8192;
-/** Milliseconds between looks: each is four small queries. */
+/** How often to check for unsealed rows, in ms. A check costs four small queries. */
 const lookEveryMs = 1000;
-/** The same during searches: within tenths of a second a load adds as many texts as a search may scan. */
+/**
+ * How often to check during searches, in ms. Within tenths of a second, a load adds as many texts as a search may scan.
+ */
 const searchedLookEveryMs = 200;
-/** The worker's thread ends after this time without work. */
+/** How long the worker's thread lives without work, in ms. */
 const workerIdleMs = 30_000;
 
 const kinds: readonly SegmentKind[] = ['content', 'metadata', 'inscriptions', 'lengths'];
@@ -81,7 +86,7 @@ function openWorker(stages: StageRecorder | undefined): {
   const workers = new Piscina<SealTask, SealResult>({
     filename: new URL('./seal.worker.ts', import.meta.url).href,
     minThreads: 0,
-    // one segment is made at a time
+    // one thread, because one segment is made at a time
     maxThreads: 1,
     idleTimeout: workerIdleMs,
   });
@@ -98,8 +103,8 @@ function openWorker(stages: StageRecorder | undefined): {
 
 interface KindSealer {
   /**
-   * Seals range after range of a kind, beginning with a known state, until the policy finds none. Takes turns with a
-   * load if there is one. Returns the number of written segments.
+   * Seals one range after another of a kind, beginning with a known state, until the policy finds no range. If there is
+   * a load, sealing and the load take turns. Returns the number of written segments.
    */
   (
     kind: SegmentKind,
@@ -126,7 +131,7 @@ function kindSealer(
       ? sealColumns(pool, kind, keyBounds, policy)
       : sealTexts(pool, worker, kind, textBounds, policy, unsealed);
 
-  // needed much more often than true, and without a transaction
+  // called much more often than a segment is due, so it uses no transaction
   const isDue = async (kind: SegmentKind, policy: SealPolicy, state: SealState): Promise<boolean> =>
     kind === 'inscriptions' || kind === 'lengths'
       ? areColumnsDue(kind, keyBounds, policy, state)
@@ -147,16 +152,16 @@ function kindSealer(
 }
 
 /**
- * Creates a sealer. It may run beside a writer, an undo and other sealers: a segment that no longer fits when it is
- * about to be written is dropped and made again.
+ * Creates a sealer. It may run at the same time as a writer, an undo and other sealers. If a segment no longer fits
+ * when it is about to be written, it is dropped and made again.
  */
 export function createSealer({ pool, demand, stages, onError, bounds }: SealerOptions): Sealer {
   const { worker, close } = openWorker(stages);
   const sealKind = kindSealer(pool, worker, { ...usualBounds, ...bounds }, demand);
 
   /**
-   * Checks once. While a bulk load adds more between two checks than may stay unsealed, only full windows are sealed.
-   * During searches a window is sealed two or three times before it is full, so that they scan less.
+   * Checks once. If a bulk load adds more between two checks than may stay unsealed, only full windows are sealed.
+   * During searches a window is sealed two or three times before it is full, so that searches scan less.
    */
   const look = async (before: NextIds | null, signal: AbortSignal): Promise<NextIds> => {
     const state = await readSealState(pool);
@@ -170,7 +175,7 @@ export function createSealer({ pool, demand, stages, onError, bounds }: SealerOp
     return next;
   };
 
-  // of two at once, one would make the last segment for nothing
+  // run one after another: of two concurrent works, one would make the last segment in vain
   let last: Promise<unknown> = Promise.resolve();
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
     const own = last.then(work);

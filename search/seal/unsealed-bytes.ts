@@ -2,15 +2,15 @@ import type pg from 'pg';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import { textSources } from '#search/segments/segments.ts';
 
-/** A range of ids of texts that no segment covers. */
+/** A range of ids of texts that are in no segment. */
 export interface UnsealedRange {
-  /** No blocks were taken back while it is the same. */
+  /** While it is the same, no blocks were taken back. */
   readonly epoch: number;
   readonly firstId: number;
   readonly nextId: number;
 }
 
-/** Bytes of the unsealed texts. They are asked for every second during a load, so each text is counted once. */
+/** Bytes of the unsealed texts. The number is needed every second during a load, so each text is only counted once. */
 export class UnsealedBytes {
   readonly #counted = new Map<Corpus, UnsealedRange & { readonly bytes: number }>();
 
@@ -27,7 +27,7 @@ export class UnsealedBytes {
   }
 }
 
-/** Bytes of texts by the lengths in their rows, without reading them. */
+/** Sums the bytes of texts from the lengths in their rows, without reading the texts. */
 async function bytesOf(
   client: pg.ClientBase | pg.Pool,
   corpus: Corpus,

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
-/** The most recently used values, up to a number of bytes. For values that never change. */
+/** The most recently used values, up to a number of bytes. Use it only for values that never change. */
 export class ByteCache<Value> {
-  // in an object of its own, because the cache takes neither null nor undefined for a value
+  // each value is wrapped in an object, because the cache accepts neither null nor undefined as a value
   readonly #entries: LRUCache<string, { readonly value: Value }>;
 
   constructor(bytesMax: number) {
@@ -14,7 +14,8 @@ export class ByteCache<Value> {
   }
 
   /**
-   * Adds the value of a new key; `bytes` is its size, including its key. A value larger than the cache is not kept.
+   * Adds the value of a new key. `bytes` is the size of the value and its key. A value larger than the cache is not
+   * stored.
    */
   set(key: string, value: Value, bytes: number): void {
     if (!this.#entries.has(key)) this.#entries.set(key, { value }, { size: bytes });

@@ -1,6 +1,6 @@
 /**
- * Bytes of a content type in the columns. Filters and counts name at most 512; one more byte shows that the type is
- * longer.
+ * Maximum bytes of a content type in the columns. Filters and counts use at most 512 bytes; one more byte shows that
+ * the type is longer.
  */
 export const typeNameBytes = 513;
 
@@ -15,13 +15,13 @@ export const keyColumns = [
   'unknown_keys',
 ] as const;
 
-/** SQL: offsets of keys from `first`, two bytes each, minus 32,768. */
+/** SQL: offsets of keys from `first`, two bytes each, with 32,768 subtracted. */
 const offsetsWhere = (first: string, condition: string): string =>
   `coalesce(string_agg(int2send((key - ${first} - 32768)::smallint), '' ORDER BY key) FILTER (WHERE ${condition}), '')`;
 
 /**
- * SQL: the columns of the inscriptions with keys from `first` to below `next` (parameters; at most 65,536 keys), in
- * one row.
+ * SQL: the columns of the inscriptions with keys from `first` to below `next`, in one row. Both are parameters; the
+ * range has at most 65,536 keys.
  */
 export function keyColumnsOf(first: string, next: string): string {
   return `WITH keys AS MATERIALIZED (
@@ -45,8 +45,8 @@ export function keyColumnsOf(first: string, next: string): string {
 }
 
 /**
- * SQL: lengths of the stored bodies of contents from `first` to below `next` (parameters), four bytes each, in one
- * row.
+ * SQL: lengths of the stored bodies of contents from `first` to below `next`, four bytes each, in one row. Both are
+ * parameters.
  */
 export function contentLengthsOf(first: string, next: string): string {
   return `SELECT coalesce(string_agg(int4send(octet_length(body)), '' ORDER BY content_id), '') AS lengths

@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { deleteSegments, lockSegments } from './segments.ts';
 
 /**
- * Removes segments in the transaction that takes blocks back (READ COMMITTED): every segment that reaches above the
- * remaining ids goes whole, and searches scan the rest of it until it is sealed again. The lock is held until the end
- * of the transaction, so a sealer that read before it finds another undo_epoch.
+ * Removes segments in the transaction that takes blocks back (READ COMMITTED). Every segment with ids above the
+ * remaining ids is removed whole; searches scan its remaining texts until these are sealed again. The lock is held
+ * until the end of the transaction, so a sealer that read earlier finds another undo_epoch.
  */
 export async function forgetAbove(
   client: pg.ClientBase,

@@ -5,7 +5,8 @@ type Segments = Awaited<ReturnType<typeof readSegments>>;
 
 /**
  * SQL that names the set of segments of a moment. Rows of segments never change and their ids are never used again, so
- * equal ids are equal segments. The ids are hashed, not compared by their newest: a lower one may be committed later.
+ * equal ids mean equal segments. All ids are hashed; the newest id alone is not enough, because a lower id may be
+ * committed later.
  */
 export const segmentsVersion = `SELECT count(*) || ':' || coalesce(bit_xor(hashint8extended(segment_id, 0)), 0) AS segments
        FROM chain.search_segments`;
@@ -15,8 +16,8 @@ interface Opening {
 }
 
 /**
- * The segments of snapshots. They change when a sealer or an undo commits, some times an hour: in between, no search
- * reads their rows, which are thousands on mainnet.
+ * The segments of snapshots. They change when a sealer or an undo commits, which happens some times per hour. In
+ * between, no search reads their rows, which are thousands on mainnet.
  */
 export class KnownSegments {
   #known: { readonly version: string; readonly segments: Segments } | null = null;

@@ -2,23 +2,27 @@ import type { Gram } from './postings-layout.ts';
 
 /** How needles are looked up in the postings, and the remaining checks of the texts. */
 export interface NeedlePlan {
-  /** Grams that must all be looked up: those of needles of up to three code points, which need nothing more. */
+  /**
+   * Grams that must all be looked up: the grams of needles of up to three code points. These needles need no other
+   * check.
+   */
   readonly required: readonly Gram[];
   /** Grams of longer needles, in the best order to look them up. */
   readonly optional: readonly Gram[];
   /**
-   * UTF-8 of the needles of more than three code points, longest first. Texts with all their grams are checked for
-   * them.
+   * UTF-8 of the needles of more than three code points, longest first. A text with all their grams is then checked for
+   * these needles.
    */
   readonly checked: readonly Buffer[];
-  /** UTF-8 of all needles, longest first. Texts without postings are checked for them. */
+  /** UTF-8 of all needles, longest first. A text without postings is checked for these needles. */
   readonly all: readonly Buffer[];
-  /** Equal for equal questions. */
+  /** Key for caches: equal for equal searches. */
   readonly key: string;
 }
 
 /**
- * The indices below `count` in an order whose beginnings are spread evenly: both ends, the middle, the quarters, …
+ * Yields the indices below `count` in an order whose beginnings are spread evenly: both ends, the middle, the quarters,
+ * …
  */
 function* spread(count: number): Generator<number> {
   const seen = new Set<number>();
@@ -32,10 +36,10 @@ function* spread(count: number): Generator<number> {
   }
 }
 
-/** Maximum grams: more rule out hardly any more texts. */
+/** Maximum number of grams. More grams exclude hardly any more texts. */
 const gramsMax = 48;
 
-/** Distinct grams of three code points of a needle, spread over it; at most `most`. */
+/** Distinct grams of three code points of a needle, spread over the needle. At most `most`. */
 export function spreadGrams(points: readonly number[], most = gramsMax): Gram[] {
   const grams = new Map<string, Gram>();
   for (const at of spread(points.length - 2)) {
@@ -46,7 +50,7 @@ export function spreadGrams(points: readonly number[], most = gramsMax): Gram[] 
   return [...grams.values()];
 }
 
-/** Takes from each list in turn, first elements first, each gram once. */
+/** Takes one gram from each list in turn, first elements first. Each gram is taken once. */
 function interleave(lists: readonly (readonly Gram[])[]): Gram[] {
   const grams = new Map<string, Gram>();
   const longest = Math.max(0, ...lists.map((list) => list.length));
@@ -60,8 +64,8 @@ function interleave(lists: readonly (readonly Gram[])[]): Gram[] {
 }
 
 /**
- * Plans a query of folded needles. A needle that is part of another adds nothing and is left out. Null: a needle can
- * occur in no text, because it has a lone surrogate, which UTF-8 cannot encode.
+ * Plans a query of folded needles. A needle that is part of another needle adds nothing and is omitted. Null: a needle
+ * can occur in no text, because it has a lone surrogate, which UTF-8 cannot encode.
  */
 export function planNeedles(folded: readonly string[]): NeedlePlan | null {
   if (folded.some((needle) => !needle.isWellFormed())) return null;
@@ -79,7 +83,7 @@ export function planNeedles(folded: readonly string[]): NeedlePlan | null {
     optional: interleave(points.filter((list) => list.length > 3).map((list) => spreadGrams(list))),
     checked: utf8.filter((_, index) => (points[index] as number[]).length > 3),
     all: utf8,
-    // no folded text has a NUL
+    // no folded text contains a NUL, so it can separate needles
     key: needles.toSorted().join('\0'),
   };
 }

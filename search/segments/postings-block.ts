@@ -44,14 +44,14 @@ class VarintReader {
   }
 }
 
-/** Negative, zero or positive as gram a is before, equal to or after gram b. */
+/** Compares two grams: negative if the first one comes earlier, zero if they are equal, positive if it comes later. */
 function compareGrams(first: number, middle: number, last: number, gram: Gram): number {
   if (first !== gram[0]) return first - gram[0];
   if (middle !== gram[1]) return middle - gram[1];
   return last - gram[2];
 }
 
-/** The postings of a gram. Null: the block does not have it. Walks at most one page. */
+/** The postings of a gram. Null: the block does not have the gram. Reads at most one page. */
 export function findPostings(block: Uint8Array, gram: Gram): Postings | null {
   const reader = new VarintReader(block);
   let [first, middle, last] = [0, 0, 0];

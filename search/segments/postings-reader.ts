@@ -10,7 +10,7 @@ interface Directory {
   readonly lows: Uint32Array;
 }
 
-/** The cache of index tables: parts of sealed segments, and results in them. None ever changes. */
+/** The cache of parts of sealed segments, and of search results in these parts. Neither ever changes. */
 export type SealedPart = object | null;
 
 interface Wanted {
@@ -21,12 +21,12 @@ interface Wanted {
   readonly firstGram: bigint;
 }
 
-/** Bytes of a cache entry beside its value. */
+/** Number of bytes of a cache entry, without its value. */
 const entryBytes = 200;
 
 /**
- * Postings of grams in segments: `result[s][g]` is that of `grams[g]` in `segments[s]`. Null: no text of the segment
- * has the gram. At most two statements; cached blocks and directories are not read again.
+ * Postings of grams in segments. `result[s][g]` has the postings of `grams[g]` in `segments[s]`. Null: no text of the
+ * segment has the gram. Runs at most two statements; cached blocks and directories are not read again.
  */
 export async function readPostings(
   client: pg.ClientBase,
@@ -44,13 +44,13 @@ export async function readPostings(
   );
 }
 
-/** The block that holds the postings of a gram, if there are any. */
+/** The block that contains the postings of a gram, if they exist. */
 function locate(segmentId: number, { highs, lows }: Directory, gram: Gram): Wanted | null {
   const high = gramHigh(gram[0], gram[1]);
   const low = gramLow(gram[1], gram[2]);
   let from = 0;
   let to = highs.length;
-  // the first block that begins after the gram
+  // find the first block that begins after the gram
   while (from < to) {
     const middle = (from + to) >>> 1;
     const first = highs[middle]!;
@@ -102,7 +102,7 @@ function directoryOf(grams: Buffer): Directory {
   return { highs, lows };
 }
 
-/** The blocks by their keys; one statement for those that are not cached. */
+/** The blocks by their keys. One statement reads all blocks that are not cached. */
 async function readBlocks(
   client: pg.ClientBase,
   cache: ByteCache<SealedPart>,

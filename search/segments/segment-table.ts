@@ -2,40 +2,40 @@
 export interface Segment {
   readonly segmentId: number;
   readonly firstId: number;
-  /** The id after the last one. */
+  /** The id after the last id of the segment. */
   readonly nextId: number;
   readonly textBytes: number;
 }
 
 export interface SealBounds {
-  /** Multiple at which a new segment begins, so a full one covers exactly this many ids. */
+  /** A new segment begins at each multiple of this number, so a full segment covers exactly this many ids. */
   readonly windowIds: number;
-  /** Segments above this size are not sealed together again: it bounds the memory of the worker. */
+  /** Maximum size of a segment that is sealed again together with others. It limits the memory of the worker. */
   readonly segmentTextBytesMax: number;
 }
 
-/** A range to seal as one segment, and the segments inside it that the new one replaces. */
+/** A range to seal as one segment, and the segments in this range that the new segment replaces. */
 export interface SealStep {
   readonly firstId: number;
   readonly nextId: number;
   readonly replaced: readonly Segment[];
 }
 
-/** The first id that no segment covers. Segments ascend and follow each other from 0. */
+/** The first id that no segment covers. Segments ascend without gaps, starting at 0. */
 export function sealedEnd(segments: readonly Segment[]): number {
   return segments.at(-1)?.nextId ?? 0;
 }
 
-/** The end of the window of an id. */
+/** The end of the window that contains an id. */
 export function windowEnd(id: number, windowIds: number): number {
   return (Math.floor(id / windowIds) + 1) * windowIds;
 }
 
 /**
- * Plans how to seal the ids from the end of the segments up to `nextId` (within one window, `tailBytes` of text). They
- * are sealed together with the segments of the window that are less than twice as long as the part after them, or with
- * all of them if the window becomes full. So a full window is one segment, and in the last window each segment is at
- * least twice as long as the next: at most 16 segments, and every text is sealed at most about as often.
+ * Plans how to seal the ids from the end of the segments up to `nextId`. They are within one window and have
+ * `tailBytes` of text. A segment of the window is sealed again together with them if it is less than twice as long as
+ * the part after it, or if the window becomes full. So a full window is one segment. In the last window each segment is
+ * at least twice as long as the next, which gives at most 16 segments, and every text is sealed at most about 16 times.
  */
 export function planSeal(
   segments: readonly Segment[],

@@ -3,16 +3,16 @@ import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import type { Segment } from './segment-table.ts';
 
-/** chain.search_segments.kind: stored, so never change one. */
+/** The values of chain.search_segments.kind. They are stored, so never change a value. */
 export const segmentKinds = { content: 0, metadata: 1, inscriptions: 2, lengths: 3 } as const;
 export type SegmentKind = keyof typeof segmentKinds;
 
-/** Place of the texts of a corpus: table, key, and the expression of the folded text. */
+/** Where the texts of a corpus are: table, key, and the expression of the folded text. */
 export interface TextSource {
   readonly table: string;
   readonly id: string;
   readonly folded: string;
-  /** The condition for rows with a searchable text. */
+  /** SQL condition for rows with a searchable text. */
   readonly searchable: string;
 }
 
@@ -36,15 +36,15 @@ export interface NextIds {
   readonly content: number;
   readonly metadata: number;
   readonly inscriptions: number;
-  /** Like `content`: the lengths of contents. */
+  /** Like `content`, for the lengths of contents. */
   readonly lengths: number;
 }
 
 export interface SealState {
-  /** Null: the tables are empty. */
+  /** The undo epoch. Null: the tables are empty. */
   readonly epoch: number | null;
   readonly next: NextIds;
-  /** Ascending; those of a kind follow each other from 0 without a gap. */
+  /** Segments by kind, ascending. The segments of a kind begin at 0 and have no gaps. */
   readonly segments: Readonly<Record<SegmentKind, readonly Segment[]>>;
 }
 
@@ -111,8 +111,8 @@ export async function readSealState(client: pg.ClientBase | pg.Pool): Promise<Se
 }
 
 /**
- * Waits until no one else writes or removes segments, and keeps others out until the end of the transaction. Reads
- * after it (in READ COMMITTED) see what the others left.
+ * Waits until no other process writes or removes segments, and excludes others until the end of the transaction. In
+ * READ COMMITTED, later reads see what the others wrote.
  */
 export async function lockSegments(tx: pg.ClientBase): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.sealer]);

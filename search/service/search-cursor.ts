@@ -4,21 +4,21 @@ import type { SearchPlace } from '#kernel/contracts/search-engine.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** Key, whether the number is known, number, length. */
+/** Number of bytes of a position: key, whether the number is known, number, length. */
 const placeBytes = 4 + 1 + 4 + 4;
 
 /** A page of a search by cursor. */
 export interface CursorPage {
   /** 1-based. */
   readonly page: number;
-  /** The page begins after this place. Null: it is the first page. */
+  /** The page begins after this position. Null: it is the first page. */
   readonly after: SearchPlace | null;
 }
 
 /**
- * Reads a cursor of a search. Empty: the start. Throws `cursor_stale` and `request_invalid`.
+ * Reads a cursor of a search. An empty cursor means the start. Throws `cursor_stale` and `request_invalid`.
  *
- * @param question everything that the search asks, without the page
+ * @param question all parameters of the search, except the page
  */
 export async function readSearchCursor(
   client: pg.ClientBase,

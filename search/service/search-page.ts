@@ -18,17 +18,17 @@ import { readSearchCursor, writeSearchCursor } from './search-cursor.ts';
 
 /** A search with the engine parts that answer it. */
 export interface PageQuestion {
-  /** All parameters of the search without the page. Cursors belong to it. */
+  /** All parameters of the search, except the page. A cursor is only valid for the same parameters. */
   readonly name: string;
   readonly paging: Paging;
   readonly search: (slice: SearchSlice) => Promise<SearchHits>;
   readonly facets: () => Promise<SearchFacets>;
   readonly matchPending: (slice: Slice) => Promise<PendingHits>;
-  /** Searched words and the texts in which highlights find them. Null: no highlights. */
+  /** Searched words, and the field in which they are highlighted. Null: no highlights. */
   readonly highlight: { readonly looked: Looked; readonly field: 'contentstr' | 'metadatastr' } | null;
 }
 
-/** A page of the engine's matches, followed by the mempool's if requested. */
+/** A page of the engine's matches, followed by matches of the mempool if requested. */
 export async function readPage(
   { client }: Snapshot,
   question: PageQuestion,
@@ -66,7 +66,7 @@ export async function readPage(
   return { tip: hits.tip, value: { ...value, records, totalItems }, mempoolRevision };
 }
 
-/** The slice to read: one more than is shown tells whether the cursor leads on. */
+/** The slice to read. It is one longer than the shown page, to know whether there is a next page. */
 function sliceOf(
   { page, itemsPerPage, sort, order, cursor }: Paging,
   after: SearchSlice['after'] | null,
@@ -93,12 +93,14 @@ async function nextOf(
 }
 
 /**
- * Most matches that are counted. Counting visits every match, which a page does not. `/search/facets` counts any
- * number.
+ * Maximum number of matches that are counted. Counting visits every match, but a page does not. `/search/facets` counts
+ * any number.
  */
 const countedMax = 1_000_000;
 
-/** Counts for the moment of the hits. Null: they would cost too much, or the index changed in between. */
+/**
+ * Counts the matches at the moment of the hits. Null: the count would cost too much, or the index changed in between.
+ */
 async function countedAt(
   { tip, totalItems }: SearchHits,
   count: () => Promise<SearchFacets>,
@@ -123,7 +125,7 @@ interface Texts {
   readonly finish: (records: readonly SearchRecord[]) => Promise<readonly SearchRecord[]>;
 }
 
-/** Bytes of texts to read, and the change of the records after that. */
+/** Number of bytes of texts to read, and the function that then changes the records. */
 function shownTexts(itemsPerPage: number, highlight: PageQuestion['highlight']): Texts {
   const shown = listBytesOf(itemsPerPage);
   if (highlight === null) return { read: shown, finish: (records) => Promise.resolve(records) };

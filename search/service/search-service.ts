@@ -36,23 +36,24 @@ import { isTimeout, suggestionGate, suggestWords, typedEnd } from './suggest-wor
 export interface SearchServiceOptions {
   readonly pool: pg.Pool;
   readonly engine: SearchEngine;
-  /** Absent: the default. */
+  /** Limits concurrent searches. Absent: the default gate. */
   readonly gate?: FairGate;
-  /** Called for every search, so that background work gives way. Absent: nothing gives way. */
+  /** Is told about every search, so that background work waits. Absent: no work waits. */
   readonly demand?: SearchDemand;
 }
 
 /**
- * Ten connections serve all reads (kernel/pg/pool.ts). Six for searches leave four to pages, contents and look-ups,
- * which take a millisecond each.
+ * Maximum number of concurrent searches. Ten connections serve all reads (kernel/pg/pool.ts). Six for searches leave
+ * four for pages, contents and lookups, which take a millisecond each.
  */
 const runningMax = 6;
 /**
- * Most waiting searches: as many as requests are answered at once (http/server/limits.ts), so that none is refused for
- * their number. That is five rounds of running searches; the wait is bounded instead.
+ * Maximum number of waiting searches: as many as requests that are answered at once (http/server/limits.ts), so that no
+ * search is refused because of their number. They take five rounds of running searches, so the waiting time is limited
+ * instead.
  */
 const waitingMax = 32;
-/** Time after which the client has closed the page, or asks again. */
+/** How long a search may wait, in ms. After that the client has closed the page, or asks again. */
 const waitMs = 10_000;
 
 /** The gate of all searches of a process. */
@@ -114,7 +115,7 @@ export function createSearchService({
   };
 }
 
-/** Runs a search of one moment when there is a free place. */
+/** Runs a search of one moment as soon as the gate admits it. */
 type Searched = <T>(asker: Asker | undefined, read: (snapshot: Snapshot) => Promise<T>) => Promise<T>;
 
 async function searchText(
@@ -178,15 +179,15 @@ async function countFacets(
 }
 
 /**
- * Snapshots in which a search is tried. The pause between them is below: a reorganisation is applied within some tenths
- * of a second.
+ * Maximum number of snapshots in which a search is tried, and the pause between them in ms. A reorganisation is applied
+ * within some tenths of a second.
  */
 const snapshotsMax = 3;
 const againPauseMs = 150;
 
 /**
- * Reads again in a later snapshot if the engine and the snapshot were on different chains: results of one moment are
- * never shown with rows of another.
+ * Reads again in a later snapshot if the engine and the snapshot were on different chains, so that results of one
+ * moment are never shown with rows of another.
  */
 async function readAgain<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -209,7 +210,7 @@ function hashMatches(hash: Uint8Array, filter?: SearchFilter): HashMatches {
   return { hash, ...(filter === undefined ? {} : { filter }) };
 }
 
-/** Equal for equal questions, in every process: cursors carry it. */
+/** The name of a search. It is equal for equal searches, in every process, because cursors contain it. */
 function nameOf(
   matches: TextMatches | HashMatches,
   { sort = 'height', order = 'asc' }: { readonly sort?: string; readonly order?: string },
@@ -223,8 +224,8 @@ function hexOfBytes(_name: string, value: unknown): unknown {
 
 /**
  * The first inscription of each content, by the sha256 of its stored or decoded bytes, as a record without texts
- * (`contentstr` and `metadatastr` are null). One statement finds all of them and one reads the records, however many
- * inscriptions share a content.
+ * (`contentstr` and `metadatastr` are null). One statement finds all inscriptions and another reads the records,
+ * however many inscriptions share a content.
  */
 async function firstOfHashes(client: pg.ClientBase, hashes: readonly Uint8Array[]): Promise<FirstOfHash[]> {
   const distinct = new Map(hashes.map((hash) => [Buffer.from(hash).toString('hex'), Buffer.from(hash)]));

@@ -5,36 +5,36 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { foldText } from '#kernel/text/fold.ts';
 import { lastRunStart, wordCodePointsMax, wordsBeginningWith, wordsOfFolded } from '#search/text/words.ts';
 
-/** Words suggested: as many as a list below a box shows. */
+/** Maximum number of suggested words: as many as a list below a text box shows. */
 const wordsMax = 8;
-/** Matching inscriptions, newest first, whose words are counted. */
+/** Maximum number of matching inscriptions, newest first, whose words are counted. */
 const sampleMax = 200;
-/** Bytes read of each text: nearly all texts are shorter. */
+/** Maximum bytes read from each text. Nearly all texts are shorter. */
 const textBytesMax = 2_048;
 /**
- * Length from which on a beginning is searched. Shorter ones are in too many texts, so finding them takes long. The
- * sample is then the newest texts of all.
+ * Minimum length of a beginning that is searched, in code points. Shorter beginnings are in too many texts, so finding
+ * them takes long. The sample is then the newest texts.
  */
 const searchedPoints = 3;
-/** Contents in the sample of a shorter beginning. */
+/** Maximum number of contents in the sample for a shorter beginning. */
 const newestMax = 1_000;
-/** Words before the last one that the sample must have too. */
+/** Maximum number of words before the last word that the sample must also contain. */
 const contextMax = 3;
 /**
- * Time after which a statement of a search is given up; the newest texts are then the sample: frequent words are in
- * them too.
+ * How long a statement of a search may take, in ms. After that the newest texts are the sample, because frequent words
+ * are in them too.
  */
 const searchTimeoutMs = 60;
-/** The bound for every statement of a suggestion: by then the user has typed more. */
+/** How long any statement of a suggestion may take, in ms. After that the user has typed more. */
 const statementTimeoutMs = 500;
 
-/** Suggestions at once. They must not take the connections of searches. */
+/** Maximum numbers of running and waiting suggestions. They must not take the connections of searches. */
 export const suggestionGate = { running: 2, waiting: 6, waitMs: 500 };
 
 /** The end of a text that is being typed. */
 export interface TypedEnd {
   readonly before: string;
-  /** The folded run of letters that the text ends with. Empty: none. */
+  /** The folded run of letters at the end of the text. Empty: the text does not end with a letter. */
   readonly beginning: string;
 }
 
@@ -44,9 +44,9 @@ export function typedEnd(text: string): TypedEnd {
 }
 
 /**
- * Suggests continuations of a text: words that begin with its last word, ranked by the number of distinct contents that
- * have them, among the newest inscriptions whose content has all words of the text. The server ends a statement that
- * takes too long (57014).
+ * Suggests continuations of a text: words that begin with the text's last word. They are ranked by the number of
+ * distinct contents with the word, among the newest inscriptions whose content has all words of the text. The server
+ * ends a statement that takes too long (57014).
  */
 export async function suggestWords(
   engine: SearchEngine,
@@ -63,7 +63,7 @@ export async function suggestWords(
   return ranked(await readTexts(snapshot, found ?? (await newestContents(snapshot))), beginning);
 }
 
-/** The nearest words before the last one that are long enough for a look-up. */
+/** The nearest words before the last word that are long enough to be searched. */
 function contextOf(before: string): string[] {
   return wordsOfFolded(foldText(before))
     .filter((word) => word.isWellFormed() && Array.from(word).length >= searchedPoints)
@@ -114,11 +114,11 @@ async function newestKeys(
   }
 }
 
-/** Elasticsearch does not answer, and Postgres has no search index: only the newest texts are read. */
+/** Whether Elasticsearch failed. Postgres then has no search index, so only the newest texts are read. */
 const isOfSearchServer = (error: unknown): boolean =>
   error instanceof AppError && error.code.startsWith('search_engine_');
 
-/** The server ended a statement at its time limit (57014, query_canceled). */
+/** Whether the server ended a statement at its time limit (57014, query_canceled). */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof Error && (error as { code?: unknown }).code === '57014';
 
@@ -139,12 +139,12 @@ async function readTexts({ client }: Snapshot, ids: readonly number[]): Promise<
   );
   return rows.map(({ folded }) => {
     const text = folded.toString();
-    // the last word of a text that is cut there could be the beginning of a longer one
+    // if the text is cut, its last word may be the beginning of a longer word
     return folded.length < textBytesMax ? text : text.slice(0, lastRunStart(text));
   });
 }
 
-/** Texts looked at in one turn of the event loop, in some milliseconds. */
+/** Maximum number of texts read in one turn of the event loop, which takes some milliseconds. */
 const textsATurn = 200;
 
 async function ranked(texts: readonly string[], beginning: string): Promise<SuggestedWord[]> {

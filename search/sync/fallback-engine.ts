@@ -2,36 +2,41 @@ import type { SearchEngine, Snapshot, Tip } from '#kernel/contracts/search-engin
 import { AppError } from '#kernel/errors/app-error.ts';
 
 export interface FallbackEngineOptions {
-  /** Throws `search_engine_…` if it cannot answer in full. */
+  /** The preferred engine. Throws `search_engine_…` if it cannot answer in full. */
   readonly first: SearchEngine;
-  /** Answers in its place; null: no engine does, and the error of `first` is thrown. */
+  /** Answers instead of `first`. Null: no engine does, and the error of `first` is thrown. */
   readonly fallback: SearchEngine | null;
-  /** Answers searches by hash in its place: they need no search index. Absent: `fallback` does. */
+  /**
+   * Answers searches by hash instead of `first`, because these need no search index. Absent: `fallback` answers them.
+   */
   readonly hashFallback?: SearchEngine;
   /** An answer is accepted if its block is at most this many blocks below the tip. */
   readonly lagMaxBlocks: number;
-  /** Called when searches begin to be answered in another way, with the reason; null: `first` answers again. */
+  /** Called with the reason when `fallback` begins to answer. Null: `first` answers again. */
   readonly onChange?: (problem: AppError | null) => void;
-  /** Milliseconds. */
+  /** Clock in milliseconds. */
   readonly now?: () => number;
 }
 
 export interface FallbackEngine extends SearchEngine {
-  /** Why `first` did not answer the last search; null: it did. */
+  /** Why `first` did not answer the last search. Null: it answered. */
   problem(): AppError | null;
-  /** Records that its index is present and up to date: earlier failures are over, even without a search since. */
+  /**
+   * Records that the index of `first` is present and up to date. Earlier failures are then over, even without a search
+   * since.
+   */
   seeWhole(): void;
 }
 
 /**
- * A silent server costs each search the whole time limit, so after a failure only one search asks it again, and only
- * after this time.
+ * How long a failed server gets no search, in ms. A silent server costs each search the whole time limit, so after a
+ * failure only one search asks it again, and only after this time.
  */
 const restMs = 2000;
-/** Wait after which a client that left counts as a timeout: far longer than a search takes. */
+/** How long a search may take until a client that left means a timeout, in ms. It is far longer than a search takes. */
 const slowMs = 10_000;
 
-/** Failures that end once the index is complete. Only searches show whether searches are slow. */
+/** Failures that are over once the index is complete. Whether searches are slow is only known from searches. */
 const overOnceWhole: readonly string[] = [
   'search_engine_missing',
   'search_engine_behind',
@@ -39,12 +44,14 @@ const overOnceWhole: readonly string[] = [
   'search_engine_tls',
 ];
 
-/** The result of an engine, and its moment. */
+/** The result of an engine, and the moment of the result. */
 interface Answered {
   readonly tip: Tip | null;
 }
 
-/** Failures after which the server is left alone for a while. Other failures come at once. */
+/**
+ * Failures after which the server gets no search for a while. Other failures are reported by the server immediately.
+ */
 const resting: readonly string[] = [
   'search_engine_unreachable',
   'search_engine_tls',
@@ -53,8 +60,8 @@ const resting: readonly string[] = [
 ];
 
 /**
- * The first engine answers searches while it can, and another one while it cannot. Each answer comes from one engine,
- * in one moment.
+ * Makes an engine in which the first engine answers searches while it can, and another engine answers while it cannot.
+ * Each answer comes from one engine, in one moment.
  */
 export function createFallbackEngine(options: FallbackEngineOptions): FallbackEngine {
   const { first, fallback, lagMaxBlocks, onChange, now = () => performance.now() } = options;
@@ -73,7 +80,7 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
     ask: (engine: SearchEngine) => Promise<Found>,
   ): Promise<Found> => {
     if (problem !== null && now() < restUntil) throw problem;
-    // searches that arrive during this one do not wait for it
+    // other searches that arrive while this one runs do not wait for its result
     if (problem !== null && resting.includes(problem.code)) restUntil = now() + restMs;
     const askedAt = now();
     try {
@@ -134,7 +141,10 @@ function refuseLag({ tip }: Snapshot, hits: Answered, lagMaxBlocks: number): voi
 const tooSlow = (): AppError =>
   new AppError('search_engine_slow', 'Elasticsearch did not answer before its client gave up.');
 
-/** A search that is too broad for one engine says nothing about the server, and another engine has other bounds. */
+/**
+ * Whether a search is too broad for one engine. This says nothing about the server, and another engine has other
+ * limits.
+ */
 const isTooBroad = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'search_too_broad';
 

@@ -24,10 +24,10 @@ export interface IndexBuildOptions {
   readonly network: NetworkName;
   readonly shards: number;
   readonly replicas: number;
-  /** Reads the chain, and holds the lock `searchBuild`. */
+  /** Connection that reads the chain and holds the lock `searchBuild`. */
   readonly chain: pg.ClientBase;
   readonly signal: AbortSignal;
-  /** Inscriptions of one step of the load. */
+  /** Maximum number of inscriptions in one step of the load. */
   readonly loadKeysMax?: number;
   readonly onProgress?: (progress: BuildProgress) => void;
   readonly onRetry?: (error: AppError) => void;
@@ -38,20 +38,21 @@ export interface BuildProgress {
   readonly blocks: number;
   readonly blocksTotal: number;
   readonly inscriptions: number;
-  /** Documents sent to Elasticsearch. */
+  /** Number of bytes of documents sent to Elasticsearch. */
   readonly bytes: number;
 }
 
 /**
- * Copies within a step become one document, so a step is as large as a document may reach: Postgres sorts four
- * million rows of some 100 bytes, on its disk. An interrupted load resumes after its last step.
+ * Default number of inscriptions in one step. Copies within a step become one document, so a step is as large as the
+ * span of a document. Postgres sorts four million rows of some 100 bytes, on its disk. An interrupted load resumes
+ * after its last step.
  */
 const loadKeysMaxDefault = usualTuning.spanKeys;
 
 /**
- * Builds the next index from the tables while the current one still answers, and points the read alias at it when
- * it is complete. An interrupted build of this database and document version is resumed; other leftovers are deleted,
- * and so is the index that was served before. Returns the name of the new index. Throws `nothing_indexed`.
+ * Builds the next index from the tables while the current one still answers, and then points the read alias at the new
+ * index. An interrupted build of this database and document version is resumed. Other leftovers and the previously
+ * served index are deleted. Returns the name of the new index. Throws `nothing_indexed`.
  */
 export async function buildIndex(options: IndexBuildOptions): Promise<string> {
   const { elastic, prefix, network, replicas, signal } = options;
@@ -61,7 +62,7 @@ export async function buildIndex(options: IndexBuildOptions): Promise<string> {
   await finishLoading(elastic, index, replicas);
   await verifyWhole(options, index, sync.marker);
   if (sync.marker.state === 'loading') await sync.mark({ state: 'complete' });
-  // blocks that arrived meanwhile, each visible at once
+  // add blocks that arrived meanwhile, and make each visible at once
   await catchUp(options, index, sync);
   signal.throwIfAborted();
   const before = await readCatalog(elastic, prefix, network);
@@ -109,7 +110,10 @@ async function openSync(options: IndexBuildOptions, index: string): Promise<Inde
   throw new AppError('search_engine_missing', `The index ${index} has lost its marker.`, { index });
 }
 
-/** Runs steps until nothing is left. A foreign index is deleted: the next build starts again. */
+/**
+ * Runs steps until nothing is left. If the index belongs to another database, it is deleted and the next build starts
+ * again.
+ */
 async function catchUp(options: IndexBuildOptions, index: string, sync: IndexSync): Promise<void> {
   const { elastic, chain, signal, onProgress } = options;
   let bytes = 0;
@@ -143,7 +147,7 @@ async function blocksUpTo(
   return { blocks: sequence, blocksTotal: rows[0]?.total ?? 0 };
 }
 
-/** Throws unless the index has every findable inscription exactly once. */
+/** Throws if the index does not have every findable inscription exactly once. */
 async function verifyWhole(options: IndexBuildOptions, index: string, { nextKey }: Marker): Promise<void> {
   const { elastic, chain } = options;
   const findable = await withTransaction(chain, (tx) => countFindable(tx, 0, nextKey), readOnlyMoment);

@@ -8,13 +8,13 @@ export interface IndexCatalog {
   /** The index of the read alias. Null: no index. */
   readonly served: string | null;
   /**
-   * Older indices that the alias names too, because they were restored with it. An alias of several indices cannot be
+   * Older indices that the alias also names, because they were restored with it. An alias for several indices cannot be
    * read.
    */
   readonly servedToo: readonly string[];
-  /** Newer indices, oldest first: a build that runs, or that was interrupted. */
+  /** Newer indices, oldest first. They belong to a build that runs or was interrupted. */
   readonly newer: readonly string[];
-  /** Older indices: a switch to the next one was interrupted. */
+  /** Older indices. They remain if the switch to the next index was interrupted. */
   readonly older: readonly string[];
   /** The name of the next index. */
   readonly nextName: string;
@@ -22,7 +22,7 @@ export interface IndexCatalog {
 
 type AliasesAnswer = Readonly<Record<string, { readonly aliases: Readonly<Record<string, unknown>> }>>;
 
-/** Our names and the numbers in them. Other names with the same beginning are left alone. */
+/** Matches our own index names and the numbers in them. Other names with the same beginning are ignored. */
 const ownName = /-v(\d+)-(\d+)$/u;
 
 export async function readCatalog(

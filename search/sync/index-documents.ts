@@ -4,7 +4,7 @@ import { tombstone } from '#search/elastic/documents/group-document.ts';
 import type { ElasticClient } from '#search/elastic/server/elastic-client.ts';
 import { assertShards, refreshIndex } from '#search/elastic/server/search-index.ts';
 
-/** Ids held in memory at once. */
+/** Maximum number of ids in memory at once. */
 const idsMax = 5000;
 
 interface SearchAnswer {
@@ -14,7 +14,7 @@ interface SearchAnswer {
   readonly aggregations?: { readonly count: { readonly value: number } };
 }
 
-/** Reads the state of the last refresh, whole or not at all. */
+/** Reads the state of the last refresh. Throws if the answer is partial. */
 async function ask(
   client: ElasticClient,
   index: string,
@@ -31,8 +31,8 @@ async function ask(
 }
 
 /**
- * The number of inscriptions in documents with first keys from `from` to below `to`, as of the last refresh.
- * Documents of a step hold only keys of that step, so this tells whether each inscription is there exactly once.
+ * The number of inscriptions in documents with first keys from `from` to below `to`, as of the last refresh. Documents
+ * of a step only have keys of that step, so the number shows whether each inscription is present exactly once.
  */
 export async function countInscriptions(
   client: ElasticClient,
@@ -48,8 +48,8 @@ export async function countInscriptions(
 }
 
 /**
- * The smallest first key below `nextKey` of documents that also hold keys from `nextKey` on, as of the last refresh.
- * Null: there are none.
+ * The smallest first key below `nextKey` of a document that also has keys from `nextKey` on, as of the last refresh.
+ * Null: there is no such document.
  */
 export async function firstStraddlingKey(
   client: ElasticClient,
@@ -69,8 +69,9 @@ export async function firstStraddlingKey(
 }
 
 /**
- * Deletes the documents with first keys from `nextKey` on: interrupted steps, and blocks that were taken back. Each
- * leaves a tombstone with a version, so that a late write of an older version does not bring it back.
+ * Deletes the documents with first keys from `nextKey` on. They come from interrupted steps, and from blocks that were
+ * taken back. Each is replaced by a tombstone with a version, so that a late write of an older version does not restore
+ * the document.
  */
 export async function removeFrom(
   client: ElasticClient,
@@ -96,8 +97,8 @@ export async function removeFrom(
 }
 
 /**
- * Versions come from the outbox, which only grows. Newer versions in the index mean that it was made from another
- * history of this database, for example before a backup was restored.
+ * The error if the index has newer versions than the outbox. Versions come from the outbox, which only grows. So the
+ * index was made from another history of this database, for example before a backup was restored.
  */
 export function newerThanOutbox(index: string, version: number): AppError {
   const message = `Documents of ${index} are newer than row ${version}, the last one of the outbox.`;

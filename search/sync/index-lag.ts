@@ -9,19 +9,22 @@ import { syncedKind } from './outbox.ts';
 export interface SearchStanding {
   /** Name of the kind of events that the index follows (docs/events.md). */
   readonly kind: string;
-  /** Null: it could not be read; `problem` has the reason. */
+  /** The marker of the index. Null: it could not be read, and `problem` has the reason. */
   readonly marker: Marker | null;
   readonly problem: AppError | null;
-  /** Blocks of the chain that are missing in it. Null: unknown. */
+  /** Number of blocks of the chain that the index lacks. Null: unknown. */
   readonly lagBlocks: number | null;
-  /** Rows of the outbox. */
+  /** Number of outbox rows that the index lacks. */
   readonly lagSequence: number | null;
 }
 
-/** A status request waits no longer than this for another server. */
+/** How long a status request waits for Elasticsearch, in ms. */
 const timeoutMs = 2000;
 
-/** Asks both sides. A failure of Elasticsearch becomes part of the answer; a failure of Postgres throws. */
+/**
+ * Reads the chain and the index. A failure of Elasticsearch becomes part of the answer; a failure of Postgres is
+ * thrown.
+ */
 export async function readSearchStanding(
   elastic: ElasticClient,
   alias: string,
@@ -40,7 +43,7 @@ export async function readSearchStanding(
       kind,
       marker,
       problem: null,
-      // an index that has not gone back yet is above the tip
+      // an index that has not gone back yet may be above the tip
       lagBlocks: Math.max(0, height - (marker.tip?.height ?? -1)),
       lagSequence: Math.max(0, last - marker.sequence),
     };

@@ -10,18 +10,18 @@ import { mappingVersion } from '#search/elastic/server/search-index.ts';
 import type { AppliedBlock, ChainPosition } from './sync-plan.ts';
 
 /**
- * The kind of events that the documents are made of. Each row of the outbox represents the events of all kinds of its
- * block: it is processed once the inscriptions of the block are.
+ * The kind of events from which the documents are made. Each row of the outbox stands for the events of all kinds of
+ * its block. A row is processed once the inscriptions of its block are.
  */
 export const syncedKind = inscriptionKind;
 
 /**
- * Rows (80 bytes each) read at once: more than a step takes of full blocks; a chain of empty blocks takes a hundred
- * steps.
+ * Maximum number of rows (80 bytes each) read at once: more than one step takes if blocks are full. A chain of empty
+ * blocks takes a hundred steps.
  */
 const appliedMax = 10_000;
 
-/** One moment for all compared values. */
+/** SQL that begins a transaction in which all compared values belong to one moment. */
 export const readOnlyMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 interface BlockRow {
@@ -44,8 +44,8 @@ interface EndsRow {
 }
 
 /**
- * The position of the chain, as far as a marker needs it. Null: no block was ever indexed. It survives a crash of the
- * server: a marker never covers rows that could be numbered again.
+ * The position of the chain, as far as a marker needs it. Null: no block was ever indexed. The position survives a
+ * crash of the server, because a marker must never cover rows that could get other numbers.
  */
 export async function readPosition(client: pg.ClientBase, marker: Marker): Promise<ChainPosition | null> {
   const position = await withTransaction(client, (tx) => positionIn(tx, marker.sequence), readOnlyMoment);
@@ -54,7 +54,7 @@ export async function readPosition(client: pg.ClientBase, marker: Marker): Promi
 }
 
 async function positionIn(tx: pg.ClientBase, at: number): Promise<ChainPosition | null> {
-  // takes back a block the marker covers: a row above it that cancels one up to it
+  // finds a row above the marker that takes back a block of the marker
   const ends = await tx.query<EndsRow>(
     `SELECT network, fingerprint_key, undo_epoch, (SELECT max(sequence) FROM chain.outbox) AS last,
        ARRAY(SELECT sequence FROM chain.outbox WHERE cancels IS NOT NULL AND sequence > $1 ORDER BY sequence) AS undos,
@@ -83,11 +83,11 @@ async function positionIn(tx: pg.ClientBase, at: number): Promise<ChainPosition 
 }
 
 /**
- * Identifies the database and the version of the documents. Another database of the same chain has an outbox of its
- * own, and an index of older documents is just as foreign.
+ * Identifies the database and the version of the documents. Another database of the same chain has its own outbox, and
+ * an index of older documents is just as foreign.
  */
 function databaseIdentity(network: string, fingerprintKey: Buffer): string {
-  // the key itself stays here: with it, collisions of fingerprints could be made
+  // the key itself stays secret: with it, anyone could make collisions of fingerprints
   const digest = createHash('sha256').update('satscribe search').update(fingerprintKey).digest('hex');
   return `${network}-v${mappingVersion}-${digest.slice(0, 32)}`;
 }
@@ -100,7 +100,10 @@ export async function readDatabaseIdentity(client: pg.ClientBase | pg.Pool): Pro
   return rows[0] === undefined ? null : databaseIdentity(rows[0].network, rows[0].fingerprint_key);
 }
 
-/** The last block when a row of the outbox was the newest: applied up to it, and not taken back up to it. */
+/**
+ * The last block at the time when a row of the outbox was the newest: applied up to that row, and not taken back up to
+ * it.
+ */
 async function readTipAt(tx: pg.ClientBase, at: number): Promise<Marker['tip']> {
   const { rows } = await tx.query<BlockRow>(
     `SELECT o.sequence, o.height, o.block_hash AS hash FROM chain.outbox AS o
@@ -113,8 +116,8 @@ async function readTipAt(tx: pg.ClientBase, at: number): Promise<Marker['tip']> 
 }
 
 /**
- * Applied blocks of some rows. A row counts if its block is in the chain and no later row takes it back: a block that
- * was applied, undone and applied again has several.
+ * Applied blocks of some rows. A row is used if its block is in the chain and no later row takes the block back,
+ * because a block that was applied, undone and applied again has several rows.
  */
 async function readApplied(tx: pg.ClientBase, which: string, values: unknown[]): Promise<AppliedBlock[]> {
   const { rows } = await tx.query<AppliedRow>(
@@ -139,7 +142,8 @@ export async function isThere(tx: pg.ClientBase, { tip, nextKey }: Marker): Prom
 }
 
 /**
- * The number of inscriptions in a range of keys that searches can find: those with a content, metadata or properties.
+ * Number of inscriptions in a range of keys that searches can find: inscriptions with a content, metadata or
+ * properties.
  */
 export async function countFindable(tx: pg.ClientBase, from: number, to: number): Promise<number> {
   const { rows } = await tx.query<{ count: number }>(
@@ -154,8 +158,8 @@ export async function countFindable(tx: pg.ClientBase, from: number, to: number)
 }
 
 /**
- * The last block that a marker covers: applied up to a row of the outbox, still in the chain, without keys from
- * `endKey` on. The row is that block's own, or 0 before the first one.
+ * The last block that a marker covers: applied up to a row of the outbox, still in the chain, and without keys from
+ * `endKey` on. The sequence is that of the block's own row, or 0 before the first block.
  */
 export async function readBlockUpTo(
   client: pg.ClientBase,

@@ -1,13 +1,15 @@
 import type pg from 'pg';
 import { learnPhrases } from '#search/elastic/phrases/learn-phrases.ts';
 
-/** Contents in the sample, spread over the whole chain: on mainnet a third of them is not text. */
+/** Number of contents in the sample, spread over the whole chain. On mainnet a third of them are not texts. */
 const sampleContents = 16_384;
-/** Texts read of them. A phrase of one text in a hundred occurs some tens of times. */
+/**
+ * Maximum number of texts read from the sample. A phrase that is in one of a hundred texts occurs some tens of times.
+ */
 const sampleTexts = 4096;
-/** Characters of each text: longer texts are mostly uniform. */
+/** Maximum bytes read from each text. Longer texts are mostly uniform. */
 const textBytesMax = 4000;
-/** Fewest texts to learn from: fewer show nothing about later ones. */
+/** Minimum number of texts to learn from. Fewer texts show nothing about later ones. */
 const learnedMin = 1000;
 
 /**
@@ -24,8 +26,8 @@ export const usualPhrases: readonly string[] = [
 ];
 
 /**
- * The phrases of a new index: learned from existing texts all over the chain, in a pseudo-random order. The usual
- * phrases where fewer than 1,000 of 16,384 contents are texts.
+ * The phrases of a new index: learned from existing texts all over the chain, in a pseudo-random order. If fewer than
+ * 1,000 of 16,384 contents are texts, the usual phrases are taken.
  */
 export async function choosePhrases(chain: pg.ClientBase, signal: AbortSignal): Promise<readonly string[]> {
   const { rows } = await chain.query<{ text: Buffer }>(
@@ -44,5 +46,5 @@ export async function choosePhrases(chain: pg.ClientBase, signal: AbortSignal): 
   );
 }
 
-/** A text may be cut within a code point. */
+/** Decodes a text that may be cut within a code point. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

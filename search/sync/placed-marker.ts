@@ -9,8 +9,8 @@ interface WrittenMarker {
 }
 
 /**
- * Replaces the marker that was read or written last. Throws `search_engine_moved` if another process has written one
- * since: all knowledge of this process about the index is void.
+ * Replaces the marker that was read or written last. Throws `search_engine_moved` if another process has written a
+ * marker since: all knowledge of this process about the index is then invalid.
  */
 export async function placeMarker(
   client: ElasticClient,

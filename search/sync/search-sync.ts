@@ -13,7 +13,7 @@ import { IndexSync, type StepDone } from './sync-step.ts';
 
 /** Tells when the outbox may have grown (src/chain/events/outbox-listener.ts). */
 export interface OutboxNews {
-  /** Take this mark before reading the outbox. */
+  /** Returns a mark. Call it before reading the outbox. */
   mark(): number;
   /** Settles when something was written after `mark`, at the latest after `timeoutMs`, or when aborted. */
   news(mark: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
@@ -23,35 +23,41 @@ export interface SearchSyncOptions
   extends Omit<IndexBuildOptions, 'chain' | 'signal' | 'onProgress' | 'onRetry' | 'loadKeysMax'> {
   readonly databaseUrl: string;
   readonly news: OutboxNews;
-  /** Most inscriptions of a step, unless one block has more. */
+  /** Maximum number of inscriptions in a step, unless one block has more. */
   readonly keysMax?: number;
   readonly loadKeysMax?: number;
   /** How long an index is followed before it is merged after a build. Default: a minute. */
   readonly mergeAfterMs?: number;
   readonly onStep?: (done: StepDone, seconds: number) => void;
   readonly onBuild?: (progress: BuildProgress | null) => void;
-  /** Another process works on the index; this one takes over when that one ends. */
+  /** Called if another process works on the index. This process takes over when the other one ends. */
   readonly onStandby?: () => void;
-  /** The failure that is being waited out. Null: work continues. */
+  /** Called with the failure that is being retried. Null: work continues. */
   readonly onProblem?: (error: AppError | null) => void;
 }
 
-/** Inscriptions of a step while the index answers searches: a few seconds of work before they become visible. */
+/**
+ * Maximum number of inscriptions in a step while the index answers searches. They take a few seconds of work before
+ * they become visible.
+ */
 const keysMaxDefault = 100_000;
-/** How often to check that the index is still the served one while the outbox is quiet. */
+/** How often to check that the index is still served while the outbox does not change, in ms. */
 const lookMs = 2000;
-/** The same for a process that stands by, or waits for another process's build. */
+/** How often a process checks while it stands by, or waits for a build of another process, in ms. */
 const standbyMs = 1000;
-/** Twice as long as a server keeps recent writes for replicas (`beginMerge`). */
+/**
+ * How long an index is followed before it is merged, in ms. It is twice as long as a server keeps recent writes for
+ * replicas (`beginMerge`).
+ */
 export const mergeAfterMsDefault = 60_000;
 const mergeAgainMs = 600_000;
 const pauseFirstMs = 250;
 const pauseMaxMs = 10_000;
 
 /**
- * Keeps the served index at the chain: builds one if there is none, or none of this database, and follows the outbox.
- * Any number of processes may run it: one works, the others stand by. Ends with the signal. Failures are waited for as
- * the table of error codes says; those that are not retried are thrown (`postgres_refused`, `postgres_damaged`).
+ * Keeps the served index up to date: builds an index if none is served for this database, and follows the outbox. Any
+ * number of processes may run it: one works, and the others stand by. Ends with the signal. Failures are retried as the
+ * table of error codes says. Failures that are not retried are thrown (`postgres_refused`, `postgres_damaged`).
  */
 export async function runSearchSync(given: SearchSyncOptions, signal: AbortSignal): Promise<void> {
   let isTold = false;
@@ -91,8 +97,8 @@ export async function runSearchSync(given: SearchSyncOptions, signal: AbortSigna
 }
 
 /**
- * Turns an error into a failure. One that is not an operating failure is a bug, or unknown so far: it is logged in full
- * and tried again.
+ * Turns an error into a failure. If the error is not an operating failure, it is a bug or not known yet: it is logged
+ * in full and retried.
  */
 function failureOf(error: unknown): AppError {
   const known = postgresFailure(error);
@@ -101,7 +107,7 @@ function failureOf(error: unknown): AppError {
   return new AppError('search_engine_failed', `The search sync failed: ${message}`, {}, error);
 }
 
-/** The connection that holds the lock, and the work under it. */
+/** The connection that holds the lock, and the work that needs the lock. */
 class SyncSession {
   readonly #options: SearchSyncOptions;
   readonly #signal: AbortSignal;
@@ -131,13 +137,13 @@ class SyncSession {
         await this.#build();
         return;
       }
-      // a broken connection may have lost the lock
+      // close a broken connection, because the lock may be lost
       if (failureOf(error).code !== 'database_busy') await this.close();
       throw error;
     }
   }
 
-  /** Connects and takes the lock. Throws `database_busy` where another process holds it. */
+  /** Connects and takes the lock. Throws `database_busy` if another process holds it. */
   async #open(): Promise<pg.Client> {
     this.#chain ??= await connectClient(this.#options.databaseUrl, 'satscribe search sync');
     await takeOnce(this.#chain);
@@ -154,7 +160,7 @@ class SyncSession {
       keysMax,
       ...(onProblem === undefined ? {} : { onRetry: onProblem }),
     });
-    // a served index is complete: one that says otherwise replaced it
+    // a served index is complete, so an index in state `loading` has replaced it
     return sync?.marker.state === 'loading' ? null : sync;
   }
 
@@ -177,7 +183,7 @@ class SyncSession {
     }
   }
 
-  /** Merges segments. Nothing depends on it: a failure is reported, and it is tried again later. */
+  /** Merges segments. Nothing depends on the merge, so a failure is reported and the merge is tried again later. */
   async #merge(index: string, sync: IndexSync): Promise<void> {
     try {
       await beginMerge(this.#options.elastic, index);
@@ -188,7 +194,7 @@ class SyncSession {
     await sync.mark({ isMerged: true });
   }
 
-  /** Whether searches still read this index, and its marker is that of this process. */
+  /** Whether searches still read this index, and its marker is the marker of this process. */
   async #isStill(index: string, sync: IndexSync): Promise<boolean> {
     const { elastic, prefix, network } = this.#options;
     const { served, servedToo } = await readCatalog(elastic, prefix, network);
@@ -228,7 +234,7 @@ class SyncSession {
 
 const holders = new WeakSet<pg.Client>();
 
-/** A session counts its advisory locks: taking one once is enough. */
+/** Takes the lock once per session, because a session counts how often it took an advisory lock. */
 async function takeOnce(chain: pg.Client): Promise<void> {
   if (holders.has(chain)) return;
   await takeAdvisoryLock(chain, 'searchSync');

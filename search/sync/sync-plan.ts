@@ -1,13 +1,16 @@
 import type { Marker } from '#search/elastic/server/marker.ts';
 
-/** A block of the current chain: its outbox row, and the first key above those of it and of all blocks before it. */
+/**
+ * A block of the current chain: its outbox row, and the first key above the keys of this block and all blocks before
+ * it.
+ */
 export interface AppliedBlock {
   readonly sequence: number;
   readonly tip: NonNullable<Marker['tip']>;
   readonly nextKey: number;
 }
 
-/** The facts that a marker is compared with, read in one moment of Postgres (`readPosition`). */
+/** The facts that a marker is compared with, all read in one moment of Postgres (`readPosition`). */
 export interface ChainPosition {
   readonly database: string;
   readonly undoEpoch: number;
@@ -15,38 +18,42 @@ export interface ChainPosition {
   readonly lastSequence: number;
   /** The last block when the row with the marker's sequence was written. Null: no block. */
   readonly tipAtMarker: Marker['tip'];
-  /** Ascending sequences, above the marker's, of rows that take a block back. */
+  /** Sequences of rows that take a block back, above the marker's sequence, ascending. */
   readonly undoSequences: readonly number[];
-  /** The last undo row that takes back a block of the marker. Null: all of those blocks are still in the chain. */
+  /**
+   * Sequence of the last undo row that takes back a block of the marker. Null: all blocks of the marker are still in
+   * the chain.
+   */
   readonly undoneAt: number | null;
   /** The highest block of the marker that is still in the chain. Null: no block. */
   readonly left: AppliedBlock | null;
-  /** The blocks of the chain above the marker, ascending; of many, the first ones. */
+  /** The blocks of the chain above the marker, ascending. If there are many, only the first. */
   readonly applied: readonly AppliedBlock[];
-  /** Whether `applied` has all of them. */
+  /** Whether `applied` has all blocks above the marker. */
   readonly isAll: boolean;
 }
 
 /** How an index reaches a later row of the outbox. */
 export type SyncStep =
-  /** The documents belong to another chain, or another history of this one: the index must be rebuilt. */
+  /** The documents belong to another chain, or to another history of this chain. The index must be rebuilt. */
   | { readonly kind: 'rebuild'; readonly reason: string }
-  /** Blocks that the index covers were taken back: documents lose their keys from the new `nextKey` on. */
+  /** Blocks that the index covers were taken back. Documents lose their keys from the new `nextKey` on. */
   | { readonly kind: 'rewind'; readonly marker: Marker }
-  /** The inscriptions from the old `nextKey` to the new marker's are written. */
+  /** The inscriptions from the old `nextKey` to the new marker's `nextKey` are written. */
   | { readonly kind: 'advance'; readonly marker: Marker }
   | { readonly kind: 'nothing' };
 
 /**
- * Near the tip, where blocks may be taken back, a step has one block: a document holds copies of several blocks of a
- * step, so going back into a step begins at its start. Deeper reorganisations cost more, and are just as exact.
+ * Number of blocks below the tip in which a step has only one block, because these blocks may be taken back. A document
+ * has copies from several blocks of a step, so going back into a step begins at its start. Deeper reorganisations cost
+ * more, and are just as exact.
  */
 const unsettledBlocks = 6;
 
 /**
- * The next step. Blocks that were applied and undone since the marker are skipped. Blocks are a stack, so among the
- * rows above the marker, undos of covered blocks come before blocks that are still in the chain. A step takes at least
- * one block, and stops before it would exceed `keysMax` inscriptions.
+ * The next step. Blocks that were applied and undone since the marker are skipped. Blocks are taken back in reverse
+ * order. So among the rows above the marker, undos of covered blocks come before blocks that are still in the chain. A
+ * step takes at least one block, and stops before it would exceed `keysMax` inscriptions.
  */
 export function planStep(marker: Marker, position: ChainPosition, keysMax: number): SyncStep {
   const reason = foreignBecause(marker, position);
@@ -74,7 +81,7 @@ function advance(marker: Marker, position: ChainPosition, keysMax: number): Sync
     count++;
   }
   const block = applied[count - 1];
-  // after the last block that is still in the chain, all rows are of blocks that were applied and undone
+  // after the last block that is still in the chain, all rows belong to blocks that were applied and undone
   const isEnd = isAll && count === applied.length;
   const sequence = isEnd || block === undefined ? lastSequence : block.sequence;
   const { tip, nextKey } = block ?? marker;
@@ -84,7 +91,7 @@ function advance(marker: Marker, position: ChainPosition, keysMax: number): Sync
   };
 }
 
-/** Why a marker cannot belong to this chain and its history. Null: it can. */
+/** Why a marker cannot belong to this chain and its history. Null: it can belong to it. */
 function foreignBecause({ database, sequence, tip }: Marker, position: ChainPosition): string | null {
   if (database !== position.database) return 'the index belongs to another database';
   if (sequence > position.lastSequence) return `the outbox ends before row ${sequence}`;

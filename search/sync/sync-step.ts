@@ -16,36 +16,38 @@ import { planStep } from './sync-plan.ts';
 
 export interface IndexSyncOptions {
   readonly elastic: ElasticClient;
-  /** The index itself, not an alias of it. */
+  /** Name of the index itself, not of its alias. */
   readonly index: string;
-  /** Reads the chain and holds the lock for writing the index. Used for nothing else. */
+  /**
+   * Connection that reads the chain and holds the lock for writing the index. It must not be used for anything else.
+   */
   readonly chain: pg.ClientBase;
   readonly signal: AbortSignal;
-  /** Most inscriptions of a step, unless one block has more. */
+  /** Maximum number of inscriptions in a step, unless one block has more. */
   readonly keysMax: number;
-  /** Called for failures of Elasticsearch that are waited for and retried. */
+  /** Called for failures of Elasticsearch that are retried. */
   readonly onRetry?: (error: AppError) => void;
 }
 
-/** The result of a step. Null: nothing to do, or the chain changed and must be read again. */
+/** The result of a step. `again`: the chain changed and must be read again. */
 export interface StepDone {
   readonly kind: 'advanced' | 'rewound' | 'nothing' | 'again';
   readonly marker: Marker;
-  /** Inscriptions of the step. */
+  /** Number of inscriptions in the step. */
   readonly keys: number;
   readonly documents: number;
   readonly bytes: number;
 }
 
 /**
- * Advances one index to the chain, step by step. Its only knowledge of the index is the marker; create a new one after
- * any failure. The first step removes leftovers of interrupted steps.
+ * Advances one index to the chain, step by step. The marker is all that it knows about the index, so create a new
+ * object after any failure. The first step removes leftovers of interrupted steps.
  */
 export class IndexSync {
   readonly #options: IndexSyncOptions;
   readonly #book: PhraseBook;
   #placed: PlacedMarker;
-  /** Documents may exist beyond the marker, from a step or an undo that was cut off. */
+  /** True while documents may exist above the marker, from an interrupted step or undo. */
   #mayHoldMore = true;
 
   private constructor(options: IndexSyncOptions, placed: PlacedMarker) {
@@ -64,7 +66,7 @@ export class IndexSync {
     return this.#placed.marker;
   }
 
-  /** Whether a marker is the one that this process wrote or read last. */
+  /** Whether a marker is the marker that this process wrote or read last. */
   isAt({ place }: PlacedMarker): boolean {
     const own = this.#placed.place;
     return own?.seqNo === place?.seqNo && own?.primaryTerm === place?.primaryTerm;
@@ -76,7 +78,7 @@ export class IndexSync {
   }
 
   /**
-   * Runs a step. Throws `search_engine_foreign` if the index cannot become one of this chain, `search_engine_moved` if
+   * Runs a step. Throws `search_engine_foreign` if the index cannot be updated to this chain, `search_engine_moved` if
    * another process writes into it, and the other codes of Elasticsearch and Postgres.
    */
   async step(): Promise<StepDone> {
@@ -89,7 +91,7 @@ export class IndexSync {
         throw new AppError('search_engine_foreign', `${index}: ${step.reason}.`, { index });
       case 'nothing':
         if (this.marker.state !== 'undoing') return this.#done('nothing');
-        // interrupted while going back
+        // an undo was interrupted, so finish it
         await this.#rewindTo(this.marker, position.lastSequence);
         return this.#done('rewound');
       case 'rewind':
@@ -121,7 +123,7 @@ export class IndexSync {
     return this.#done('advanced', to.nextKey - from.nextKey, counts);
   }
 
-  /** Writes the documents of a step, read in one moment. Null: the block is no longer in the chain. */
+  /** Writes the documents of a step. All are read in one moment. Null: the block is no longer in the chain. */
   #write(from: number, to: Marker, version: number): Promise<(BulkCounts & { findable: number }) | null> {
     const { chain, elastic, index, signal, onRetry } = this.#options;
     const book = this.#book;
@@ -146,7 +148,7 @@ export class IndexSync {
     );
   }
 
-  /** Makes a step visible, and checks that every inscription is there exactly once before the marker says so. */
+  /** Makes a step visible. Checks that every inscription is present exactly once, before the marker covers the step. */
   async #verify(from: number, to: number, findable: number): Promise<void> {
     const { elastic, index } = this.#options;
     await refreshIndex(elastic, index);
@@ -161,8 +163,8 @@ export class IndexSync {
   }
 
   /**
-   * Goes back. Readers are notified before any document changes. Documents hold copies of all blocks of a step, so a
-   * new end inside a step means going back to its start, and writing the step again.
+   * Goes back. Readers are told before any document changes. Documents have copies from all blocks of a step. So if the
+   * new end is inside a step, goes back to the start of the step and writes the step again.
    */
   async #rewindTo(to: Marker, version: number): Promise<void> {
     const { chain } = this.#options;
@@ -184,7 +186,7 @@ export class IndexSync {
     return firstStraddlingKey(elastic, index, this.marker.nextKey);
   }
 
-  /** Removes documents beyond the marker if that needs no rewind. False: it does. */
+  /** Removes documents above the marker if this needs no rewind. Returns false if it needs one. */
   async #isClean(version: number): Promise<boolean> {
     if (!this.#mayHoldMore) return true;
     if ((await this.#findStraddling()) !== null) return false;

@@ -1,12 +1,12 @@
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 
-/** A check that yields after each part of it that takes about a millisecond. */
+/** A check in parts. It yields after each part, which takes about a millisecond. */
 export type CheckInParts<Value> = (value: Value) => Generator<void, boolean>;
 
-/** A check that takes at most a millisecond for each value, or one in parts. */
+/** A check that takes at most a millisecond per value, or a check in parts. */
 export type Check<Value> = CheckInParts<Value> | ((value: Value) => boolean);
 
-/** Checks of one turn of the event loop, in milliseconds. */
+/** How long checks may run in one turn of the event loop, in ms. */
 const turnMs = 4;
 
 /** Runs checks in turns of the event loop. */
@@ -20,7 +20,7 @@ export class ChecksInTurns {
     this.#endsAtMs = performance.now() + turnMs;
   }
 
-  /** The outcome of a check. Most checks have one part, and cost no promise. */
+  /** The result of a check. Most checks have one part and need no promise. */
   outcomeOf(parts: Generator<void, boolean> | boolean): boolean | Promise<boolean> {
     if (typeof parts === 'boolean') return performance.now() < this.#endsAtMs ? parts : this.#later(parts);
     const first = parts.next();

@@ -1,13 +1,13 @@
 /**
- * Characters that JSON escapes: a text of 4 MB may consist of nothing else, and would be up to six times as large in a
- * request.
+ * Characters that JSON escapes. A text of 4 MB may consist only of these, and would then be up to six times as large in
+ * a request.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what it is about
 const escaped = /["\\\u0001-\u001f]/gu;
 
 /**
- * One substitute for each escaped character. They occur in no folded text, because folding makes small letters of
- * them.
+ * One substitute for each escaped character. These letters occur in no folded text, because folding turns them into
+ * small letters.
  */
 const capitals = 'ABCDEFGHIJKLMNOPQRSTUVWXYZÀÁÂÃÄÅÆ';
 const capitalOf = new Map(
@@ -20,8 +20,8 @@ const escapedOf = new Map([...capitalOf].map(([character, letter]) => [letter, c
 const capital = new RegExp(`[${capitals}]`, 'gu');
 
 /**
- * Ends every text, so that the grams at its end begin with needles of one and two code points. It occurs in no folded
- * text, so no needle reaches into it.
+ * Added to the end of every text, so that the last grams begin with needles of one and two code points. It occurs in no
+ * folded text, so no needle extends into it.
  */
 const textEnd = 'ÞÞ';
 
@@ -29,20 +29,20 @@ const unescaped = (folded: string): string =>
   folded.replace(escaped, (character) => capitalOf.get(character) ?? character);
 
 /**
- * A folded text in the form that is analysed into grams: every code point maps to one, so needles occur at the same
- * places.
+ * A folded text in the form that is analysed into grams. Every code point becomes one code point, so needles occur at
+ * the same positions.
  */
 export const gramText = (folded: string): string => unescaped(folded) + textEnd;
 
-/** A folded needle in the form of such texts. */
+/** A folded needle in the form of a gram text. */
 export const gramNeedle = unescaped;
 
-/** The folded text that `gramNeedle` made this one from. */
+/** The folded text from which `gramNeedle` made this one. */
 export const foldedOfGram = (gram: string): string =>
   gram.replace(capital, (letter) => escapedOf.get(letter) ?? letter);
 
 /**
- * Letters that represent phrases (elastic/phrases/phrase-book.ts): capitals of another alphabet, which no folded text
- * has either.
+ * Letters that represent phrases (elastic/phrases/phrase-book.ts). They are capitals of another alphabet, which occur
+ * in no folded text either.
  */
 export const phraseLetters = 'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏ';

@@ -2,8 +2,8 @@ import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscr
 import { digestOf } from '#kernel/text/index-pair.ts';
 
 /**
- * Longest term in bytes of UTF-8. Lucene refuses a document with a term above 32,766 bytes, and values are bounded only
- * by the block: a longer value is named by its hash.
+ * Maximum length of a term in bytes of UTF-8. Lucene refuses a document with a term above 32,766 bytes, but values are
+ * only limited by the block. So the term of a longer value is its hash.
  */
 const termBytesMax = 512;
 
@@ -13,8 +13,8 @@ const escape = '\0';
 const longMark = 's';
 
 /**
- * A value in the form of the index, to be found whole. Equal values have equal terms and different values different
- * terms, at any length and for hostile input.
+ * A value in the form of the index, to find the whole value. Equal values have equal terms, and different values have
+ * different terms, at any length and for hostile input.
  */
 export function indexTerm(value: string): string {
   if (Buffer.byteLength(value) > termBytesMax) return longTerm(value);
@@ -23,7 +23,7 @@ export function indexTerm(value: string): string {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The term of bytes that may not be UTF-8. Null: they are short and not UTF-8. */
+/** The term of bytes that may not be UTF-8. Null: the bytes are short and not UTF-8. */
 export function indexTermOfBytes(bytes: Uint8Array | null): string | null {
   if (bytes === null) return null;
   if (bytes.length > termBytesMax) return longTerm(bytes);
@@ -34,7 +34,7 @@ export function indexTermOfBytes(bytes: Uint8Array | null): string | null {
   }
 }
 
-/** The value of a term. Null: it is longer than a term can be. */
+/** The value of a term. Null: the value is too long for a term. */
 export function valueOfTerm(term: string): string | null {
   if (!term.startsWith(escape)) return term;
   return term.startsWith(longMark, escape.length) ? null : term.slice(escape.length);

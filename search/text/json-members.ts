@@ -1,7 +1,10 @@
-/** A scalar of a JSON text, and the name of its member, through any lists. Null: it has no name. */
+/**
+ * A scalar of a JSON text, and the name of its member. Lists between the member and the scalar are ignored. `name`
+ * null: there is no member.
+ */
 export interface Scalar {
   readonly name: string | null;
-  /** A string without its quotes; numbers and words digit by digit as in the text. */
+  /** A string without its quotes. Numbers and words exactly as in the text. */
   readonly text: string;
 }
 
@@ -16,8 +19,8 @@ const skipped = ': \t\n\r';
 
 /**
  * Visits all members and scalars of a JSON text in order, including repeated names, which a JavaScript object would
- * lose. Returns false if the text ends early or breaks the grammar; the visits are void then. The texts are our own
- * (docs/adr/0003): this does not validate JSON, but it reads every valid JSON right.
+ * lose. Returns false if the text ends early or breaks the grammar; the visits must then be ignored. The texts are our
+ * own (docs/adr/0003), so this does not validate JSON. It reads every valid JSON correctly.
  */
 export function readJsonMembers(json: string, reader: JsonReader): boolean {
   return new JsonMembers(json, reader).read();
@@ -101,7 +104,7 @@ class JsonMembers {
   }
 }
 
-/** The place after the closing quote of the string that begins here. 0: it is not closed. */
+/** The position after the closing quote of the string that begins at `at`. 0: the string is not closed. */
 function endOfString(json: string, at: number): number {
   for (let end = json.indexOf('"', at + 1); end > 0; end = json.indexOf('"', end + 1)) {
     let escapes = 0;

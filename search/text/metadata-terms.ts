@@ -8,14 +8,14 @@ import { readJsonMembers } from './json-members.ts';
 export interface MetadataTerms {
   readonly keys: readonly string[];
   readonly values: readonly string[];
-  /** A key and a value of it, or of a list under it. */
+  /** A key together with its value, or with a value in a list under it. */
   readonly pairs: readonly string[];
 }
 
 /**
  * The terms of a canonical metadata text: names of members at any depth, and scalar values as written (numbers digit by
- * digit, strings without quotes). Null: the text is not JSON, or longer than `metadataMembersLengthMax`; then only a
- * text search finds it.
+ * digit, strings without quotes). Null: the text is not JSON, or longer than `metadataMembersLengthMax`. Only a text
+ * search finds such a text.
  */
 export function metadataTerms(json: string): MetadataTerms | null {
   if (json.length > metadataMembersLengthMax) return null;

@@ -1,10 +1,13 @@
 /**
- * Finds one text in others in time linear in their lengths (Knuth, Morris and Pratt). `indexOf` takes up to the
- * product of both: half a minute for input made for it, and such input fits into 40 kB compressed.
+ * Finds one text in others in time linear in their lengths (Knuth, Morris and Pratt). `indexOf` may take time in the
+ * product of both lengths. That is half a minute for input crafted for this purpose, which fits in 40 kB compressed.
  */
 export class Occurrences {
   readonly #needle: string;
-  /** For each beginning, by its length minus one: the length of the longest shorter beginning that it ends with. */
+  /**
+   * For each beginning, by its length minus one: the length of the longest shorter beginning with which this beginning
+   * ends.
+   */
   readonly #borders: Uint32Array;
 
   /** `needle` is not empty. */
@@ -13,13 +16,13 @@ export class Occurrences {
     this.#borders = bordersOf(needle);
   }
 
-  /** The first place. -1: it does not occur. */
+  /** The first position. -1: the needle does not occur. */
   first(text: string): number {
     for (const at of this.all(text)) return at;
     return -1;
   }
 
-  /** All places where it begins, ascending and possibly overlapping, in UTF-16 units. */
+  /** All positions where the needle begins, in UTF-16 units. They ascend, and matches may overlap. */
   *all(text: string): Generator<number> {
     const needle = this.#needle;
     const borders = this.#borders;
@@ -27,7 +30,7 @@ export class Occurrences {
     let matched = 0;
     for (let at = 0; at < text.length; at++) {
       if (matched === 0) {
-        // a search for one unit is fast
+        // searching for one unit is fast
         at = text.indexOf(begin, at);
         if (at === -1) return;
         matched = 1;

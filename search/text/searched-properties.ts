@@ -2,10 +2,10 @@ import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import { foldText } from '#kernel/text/fold.ts';
 import { traitNeedle } from '#kernel/text/property-texts.ts';
 
-/** Bytes that occur in a column of texts (src/kernel/text/property-texts.ts) of every match. */
+/** Bytes that every match contains in a column of texts (src/kernel/text/property-texts.ts). */
 export interface PropertyCondition {
   readonly column: 'title' | 'traits';
-  /** A placeholder. */
+  /** The placeholder of the value. */
   readonly value: string;
 }
 
@@ -29,7 +29,10 @@ export function propertyConditions(
   ];
 }
 
-/** Half of a surrogate pair is not UTF-8, so it equals nothing on chain; as bytes it would be another character. */
+/**
+ * Whether all texts are valid. Half of a surrogate pair is not UTF-8, so it equals nothing on chain; as bytes it would
+ * be another character.
+ */
 export function asksOnlyText({ title, traits = [] }: SearchFilter): boolean {
   const texts = traits.flatMap(({ name, value }) => [name, value]);
   return [title, ...texts].every((text) => text === undefined || text.isWellFormed());

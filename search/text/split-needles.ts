@@ -1,8 +1,14 @@
 /** Bounds of a query: docs/search.md, "Needles". */
 export const needleBounds = {
-  /** Each needle costs a few look-ups in the postings, and a comparison with each text that may match. */
+  /**
+   * Maximum number of needles. Each costs a few lookups in the postings, and a comparison with each text that may
+   * match.
+   */
   needlesMax: 32,
-  /** Code points of a needle. 32 of them in a URL exceed what HTTP accepts; this bound keeps one comparison small. */
+  /**
+   * Maximum number of code points in a needle. 32 such needles in a URL exceed what HTTP accepts; this limit keeps one
+   * comparison small.
+   */
   codePointsMax: 1000,
 } as const;
 
@@ -11,8 +17,8 @@ export type SplitNeedles =
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * The needles of a search for `text`: its parts between commas, without surrounding blanks and without empty parts;
- * or, as a phrase, the whole text as it is. Not folded; repeated needles stay.
+ * The needles of a search for `text`: its parts between commas, without surrounding blanks and without empty parts. If
+ * it is a phrase: the whole text, unchanged. Needles are not folded, and repeated needles are kept.
  */
 export function splitNeedles(text: string, phrase: boolean): SplitNeedles {
   const parts = phrase ? [text] : text.split(',').map(trimmed);
@@ -29,7 +35,10 @@ export function splitNeedles(text: string, phrase: boolean): SplitNeedles {
   return { kind: 'needles', needles };
 }
 
-/** A part without the blanks at both ends. Linear: `/[\t-\r ]+$/` would try a run of blanks again from each of them. */
+/**
+ * A part without the blanks at both ends. It takes linear time; `/[\t-\r ]+$/` would search a run of blanks again from
+ * each blank.
+ */
 function trimmed(part: string): string {
   let start = 0;
   let end = part.length;
@@ -47,7 +56,10 @@ function refused(reason: string): SplitNeedles {
   return { kind: 'refused', reason };
 }
 
-/** Whether a needle has too many code points. They are counted only if the number of UTF-16 units leaves a doubt. */
+/**
+ * Whether a needle has too many code points. Code points are only counted if the number of UTF-16 units does not
+ * decide.
+ */
 function isTooLong(needle: string): boolean {
   const { codePointsMax } = needleBounds;
   if (needle.length <= codePointsMax) return false;

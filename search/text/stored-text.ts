@@ -3,7 +3,7 @@ import { constants, createBrotliDecompress, createGunzip, createZstdDecompress }
 /** Bits of chain.contents.variant for the encoding of a body; 0: not encoded. */
 const encodingBits = 7;
 
-/** Each decodes as much as it can of truncated input, without an error. */
+/** Decoders. Each decodes as much as possible of truncated input, without an error. */
 const decoders = {
   1: () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH }),
   2: () => createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }),
@@ -15,8 +15,8 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 export const isEncoded = (variant: number): boolean => (variant & encodingBits) !== 0;
 
 /**
- * At most the first `bytesMax` bytes of the decoded body. `body` may be only its beginning. The parser has decoded
- * the whole body once, so it is known to be sound, and its decoded length is known.
+ * At most the first `bytesMax` bytes of the decoded body. `body` may be only its beginning. The parser has decoded the
+ * whole body once, so it is known to be valid, and its decoded length is known.
  */
 export async function decodedStart(body: Uint8Array, variant: number, bytesMax: number): Promise<Uint8Array> {
   if (!isEncoded(variant)) return body.subarray(0, bytesMax);

@@ -4,12 +4,12 @@ import { foldText } from '#kernel/text/fold.ts';
 import { splitNeedles } from './split-needles.ts';
 import { wordCodePointsMax, wordsOf } from './words.ts';
 
-/** Maximum words: each is looked up by itself, and a fuzzy search compares texts with each. */
+/** Maximum number of words. Each word is looked up separately, and a fuzzy search compares texts with each word. */
 const wordsMax = 64;
 
 const tooLongWord = new RegExp(`[\\p{L}\\p{M}\\p{N}]{${wordCodePointsMax + 1}}`, 'u');
 
-/** The question of a text. */
+/** The search for a text: needles or words. */
 export interface ReadQuestion {
   readonly match: TextMatch;
   /** Needles as the client sees them. */
@@ -17,7 +17,7 @@ export interface ReadQuestion {
   readonly folded: readonly string[];
 }
 
-/** Reads a question. Throws `search_text_invalid` with the reason. */
+/** Reads the search for a text. Throws `search_text_invalid` with the reason. */
 export function readQuestion(
   {
     text,
@@ -39,7 +39,7 @@ export function readQuestion(
   return { match, needles: split.needles, folded: split.needles.map(foldText) };
 }
 
-/** Whether a filter is enough for a search without a text. */
+/** Whether a filter is specific enough to search without a text. */
 export function finds({ metadata, title, traits, gallery }: SearchFilter = {}): boolean {
   return [metadata, title, traits, gallery].some((value) => value !== undefined);
 }

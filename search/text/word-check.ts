@@ -6,10 +6,13 @@ import { editsOf, wordCodePointsMax } from './words.ts';
 /** Whether a folded text (UTF-8) has all words. */
 export type WordCheck = CheckInParts<Uint8Array>;
 
-/** Bytes whose words are looked up in a millisecond, and those that are compared with one other word. */
+/**
+ * Number of bytes that take a millisecond: their words are looked up (`exact`), or compared with one other word
+ * (`fuzzy`).
+ */
 const partBytes = { exact: 128 * 1024, fuzzy: 256 * 1024 } as const;
 
-/** Goes through the words of a text until `each` has found all. */
+/** Visits the words of a text until `each` has found all. */
 function* inParts(text: Uint8Array, bytes: number, each: EachWord): Generator<void, void> {
   for (let at = scanWords(text, 0, bytes, each); at < text.length; at = scanWords(text, at, bytes, each))
     yield;
@@ -52,8 +55,8 @@ interface FuzzyWord {
 }
 
 /**
- * The code points of a word in 32 classes. An edit changes at most two classes, so words that differ in more than two
- * classes per edit need no comparison.
+ * The code points of a word as a set of 32 classes. An edit changes at most two classes, so words that differ in more
+ * than two classes per edit need not be compared.
  */
 function lettersOf(points: Int32Array, length: number): number {
   let letters = 0;
@@ -61,7 +64,10 @@ function lettersOf(points: Int32Array, length: number): number {
   return letters;
 }
 
-/** Ones of 32 bits, added up in pairs, nibbles and bytes: it runs for each word of a text and each one looked for. */
+/**
+ * Number of set bits in 32 bits, summed in pairs, nibbles and bytes. It runs for each word of a text and each wanted
+ * word.
+ */
 function countOnes(bits: number): number {
   const pairs = bits - ((bits >>> 1) & 0x55555555);
   const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
@@ -74,7 +80,7 @@ export function fuzzyWordCheck(words: readonly string[]): WordCheck {
     const points = Int32Array.from(Array.from(word), (point) => point.codePointAt(0) as number);
     return { index, points, letters: lettersOf(points, points.length), edits: editsOf(word) };
   });
-  // by the length of the text's word: an edit changes it by one
+  // by the length of the word in the text, because an edit changes the length by at most one
   const byLength = Array.from({ length: wordCodePointsMax + 1 }, (_, length) =>
     wanted.filter(({ points, edits }) => Math.abs(points.length - length) <= edits),
   );

@@ -2,7 +2,7 @@ import type { TextMatch } from '#kernel/contracts/search-engine.ts';
 import { isWithinEdits } from '#kernel/text/edit-distance.ts';
 import { editsOf, wordCodePointsMax } from './words.ts';
 
-/** Whether a word (as `wordsOf` gives it) is one that a search looks for. Both are folded. */
+/** Whether a word (from `wordsOf`) is a wanted word. Both are folded. */
 export type WordMatcher = (word: string) => boolean;
 
 /** A matcher of a searched word: the word itself, or for `fuzzy` the words a few edits away. */

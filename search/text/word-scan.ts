@@ -1,6 +1,9 @@
 import { wordCodePointsMax } from './words.ts';
 
-/** Kind of each code point, in pages made on demand. 1: a letter, mark or digit; 2: not; 0: not looked up yet. */
+/**
+ * The kind of each code point, in pages made on demand. 1: a letter, mark or digit. 2: another character. 0: not looked
+ * up yet.
+ */
 const pages: (Uint8Array | undefined)[] = Array.from({ length: 0x1100 });
 const letter = /[\p{L}\p{M}\p{N}]/u;
 
@@ -21,13 +24,13 @@ const isAsciiLetter = Uint8Array.from({ length: 0x80 }, (_, byte) =>
   letter.test(String.fromCharCode(byte)) ? 1 : 0,
 );
 
-/** Called with the bytes of a word and its number of code points. Returning true ends the scan. */
+/** Called with the bytes of a word and its number of code points. If it returns true, the scan ends. */
 export type EachWord = (start: number, end: number, points: number) => boolean;
 
 /**
- * Visits the words (search/text/words.ts) of a folded text, valid UTF-8, with repetitions: those that begin within
- * `bytes` from a place on, which must not be inside a word. Returns the place to continue from: the length of the text
- * at its end, or the place where `each` ended the scan. Allocates nothing.
+ * Visits the words (search/text/words.ts) of a folded text in valid UTF-8, with repetitions. Visits words that begin
+ * within `bytes` bytes after `from`, which must not be inside a word. Returns the position from which to continue: the
+ * length of the text at its end, or the position where `each` ended the scan. Allocates nothing.
  */
 export function scanWords(text: Uint8Array, from: number, bytes: number, each: EachWord): number {
   let start = -1;

@@ -2,8 +2,8 @@ import { comparedCodePointsMax } from '#kernel/text/edit-distance.ts';
 import { foldText } from '#kernel/text/fold.ts';
 
 /**
- * Longest word. Longer runs of letters are data (base64, keys) that no one searches as a word, so texts do not have
- * them as words either. It also keeps an index of words small.
+ * Maximum number of code points in a word. Longer runs of letters are data (base64, keys) that nobody searches as a
+ * word, so they are not words of texts either. The limit also keeps an index of words small.
  */
 export const wordCodePointsMax = comparedCodePointsMax;
 
@@ -28,8 +28,8 @@ export function wordsOfFolded(folded: string): string[] {
 const restOfRun = /[\p{L}\p{M}\p{N}]+/gu;
 
 /**
- * The words of `wordsOfFolded` that begin with some letters (well-formed, folded). It looks at other words only if they
- * have these letters too, so it takes a tenth of the time.
+ * The words of `wordsOfFolded` that begin with some letters (well-formed, folded). Other words are only read if they
+ * contain these letters too, so this takes a tenth of the time.
  */
 export function wordsBeginningWith(beginning: string, folded: string): Set<string> {
   const words = new Set<string>();
@@ -62,7 +62,7 @@ export function editsOf(word: string): 0 | 1 | 2 {
 
 const letter = /[\p{L}\p{M}\p{N}]/u;
 
-/** Start of the run of letters at the end of a text; the length of the text if it ends with none. */
+/** Start of the run of letters at the end of a text. The length of the text if it does not end with a letter. */
 export function lastRunStart(text: string): number {
   let start = text.length;
   while (start > 0) {
@@ -73,11 +73,11 @@ export function lastRunStart(text: string): number {
   return start;
 }
 
-/** Whether a letter, mark or digit is at a place of a text. */
+/** Whether a letter, mark or digit is at a position of a text. */
 export const isLetterAt = (text: string, at: number): boolean =>
   letter.test(String.fromCodePoint(text.codePointAt(at) ?? 0));
 
-/** The index, or one less where it would divide a surrogate pair. */
+/** The index, or one less if it would divide a surrogate pair. */
 export function codePointStart(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   return unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;

@@ -6,9 +6,12 @@ import { writeAlias } from '#search/elastic/server/search-index.ts';
 import type { SearchDocument } from './group-document.ts';
 
 export interface BulkOptions {
-  /** Bytes of one request. Default 4 MiB: larger requests are no faster, and the server keeps several in its heap. */
+  /**
+   * Maximum bytes of one request. Default 4 MiB: larger requests are no faster, and the server keeps several in its
+   * heap.
+   */
   readonly bytesMax?: number;
-  /** Requests in flight. Default 2: the server analyses one while we build the next. */
+  /** Maximum number of concurrent requests. Default 2: the server analyses one while the next is built here. */
   readonly requestsMax?: number;
   /** How long to retry a request while the server is busy, full or unreachable. Default: 60 s. */
   readonly budgetMs?: number;
@@ -17,16 +20,16 @@ export interface BulkOptions {
 }
 
 export interface BulkCounts {
-  /** Documents that this call wrote. */
+  /** Number of documents that this call wrote. */
   readonly documents: number;
-  /** Documents that were left alone because the index has a newer version. */
+  /** Number of documents that were not changed because the index has a newer version. */
   readonly superseded: number;
   readonly bytes: number;
 }
 
 const defaults = { bytesMax: 4 * 1024 * 1024, requestsMax: 2, budgetMs: 60_000 };
 
-/** A document as the two lines of the bulk format. */
+/** A document in the two lines of the bulk format. */
 type Lines = string;
 
 interface BulkItem {
@@ -40,9 +43,9 @@ interface BulkAnswer {
 
 /**
  * Writes documents into an index: requests of a few megabytes, several in flight. Writing the same document twice is
- * safe: an equal version overwrites itself, and a newer version stays. Documents that the server has no room for are
- * sent again alone after a pause. Throws the error of the first document that the server refused for good; others may
- * have been written by then. Nothing is visible before `refreshIndex`.
+ * safe, because an equal version overwrites itself and a newer version is kept. If the server has no room for a
+ * document, the document is sent again alone after a pause. Throws the error of the first document that the server
+ * refused for good; others may have been written by then. Nothing is visible before `refreshIndex`.
  */
 export async function bulkDocuments(
   client: ElasticClient,
@@ -98,7 +101,7 @@ class BulkSender {
     });
   }
 
-  /** Starts a request once fewer than `requestsMax` are in flight. Throws the error of an earlier request. */
+  /** Starts a request once fewer than `requestsMax` are running. Throws the error of an earlier request. */
   async send(lines: Lines[], bytes: number, requestsMax: number): Promise<void> {
     while (this.#underWay.size >= requestsMax) await Promise.race(this.#underWay);
     if (this.#failure !== undefined) throw this.#failure;
@@ -137,8 +140,8 @@ class BulkSender {
   }
 
   /**
-   * Counts the written documents and returns those to send again because of `passing`. Throws failures that a retry
-   * cannot fix.
+   * Counts the written documents. Returns the documents that must be sent again because of temporary failures. Throws
+   * failures that a retry cannot fix.
    */
   #examine(
     lines: readonly Lines[],

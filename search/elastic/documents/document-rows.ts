@@ -19,10 +19,15 @@ interface GroupRow {
   metaprotocol: Buffer | null;
   title: Buffer | null;
   traits: Buffer | null;
-  /** A row's only key, if it has a gallery, and its number of items; null: it has no gallery. */
+  /**
+   * `gallery_key`: the only key of a row with a gallery; `items`: its number of items. Both are null without a gallery.
+   */
   gallery_key: InscriptionKey | null;
   items: number | null;
-  /** A row's only key, if its properties are still a text, and their bytes; null: they are rows. */
+  /**
+   * `text_key`: the only key of a row whose properties are still a text; `text_bytes`: their length. Both are null if
+   * the properties are rows.
+   */
   text_key: InscriptionKey | null;
   text_bytes: number | null;
   parents: InscriptionKey[] | null;
@@ -30,16 +35,17 @@ interface GroupRow {
   days: Buffer;
 }
 
-/** Groups read from the cursor at once. */
+/** Maximum number of groups read from the cursor at once. */
 const groupsAtOnce = 2000;
-/** Bytes of texts held in memory at once. A single larger text is held alone. */
+/** Maximum bytes of texts in memory at once. A single larger text is read alone. */
 const textBytesMax = 16 * 1024 * 1024;
 
 /**
  * Groups the inscriptions with keys from `fromKey` to below `nextKey` by the contents of their documents, in the order
- * of their content ids. All reads see one moment: `client` is in a transaction. Memory is bounded because Postgres does
- * the grouping, on disk if necessary. Inscriptions that no search can find (no content, metadata or properties) are
- * left out. Copies with a gallery are groups of their own: galleries are long and hardly ever copied.
+ * of their content ids. All reads see one moment, because `client` is in a transaction. Memory is bounded because
+ * Postgres does the grouping, on disk if necessary. Inscriptions that no search can find (no content, metadata or
+ * properties) are omitted. Copies with a gallery are groups of their own, because galleries are long and hardly ever
+ * copied.
  */
 export async function* readGroups(
   client: pg.ClientBase,
@@ -185,7 +191,7 @@ async function readGalleries(
   return new Map(found.map(({ key, ids }) => [key, ids]));
 }
 
-/** Properties that are still a text, until a catch-up pass has made rows of them, by key. */
+/** By key: properties that are still a text, until a catch-up pass has made rows of them. */
 async function readOldProperties(
   client: pg.ClientBase,
   rows: readonly GroupRow[],
@@ -215,7 +221,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const utf8 = (bytes: Buffer): string => decoder.decode(bytes);
 
 /**
- * The type up to and including the first slash; null: a type without one. Lists filter by the same class
+ * The type up to and including the first slash. Null: the type has no slash. Lists filter by the same class
  * (src/chain/snapshot/index-expressions.ts).
  */
 function classOf(type: Buffer | null): Buffer | null {

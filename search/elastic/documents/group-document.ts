@@ -8,21 +8,21 @@ import { metadataTerms } from '#search/text/metadata-terms.ts';
 import { wordsOfFolded } from '#search/text/words.ts';
 
 /**
- * Copies: inscriptions of a range of keys that agree in all searched and filtered fields, and differ only in their
- * place in the order. A document is made from a group (docs/adr/0014).
+ * Copies: inscriptions of a range of keys that have the same values in all searched and filtered fields, and differ
+ * only in their position in the order. A document is made from a group (docs/adr/0014).
  */
 export interface Group {
-  /** Ascending. */
+  /** Keys of the inscriptions, ascending. */
   readonly keys: readonly InscriptionKey[];
-  /** For each key, the day of its block since 1970. */
+  /** For each key: the day of its block, counted from 1970. */
   readonly days: readonly number[];
   /** Content type in the form of `indexTermOfBytes`, like all byte terms here. Null: no content type, or not UTF-8. */
   readonly contentType: string | null;
   /** The content type up to its slash, `image/`. Null: no content type, or not UTF-8. */
   readonly contentClass: string | null;
-  /** Null: unknown (docs/adr/0026). */
+  /** Whether the inscriptions are cursed. Null: unknown (docs/adr/0026). */
   readonly cursed: boolean | null;
-  /** The number is unknown. */
+  /** True if the inscription number is unknown. */
   readonly isUnnumbered: boolean;
   readonly metaprotocol: string | null;
   /** Keys of the valid parents. */
@@ -37,7 +37,7 @@ export interface GroupContent {
   readonly sha256: string;
   readonly decodedSha256: string | null;
   readonly sizeBytes: number;
-  /** Null: the content is not searchable. */
+  /** The folded text. Null: the content is not searchable. */
   readonly folded: string | null;
 }
 
@@ -48,13 +48,13 @@ export interface GroupMetadata {
 
 /** Texts of the properties that searches read (src/kernel/text/property-texts.ts), and the ids of the gallery. */
 export interface GroupProperties extends PropertyTexts {
-  /** 36 bytes each. */
+  /** The ids of the gallery's items, 36 bytes each. */
   readonly ids: Buffer;
 }
 
 export type DocumentBounds = Pick<ElasticTuning, 'spanKeys' | 'keysPerDocument'>;
 
-/** A document as the bulk format takes it. */
+/** A document in the form that the bulk format needs. */
 export interface SearchDocument {
   readonly id: string;
   /** The external version: the outbox sequence. */
@@ -62,7 +62,7 @@ export interface SearchDocument {
   readonly source: Readonly<Record<string, unknown>>;
 }
 
-/** Leaves out fields that are `null` or empty: an absent field costs nothing. */
+/** Omits fields that are `null` or empty, because an absent field costs nothing. */
 function present(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).filter(
@@ -72,8 +72,8 @@ function present(fields: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * The documents of a group: one, unless the group has very many keys or keys in several spans. Yields them one by
- * one, because a text may have millions of copies.
+ * The documents of a group. There is one, unless the group has very many keys or keys in several spans. Yields
+ * documents one by one, because a text may have millions of copies.
  */
 export function* documentsOf(
   group: Group,
@@ -160,7 +160,7 @@ function metadataFields(metadata: GroupMetadata | null): Record<string, unknown>
   };
 }
 
-/** Words joined by blanks, where the server splits them again. Null: no words. */
+/** Words joined by blanks, at which the server splits them again. Null: no words. */
 function wordsText(folded: string): string | null {
   const words = wordsOfFolded(folded);
   return words.length === 0 ? null : words.join(' ');

@@ -13,8 +13,8 @@ import {
 } from './key-window.ts';
 
 /**
- * A slice of a list at any depth, and the length of the list. Counts find the keys around the slice: first span by
- * span, then only in the spans that the slice touches.
+ * A slice of a list at any depth, and the length of the list. The keys around the slice are found by counting: first
+ * span by span, then only in the spans that the slice touches.
  */
 export async function readDeepKeys(
   source: PageSource,
@@ -35,7 +35,7 @@ export async function readDeepKeys(
   return { keys: list.order === 'asc' ? found : found.reverse(), count };
 }
 
-/** The same slice counted from the other end of a list of this length, cut at both ends. */
+/** The same slice, counted from the other end of a list of this length and cut at both ends of the list. */
 export function ascending({ offset, limit }: Slice, order: 'asc' | 'desc', count: number): Slice {
   const [from, to] =
     order === 'asc'
@@ -45,8 +45,8 @@ export function ascending({ offset, limit }: Slice, order: 'asc' | 'desc', count
 }
 
 /**
- * A range of few matches, or of a single key, with the match of a rank. Null: the list is shorter. `counted` keeps the
- * ranges of each round: both ends of a page usually share them.
+ * A range with few matches or with a single key, which contains the match of a rank. Null: the list is shorter.
+ * `counted` stores the ranges of each round, because both ends of a page usually share them.
  */
 async function narrow(
   source: PageSource,
@@ -93,8 +93,8 @@ interface KeysAnswer {
 }
 
 /**
- * Counts the inscriptions of a window, one nested document each. The server looks only at documents that touch the
- * window.
+ * Counts the inscriptions of a window, each of which is one nested document. The server only reads documents that
+ * overlap the window.
  */
 async function aggregateKeys(
   { moment }: PageSource,

@@ -16,7 +16,7 @@ export interface Slice {
   readonly limit: number;
 }
 
-/** The index that a page is asked of. */
+/** The index from which a page is read. */
 export interface PageSource {
   readonly moment: ReadMoment;
   readonly tuning: ElasticTuning;

@@ -14,7 +14,7 @@ import {
   touching,
 } from './key-window.ts';
 
-/** Keys in the order of the list. */
+/** Keys of a slice, in the order of the list. */
 export async function readKeySlice(
   source: PageSource,
   list: KeyList,
@@ -41,12 +41,13 @@ interface SplitKeys {
 }
 
 /**
- * The first keys of a list in one request: the n documents with the smallest first keys hold the n smallest keys.
- * Documents that begin before the window are few; their smallest keys inside it are requested one by one. A descending
- * list does the same with last keys. `count` is the length of the list if the request read it to its end, else null.
+ * The first keys of a list in one request. This works because the n documents with the smallest first keys contain the
+ * n smallest keys. Few documents begin before the window; their smallest keys inside the window are requested one by
+ * one. A descending list uses last keys in the same manner. `count` is the length of the list if the request read it to
+ * its end, else null.
  *
- * The request counts nothing else. The index is sorted by first keys, so a server that needs only the first documents
- * stops early. For last keys, and for a window that cuts documents, it looks at all of them.
+ * The request counts nothing else. The index is sorted by first keys, so a server that only needs the first documents
+ * stops early. For last keys, and for a window that cuts documents, the server reads all documents.
  */
 export async function readFirstKeys(
   { moment }: PageSource,
@@ -77,11 +78,11 @@ export async function readFirstKeys(
   return { keys: keys.slice(offset, size), count: isWhole ? keys.length : null };
 }
 
-/** The first keys of the documents that the beginning of the window cuts. Null: it cuts no document. */
+/** The first keys of the documents that the beginning of the window cuts. Null: the window cuts no document. */
 function splitKeys(window: KeyWindow, order: KeyList['order'], size: number): Clause | null {
   const end = order === 'asc' ? { from: window.from, to: keysEnd } : { from: 0, to: window.to };
   if (!isCut(end)) return null;
-  // keeps no more keys than the slice takes, however many documents there are
+  // keep no more keys than the slice needs, however many documents there are
   const composite = { size, sources: [{ key: { terms: { field: 'member.key', order } } }] };
   return {
     filter: allOf(cutBy(end)),

@@ -11,8 +11,8 @@ export interface PlacedRange extends KeyRange {
 }
 
 /**
- * The range with the match of a rank (0 is the first), if `before` matches precede the first range. Ranges ascend and
- * do not overlap. Null: there are at most `rank` matches.
+ * The range that contains the match of a rank (the first rank is 0), if `before` matches precede the first range.
+ * Ranges ascend and do not overlap. Null: there are at most `rank` matches.
  */
 export function rangeAt(ranges: readonly KeyRange[], before: number, rank: number): PlacedRange | null {
   let passed = before;

@@ -6,7 +6,7 @@ export interface KeyWindow {
   readonly to: number;
 }
 
-/** Larger than every key: an end that cuts nothing. */
+/** Exceeds every key, so an end of this value cuts nothing. */
 export const keysEnd = 2 ** 31 - 1;
 
 export const allKeys: KeyWindow = { from: 0, to: keysEnd };
@@ -21,13 +21,13 @@ export const overlapOf = (a: KeyWindow, b: KeyWindow): KeyWindow => ({
   to: Math.min(a.to, b.to),
 });
 
-/** The clauses for a field with values in the window; empty if the window has every key. */
+/** The clauses for a field with values in the window. Empty if the window contains every key. */
 export const fieldIn = (field: string, { from, to }: KeyWindow): Clause[] => [
   ...(from > 0 ? [{ range: { [field]: { gte: from } } }] : []),
   ...(to < keysEnd ? [{ range: { [field]: { lt: to } } }] : []),
 ];
 
-/** Documents that may have keys in the window: their range of keys overlaps it. */
+/** Matches documents that may have keys in the window, because their range of keys overlaps it. */
 export const touching = ({ from, to }: KeyWindow): Clause[] => [
   ...fieldIn('lastKey', { from, to: keysEnd }),
   ...fieldIn('firstKey', { from: 0, to }),
@@ -48,7 +48,10 @@ export function cutBy(window: KeyWindow): Clause[] {
   return [...touching(window), anyOf(ends)];
 }
 
-/** Documents with inscriptions in the window. Of documents that the window cuts, each inscription is checked. */
+/**
+ * Matches documents with inscriptions in the window. If the window cuts a document, each of its inscriptions is
+ * checked.
+ */
 export function having(window: KeyWindow): Clause[] {
   if (!isCut(window)) return [];
   const nested = { nested: { path: 'member', query: allOf(fieldIn('member.key', window)) } };
@@ -58,7 +61,7 @@ export function having(window: KeyWindow): Clause[] {
 
 export type Aggregations = Readonly<Record<string, unknown>>;
 
-/** Aggregates the inscriptions inside the window, one nested document each. */
+/** Aggregates the inscriptions inside the window, each of which is one nested document. */
 export const membersIn = (window: KeyWindow, aggs: Aggregations): Clause => ({
   nested: { path: 'member' },
   aggs: { inside: { filter: allOf(fieldIn('member.key', window)), aggs } },
@@ -69,7 +72,7 @@ export type MembersAnswer<Inside> = { readonly inside: Inside & { readonly doc_c
 const sum = { sum: { field: 'count' } };
 
 /**
- * Counts the inscriptions in a window: whole documents carry their count, and only documents that the window cuts are
+ * Counts the inscriptions in a window. Whole documents have their count. Only documents that the window cuts are
  * counted inscription by inscription. Use it as the `aggs` of a request or a bucket.
  */
 export function countIn(window: KeyWindow): Aggregations {
@@ -96,7 +99,7 @@ export const countOf = (counts: CountAnswer | undefined): number =>
 
 /**
  * Splits the inscriptions of a window into ranges of keys. `documents` splits whole documents by their first keys,
- * because no document reaches over the border of a span; `members` splits the documents that the window cuts.
+ * because no document belongs to two spans. `members` splits the documents that the window cuts.
  */
 export function spansIn(window: KeyWindow, spanKeys: number): Aggregations {
   const spansOf = (field: string, aggs: Aggregations): Aggregations => ({

@@ -6,15 +6,15 @@ import { isFirstSlice, readKeySlice } from './key-pages.ts';
 import { type KeyRange, type PlacedRange, rangeAt } from './key-ranges.ts';
 import { type CountAnswer, countIn, countOf, having, isCut, isEmptyWindow, touching } from './key-window.ts';
 
-/** Larger than every body: a block has 4,000,000 bytes. */
+/** Exceeds the length of every body, because a block has 4,000,000 bytes. */
 const sizesEnd = 1 << 22;
 
 /** Lengths from `from` to below `to` bytes, and the number of matches with such a body. */
 type SizeRange = KeyRange;
 
 /**
- * A slice of the matches in the order of the lengths of their bodies; equal lengths in the order of their keys. Both
- * directions work alike. All inscriptions of a document have bodies of one length.
+ * A slice of the matches in the order of the lengths of their bodies. Equal lengths are in the order of their keys.
+ * Both directions work alike. All inscriptions of a document have bodies of the same length.
  */
 export async function readSizeSlice(
   source: PageSource,
@@ -40,8 +40,8 @@ interface SizedAnswer {
 }
 
 /**
- * The inscriptions of the first documents in the order of the list: the first n documents hold the first n
- * inscriptions.
+ * The inscriptions of the first documents in the order of the list. This works because the first n documents contain
+ * the first n inscriptions.
  */
 async function readDocuments(
   { moment }: PageSource,
@@ -73,8 +73,8 @@ async function readFirst(
 }
 
 /**
- * Counts by ranges of lengths to find the two lengths where the slice begins and ends, and pages those two by key. The
- * lengths between them never have more matches than the slice.
+ * Counts matches by ranges of lengths, to find the two lengths where the slice begins and ends. These two lengths are
+ * paged by key. The lengths between them never have more matches than the slice.
  */
 async function readDeep(source: PageSource, list: KeyList, slice: Slice): Promise<InscriptionKey[]> {
   const ranges = await countSizes(source, list, firstBounds(source.tuning.rangesMax));
@@ -138,7 +138,7 @@ async function narrow(
   return range;
 }
 
-/** Splits lengths into ranges, at most this many. */
+/** Splits lengths into at most `rangesMax` ranges. */
 function boundsIn(from: number, to: number, rangesMax: number): number[] {
   const width = Math.ceil((to - from) / rangesMax);
   const bounds: number[] = [];
@@ -147,8 +147,8 @@ function boundsIn(from: number, to: number, rangesMax: number): number[] {
 }
 
 /**
- * Most bodies have tens or hundreds of bytes: half of the ranges are single lengths, and the others grow with the
- * length.
+ * The first ranges of lengths. Most bodies have tens or hundreds of bytes, so half of the ranges are single lengths,
+ * and the others grow with the length.
  */
 function firstBounds(rangesMax: number): number[] {
   const single = Math.max(1, rangesMax >> 1);

@@ -14,8 +14,8 @@ type Sorted = Pick<SearchSlice, 'sort' | 'order' | 'after'>;
 const reverse = (order: Order): Order => (order === 'asc' ? 'desc' : 'asc');
 
 /**
- * The lists that together give the requested order, after `after`. Numbers follow from the order of application: the
- * n-th cursed inscription has number -n.
+ * The lists that together give the requested order, after `after`. Numbers follow from the order of application,
+ * because the n-th cursed inscription has number -n.
  */
 export function sortedLists(
   { sort = 'height', order = 'asc', after }: Sorted,
@@ -33,12 +33,12 @@ const behindKey = (window: KeyWindow, order: Order, key: number): KeyWindow =>
 
 const unnumbered: Clause = { term: { unnumbered: true } };
 
-/** A clause for numbered inscriptions: the curse can be known even if the number is not. */
+/** A clause for inscriptions with a number. The curse can be known even if the number is unknown. */
 const numbered = (isCursed: boolean): Clause => ({
   bool: { filter: [{ term: { cursed: isCursed } }], must_not: [unnumbered] },
 });
 
-/** Cursed ones count down. Inscriptions without a number have only their order. */
+/** Lists by number. Cursed numbers count down. Inscriptions without a number only have their order. */
 const byNumber: readonly { readonly clause: Clause; readonly order: Order }[] = [
   { clause: numbered(true), order: 'desc' },
   { clause: numbered(false), order: 'asc' },
@@ -80,7 +80,7 @@ function listsAfter(sort: SearchSort, order: Order, window: KeyWindow, after: Se
     );
 }
 
-/** Index of the list by number that an inscription belongs to, of three. */
+/** Index, of three, of the list by number that an inscription belongs to. */
 function placeOfNumber(number: number | null, order: Order): number {
   const ascending = number === null ? 2 : Number(number >= 0);
   return order === 'asc' ? ascending : 2 - ascending;

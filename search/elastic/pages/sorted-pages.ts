@@ -18,7 +18,7 @@ export interface MatchingPage {
 export interface Matching {
   readonly clauses: readonly Clause[];
   readonly window: KeyWindow;
-  /** Null: the number of matches has to be counted. */
+  /** Matches known from phrases. Null: the number of matches must be counted. */
   readonly within: WithinPhrases | null;
 }
 
@@ -59,12 +59,12 @@ export async function readPage(
   return { keys: keys.flat(), totalItems: total };
 }
 
-/** A first page is sought among this many times the keys that evenly spread matches would take. */
+/** Number of times the keys that evenly spread matches would take. A first page is searched among that many keys. */
 const nearFactor = 4;
 
 /**
- * The keys that probably contain a first page of very many matches: a server restricted to the beginning of an index
- * reads nothing else. Null: there may be fewer matches.
+ * The keys that probably contain a first page, if there are very many matches. A server that is restricted to the
+ * beginning of an index reads nothing else. Null: there may be fewer matches.
  */
 function nearWindow(
   source: PageSource,
@@ -79,7 +79,10 @@ function nearWindow(
   return to * nearFactor < nextKey ? { from: 0, to } : null;
 }
 
-/** The page and the total side by side. If the near keys have less than a page, the page is read from all keys. */
+/**
+ * Reads the page and the total at the same time. If the near keys have less than a page, the page is read from all
+ * keys.
+ */
 async function readNearPage(
   source: PageSource,
   matching: Matching,
@@ -95,7 +98,8 @@ async function readNearPage(
 }
 
 /**
- * The server caches this answer until something new becomes visible, so other pages of the search have it at once.
+ * Counts all matches. The server caches this answer until something new becomes visible, so other pages of the search
+ * have it at once.
  */
 async function countAll({ moment }: PageSource, { clauses, window, within }: Matching): Promise<number> {
   const counted = within === null ? [...clauses, ...touching(window)] : [within.others];

@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { foldedOfGram, gramNeedle, phraseLetters } from '#search/text/gram-text.ts';
 import { PhraseBook, phraseLengthMax } from './phrase-book.ts';
 
-/** Characters of each text to look at: boilerplate is at the beginning. */
+/** Maximum number of characters that are read from each text. Boilerplate is at the beginning. */
 const textLengthMax = 1000;
 /**
- * Characters of all texts together. Counting their pieces of one length takes some 20 ms, and the event loop waits
- * for it.
+ * Maximum number of characters of all texts together. Counting their pieces of one length takes some 20 ms, and the
+ * event loop waits meanwhile.
  */
 const lengthMax = 100_000;
 /**
@@ -15,18 +15,18 @@ const lengthMax = 100_000;
  */
 const seedLengths = [6, 12, 24] as const;
 /**
- * A phrase must shorten all texts by this share. Each phrase makes needles more expensive, since a needle can begin
- * and end inside it.
+ * Minimum share by which a phrase must shorten all texts. Each phrase makes needles more expensive, because a needle
+ * can begin and end inside it.
  */
 const savedShareMin = 0.005;
-/** A phrase stops growing when fewer of the texts with its seed continue in the same way. */
+/** Minimum share of the texts with the seed that must continue in the same manner. Below it a phrase stops growing. */
 const leftShareMin = 0.1;
-/** Failed attempts in a row after which nothing is left to gain. */
+/** Maximum number of consecutive failed attempts. After that, nothing more can be gained. */
 const refusedMax = 12;
 
 /**
  * The phrases that shorten folded texts most when each phrase is one letter. Greedy: each step adds the phrase that
- * saves most beside those already chosen. Takes up to a few seconds, and yields to the event loop after each pass
+ * saves most in addition to the chosen phrases. Takes up to a few seconds, and yields to the event loop after each pass
  * over the texts.
  */
 export async function learnPhrases(texts: readonly string[], signal?: AbortSignal): Promise<string[]> {
@@ -51,14 +51,14 @@ export async function learnPhrases(texts: readonly string[], signal?: AbortSigna
   return chosen.phrases.map(foldedOfGram);
 }
 
-/** Chosen phrases, and the rest of the texts: its total length, and the remaining pieces of each text. */
+/** Chosen phrases, and the remaining texts: their total length, and the remaining pieces of each text. */
 interface Choice {
   readonly phrases: readonly string[];
   readonly length: number;
   readonly rests: readonly (readonly string[])[];
 }
 
-/** The most frequent piece of the remaining texts, grown: alone, and combined with an already chosen phrase. */
+/** The most frequent piece of the remaining texts, grown. It is tried alone, and combined with a chosen phrase. */
 async function growSeeds(
   sample: readonly string[],
   rests: Choice['rests'],
@@ -77,7 +77,7 @@ async function growSeeds(
   return grown;
 }
 
-/** The choice extended by the one candidate that leaves the shortest texts. Null: no candidate can be added. */
+/** The choice plus the one candidate that leaves the shortest texts. Null: no candidate can be added. */
 async function bestOf(
   sample: readonly string[],
   { phrases }: Choice,
@@ -99,7 +99,7 @@ async function bestOf(
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
-/** The beginnings of the texts, as they are analysed. */
+/** The beginnings of the texts, in the form in which they are analysed. */
 function sampleOf(texts: readonly string[]): string[] {
   const sample: string[] = [];
   let length = 0;
@@ -112,13 +112,13 @@ function sampleOf(texts: readonly string[]): string[] {
   return sample;
 }
 
-/** The most frequent piece of a length in the remaining texts. Null: no two texts share one. */
+/** The most frequent piece of a length in the remaining texts. Null: no piece occurs in two texts. */
 function mostFrequent(
   rests: Choice['rests'],
   seedLength: number,
   refused: ReadonlySet<string>,
 ): string | null {
-  // texts with the piece, and the last text that was counted for it
+  // by piece: the number of texts with it, and the last text that was counted
   const counts = new Map<string, { texts: number; last: readonly string[] }>();
   let best: string | null = null;
   let most = 1;
@@ -188,7 +188,7 @@ function mostCommon(
   return { unit: most?.[0] ?? '', places: most?.[1] ?? [] };
 }
 
-/** Seeds that would grow to the same phrase again. */
+/** Seeds that would grow to the same phrase. */
 const piecesOf = (phrase: string): string[] =>
   seedLengths.flatMap((length) =>
     Array.from({ length: Math.max(0, phrase.length - length + 1) }, (_, at) => phrase.slice(at, at + length)),

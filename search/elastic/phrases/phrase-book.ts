@@ -1,16 +1,18 @@
 import { gramNeedle, gramText, phraseLetters } from '#search/text/gram-text.ts';
 
 /**
- * Beginnings and ends of needles may be parts of phrases, in any combination. A book that allows more combinations
- * for one needle is refused, so that 32 needles stay within the clauses that a server with a small heap accepts.
+ * Maximum number of combinations for one needle. Beginnings and ends of needles may be parts of phrases, in any
+ * combination. A book that allows more combinations is refused, so that 32 needles stay within the clauses that a
+ * server with a small heap accepts.
  */
 export const waysMax = 160;
 
-/** Longest phrase. Longer boilerplate is split into a phrase of this length, and the rest. */
+/** Maximum length of a phrase. Longer boilerplate is split into a phrase of this length, and the rest. */
 export const phraseLengthMax = 64;
 
 /**
- * Parts of an encoded text that prove a needle in the text itself: any one of them does, and every such text has one.
+ * Parts of an encoded text that prove that the text itself contains a needle. One part is enough, and every such text
+ * has one.
  */
 export interface NeedleWays {
   /** Letters of phrases that contain the needle. */
@@ -25,20 +27,21 @@ interface Phrase {
 }
 
 /**
- * Phrases that very many texts share. In the index each is one letter that no text has. `{"p":"brc-20","op":"` and
- * similar phrases make up most inscribed texts, and their grams would be in every second document.
+ * Phrases that very many texts share. In the index each phrase is one letter that no text contains.
+ * `{"p":"brc-20","op":"` and similar phrases make up most inscribed texts, and their grams would be in every second
+ * document.
  *
- * A text is encoded from its beginning. At the start of a phrase the longest one is taken, and the next code point is
- * always kept as it is, so two phrases never meet. The encoding of a piece therefore follows from the piece alone,
- * except at its ends: it may begin inside a phrase or right after one, and end inside one. These are the encodings of a
- * needle.
+ * A text is encoded from its beginning. Where phrases begin, the longest phrase is replaced, and the next code point is
+ * always kept, so two letters are never adjacent. The encoding of a piece therefore depends only on the piece, except
+ * at its ends: the piece may begin inside a phrase or just after one, and may end inside a phrase. This gives the
+ * encodings of a needle.
  */
 export class PhraseBook {
-  /** Longest first. */
+  /** The phrases, longest first. */
   readonly #phrases: readonly Phrase[];
   /** Phrases by their first UTF-16 unit. */
   readonly #byFirst: ReadonlyMap<number, readonly Phrase[]>;
-  /** Whether a phrase begins with this unit: most units do not, and texts have up to four million. */
+  /** Whether a phrase begins with this unit. Most units begin no phrase, and texts have up to four million units. */
   readonly #isFirst = new Uint8Array(1 << 16);
 
   /**
@@ -57,7 +60,7 @@ export class PhraseBook {
     if (waysOf(phrases.map(({ text }) => text)) > waysMax) throw new RangeError('phrases overlap too much');
   }
 
-  /** Null: the phrases are too many, or overlap too much, for one book. */
+  /** Returns null if the phrases are too many, or overlap too much, for one book. */
   static tryOf(folded: readonly string[]): PhraseBook | null {
     try {
       return new PhraseBook(folded);
@@ -68,8 +71,8 @@ export class PhraseBook {
   }
 
   /**
-   * A folded text in the form that is analysed into grams, with letters for its phrases. `shape`: these letters in a
-   * fixed order; null: the text has no phrase.
+   * A folded text in the form that is analysed into grams, with letters for its phrases. `shape` has these letters in a
+   * fixed order. `shape` null: the text has no phrase.
    */
   encode(folded: string): { readonly text: string; readonly shape: string | null } {
     const whole = gramText(folded);
@@ -85,8 +88,8 @@ export class PhraseBook {
   }
 
   /**
-   * The rest of a text (`gramNeedle`): the pieces between phrases, without the code point that always follows a
-   * phrase.
+   * What is left of a text (`gramNeedle`) without its phrases: the pieces between phrases, without the code point that
+   * always follows a phrase.
    */
   restOf(text: string): string[] {
     const pieces: string[] = [];
@@ -98,7 +101,7 @@ export class PhraseBook {
     return [...pieces, text.slice(from)];
   }
 
-  /** UTF-16 units of a text (`gramNeedle`) once its phrases are letters. */
+  /** Length of a text (`gramNeedle`) in UTF-16 units, once its phrases are letters. */
   lengthOf(text: string): number {
     let length = text.length;
     for (const phrase of this.#phrasesIn(text)) length += 1 - phrase.length;
@@ -130,7 +133,7 @@ export class PhraseBook {
     }
     const within = this.#phrases.filter(({ text }) => text.includes(needle));
     const letters = within.map(({ letter }) => letter);
-    // a part with such a letter proves only that the text has the phrase
+    // a part with such a letter only proves that the text has the phrase
     return {
       phrases: letters,
       parts: [...parts].filter((part) => !letters.some((letter) => part.includes(letter))),
@@ -139,14 +142,14 @@ export class PhraseBook {
 
   /**
    * Adds the parts of a needle whose code points from `at` on are read in text order. `isBehind`: a phrase has just
-   * ended, so the next code point is taken as it is.
+   * ended, so the next code point is taken unchanged.
    */
   #follow(needle: string, head: string, at: number, isBehind: boolean, parts: Set<string>): void {
     let encoded = head;
     let isForced = isBehind;
     for (let from = at; from < needle.length; ) {
       const taken = isForced ? undefined : this.#phraseAt(needle, from);
-      // a text that continues like this one has a longer phrase here
+      // a text that continues in the same manner has a longer phrase here
       if (!isForced && encoded !== '') this.#addEnds(needle.slice(from), encoded, parts);
       const next = taken?.text ?? String.fromCodePoint(needle.codePointAt(from) as number);
       encoded += taken?.letter ?? next;
@@ -160,7 +163,7 @@ export class PhraseBook {
     return this.#byFirst.get(whole.charCodeAt(at))?.find(({ text }) => whole.startsWith(text, at));
   }
 
-  /** The phrases that begin with the end of the needle. */
+  /** Adds phrases whose beginning is the end of the needle. */
   #addEnds(rest: string, encoded: string, parts: Set<string>): void {
     for (const { text, letter } of this.#phrases) {
       if (text.length > rest.length && text.startsWith(rest)) parts.add(encoded + letter);
@@ -168,12 +171,12 @@ export class PhraseBook {
   }
 }
 
-/** The place after the code point at a place. */
+/** The position after the code point at a position. */
 const behind = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
 /**
- * An upper bound for the parts of any needle: beginnings inside and after phrases, each with every end inside a
- * phrase.
+ * An upper bound for the number of parts of any needle: beginnings inside and after phrases, each combined with every
+ * end inside a phrase.
  */
 function waysOf(phrases: readonly string[]): number {
   const reversed = phrases.map((phrase) => Array.from(phrase).toReversed().join(''));
@@ -181,7 +184,7 @@ function waysOf(phrases: readonly string[]): number {
 }
 
 /**
- * An upper bound for the proper beginnings of phrases that end a phrase: all of them can end at one place of a
+ * An upper bound for the proper beginnings of phrases that end a phrase. All of them can end at the same position of a
  * needle.
  */
 function mostNested(phrases: readonly string[]): number {

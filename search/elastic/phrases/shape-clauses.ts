@@ -11,25 +11,28 @@ export interface WithinShapes {
   readonly inscriptions: number | null;
 }
 
-/** Comparisons of parts with shapes in one go: 32 needles have some thousand parts, and the event loop waits. */
+/**
+ * Maximum number of comparisons of parts with shapes in one go. 32 needles have some thousand parts, and the event loop
+ * waits.
+ */
 const comparedMax = 256;
 
 const phraseLetter = new RegExp(`[${phraseLetters}]`, 'gu');
 
 const none: WithinShapes = { clause: null, inscriptions: 0 };
 
-/** Asks for texts by their combination of phrases. */
+/** Makes clauses for texts with a combination of phrases. */
 export class ShapeClauses {
   readonly #counts: ShapeCounts | null;
   readonly #namedMax: number;
 
-  /** `counts`: null if they are unknown. `namedMax`: the most shapes that one clause names. */
+  /** `counts` null: unknown. `namedMax`: maximum number of shapes that one clause names. */
   constructor(counts: ShapeCounts | null, namedMax: number) {
     this.#counts = counts;
     this.#namedMax = namedMax;
   }
 
-  /** The parts of a needle that some text can have. Phrases that occur in no text together rule a part out. */
+  /** Those parts of a needle that some text can have. A part is omitted if no text has all of its phrases. */
   partsOf(parts: readonly string[]): readonly string[] {
     const counts = this.#counts;
     if (counts === null || counts.size > comparedMax) return parts;
@@ -51,7 +54,7 @@ export class ShapeClauses {
     if (shapes.length === 0) return none;
     const inscriptions = shapes.reduce((sum, shape) => sum + (counts.get(shape) ?? 0), 0);
     return {
-      // a text has one shape: the server visits the documents of the matching shapes, each once
+      // a text has one shape, so the server visits each document of the matching shapes once
       clause:
         shapes.length > this.#namedMax
           ? patternClause(needles)
@@ -64,7 +67,7 @@ export class ShapeClauses {
 const isWithin = (needles: readonly NeedleWays[], shape: string): boolean =>
   needles.every(({ phrases }) => phrases.some((letter) => shape.includes(letter)));
 
-/** One clause for any number of shapes; the server collects the documents of all of them first. */
+/** One clause for any number of shapes. The server first collects the documents of all these shapes. */
 function patternClause(needles: readonly NeedleWays[]): Clause {
   const value = needles.map(({ phrases }) => `.*[${phrases.join('')}].*`).join('&');
   return { regexp: { shape: { value, flags: 'INTERSECTION' } } };

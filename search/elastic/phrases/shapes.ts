@@ -1,6 +1,9 @@
 import type { Search } from '#search/elastic/server/clause.ts';
 
-/** The number of inscriptions with a text of each shape (`PhraseBook.encode`), without texts that have no phrase. */
+/**
+ * By shape (`PhraseBook.encode`): the number of inscriptions with a text of that shape. Texts without phrases are
+ * omitted.
+ */
 export type ShapeCounts = ReadonlyMap<string, number>;
 
 interface ShapesAnswer {
@@ -15,8 +18,8 @@ interface ShapesAnswer {
 }
 
 /**
- * Counts the inscriptions of each shape. Null: more than `shapesMax` shapes. Looks at all documents (0.1 s for ten
- * million inscriptions on two cores), so call it once a moment.
+ * Counts the inscriptions of each shape. Null: there are more than `shapesMax` shapes. Reads all documents (0.1 s for
+ * ten million inscriptions on two cores), so call it once per moment.
  */
 export async function countShapes(search: Search, shapesMax: number): Promise<ShapeCounts | null> {
   const { aggregations } = await search<ShapesAnswer>(
@@ -24,7 +27,7 @@ export async function countShapes(search: Search, shapesMax: number): Promise<Sh
       size: 0,
       aggs: {
         shapes: {
-          // one more than is kept: when all shapes are returned, each count sums all shards
+          // request one more than is kept: if all shapes are returned, each count includes all shards
           terms: { field: 'shape', size: shapesMax + 1 },
           aggs: { inscriptions: { sum: { field: 'count' } } },
         },

@@ -8,7 +8,7 @@ import { needleClauses } from './text-query.ts';
 
 /**
  * The clauses of a filter, without its heights (those become keys). Null: nothing can match. `parentKey` is the key of
- * the parent; null: it is not indexed.
+ * the parent, or null if the parent is not indexed.
  */
 export function filterClauses(filter: SearchFilter, parentKey: InscriptionKey | null): Clause[] | null {
   if (!isWellFormed(filter) || (filter.parent !== undefined && parentKey === null)) return null;

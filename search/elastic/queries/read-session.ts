@@ -12,26 +12,26 @@ import { assertShards } from '../server/search-index.ts';
 /** A complete marker, and a point in time of its index that contains everything up to the marker. */
 export interface ReadMoment {
   readonly marker: Marker & { readonly tip: NonNullable<Marker['tip']> };
-  /** Made from the marker's phrases. */
+  /** The phrases of the marker. */
   readonly book: PhraseBook;
   /**
-   * The number of inscriptions for each combination of phrases. Null: there are too many combinations, or they are
-   * not counted yet. The first call starts the count in the background.
+   * Number of inscriptions for each combination of phrases. Null: there are too many combinations, or they have not
+   * been counted. The first call starts the count in the background.
    */
   shapes(): ShapeCounts | null;
   /**
-   * Searches in that moment, among documents up to the marker. Throws `search_engine_missing` if the server has
-   * dropped it.
+   * Searches in that moment, among documents up to the marker. Throws `search_engine_missing` if the server has dropped
+   * the moment.
    */
   readonly search: Search;
 }
 
-/** The name of a snapshot's database, as markers write it; null: it never had a block. */
+/** Reads the name of a snapshot's database, as markers contain it. Null: the database never had a block. */
 export type DatabaseReader = (client: Snapshot['client']) => Promise<string | null>;
 
-/** How long the server keeps an unused moment. After that another one is opened. */
+/** How long the server keeps an unused moment. After that, another moment is opened. */
 const keepAlive = '2m';
-/** The server ends a search before the client gives up waiting. */
+/** How long a search may take on the server. The server ends it before the client stops waiting. */
 const searchTimeout = '25s';
 
 interface SearchAnswer {
@@ -43,11 +43,11 @@ interface SearchAnswer {
 interface OpenMoment extends Pick<ReadMoment, 'marker' | 'book'> {
   readonly id: string;
   readonly index: string;
-  /** Whether it contains documents with keys after the marker's. */
+  /** Whether the moment contains documents with keys after the marker's keys. */
   readonly holdsMore: boolean;
-  /** Whether it belongs to the database of the searches. */
+  /** Whether the moment belongs to the database of the searches. */
   isOurs: boolean;
-  /** Null: not counted yet, or too many. */
+  /** Null: not counted yet, or too many shapes. */
   shapes: ShapeCounts | null;
   hasCounted: boolean;
   users: number;
@@ -59,9 +59,9 @@ interface OpenMoment extends Pick<ReadMoment, 'marker' | 'book'> {
  * searches are one request.
  *
  * The marker is read before the moment is opened and again afterwards. The first read proves that everything up to the
- * marker is visible in the moment, on every shard: documents are refreshed before the marker is written. The second
- * read proves that no undo had begun by then: an undo marks its start before it changes documents. Documents after the
- * marker are excluded by their keys.
+ * marker is visible in the moment, on every shard, because documents are refreshed before the marker is written. The
+ * second read proves that no undo had begun by then, because an undo marks its start before it changes documents.
+ * Documents after the marker are excluded by their keys.
  */
 export class ReadSession {
   readonly #client: ElasticClient;
@@ -95,7 +95,7 @@ export class ReadSession {
       return await this.#runOnce(snapshot, ask);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'search_engine_missing') throw error;
-      // the server has dropped it, or the alias names another index now
+      // the server has dropped the moment, or the alias names another index now
       this.#retire(this.#current);
       return this.#runOnce(snapshot, ask);
     }
@@ -124,7 +124,8 @@ export class ReadSession {
   }
 
   /**
-   * Counted once per moment, in the background. Until then searches match shapes by a pattern: slower, but as exact.
+   * Starts the count of shapes once per moment, in the background. Until it ends, searches match shapes by a pattern,
+   * which is slower but as exact.
    */
   #shapesOf(moment: OpenMoment): ShapeCounts | null {
     if (!moment.hasCounted) {
@@ -141,7 +142,7 @@ export class ReadSession {
     try {
       moment.shapes = await countShapes(search, this.#shapesMax);
     } catch {
-      // searches meet and report the same failure; the next search starts the count again
+      // ignore the failure: searches get and report the same failure, and the next search starts the count again
       moment.hasCounted = false;
     } finally {
       this.#leave(moment);
@@ -153,7 +154,10 @@ export class ReadSession {
     if (moment.isReplaced && moment.users === 0) this.#forget(moment);
   }
 
-  /** Keys depend on the database that the documents were made from. Checked once per moment. */
+  /**
+   * Throws if the documents were made from another database, because keys depend on the database. Checked once per
+   * moment.
+   */
   async #assertOurs({ client }: Snapshot, moment: OpenMoment): Promise<void> {
     if (moment.isOurs) return;
     if ((await this.#readDatabase(client)) !== moment.marker.database) {
@@ -162,7 +166,7 @@ export class ReadSession {
     moment.isOurs = true;
   }
 
-  /** Opens a moment; concurrent searches share one. */
+  /** Opens a moment. Concurrent searches share one moment. */
   #open(): Promise<OpenMoment> {
     this.#opening ??= this.#openMoment().finally(() => {
       this.#opening = null;
@@ -174,7 +178,7 @@ export class ReadSession {
     const { marker: before, index } = await this.#marker();
     const current = this.#current;
     if (current !== null && current.index === index && isSame(current.marker, before)) return current;
-    // from the marker's own index: the alias may already name the next one, which has other phrases
+    // open the marker's own index, because the alias may already name the next index, which has other phrases
     const { id } = await this.#client.request<{ id: string }>({
       method: 'POST',
       path: `/${index}/_pit`,
@@ -215,7 +219,7 @@ export class ReadSession {
     if (moment.users === 0) this.#forget(moment);
   }
 
-  /** Best effort: the server drops it after `keepAlive` anyway. */
+  /** Closes a moment without waiting. A failure does no harm, because the server drops the moment after `keepAlive`. */
   #forget({ id }: OpenMoment): void {
     this.#client.request({ method: 'DELETE', path: '/_pit', body: { id } }).catch(() => undefined);
   }
@@ -261,7 +265,7 @@ async function searchMoment<Answer>(
   return answer;
 }
 
-/** A book is made once per index, not for each block. */
+/** Returns the known book if the phrases are the same, because a book is made once per index, not for each block. */
 function bookOf(phrases: readonly string[], before: OpenMoment | null): PhraseBook {
   const isKnown =
     before?.marker.phrases.length === phrases.length &&
@@ -271,7 +275,10 @@ function bookOf(phrases: readonly string[], before: OpenMoment | null): PhraseBo
 
 const upTo = ({ nextKey }: Marker): Clause => ({ range: { firstKey: { lt: nextKey } } });
 
-/** Checked once per moment: a range over all documents costs a search more than its needles. */
+/**
+ * Whether a moment has documents after the marker. Checked once per moment, because a range over all documents costs a
+ * search more than its needles.
+ */
 async function holdsBeyond(client: ElasticClient, id: string, { nextKey }: Marker): Promise<boolean> {
   const {
     hits,
@@ -307,7 +314,7 @@ const isSame = (a: Marker, b: Marker): boolean =>
   a.tip?.hash === b.tip?.hash &&
   a.nextKey === b.nextKey;
 
-/** Throws unless the snapshot's chain contains the marker's block, with the same keys. */
+/** Throws if the snapshot's chain does not contain the marker's block with the same keys. */
 async function assertChain(
   { client, tip }: Snapshot & { readonly tip: NonNullable<Snapshot['tip']> },
   marker: ReadMoment['marker'],

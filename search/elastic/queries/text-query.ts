@@ -9,17 +9,17 @@ import { type ElasticTuning, usualTuning } from '../server/elastic-tuning.ts';
 
 const wordFields: Readonly<Record<Corpus, string>> = { content: 'words', metadata: 'metadataWords' };
 
-/** Code points of a gram. */
+/** Number of code points in a gram. */
 const gramPoints = 3;
 
 /** The clauses for a text of a corpus. */
 export interface TextQuery {
   readonly clauses: readonly Clause[];
-  /** Null: the matches have to be counted. */
+  /** Matches known from phrases. Null: the matches must be counted. */
   readonly within: WithinPhrases | null;
 }
 
-/** Matches known without looking at their documents: texts that have all needles inside phrases. */
+/** Matches known without reading their documents: texts that have all needles inside phrases. */
 export interface WithinPhrases {
   readonly inscriptions: number;
   /** All other matches. */
@@ -29,7 +29,10 @@ export interface WithinPhrases {
 /** The phrases of the index, and the counts of their combinations. */
 export interface Phrases {
   readonly book: PhraseBook;
-  /** Needed if a needle can appear in more than one way. Null: not counted yet, or there are too many combinations. */
+  /**
+   * Shapes are needed if a needle can appear in more than one form. Null: not counted yet, or there are too many
+   * combinations.
+   */
   shapes(): ShapeCounts | null;
   readonly search: Search;
 }
@@ -48,7 +51,7 @@ export async function textQuery(
   return clauses === null ? null : { clauses, within: null };
 }
 
-/** Words are whole terms; a fuzzy word is any term near it. */
+/** Clauses for words. A word is a whole term; a fuzzy word is any similar term. */
 function wordClauses(corpus: Corpus, match: TextMatch, words: readonly string[]): Clause[] | null {
   if (!words.every((word) => word.isWellFormed())) return null;
   const field = wordFields[corpus];
@@ -58,15 +61,16 @@ function wordClauses(corpus: Corpus, match: TextMatch, words: readonly string[])
 }
 
 /**
- * The clauses of a field of grams that match exactly the texts with all folded needles. Null: no text can. A needle of
- * three or more code points is a phrase of its grams, at consecutive positions. A shorter needle is the beginning of a
- * gram: every code point of a text begins one, because two more follow the last.
+ * The clauses of a field of grams that match exactly the texts with all folded needles. Null: no text can have all of
+ * them. A needle of three or more code points is a phrase of its grams, at consecutive positions. A shorter needle is
+ * the beginning of a gram: every code point of a text begins a gram, because two more code points are appended to the
+ * text.
  */
 export function needleClauses(field: string, folded: readonly string[]): Clause[] | null {
   return neededOf(folded)?.map((needle) => needleClause(field, gramNeedle(needle))) ?? null;
 }
 
-/** The same for texts whose phrases are letters: each needle in one of its ways. */
+/** Like `needleClauses`, for texts whose phrases are letters. Each needle may appear in one of its forms. */
 async function contentQuery(
   folded: readonly string[],
   phrases: Phrases,
@@ -75,7 +79,7 @@ async function contentQuery(
   const needed = neededOf(folded);
   if (needed === null) return null;
   const ways = needed.map((needle) => phrases.book.waysOf(gramNeedle(needle)));
-  // a search may have filters only
+  // a search may only have filters
   if (ways.length === 0) return { clauses: [], within: null };
   const isFew = ways.length <= dividedMax;
   const isAsked = ways.some(({ phrases: within, parts }) => within.length > 0 || parts.length > 1);
@@ -86,7 +90,8 @@ async function contentQuery(
       parts: await possibleParts(shapes.partsOf(parts), phrases),
     })),
   );
-  // short needles also appear outside the phrases of most texts: one count over all is faster than one over the rest
+  // short needles also appear outside the phrases of most texts, so one count over all texts is faster than a count
+  // over the others
   const isDivided =
     isFew && needles.every(({ phrases: own }, at) => own.length > 0 && !isShort(needed[at] ?? ''));
   return isDivided
@@ -94,9 +99,12 @@ async function contentQuery(
     : { clauses: needles.map((needle) => wayClause(needle, shapes)), within: null };
 }
 
-/** Code points of all parts of a needle. Each becomes a clause, and the server bounds clauses. */
+/**
+ * Maximum number of code points of all parts of a needle. Each becomes a clause, and the server limits the number of
+ * clauses.
+ */
 const partsLengthMax = 2000;
-/** Code points at both ends that distinguish the parts of a needle. */
+/** Number of code points at both ends that distinguish the parts of a needle. */
 const endLength = 16;
 
 interface PartsAnswer {
@@ -107,7 +115,7 @@ interface PartsAnswer {
 
 /**
  * The parts of a long needle differ only at their ends. Parts whose ends occur in no text are dropped before the whole
- * is requested.
+ * parts are requested.
  */
 async function possibleParts(
   parts: readonly string[],
@@ -128,14 +136,14 @@ async function possibleParts(
 }
 
 /**
- * Most needles for which this is done: the cost grows with the square of their number, and the server bounds all
- * clauses together.
+ * Maximum number of needles for which the query is divided. The cost grows with the square of their number, and the
+ * server limits all clauses together.
  */
 const dividedMax = 3;
 
 /**
- * Most texts that have all of the needles have them inside phrases, as their shape shows. These texts get a clause of
- * their own: if each of several clauses could also match a part, a server would look at every document of all of them.
+ * Most texts that have all of the needles have them inside phrases, which their shape shows. These texts get a clause
+ * of their own. Otherwise each clause could also match a part, and the server would read every document of all clauses.
  */
 function dividedQuery(needles: readonly NeedleWays[], shapes: ShapeClauses): TextQuery {
   const others = anyOf(
@@ -160,7 +168,7 @@ function wayClause(needle: NeedleWays, shapes: ShapeClauses): Clause {
 
 const partClauses = (needle: NeedleWays): Clause[] => needle.parts.map((part) => needleClause('text', part));
 
-/** Needles without those that add nothing. Null: one of them occurs in no text. */
+/** Needles without those that add nothing. Null: one needle occurs in no text. */
 function neededOf(folded: readonly string[]): string[] | null {
   if (!folded.every((needle) => needle.isWellFormed())) return null;
   const distinct = [...new Set(folded)].toSorted((a, b) => b.length - a.length);
@@ -170,7 +178,7 @@ function neededOf(folded: readonly string[]): string[] | null {
   );
 }
 
-/** Shorter than a gram. */
+/** Whether a needle is shorter than a gram. */
 const isShort = (needle: string): boolean =>
   needle.length < gramPoints * 2 && Array.from(needle).length < gramPoints;
 
@@ -181,8 +189,8 @@ function needleClause(field: string, needle: string): Clause {
 }
 
 /**
- * All words within the allowed edits of a word, however many: with this rewrite the automaton walks the dictionary of
- * words, and `max_expansions`, which bounds other rewrites, does not apply.
+ * All words within the allowed edits of a word, however many there are. With this rewrite the automaton reads the
+ * dictionary of words, and `max_expansions`, which limits other rewrites, does not apply.
  */
 function fuzzyClause(field: string, word: string): Clause {
   const fuzziness = editsOf(word);
@@ -191,7 +199,7 @@ function fuzzyClause(field: string, word: string): Clause {
   return { fuzzy: { [field]: { value: word, fuzziness, prefix_length: 0, transpositions: true, rewrite } } };
 }
 
-/** A hash in the form of the index: random terms share no beginnings, so every byte costs. */
+/** A hash in the form in which the index has it. Random terms share no beginnings, so every byte costs. */
 export const hashTerm = (hash: Uint8Array): string => Buffer.from(hash).toString('base64url');
 
 /** The clause for contents whose stored or decoded body has this hash. */

@@ -1,7 +1,7 @@
-/** A clause of a filter, as Elasticsearch takes it. */
+/** A clause of a filter in the form of Elasticsearch. */
 export type Clause = Readonly<Record<string, unknown>>;
 
-/** Asks something of the documents that satisfy all clauses. */
+/** Sends a search for the documents that satisfy all clauses. */
 export type Search = <Answer>(
   body: Readonly<Record<string, unknown>>,
   clauses: readonly Clause[],

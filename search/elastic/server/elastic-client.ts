@@ -11,21 +11,21 @@ export interface ElasticSettings {
   readonly url: string;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
-  /** `id:key` in base64, as Elasticsearch gives it. Takes precedence over user and password. */
+  /** `id:key` in base64, as issued by Elasticsearch. Takes precedence over user and password. */
   readonly apiKey?: string | undefined;
   /** PEM of the authority that signed the server's certificate. */
   readonly caFile?: string | undefined;
-  /** Time after which a call is given up. Default: 30 s, the same as a statement of Postgres. */
+  /** How long a call may take. Default: 30 s, the same as a statement of Postgres. */
   readonly timeoutMs?: number | undefined;
 }
 
 export interface ElasticRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
-  /** Begins with a slash. Index names in it are ours and need no escaping. */
+  /** Begins with a slash. Index names in the path are our own and need no escaping. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: object;
-  /** Lines of JSON, each ended by a line feed. Replaces the body. */
+  /** Lines of JSON, each with a line feed at its end. They replace the body. */
   readonly lines?: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
@@ -52,13 +52,13 @@ export function createElasticClient(settings: ElasticSettings): ElasticClient {
     nodes: nodes.map((node) => withoutUser(node)),
     ...(auth === null ? {} : { auth }),
     ...(ca === null ? {} : { tls: { ca } }),
-    // Node's own http: TLS and keep-alive are set there for everything else too
+    // Node's own http, because TLS and keep-alive are set there for all other connections too
     Connection: HttpConnection,
     requestTimeout: settings.timeoutMs ?? usualTimeoutMs,
-    // the caller knows whether another attempt makes sense: a bulk backs off, a search is answered elsewhere. With
-    // several nodes the next one is tried.
+    // the caller knows whether another attempt makes sense (a bulk waits, a search is answered elsewhere), so only try
+    // the other nodes
     maxRetries: nodes.length - 1,
-    // a thrown error may be logged
+    // a thrown error may be logged, so remove secrets
     redaction: { type: 'remove' },
   });
   return {
@@ -95,7 +95,7 @@ function parseUrl(text: string): URL {
   try {
     return new URL(text);
   } catch {
-    // the text may hold a password
+    // the text may contain a password
     throw new AppError('config_invalid', 'ELASTICSEARCH_URL is not an address.', {});
   }
 }
@@ -128,7 +128,7 @@ function decoded(text: string): string {
 function readCa(path: string): Buffer {
   try {
     const pem = readFileSync(path);
-    // otherwise each connection would fail
+    // check the certificate now, because otherwise each connection would fail
     createSecureContext({ ca: pem });
     if (pem.includes('-----BEGIN')) return pem;
     throw new Error('it is not a PEM file');

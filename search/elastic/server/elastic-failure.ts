@@ -8,7 +8,7 @@ export interface ElasticReason {
   readonly reason?: string;
 }
 
-/** The name of a call in messages, without sent data and credentials. */
+/** The call's name in messages. It contains no sent data and no credentials. */
 export interface ElasticCall {
   readonly method: string;
   readonly path: string;
@@ -16,13 +16,16 @@ export interface ElasticCall {
   readonly url: string;
 }
 
-/** Reasons may repeat sent data, and a longer text says no more. */
+/** Maximum length of a reason in messages. Reasons may repeat sent data, and longer texts say no more. */
 const reasonMaxLength = 300;
 
-/** Messages of Node about certificates and handshakes: the client keeps only the text. */
+/** Matches Node's messages about certificates and handshakes, because the client keeps only the text. */
 const aboutTls = /certificate|altnames|EPROTO|SSL routines|secure TLS connection/u;
 
-/** The AppError for the error of a call. The original is not its `cause`: it may hold the request and its headers. */
+/**
+ * The AppError for the error of a call. The original error is not its `cause`, because it may contain the request and
+ * its headers.
+ */
 export function failureOfElasticCall(error: unknown, call: ElasticCall): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof errors.ResponseError) {
@@ -53,7 +56,7 @@ export function failureOfElasticCall(error: unknown, call: ElasticCall): AppErro
   return new AppError('search_engine_failed', `${where} gave no valid answer to ${call.path}.`, details);
 }
 
-/** The AppError for an answer with an error status: of a whole call, or of one item of a bulk. */
+/** The AppError for an answer with an error status, for a whole call or for one item of a bulk. */
 export function failureOfStatus(
   status: number,
   { type, reason }: ElasticReason,
@@ -89,8 +92,8 @@ const codeByStatus: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * A document that the server has no room for even alone: in the heap it takes four times its size, beside the
- * request.
+ * Whether the server has no room for a document even if it is sent alone. In the heap, a document takes four times its
+ * size, in addition to the request.
  */
 function isTooLarge(reason: string): boolean {
   const [, size, most] = /primary_operation_bytes=(\d+), max_primary_bytes=(\d+)/u.exec(reason) ?? [];
@@ -98,7 +101,7 @@ function isTooLarge(reason: string): boolean {
 }
 
 function codeOf(status: number, type = '', reason = ''): ErrorCode {
-  // a full disk is 429 since version 8, and 403 if the block was set by hand or by an older version
+  // a full disk gives status 429 since version 8; it gives 403 if the block was set by hand or by an older version
   const isBlocked = type === 'cluster_block_exception' && /disk|read-only/u.test(reason);
   if (isBlocked || reason.includes('No space left on device')) return 'search_engine_full';
   if (isTooLarge(reason)) return 'search_engine_rejected';
@@ -106,13 +109,13 @@ function codeOf(status: number, type = '', reason = ''): ErrorCode {
   return known ?? (status >= 400 && status < 500 ? 'search_engine_rejected' : 'search_engine_failed');
 }
 
-/** The error of a body: an object, or a text if a proxy answered. */
+/** The error in a body. The body is an object, or a text if a proxy answered. */
 export function reasonOf(body: unknown): ElasticReason {
   const error = (body as { error?: unknown } | null | undefined)?.error;
   if (typeof error === 'string') return { reason: error };
   if (typeof error !== 'object' || error === null) return {};
   const { type, reason, root_cause: causes } = error as ElasticReason & { root_cause?: ElasticReason[] };
-  // for a search that failed on its shards, the cause has the reason
+  // if a search failed on its shards, the cause has the reason
   const cause = type === 'search_phase_execution_exception' ? causes?.[0] : undefined;
   return cause ?? { ...(type === undefined ? {} : { type }), ...(reason === undefined ? {} : { reason }) };
 }

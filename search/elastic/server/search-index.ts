@@ -3,21 +3,25 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { ElasticClient } from './elastic-client.ts';
 
 /**
- * The version of the mapping, of the analysis and of what documents hold. A change of any of them needs a new index.
+ * Version of the mapping, of the analysis and of the contents of documents. If any of these changes, a new index is
+ * needed.
  */
 export const mappingVersion = 5;
 
 export interface IndexOptions {
   readonly shards: number;
   readonly replicas: number;
-  /** A first load runs without refreshes, replicas and waiting for the disk, until `finishLoading`. */
+  /**
+   * True during a first load. The index then has no refreshes and no replicas, and does not wait for the disk, until
+   * `finishLoading`.
+   */
   readonly loading: boolean;
 }
 
 const grams = { type: 'text', analyzer: 'grams', norms: false, index_options: 'positions' } as const;
-/** Our own words (search/text/words.ts), joined by blanks: the server only splits them. */
+/** Words split by our own rules (search/text/words.ts) and joined by blanks, so the server only splits at blanks. */
 const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' } as const;
-/** A value that is only looked up, so it has no column. */
+/** A value that is only searched, so it has no column. */
 const term = { type: 'keyword', doc_values: false, norms: false } as const;
 const number = { type: 'integer' } as const;
 /** A value that is only read or summed, so it has no index. */
@@ -26,7 +30,7 @@ const column = { type: 'integer', index: false } as const;
 /** The fields of a document: docs/adr/0014 and documents/group-document.ts. */
 export const mappings = {
   dynamic: 'strict',
-  // texts are in Postgres; only the marker is read back
+  // texts are in Postgres, so only the marker is read back
   _source: { includes: ['marker'] },
   properties: {
     firstKey: number,
@@ -70,8 +74,8 @@ export const indexName = (prefix: string, network: NetworkName, number_: number)
   `${readAlias(prefix, network)}-v${mappingVersion}-${number_}`;
 
 /**
- * The alias that writes go through. Every index has its own: a write to a deleted index is refused, instead of
- * creating an index without a mapping.
+ * The alias for writes. Every index has its own alias, so a write to a deleted index is refused instead of creating an
+ * index without a mapping.
  */
 export const writeAlias = (index: string): string => `${index}-write`;
 
@@ -100,8 +104,8 @@ export async function createSearchIndex(
 }
 
 /**
- * Ends a first load: everything is on disk and visible, with the requested replicas. Refreshes stay ours, because the
- * marker follows them.
+ * Ends a first load: makes everything durable and visible, with the requested replicas. Refreshes remain manual,
+ * because the marker follows them.
  */
 export async function finishLoading(
   client: ElasticClient,
@@ -119,9 +123,9 @@ export async function finishLoading(
 }
 
 /**
- * Lets the server merge the segments of a first load in the background: one segment is searched twice as fast as
- * thirty, and the data kept for replicas is dropped (half of a newly loaded index). The server keeps that for half a
- * minute after the last write; an earlier merge would copy it.
+ * Lets the server merge the segments of a first load in the background. One segment is searched twice as fast as
+ * thirty, and the data kept for replicas is dropped (half of a newly loaded index). The server keeps that data for half
+ * a minute after the last write, so an earlier merge would copy it.
  */
 export async function beginMerge(client: ElasticClient, index: string): Promise<void> {
   await client.request({
@@ -140,7 +144,7 @@ export async function refreshIndex(client: ElasticClient, index: string): Promis
   assertShards(shards, index);
 }
 
-/** A partial answer counts as none. */
+/** Throws for a partial answer, because it is treated as no answer. */
 export function assertShards(shards: { failed: number } | undefined, index: string): void {
   if (shards === undefined || shards.failed === 0) return;
   throw new AppError('search_engine_failed', `${shards.failed} shards of ${index} did not answer.`, {
@@ -148,7 +152,7 @@ export function assertShards(shards: { failed: number } | undefined, index: stri
   });
 }
 
-/** Points the read alias at one index in one step; every other index loses it. */
+/** Points the read alias to one index in one step and removes it from every other index. */
 export async function pointReadAlias(client: ElasticClient, alias: string, index: string): Promise<void> {
   await client.request({
     method: 'POST',
