@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** Unix seconds of the blocks at some heights, from their headers. Heights without a block are left out. */
+/** Unix seconds of the blocks at some heights, from their headers. Heights without a block are omitted. */
 export async function blockTimes(
   client: ClientBase,
   heights: readonly Height[],

@@ -14,22 +14,24 @@ import { utf8OrNull } from '#kernel/text/utf8.ts';
 /** A block, and its known facts. docs/schema.md describes the consequences of each. */
 export interface BlockFacts {
   readonly height: Height;
-  /** Internal order. */
+  /** Hash in internal order. */
   readonly hash: BlockHash;
   /** Unix seconds, from the header. */
   readonly time: number;
   readonly sizeBytes: number;
   readonly txCount: number;
   readonly inscriptionCount: number;
-  /** First height of the run of consecutive blocks that it belongs to. */
+  /** First height of the run of consecutive blocks that the block belongs to. */
   readonly islandHeight: Height;
-  /** All earlier blocks that can matter to inscriptions are known. */
+  /** True if all earlier blocks that can matter to inscriptions are known. */
   readonly anchored: boolean;
-  /** The outputs that it spends are known. */
+  /** True if the outputs that the block spends are known. */
   readonly hasSpent: boolean;
-  /** Its sequence numbers are known: it is anchored, or the totals before its island are proven. */
+  /**
+   * True if its sequence numbers are known, because the block is anchored or the totals before its island are proven.
+   */
   readonly sequenced: boolean;
-  /** All of its numbers are known. */
+  /** True if all of its inscription numbers are known. */
   readonly numbered: boolean;
 }
 
@@ -40,9 +42,9 @@ export interface InscriptionSummary {
   readonly height: Height;
   readonly number: number | null;
   readonly contentId: number | null;
-  /** Content type, its own or its delegate's, as text. Null: no type, or not UTF-8. */
+  /** Content type of the inscription or of its delegate, as text. Null: no type, or not UTF-8. */
   readonly contentType: string | null;
-  /** Whether its document runs scripts. Null: not a document, or its beginning does not show it. */
+  /** Whether its document runs scripts. Null: it is not a document, or its beginning does not decide this. */
   readonly runs: boolean | null;
   /** The size of its own body. */
   readonly sizeBytes: number | null;
@@ -135,9 +137,12 @@ export async function neighbourHeights(
   return rows[0] ?? { previous: null, next: null };
 }
 
-/** Bytes of a text that a card can show. */
+/** Maximum bytes of a text that a card can show. */
 const snippetBytes = 400;
-/** Bytes of a document in which scripts are searched. If they begin later, it is unknown whether it has any. */
+/**
+ * Maximum bytes of a document in which scripts are searched. If scripts begin later, it is unknown whether there are
+ * any.
+ */
 const documentBytes = 16_384;
 /** SQL: documents, and the code in them that browsers run: scripts, handlers of events, addresses with code. */
 const isDocument = `encode(shown.content_type, 'escape') ~* '^\\s*(text/html|application/xhtml\\+xml|image/svg\\+xml)\\s*(;|$)'`;
@@ -158,13 +163,13 @@ interface SummaryRow {
   delegate: Buffer | null;
 }
 
-/** SQL: the shown part of a content `s` whose type is that of `shown`. */
+/** SQL: the shown part of a content `s`, whose type is the type of `shown`. */
 const shownColumns = `shown.content_type,
        CASE WHEN s.text <> 0 AND s.variant & 7 = 0 THEN substring(s.body FROM 1 FOR ${snippetBytes}) END AS head,
        CASE WHEN s.variant & 7 = 0 AND ${isDocument} THEN
          CASE WHEN ${hasScripts} THEN true WHEN length(s.body) <= ${documentBytes} THEN false END END AS runs`;
 
-/** Inscriptions by internal key, in the given order. Unknown keys are left out. */
+/** Inscriptions by internal key, in the given order. Unknown keys are omitted. */
 export async function inscriptionSummaries(
   db: pg.Pool | pg.ClientBase,
   keys: readonly InscriptionKey[],
@@ -202,14 +207,14 @@ export async function inscriptionSummaries(
 type ShownRow = Pick<SummaryRow, 'content_type' | 'head' | 'runs'>;
 
 /**
- * The contents of delegates, by the hex of their 36 bytes. Read only if there are delegates: most inscriptions have
- * none.
+ * The contents of delegates, by the hex of the delegate's 36 bytes. Read only if there are delegates, because most
+ * inscriptions have none.
  */
 async function shownByDelegates(
   db: pg.Pool | pg.ClientBase,
   delegates: readonly Buffer[],
 ): Promise<Map<string, ShownRow>> {
-  // the column is an integer; delegates can claim larger indexes, which name no inscription
+  // the column is an integer, but delegates can claim larger indexes, which name no inscription
   const ids = delegates.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
   if (ids.length === 0) return new Map();
   const { rows } = await db.query<ShownRow & InscriptionId>(
@@ -223,7 +228,7 @@ async function shownByDelegates(
 }
 
 /**
- * Types and contents of the newest inscriptions with a content of their own, newest first: the pool for a selection of
+ * Types and contents of the newest inscriptions that have their own content, newest first. A selection is made from
  * them.
  */
 export async function newestInscriptions(
@@ -251,15 +256,15 @@ export async function newestInscriptions(
 export interface ChainCounts {
   readonly inscriptions: number;
   readonly blocks: number;
-  /** Runs of consecutive blocks: more than one means a chain with gaps. */
+  /** Number of runs of consecutive blocks. More than one run means a chain with gaps. */
   readonly islands: number;
-  /** Null: the totals are unknown (a chain with gaps). */
+  /** Null: the totals are unknown, because the chain has gaps. */
   readonly blessed: number | null;
   readonly cursed: number | null;
   readonly lostSats: Sats | null;
 }
 
-/** Totals at the tip. Costs a step per island, not a row per block. */
+/** Totals at the tip. Reads one row per island, not one per block. */
 export async function chainCounts(db: pg.Pool | pg.ClientBase): Promise<ChainCounts> {
   const { rows } = await db.query<{
     next_key: number;
@@ -289,19 +294,19 @@ export async function chainCounts(db: pg.Pool | pg.ClientBase): Promise<ChainCou
   return { inscriptions, blocks, islands, blessed, cursed, lostSats };
 }
 
-/** Totals as far as they are certain. */
+/** Totals that are certain. */
 export interface CertainTotals {
   readonly blessed: number;
   readonly cursed: number;
   readonly lostSats: Sats;
 }
 
-/** Inscriptions that are counted one by one: some tenths of a second. */
+/** Maximum number of inscriptions that are counted one by one, which takes some tenths of a second. */
 const countedMax = 1_000_000;
 
 /**
- * Certain totals of a chain with gaps, whose totals are unknown: the inscriptions that are certainly blessed, or
- * cursed, among the first million, and the lost sats up to the last block with known ones. Call it once for a tip.
+ * Certain totals of a chain with gaps, whose totals are unknown: the inscriptions among the first million that are
+ * certainly blessed or cursed, and the lost sats up to the last block where they are known. Call it once per tip.
  */
 export async function certainTotals(client: pg.ClientBase): Promise<CertainTotals> {
   const { rows } = await client.query<{ blessed: number; cursed: number; lost_sats: Sats }>(

@@ -3,24 +3,25 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** The blocks that an answer covers. If none of them has an item, another block still may. */
+/** The blocks that an answer covers. If none of them has an item, a block outside may still have it. */
 export interface Coverage {
   /** Lowest and highest indexed height. Null: the index is empty. */
   readonly fromHeight: Height | null;
   readonly toHeight: Height | null;
-  /** Indexed blocks between the two. */
+  /** Number of indexed blocks between the two heights. */
   readonly blocks: number;
   /**
-   * Share of the blocks from the network's first possible inscription to `toHeight`: 0 to 1, below 1 if one is
-   * missing.
+   * Share of indexed blocks among those from the network's first possible inscription to `toHeight`. 0 to 1; below 1 if
+   * a block is missing.
    */
   readonly share: number;
-  /** No block up to `toHeight` that can hold an inscription is missing. */
+  /** True if no block up to `toHeight` that can hold an inscription is missing. */
   readonly complete: boolean;
 }
 
 /**
- * Reads the coverage from the tip downwards; `toHeight` is that of `tip`. Costs a step per island, not a row per block.
+ * Reads the coverage from the tip downwards. `toHeight` is the height of `tip`. Reads one row per island, not one per
+ * block.
  */
 export async function readCoverage(
   db: pg.ClientBase,
@@ -59,7 +60,10 @@ function shareOf(part: number, whole: number): number {
   return part === whole ? 1 : Math.floor((part / whole) * 1e6) / 1e6;
 }
 
-/** Whether the index knows every inscription and its place: no block that matters was missing or lacked its inputs. */
+/**
+ * Whether the index knows every inscription and its location, because no block that matters is missing or lacks its
+ * inputs.
+ */
 export async function knowsInscriptions(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ is_whole: boolean }>(
     `SELECT anchored AND (has_spent OR tx_count <= 1) AS is_whole
@@ -69,9 +73,9 @@ export async function knowsInscriptions(client: pg.ClientBase): Promise<boolean>
 }
 
 /**
- * The height where the last run of blocks with known spent outputs begins, of blocks above a height up to another. A
- * run begins after a gap, or after a block without its spent outputs, which may be the last one. Null: the run that
- * reaches the lower height continues.
+ * The height at which the last run of blocks with known spent outputs begins, among the blocks above one height up to
+ * another. A run begins after a gap, or after a block without its spent outputs; that block may be the last. Null: the
+ * run extends down to the lower height.
  */
 export async function lastRunWithSpent(
   client: pg.ClientBase,

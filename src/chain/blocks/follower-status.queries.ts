@@ -23,9 +23,9 @@ interface StatusRow {
 export interface FollowerReport {
   /** Null: no report since the database was created, or since it crashed. */
   readonly status: FollowerStatus | null;
-  /** Seconds since `updatedAt` by the database's clock: clocks of two machines may differ. */
+  /** Seconds since `updatedAt`, measured by the database's clock because the clocks of two machines may differ. */
   readonly ageSeconds: number | null;
-  /** A process holds the writer's lock. A connection that ended, as in a crash, has released it. */
+  /** True if a process holds the writer's lock. A connection that ended, for example in a crash, has released it. */
   readonly hasWriter: boolean;
   /** Unix time of the indexed tip, from its header. Null: the index is empty. */
   readonly tipTime: number | null;
@@ -50,7 +50,7 @@ export async function readFollowerReport(client: pg.Pool | pg.ClientBase): Promi
   return {
     status: said ? statusOf(row) : null,
     ageSeconds: said ? row.age_seconds : null,
-    // after the row: a process that takes over has the lock before it writes one
+    // read the lock after the row, because a process that takes over has the lock before it writes a row
     hasWriter: await isAdvisoryLockHeld(client, 'writer'),
     tipTime: row.tip_time,
     now: row.now,

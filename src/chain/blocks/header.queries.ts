@@ -8,7 +8,7 @@ import type { BlockQuestion } from './block.queries.ts';
 export interface HeaderFacts {
   readonly height: Height;
   readonly hash: BlockHash;
-  /** 80 bytes. */
+  /** Header of 80 bytes. */
   readonly header: Uint8Array;
   readonly time: number;
   readonly sizeBytes: number;
@@ -17,7 +17,7 @@ export interface HeaderFacts {
   readonly nextKey: number;
   /** Null: the next block is not indexed. */
   readonly nextHash: BlockHash | null;
-  /** No block below it is missing. */
+  /** True if no block below it is missing. */
   readonly isWhole: boolean;
 }
 
@@ -68,7 +68,7 @@ export async function timesBefore(client: ClientBase, height: Height): Promise<n
   return rows.map(({ time }) => time);
 }
 
-/** A block and the time in its header: seconds. */
+/** A block and the time in its header, in seconds. */
 export interface BlockMoment {
   readonly hash: BlockHash;
   readonly time: number;

@@ -8,7 +8,10 @@ export const indexTipHeight = '(SELECT tip_height FROM chain.state)';
 /** SQL: the hash of the last block of the index, in internal order; null while it is empty. */
 export const indexTipHash = '(SELECT tip_hash FROM chain.state)';
 
-/** SQL: the time in the header of the block at a height, which is SQL too; null: the index has no such block. */
+/**
+ * SQL: the time in the header of the block at a height. `height` is an SQL expression. SQL NULL: the index has no such
+ * block.
+ */
 export const timeOfBlock = (height: string): string =>
   `(SELECT to_timestamp(time) FROM chain.blocks WHERE height = ${height})`;
 
@@ -30,7 +33,7 @@ export async function initialSyncMicroseconds(client: ClientBase): Promise<numbe
   return rows[0]?.micros ?? 0;
 }
 
-/** Whether the index has this block. Null, for an empty index, is not a block. */
+/** Whether the index has this block. A hash of null, as in an empty index, is not a block. */
 export async function isBlockIndexed(
   client: ClientBase,
   height: Height | null,

@@ -9,13 +9,15 @@ export interface DerivedTableReport {
   readonly name: string;
   /** The first height from which it covers every indexed block. */
   readonly fromHeight: Height;
-  /** It is complete, and gets each new block as soon as it is indexed. */
+  /** True if the table is complete and gets each new block as soon as it is indexed. */
   readonly isComplete: boolean;
-  /** Its rows are being rebuilt by other rules: those of blocks above the tip may be older ones. */
+  /**
+   * True if its rows are being rebuilt by other rules. Rows of blocks above the tip may then follow the older rules.
+   */
   readonly isRemade: boolean;
-  /** The last block that it covers, or that was rebuilt; null: no block. */
+  /** The last block that the table covers, or that was rebuilt. Null: no block. */
   readonly tip: BlockRef | null;
-  /** Why it cannot continue; null: it can. */
+  /** Why the table cannot continue. Null: it can continue. */
   readonly problem: { readonly code: string; readonly message: string; readonly since: Date } | null;
 }
 
@@ -77,7 +79,7 @@ export async function hasBlock(client: ClientBase, name: string, height: Height)
   return rowCount === 1;
 }
 
-/** Whether the settings leave a derived table out. An index without blocks leaves no table out yet. */
+/** Whether the settings omit a derived table. An index without blocks omits no table yet. */
 export async function isLeftOut(client: ClientBase | Pool, name: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT WHERE EXISTS (SELECT FROM chain.state WHERE tip_height IS NOT NULL)
@@ -88,15 +90,15 @@ export async function isLeftOut(client: ClientBase | Pool, name: string): Promis
 }
 
 interface Behind {
-  /** The last height that the table has; null: no height. */
+  /** The last height that the table has. Null: it has no height. */
   readonly reached: Height | null;
   readonly tip: Height | null;
-  /** False: the settings leave it out, so it is not filled. */
+  /** False: the settings omit the table, so it is not filled. */
   readonly isWanted: boolean;
   readonly message: string;
 }
 
-/** The progress of a derived table; null: it is complete, or does not exist. */
+/** The progress of a derived table. Null: it is complete, or does not exist. */
 async function readBehind(client: ClientBase | Pool, name: string): Promise<Behind | null> {
   const { rows } = await client.query<Omit<Behind, 'message'>>(
     `SELECT d.tip_height AS reached, s.tip_height AS tip, d.is_wanted AS "isWanted"
@@ -114,14 +116,14 @@ async function readBehind(client: ClientBase | Pool, name: string): Promise<Behi
   return { reached, tip, isWanted, message };
 }
 
-/** Why a derived table lacks indexed blocks, in words, with the height that it has reached. Null: it has all. */
+/** Why a derived table lacks indexed blocks, in words, with the height that it has reached. Null: it lacks none. */
 export async function whyBehind(client: ClientBase | Pool, name: string): Promise<string | null> {
   return (await readBehind(client, name))?.message ?? null;
 }
 
 /**
  * Why events of a derived table are not available by a version of its rules, in words: its rows are being rebuilt, or
- * another process has not begun the rebuild. Null: they are available.
+ * another process has not begun the rebuild. Null: the events are available.
  */
 export async function whyOtherRules(
   client: ClientBase | Pool,
@@ -143,8 +145,8 @@ export async function whyOtherRules(
 }
 
 /**
- * Guard of answers from one derived table alone. Throws `derived_table_behind` with the reached height while the table
- * is being filled; returns if it is complete, or the settings leave it out.
+ * Guards answers that come from one derived table. Throws `derived_table_behind`, with the reached height, while the
+ * table is being filled. Returns if the table is complete, or if the settings omit it.
  */
 export async function requireNotBehind(client: ClientBase, name: string): Promise<void> {
   const behind = await readBehind(client, name);
@@ -157,11 +159,11 @@ export async function requireNotBehind(client: ClientBase, name: string): Promis
 export interface DerivedMoment {
   /** Changes when a derived table is rebuilt. */
   readonly epoch: number;
-  /** Hash of the block at the requested height; null: no block. */
+  /** Hash of the block at the requested height. Null: there is no such block. */
   readonly hash: Buffer | null;
 }
 
-/** Reads both in one statement. */
+/** Reads the epoch and the hash in one statement. */
 export async function derivedMoment(client: ClientBase, height: number): Promise<DerivedMoment> {
   const { rows } = await client.query<DerivedMoment>(
     `SELECT s.derived_epoch AS epoch, (SELECT hash FROM chain.blocks WHERE height = $1) AS hash FROM chain.state s`,

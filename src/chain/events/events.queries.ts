@@ -14,30 +14,30 @@ import type { BlockEventText, StoredEventKind } from './stored-event-kind.ts';
 
 const inflateBytes = promisify(inflate);
 
-/** Rows per page: each takes some hundred bytes even if its block has no events. */
+/** Maximum number of rows per page. A row takes some hundred bytes even if its block has no events. */
 const rowsPerPage = 500;
 /**
- * Events per page (at least one row): 200 kB of text. The event loop makes, parses and shows it in some milliseconds
- * each.
+ * Maximum number of events per page, which always has at least one row. They are 200 kB of text. To make, parse and
+ * show it takes some milliseconds of the event loop each.
  */
 const eventsPerPage = 1000;
-/** The assumed number of events of an uncounted block: a page has fifty such blocks. */
+/** Assumed number of events in an uncounted block. A page has some ten such blocks. */
 const uncountedEvents = 100;
-/** The writer keeps no text above 32 MiB. */
+/** Maximum bytes of a text. The writer keeps no text above 32 MiB. */
 const textBytesMax = 33 * 1024 * 1024;
 
-/** A row of the outbox with the events of one kind. Hashes in internal order. */
+/** A row of the outbox with the events of one kind. Hashes are in internal order. */
 export interface OutboxEntry {
   readonly sequence: number;
   readonly height: Height;
   readonly hash: BlockHash;
-  /** Sequence of the row that this one undoes; null: the block was applied. */
+  /** Sequence of the row that this row undoes. Null: the block was applied. */
   readonly cancels: number | null;
-  /** Number of the kind whose events were all rebuilt: the row is not a block. Null: it is a block. */
+  /** Number of the kind whose events were all rebuilt; such a row has no block. Null: the row has a block. */
   readonly reclassified: number | null;
-  /** Number of events of an applied block; null: unknown, or the block was taken back before the kind was added. */
+  /** Number of events of an applied block. Null: unknown, or the block was taken back before the kind was added. */
   readonly eventCount: number | null;
-  /** The canonical text of an applied block; null: it was dropped, and the block was taken back since. */
+  /** The canonical text of an applied block. Null: the text was dropped, and the block was taken back since then. */
   readonly text: Buffer | null;
 }
 
@@ -54,8 +54,8 @@ interface EntryRow {
 
 /**
  * A page of outbox rows from a sequence on, ascending, all of one moment; empty at the end. Dropped texts are rebuilt
- * from the tables. Returned sequences survive a crash of the server: they are never given to other blocks. Memory: the
- * texts of a page, or of one larger block.
+ * from the tables. Returned sequences survive a crash of the server, so other blocks never get them. Memory: the texts
+ * of a page, or of one larger block.
  */
 export async function readOutboxPage(
   pool: Pool,
@@ -71,7 +71,7 @@ export async function readOutboxPage(
       const rows = await readRows(client, kind, kind.firstHeight(networks[network]), fromSequence);
       const made = await makeTexts(client, kind, network, rows);
       hasFlushed = rows.length === 0 || (await isFlushed(client));
-      // its height may have another block by now
+      // another block may be at its height by now
       return rows.map((row) => ({ row, made: row.is_there ? (made.get(row.height) ?? null) : null }));
     },
     signal,
@@ -120,7 +120,7 @@ async function readRows(
   return rows;
 }
 
-/** Rebuilds dropped texts, by height, of blocks of the chain. */
+/** Rebuilds the dropped texts of blocks in the chain. Returns them by height. */
 async function makeTexts(
   client: ClientBase,
   kind: StoredEventKind,
@@ -133,7 +133,7 @@ async function makeTexts(
   for (let at = 0; at < heights.length; ) {
     const from = heights[at]!;
     let to = from;
-    // consecutive blocks, as on a page of old rows, need three queries together
+    // consecutive blocks, as on a page of old rows, need only three queries together
     while (heights[++at] === to + 1) to++;
     for (const made of await kind.readTexts(client, network, { from, to, keep: true })) {
       texts.set(made.ref.height, made);
@@ -142,7 +142,9 @@ async function makeTexts(
   return texts;
 }
 
-/** Throws `events_not_ready` while texts of a kind cannot be rebuilt, and the error of a kind that is left out. */
+/**
+ * Throws `events_not_ready` while texts of a kind cannot be rebuilt, and the error of a kind that the settings omit.
+ */
 export async function requireEventTexts(
   pool: Pool,
   kind: StoredEventKind,
@@ -156,7 +158,7 @@ export async function requireEventTexts(
   });
 }
 
-/** The last sequence of the outbox that survives a crash of the server; 0: the outbox is empty. */
+/** The last sequence of the outbox that survives a crash of the server. 0: the outbox is empty. */
 export async function lastSequence(pool: Pool, signal: AbortSignal | null): Promise<number> {
   return withCutConnection(pool, signal, async (client) => {
     const { rows } = await client.query<{ last: number }>(
@@ -168,8 +170,7 @@ export async function lastSequence(pool: Pool, signal: AbortSignal | null): Prom
 }
 
 /**
- * The outbox row that applied the lowest block from a height on, as it is in the chain now. Null: no block is that
- * high.
+ * The outbox row that applied the lowest block at or above a height, in the current chain. Null: no block is that high.
  */
 export async function sequenceFromHeight(client: ClientBase | Pool, height: Height): Promise<number | null> {
   const { rows } = await client.query<{ sequence: number | null }>(
@@ -213,7 +214,7 @@ export async function eventHashes(
   return rows.map(hashesOf);
 }
 
-/** The hashes of the highest block that has any of a kind; null: no block has. */
+/** The hashes of the highest block that has hashes of a kind. Null: no block has any. */
 export async function latestEventHashes(
   client: ClientBase,
   { number, version }: EventKindIdentity,
@@ -233,7 +234,7 @@ function hashesOf(row: HashesRow): EventHashes {
 
 /**
  * The canonical text of the block at a height, of one kind. Throws `not_found` if there is no block, or its events are
- * unknown. Run it in a snapshot.
+ * unknown. Must run in a snapshot.
  */
 export async function eventText(
   client: ClientBase,

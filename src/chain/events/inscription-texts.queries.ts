@@ -69,7 +69,7 @@ async function readInscriptionTexts(
   const blocks = await readBlocks(client, from, to);
   const events = await readEvents(client, from, to);
   const parents = await readParents(client, blocks);
-  // callers of texts receive all of them, and the rows take more memory
+  // no limit, because callers receive all texts, and the rows take more memory
   const out = new EventTextWriter(Number.POSITIVE_INFINITY);
   let at = 0;
   return blocks.map((block) => {
@@ -103,7 +103,10 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Reason while the index is missing: without it, every page would read the whole table. */
+/**
+ * The reason why texts cannot be read while the index is missing. Without the index, every page would read the whole
+ * table.
+ */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   const { rowCount } = await client.query(
     "SELECT WHERE to_regclass('chain.locations_spent') IS NULL AND EXISTS (SELECT FROM chain.outbox)",
@@ -208,8 +211,8 @@ function writePlace(out: EventTextWriter, row: PlaceRow, reveal: Txid): void {
 }
 
 /**
- * Sequence number of an inscription. On an unanchored chain, only numbers of the block itself can be proven; older ones
- * are not looked up.
+ * Sequence number of an inscription. On an unanchored chain, only numbers of the block itself can be proven. Older
+ * numbers are not looked up.
  */
 function sequenceOf(block: BlockRow, key: InscriptionKey): number | null {
   if (block.is_known) return key;

@@ -2,21 +2,21 @@ import type { Pool, PoolClient } from 'pg';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
 
 /**
- * Time between polls. A notification comes within milliseconds of a commit; polls cover the time without a listening
- * connection.
+ * How often readers poll, in ms. A notification arrives within milliseconds of a commit; polls are needed while no
+ * connection listens.
  */
 const pollMs = 2000;
 
 /**
- * Notifies all readers in this process that the outbox has grown, over one connection that is open while there are
- * readers. If it is lost the readers poll, and the next poll opens another one.
+ * Notifies all readers in this process that the outbox has grown. It uses one connection, which is open while there are
+ * readers. If the connection is lost, the readers poll, and the next poll opens another connection.
  */
 export class OutboxListener {
   readonly #pool: Pool;
   #client: PoolClient | null = null;
   #opening: Promise<void> | null = null;
   #readers = 0;
-  /** Number of notifications: a reader that compares it misses none that arrived while it was busy. */
+  /** Number of notifications. A reader that compares it misses no notification that arrived while it was busy. */
   #heard = 0;
   readonly #waiting = new Set<() => void>();
 
@@ -24,7 +24,7 @@ export class OutboxListener {
     this.#pool = pool;
   }
 
-  /** Starts reading. Call `done` once. */
+  /** Starts reading. Call `done` once at the end. */
   join(): OutboxReader {
     this.#readers++;
     let isDone = false;
@@ -51,7 +51,7 @@ export class OutboxListener {
         this.#opening = null;
       });
       await this.#opening;
-      // rows from before the connection listened had no notification: read once more
+      // rows written before the connection listened had no notification, so read once more
       return;
     }
     if (this.#heard !== mark || signal.aborted) return;
@@ -68,7 +68,7 @@ export class OutboxListener {
     });
   }
 
-  /** Listens, or waits for the duration of a poll if it cannot. */
+  /** Listens. If that fails, waits for the duration of a poll. */
   async #open(): Promise<void> {
     let client: PoolClient | null = null;
     try {
@@ -103,13 +103,13 @@ export class OutboxListener {
   #close(): void {
     const client = this.#client;
     this.#client = null;
-    // not returned to the pool: it would continue to listen
+    // do not return it to the pool, because it would continue to listen
     client?.release(true);
   }
 }
 
 export interface OutboxReader {
-  /** Mark of the current state, to be taken before reading the outbox. */
+  /** Mark of the current state. Call it before reading the outbox. */
   mark(): number;
   /** Settles once the outbox has grown after `mark`, at the latest after `timeoutMs`, or when aborted. */
   news(mark: number, timeoutMs: number, signal: AbortSignal): Promise<void>;

@@ -38,7 +38,9 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Reason while the indexes are missing: without them, every page would read whole tables. */
+/**
+ * The reason why texts cannot be read while the indexes are missing. Without them, every page would read whole tables.
+ */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   const { rows } = await client.query<{ is_built: boolean; has_blocks: boolean }>(
     `SELECT to_regclass('chain.rune_burns_height') IS NOT NULL AS is_built,
@@ -85,7 +87,7 @@ async function readTexts(
   return writeTexts(blocks, events, { identity, network, keep, writeLine });
 }
 
-/** Reads events. A mint without a txid of its own has left balances or burned units. */
+/** Reads events. If a mint has no txid of its own, it has left balances or burned units. */
 async function readEvents(client: ClientBase, from: Height, to: Height): Promise<EventRow[]> {
   const { rows } = await client.query<EventRow>(
     `SELECT e.height, e.step, e.vout, e.txid, r.height AS id_height, r.tx_index AS id_tx, e.amount::text,

@@ -40,7 +40,10 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Never a reason: primary keys find all rows, so texts can be rebuilt during a first load too. */
+/**
+ * The reason why texts cannot be read. It is never a missing index: primary keys find all rows, so texts can be rebuilt
+ * during a first load too.
+ */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   return (await whyBehind(client, table)) ?? whyOtherRules(client, table, identity.version);
 }

@@ -12,7 +12,7 @@ export interface BlockEventText extends EventText {
   readonly ref: BlockRef;
   /** The number of events of the kind. Null: unknown, and the text has no events. */
   readonly count: number | null;
-  /** All effects of the block are known: it belongs to the chain of hashes, if it is high enough. */
+  /** True if all effects of the block are known. It then belongs to the chain of hashes, if it is high enough. */
   readonly isKnown: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface BlockEventText extends EventText {
 export interface TextRange {
   readonly from: Height;
   readonly to: Height;
-  /** Return the texts, not only their hashes. */
+  /** True: return the texts, not only their hashes. */
   readonly keep: boolean;
 }
 
@@ -34,18 +34,21 @@ export interface StoredEventKind extends EventKindIdentity {
    */
   readonly isKnownAt: (client: ClientBase, height: Height) => Promise<boolean>;
   /**
-   * The texts of blocks, ascending: byte for byte as the writer hashed them. Runs in a transaction, whose planner
-   * settings it may change. Its memory is that of the events.
+   * The texts of blocks, ascending. They equal, byte for byte, what the writer hashed. Runs in a transaction and may
+   * change its planner settings. Memory: that of the events.
    */
   readonly readTexts: (
     client: ClientBase,
     network: NetworkName,
     range: TextRange,
   ) => Promise<BlockEventText[]>;
-  /** The error if the settings leave the kind out. Null, or absent: they do not, or `whyNotReadable` has the reason. */
+  /**
+   * The error if the settings omit the kind. Null or absent: the settings include it, or `whyNotReadable` has the
+   * reason.
+   */
   readonly leftOut?: (client: ClientBase | Pool) => Promise<AppError | null>;
-  /** Why texts cannot be rebuilt now, and what to wait for, in words; null: they can. */
+  /** Why texts cannot be rebuilt now, and what to wait for, in words. Null: they can be rebuilt. */
   readonly whyNotReadable: (client: ClientBase | Pool) => Promise<string | null>;
-  /** Parses a line of a text, after its first one. Throws a RangeError if it is not of this version. */
+  /** Parses any line of a text except the first. Throws a RangeError if the line is not of this version. */
   readonly parseLine: (line: string) => ParsedEvent;
 }

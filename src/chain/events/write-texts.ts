@@ -15,7 +15,7 @@ export interface TextBlock {
 export interface TextForm<Row> {
   readonly identity: EventKindIdentity;
   readonly network: NetworkName;
-  /** The texts are kept, not only their hashes. */
+  /** True: keep the texts, not only their hashes. */
   readonly keep: boolean;
   readonly writeLine: (out: EventTextWriter, row: Row) => void;
 }
@@ -26,7 +26,7 @@ export function writeTexts<Row extends { readonly height: Height }>(
   events: readonly Row[],
   { identity, network, keep, writeLine }: TextForm<Row>,
 ): BlockEventText[] {
-  // callers of texts receive all of them, and the rows take more memory
+  // no limit, because callers receive all texts, and the rows take more memory
   const out = new EventTextWriter(Number.POSITIVE_INFINITY);
   let at = 0;
   return blocks.map(({ height, hash, is_known: isKnown }) => {

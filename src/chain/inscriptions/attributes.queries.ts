@@ -1,18 +1,18 @@
 import type { ClientBase } from 'pg';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** Longer attributes are not read for a page: honest ones have some hundreds of bytes. */
+/** Maximum bytes of attributes that are read for a page. Honest attributes have some hundreds of bytes. */
 const attributesBytesMax = 16_384;
 
 /** Properties of an inscription about itself. */
 export interface OwnAttributes {
-  /** JSON of its title and traits. Null: none, or too long. */
+  /** JSON of its title and traits. Null: there are none, or they are too long. */
   readonly json: string | null;
   /** Number of items of its gallery. */
   readonly galleryItems: number;
 }
 
-/** Title and traits of an inscription, and the length of its gallery. One look-up by key. */
+/** Title and traits of an inscription, and the length of its gallery. Costs one lookup by key. */
 export async function ownAttributes(client: ClientBase, key: InscriptionKey): Promise<OwnAttributes> {
   const { rows } = await client.query<{ attributes: Buffer | null; items: number }>(
     `SELECT CASE WHEN octet_length(attributes) <= ${attributesBytesMax} THEN attributes END AS attributes, items

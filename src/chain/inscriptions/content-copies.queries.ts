@@ -2,17 +2,20 @@ import type { ClientBase } from 'pg';
 import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { ListedInscription, ListPage } from './inscription-list.queries.ts';
 
-/** Highest exact number of inscriptions with one content: a walk along an index, half a millisecond for a thousand. */
+/**
+ * Maximum number up to which inscriptions with one content are counted exactly. The count reads an index, half a
+ * millisecond for a thousand.
+ */
 export const copiesCountedMax = 1_000;
 
 /** Number of inscriptions with one content. */
 export interface ContentCopies {
   readonly sha256: Uint8Array;
-  /** At most one more than `copiesCountedMax`. */
+  /** Number of inscriptions, at most one more than `copiesCountedMax`. */
   readonly count: number;
 }
 
-/** The index that finds the inscriptions of a content: without it each count would read all inscriptions. */
+/** The index that finds the inscriptions of a content. Without it each count would read all inscriptions. */
 const contentIndex = 'inscriptions_content';
 
 /** The number of inscriptions with each of these contents. Empty while the index that finds them is being built. */
@@ -32,7 +35,7 @@ export async function contentCopies(
 
 /**
  * A page without repeated contents: at most `max` inscriptions, each the first of its content in the order of the list.
- * It ends before the next new content. Repeats that were left out before that are not shown on a later page.
+ * The page ends before the next new content. Repeats that are omitted before that point are not shown on a later page.
  */
 export function withoutCopies({ inscriptions, endKey }: ListPage, max: number): ListPage {
   const seen = new Set<number>();

@@ -5,7 +5,7 @@ import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/i
 
 /** A stored body, without its bytes. */
 export interface StoredBody {
-  /** Null: the body is that of a pending inscription, which is in no block yet. */
+  /** Null: the body belongs to a pending inscription, which is in no block yet. */
   readonly contentId: number | null;
   readonly sizeBytes: number;
   readonly sha256: Uint8Array;
@@ -37,7 +37,7 @@ interface ContentRow {
 
 /**
  * The content that an inscription shows: its delegate's if it names one, otherwise its own. A delegate's own delegate
- * is not followed. With an unknown delegate there is no content, even if the inscription has a body (ord
+ * is not followed. If the delegate is unknown, there is no content, even if the inscription has a body (ord
  * src/subcommand/server/r.rs `content`). Pending inscriptions are included, which ord does not show.
  */
 export async function findContent(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentLookup> {
@@ -59,7 +59,7 @@ export async function ownContent(
   return row === null ? null : storedContent(row);
 }
 
-// the column is an integer; delegates can claim larger indexes, which name no inscription
+// the column is an integer, but delegates can claim larger indexes, which name no inscription
 const maxIndex = 2 ** 31 - 1;
 
 async function contentRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentRow | null> {
@@ -102,16 +102,16 @@ export interface BodyPart {
 }
 
 /**
- * A part of a stored body. Bodies are stored uncompressed and out of line, in chunks of 2 kB: only the chunks of the
- * part are read. Null: a reorganisation removed the body since it was looked up. Ids are then used again, so the id may
- * name another body.
+ * A part of a stored body. Bodies are stored uncompressed and out of line, in chunks of 2 kB, so only the chunks of the
+ * part are read. Null: a reorganisation removed the body after the lookup. Ids are used again after that, so the id may
+ * also name another body.
  */
 export async function readBodyPart(
   client: pg.ClientBase,
   { contentId, sha256 }: StoredBody,
   { from, count }: BodyPart,
 ): Promise<Buffer | null> {
-  // COPY takes no parameters: these are integers, and hex
+  // a COPY takes no parameters, so check that these are integers and hex
   assert(
     [contentId ?? 0, from, count].every(Number.isSafeInteger),
     'a part of a body is bounded by integers',

@@ -12,17 +12,17 @@ import { withSatCharms } from '#kernel/sats/notation.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
-/** Width of a page. Keys are dense, so a page is one short index range, whatever the size of the table. */
+/** Number of keys in a page. Keys are dense, so a page is one short index range, whatever the size of the table. */
 const keysPerPage = 1000;
 /**
- * Bytes of a page in memory. Metadata and claimed parents are as large as a block allows, so a page with large ones
- * ends early. It always has at least one row.
+ * Maximum bytes of a page in memory. Metadata and claimed parents may be as large as a block allows, so a page with
+ * large ones ends early. A page always has at least one row.
  */
 const pageBytesMax = 8_000_000;
 
 /**
  * All inscriptions of the blocks in `range` as NDJSON in the order of application, in pieces of whole lines. Unknown
- * fields are null (docs/adr/0004-null-never-a-guess.md). Reads page by page, each when the next piece is requested.
+ * fields are null (docs/adr/0004-null-never-a-guess.md). Reads one page at a time, when the next piece is requested.
  * `client` must be in a snapshot; its planner settings are changed.
  */
 export async function* exportInscriptions(client: ClientBase, range: HeightRange): AsyncGenerator<string> {
@@ -32,7 +32,7 @@ export async function* exportInscriptions(client: ClientBase, range: HeightRange
   for (let key = first; key < end; ) {
     const rows = await readPage(client, key, Math.min(key + keysPerPage, end));
     const last = rows.at(-1);
-    // keys are dense, so a page has rows; an empty one would repeat forever
+    // keys are dense, so every page has rows; an empty page would repeat forever
     if (last === undefined) throw new RangeError(`no inscription has a key from ${key} on`);
     const parents = await readParents(client, key, last.key + 1);
     yield rows.map((row) => `${exportLine(row, parents.get(row.key) ?? [])}\n`).join('');
@@ -144,12 +144,14 @@ function exportLine(row: ExportRow, parents: readonly string[]): string {
     metaprotocol: utf8OrNull(row.metaprotocol),
     fee: row.fee,
   });
-  // the stored text is already JSON: inserted as it is, so numbers keep all digits
+  // the stored text is already JSON, so insert it unchanged: numbers keep all digits
   const metadata = row.metadata === null ? 'null' : row.metadata.toString('utf8');
   return `${line.slice(0, line.lastIndexOf(',"fee":'))},"metadata":${metadata},"fee":${row.fee}}`;
 }
 
-/** Whether the current place of an inscription is known. A spent row without a successor means an unknown place. */
+/**
+ * Whether the current location of an inscription is known. A spent row without a successor means an unknown location.
+ */
 const isKnown = (row: ExportRow): boolean => row.place !== null && row.spent_height === null;
 
 function satpointOf(row: ExportRow): string | null {
@@ -161,7 +163,7 @@ function satpointOf(row: ExportRow): string | null {
 const nullTxid = '0'.repeat(64);
 const lostVout = 0xffff_ffff;
 
-/** ord's charms: those of the reveal and of the sat, with burned and lost from the location. */
+/** ord's charms: the charms of the reveal and of the sat, plus burned and lost from the location. */
 function charmsNow(row: ExportRow): string[] | null {
   const revealed = withSatCharms(row.charms, row.sat);
   if (revealed === null || !isKnown(row)) return null;

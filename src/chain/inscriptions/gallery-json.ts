@@ -9,19 +9,19 @@ const comma = 0x2c;
 const close = 0x7d;
 const letterI = 0x69;
 const zero = 0x30;
-/** Most bytes of an item: `{"id":"`, hash, `i`, ten digits, `","attributes":`, `}` and a comma. */
+/** Maximum bytes of an item: `{"id":"`, hash, `i`, ten digits, `","attributes":`, `}` and a comma. */
 const itemBytesMax = 7 + 64 + 1 + 10 + 15 + 1 + 1;
 
 /** Hex digits of a byte. */
 const hexDigits = Buffer.from('0123456789abcdef');
 
 /**
- * Items of a gallery as JSON, separated by commas. Written byte by byte: a gallery may have a hundred thousand items,
- * and a text for each costs ten times as much.
+ * Items of a gallery as JSON, separated by commas. Written byte by byte, because a gallery may have a hundred thousand
+ * items, and a text for each item costs ten times as much.
  *
- * @param ids 36 bytes each
+ * @param ids ids of 36 bytes each
  *
- * @param attributesOf the JSON of title and traits of the item at a place among these; undefined: it has neither
+ * @param attributesOf returns the JSON of title and traits of the item at an index of `ids`; undefined: it has neither
  */
 export function itemsJson(
   ids: Uint8Array,

@@ -2,12 +2,16 @@ import type { ClientBase } from 'pg';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
-/** Keys checked in one statement. */
+/** Maximum number of keys checked in one statement. */
 const keysAtOnce = 1_000;
-/** Bytes of the beginning of a body: for most bodies they prove that ord does not hide it. */
+/**
+ * Number of bytes read from the beginning of a body. For most bodies they prove that ord does not hide the inscription.
+ */
 const headBytes = 256;
 
-/** Types that ord shows on its lists: those of its table (media.rs), without code, text and unknown types. */
+/**
+ * Types that ord shows on its lists. They are the types of its table (media.rs), except code, text and unknown types.
+ */
 const shownTypes = [
   'application/pdf',
   'audio/flac',
@@ -57,7 +61,7 @@ export function isHiddenBody(body: Uint8Array): boolean {
 /** Whether a body that begins with these bytes can be a reference. */
 function mayBeReference(head: Uint8Array): boolean {
   try {
-    // the last character may be cut; invalid UTF-8 before it makes the whole body invalid
+    // the last character may be cut, but invalid UTF-8 before it makes the whole body invalid
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(head, { stream: true });
     return referenceBegins.test(text);
   } catch {
@@ -65,7 +69,7 @@ function mayBeReference(head: Uint8Array): boolean {
   }
 }
 
-/** The inscriptions that ord does not hide: of a shown type, with a body of their own, without a metaprotocol. */
+/** Inscriptions that ord does not hide: they have a shown type, their own body, and no metaprotocol. */
 export async function shownAmong(
   client: ClientBase,
   keys: readonly InscriptionKey[],

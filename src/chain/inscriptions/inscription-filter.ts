@@ -14,10 +14,10 @@ import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 export interface InscriptionFilter {
   /** An exact content type, or `image/*`. */
   readonly contentType?: string | undefined;
-  /** Heights of the reveal, both included. */
+  /** Lowest and highest height of the reveal, both included. */
   readonly from?: Height | undefined;
   readonly to?: Height | undefined;
-  /** Script of the output that holds it now. */
+  /** Script of the output that holds the inscription now. */
   readonly owner?: Uint8Array | undefined;
   /** Whether it is cursed. If that is unknown, an inscription matches neither value (docs/adr/0026). */
   readonly cursed?: boolean | undefined;
@@ -26,36 +26,36 @@ export interface InscriptionFilter {
   readonly parent?: InscriptionId | undefined;
   readonly delegate?: InscriptionId | undefined;
   readonly kind?: InscriptionKind | undefined;
-  /** Leaves out JSON texts with a protocol (`"p"`), such as BRC-20 and other token operations. */
+  /** Omits JSON texts with a protocol (`"p"`), such as BRC-20 and other token operations. */
   readonly withoutTokens?: boolean | undefined;
 }
 
-/** Kinds of content that lists are narrowed to. */
+/** Kinds of content by which lists can be filtered. */
 export const inscriptionKinds = ['images', 'html', 'text', 'json', 'audio', 'video'] as const;
 export type InscriptionKind = (typeof inscriptionKinds)[number];
 
-/** One condition: a check for an inscription `i`, and how to read its candidates in key order. */
+/** One condition: a check of an inscription `i`, and the index from which its candidates are read in key order. */
 export interface Condition {
-  /** SQL over `i`, with `$1` for the value. */
+  /** SQL about `i`; `$1` is the value. */
   readonly check: string;
   readonly value: unknown;
   readonly index: CandidateIndex | null;
-  /** Values of the index's first column, if the condition allows several. Absent: `value` alone. */
+  /** Values of the index's first column if the condition allows several. Absent: only `value`. */
   readonly alternatives?: readonly unknown[];
 }
 
 /**
- * An index on (a, key): the entries of one `a` are read in key order. Range and order use both columns as a row, so the
- * planner can use no other index, whatever it estimates.
+ * An index on (a, key). The entries with the same `a` are read in key order. Range and order use both columns as a row,
+ * so the planner can use no other index, whatever it estimates.
  */
 export interface CandidateIndex {
   /**
-   * The writer's name of the index (indexer/apply/secondary-indexes.ts). It is built late: in a first sync, and after
-   * upgrades.
+   * The writer's name of the index (indexer/apply/secondary-indexes.ts). In a first sync and after upgrades, the index
+   * is built late.
    */
   readonly name: string;
   readonly table: string;
-  /** The first column of the index, and the value that it is compared with: SQL with `$1`. */
+  /** The first column of the index. `equals`: the value that it is compared with, in SQL with `$1`. */
   readonly column: string;
   readonly equals: string;
   readonly key: string;
@@ -63,7 +63,7 @@ export interface CandidateIndex {
   readonly where?: string;
 }
 
-// hashes of 32 bits collide, so some candidates do not match: `check` decides
+// hashes of 32 bits collide, so some candidates do not match, and `check` decides
 const indexes = {
   owner: {
     name: 'locations_owner',
@@ -122,13 +122,16 @@ const indexes = {
   },
 } as const satisfies Record<string, CandidateIndex>;
 
-// only the last location is read: an inscription may have moved a hundred thousand times
+// read only the last location, because an inscription may have moved a hundred thousand times
 const ownedBy = `(SELECT CASE WHEN l.spent_height IS NULL THEN l.script END FROM chain.locations l
   WHERE l.key = i.key ORDER BY l.height DESC, l.step DESC LIMIT 1) = $1::bytea`;
 const detail = (column: string): string =>
   `EXISTS (SELECT FROM chain.inscription_details d WHERE d.key = i.key AND d.${column} = $1::bytea)`;
 
-/** The conditions of a filter without its heights. `parentKey` is the key of its parent; null: not indexed. */
+/**
+ * The conditions of a filter, except its heights. `parentKey` is the key of the filter's parent, or null if the parent
+ * is not indexed.
+ */
 export function conditionsOf(filter: InscriptionFilter, parentKey: InscriptionKey | null): Condition[] {
   const { owner, delegate, metaprotocol, contentType, cursed } = filter;
   const conditions: Condition[] = [];
@@ -184,13 +187,15 @@ export function kindCondition(kind: InscriptionKind): Condition {
     };
   }
   if (kind !== 'text') return typeCondition(classOfKinds[kind]);
-  // most inscriptions are texts: a walk by key finds them at once
+  // most inscriptions are texts, so reading by key finds them quickly
   const isText = `${typeClass.replaceAll('content_type', 'i.content_type')} = 'text/'::bytea`;
   const html = typesOfKinds.html.map((type) => Buffer.from(type));
   return { check: `${isText} AND i.content_type <> ALL($1::bytea[])`, value: html, index: null };
 }
 
-/** Bytes of a text in which its protocol is searched: token operations have it within the first twenty or so. */
+/**
+ * Number of bytes of a text in which its protocol is searched. Token operations have it within the first twenty or so.
+ */
 const protocolBytes = 300;
 
 const withoutTokens: Condition = {
@@ -201,6 +206,6 @@ const withoutTokens: Condition = {
 };
 
 function cursedCondition(cursed: boolean): Condition {
-  // most inscriptions are not cursed: a walk by key finds them at once
+  // most inscriptions are not cursed, so reading by key finds them quickly
   return { check: `(${isCursed('i')}) = $1::boolean`, value: cursed, index: cursed ? indexes.cursed : null };
 }

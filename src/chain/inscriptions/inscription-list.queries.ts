@@ -17,7 +17,7 @@ import {
 export interface ListedInscription extends InscriptionId {
   readonly key: InscriptionKey;
   readonly height: Height;
-  /** Content of its own. Null: it has no body. */
+  /** Id of its own content. Null: it has no body. */
   readonly contentId: number | null;
 }
 
@@ -33,19 +33,20 @@ export interface ListQuestion {
   readonly limit: number;
   /** The page begins after this key. Null: at the start of `order`. */
   readonly after: number | null;
-  /** Order by size: the largest of the checked candidates first. There is no next page. */
+  /** True: order by size, the largest of the checked candidates first. There is no next page. */
   readonly bySize?: boolean;
 }
 
 /**
- * Candidates checked for one page: some 100 ms of look-ups if none of them matches. If two filters match many
- * inscriptions each but few together, the page ends there with fewer rows than fit.
+ * Maximum number of candidates checked for one page: some 100 ms of lookups if none of them matches. If two filters
+ * match many inscriptions each but few together, the page ends after this many candidates with fewer rows than its
+ * limit.
  */
 export const candidatesMax = 5_000;
-/** Highest count of candidates. Counts find the filter with the fewest candidates, which is then read. */
+/** Maximum count of candidates. Counts find the filter with the fewest candidates, from which the page is read. */
 const countedMax = 1_000;
 
-/** Forces a walk along the chosen index with look-ups by key, whatever the planner estimates. */
+/** SQL that forces reading along the chosen index with lookups by key, whatever the planner estimates. */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
 
@@ -56,9 +57,9 @@ interface KeyRange {
 
 /**
  * A page of the inscriptions that match a filter, in key order. The work is bounded for every filter: one index yields
- * at most `candidatesMax` candidates in that order, and each is checked by key. Run it in a snapshot: it changes
- * planner settings of its transaction. Throws `index_missing` if the writer has not built the indexes of any condition
- * yet and the requested heights have more than `candidatesMax` inscriptions.
+ * at most `candidatesMax` candidates in that order, and each is checked by key. Must run in a snapshot, because it
+ * changes the planner settings of its transaction. Throws `index_missing` if the writer has not built the indexes of
+ * any condition yet and the requested heights have more than `candidatesMax` inscriptions.
  */
 export async function listInscriptions(client: ClientBase, question: ListQuestion): Promise<ListPage> {
   const { filter, order, limit } = question;
@@ -93,7 +94,7 @@ function sortOf({ order, bySize = false }: ListQuestion, driver: IndexedConditio
   const byKey = `candidate.key ${order}`;
   if (bySize)
     return `(SELECT length(c.body) FROM chain.contents c WHERE c.content_id = i.content_id) DESC NULLS LAST, ${byKey}`;
-  // sorted like the index, although the mark is the same for all: otherwise the planner would sort again
+  // order by the index's columns, although the mark is always the same: otherwise the planner would sort again
   const hasMark = driver !== null && driver.alternatives === undefined;
   return hasMark ? `candidate.mark ${order}, ${byKey}` : byKey;
 }
@@ -103,7 +104,7 @@ function place(values: unknown[], value: unknown): string {
   return `$${values.push(value)}`;
 }
 
-/** The last checked candidate, if there are more. Null: all were checked. */
+/** The key of the last checked candidate, if there are more. Null: all candidates were checked. */
 async function lastCandidate(
   client: ClientBase,
   candidates: string,
@@ -129,7 +130,7 @@ function candidateQuery(
     return `SELECT key FROM chain.inscriptions WHERE key BETWEEN $1 AND $2 ORDER BY key ${order}`;
   }
   if (condition.alternatives !== undefined) {
-    // each in order, as many as are read of all
+    // each in order, and as many rows as are read in total
     const parts = condition.alternatives.map(
       (value) => `(${candidatesOf(condition.index, value, order, values)} LIMIT ${candidatesMax + 2})`,
     );
@@ -156,7 +157,8 @@ function candidatesOf(
 type IndexedCondition = Condition & { readonly index: CandidateIndex };
 
 /**
- * Conditions with an existing index; others are checked by key. Throws `index_missing` if that could take too long.
+ * Conditions whose index exists. All other conditions are checked by key. Throws `index_missing` if that could take too
+ * long.
  */
 async function builtConditions(
   client: ClientBase,
@@ -179,7 +181,7 @@ async function builtConditions(
 }
 
 /**
- * The condition with the fewest candidates in the range. Null: no condition has an index, so candidates are all keys.
+ * The condition with the fewest candidates in the range. Null: no condition has an index, so all keys are candidates.
  */
 async function rarest(
   client: ClientBase,
@@ -202,7 +204,7 @@ async function rarest(
   return fewest?.condition ?? null;
 }
 
-/** The keys of the requested blocks, after the start of the page. Null: there are no such keys. */
+/** The keys of the requested blocks after the start of the page. Null: there are no such keys. */
 async function keyRange(
   client: ClientBase,
   { filter, order, after }: ListQuestion,
@@ -211,7 +213,7 @@ async function keyRange(
   if (first === null || end === null) return null;
   let low = first;
   let high = end - 1;
-  // candidates above are vindicated, and could fill many pages without a row
+  // candidates from the jubilee on are vindicated, and could fill many pages without a row
   if (filter.cursed === true) high = Math.min(high, (await firstKeyOfJubilee(client)) - 1);
   if (after !== null && order === 'asc') low = Math.max(low, after + 1);
   if (after !== null && order === 'desc') high = Math.min(high, after - 1);

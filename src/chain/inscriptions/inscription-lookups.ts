@@ -22,19 +22,22 @@ export interface FoundInscription {
   readonly tip: Tip | null;
   /** Null: not indexed. */
   readonly detail: InscriptionDetail | null;
-  /** JSON of its properties; if it is long, only their head. Null: it has no properties. */
+  /** JSON of its properties. If it is long, only the head of the properties. Null: no properties. */
   readonly properties: string | PropertiesHead | null;
 }
 
-/** Batches at once: one is read while the previous one becomes answers. More would only share the cores. */
+/**
+ * Maximum number of concurrent batches: one is read while the previous one is turned into answers. More batches would
+ * only share the cores.
+ */
 const batches = 2;
 /**
- * Inscriptions of a batch: a read of some ten milliseconds, and at most some 20 kB of each, nearly all of it
- * properties.
+ * Maximum number of inscriptions in a batch. A batch takes some ten milliseconds to read, and at most some 20 kB per
+ * inscription, nearly all of it properties.
  */
 const batchSize = 64;
 
-/** Look-ups of single inscriptions. Look-ups by many clients at the same time share a snapshot (ADR 89). */
+/** Lookups of single inscriptions. Lookups by many clients at the same time share a snapshot (ADR 89). */
 export class InscriptionLookups {
   readonly #reads: BatchedReads<NamedInscription, FoundInscription>;
 
@@ -67,7 +70,7 @@ async function readTogether(
   });
 }
 
-/** Keys in the order of the questions. Null: not indexed. */
+/** Keys in the order of the requests. Null: not indexed. */
 async function keysOf(
   client: pg.ClientBase,
   asked: readonly NamedInscription[],

@@ -4,7 +4,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** Facts of an inscription that find its neighbours. */
+/** Facts of an inscription by which its neighbours are found. */
 interface Standing {
   readonly key: InscriptionKey;
   readonly has_spent: boolean;
@@ -12,7 +12,7 @@ interface Standing {
   readonly island_height: Height;
 }
 
-/** Relatives listed, as in ord's `/inscription`. */
+/** Maximum number of listed relatives, as in ord's `/inscription`. */
 const relativesShown = 4;
 
 interface RelativeRow {
@@ -42,7 +42,7 @@ export const noRelatives: Relatives = {
   next: null,
 };
 
-/** Relatives by key. Two reads for any number of inscriptions. */
+/** Relatives by key. Costs two reads for any number of inscriptions. */
 export async function relativesOf(
   client: ClientBase,
   mains: readonly Standing[],
@@ -92,7 +92,7 @@ export async function relativesOf(
 function relativesIn(rows: readonly RelativeRow[], main: Standing, childCount: number | null): Relatives {
   const of = (relation: string): InscriptionId[] =>
     rows.filter((row) => row.relation === relation).map(({ txid, index }) => ({ txid, index }));
-  // neighbours in the same run of blocks, where the order is ord's
+  // neighbours must be in the same run of blocks, where the order is ord's
   const isOrdered = main.has_spent && main.sequenced;
   const neighbour = (relation: string): InscriptionId | null => {
     const row = rows.find((candidate) => candidate.relation === relation);

@@ -22,7 +22,7 @@ export type InscriptionQuestion =
 
 export interface InscriptionDetail {
   readonly id: InscriptionId;
-  /** Order of application; ord's sequence number on an anchored chain. */
+  /** Order of application. It is ord's sequence number on an anchored chain. */
   readonly key: InscriptionKey;
   readonly number: number | null;
   readonly height: Height;
@@ -35,34 +35,36 @@ export interface InscriptionDetail {
   readonly numbered: boolean;
   readonly txIndex: number;
   readonly input: number;
-  /** UTF-8 only, as ord reads it; otherwise null. */
+  /** Text if it is UTF-8, as in ord; otherwise null. */
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
   readonly contentId: number | null;
   /** Length of the stored body. Null: no body. */
   readonly contentLength: number | null;
   readonly contentHash: Uint8Array | null;
-  /** The delegate's type (null: it has no type), or its own type if it names no known delegate. */
+  /** Type of the delegate (null: it has no type). If the inscription names no known delegate: its own type. */
   readonly effectiveContentType: string | null;
   readonly delegate: InscriptionId | null;
   readonly metaprotocol: string | null;
   readonly curse: number | null;
   /** Charms as ord shows them now: bits of the reveal and of the sat, with burned and lost from the location. */
   readonly charms: number | null;
-  /** Charms without a loss after the reveal: as ord stores them, and shows them to inscriptions. */
+  /** Charms as ord stores them, and shows them to inscriptions: without a loss after the reveal. */
   readonly storedCharms: number | null;
   readonly fee: Sats | null;
-  /** The rune that its transaction etched, for the first inscription of a transaction. Null: no rune, or unknown. */
+  /**
+   * The rune that its transaction etched, if it is the first inscription of the transaction. Null: no rune, or unknown.
+   */
   readonly rune: SpacedRune | null;
   readonly location: Location | null;
   /** Its sat. Null: it has no sat, or this server has no index of sats. */
   readonly sat: Sat | null;
   /** Valid parents, in order. Null: validity is unknown. */
   readonly parents: readonly InscriptionId[] | null;
-  /** The first children. `childCount` is the number of known ones; null while they are being counted. */
+  /** The first children. `childCount` is the number of known children, or null while they are being counted. */
   readonly children: readonly InscriptionId[];
   readonly childCount: number | null;
-  /** No missing block can have further children. */
+  /** True if no missing block can have more children. */
   readonly hasAllChildren: boolean;
   /** Neighbours by sequence number. Null at an end, and if the order is unknown. */
   readonly previous: InscriptionId | null;
@@ -180,7 +182,7 @@ export async function inscriptionKeysOfNumbers(
   return rows.map(({ key }) => key);
 }
 
-/** Ids of inscriptions in the order of their keys. Unknown keys are left out. */
+/** Ids of inscriptions in the order of their keys. Unknown keys are omitted. */
 export async function inscriptionIds(
   client: ClientBase,
   keys: readonly InscriptionKey[],
@@ -193,7 +195,7 @@ export async function inscriptionIds(
   return rows;
 }
 
-/** All known facts of one inscription. Null: not indexed. Six small reads: run it in a snapshot. */
+/** All known facts of one inscription. Null: not indexed. Makes six small reads, so run it in a snapshot. */
 export async function inscriptionDetail(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -202,7 +204,7 @@ export async function inscriptionDetail(
   return key === null ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
 }
 
-/** All known facts of inscriptions, by key. Five reads for any number: run it in a snapshot. */
+/** All known facts of inscriptions, by key. Makes five reads for any number, so run it in a snapshot. */
 export async function inscriptionDetails(
   client: ClientBase,
   keys: readonly InscriptionKey[],
@@ -269,7 +271,7 @@ function detailOf(
 }
 
 /**
- * Whether the valid parents are known. Claims can be judged only with the whole history; an inscription without claims
+ * Whether the valid parents are known. Claims can only be checked with the whole history. An inscription without claims
  * has no parents (docs/schema.md).
  */
 function knowsParents(row: MainRow): boolean {
@@ -282,7 +284,7 @@ function isFollowedToTip(row: MainRow): boolean {
 
 async function mainRows(client: ClientBase, keys: readonly InscriptionKey[]): Promise<MainRow[]> {
   const { rows } = await client.query<MainRow>({
-    // prepared once on each connection: planning takes longer than the rest of it
+    // prepared once per connection, because planning takes longer than the query itself
     name: 'inscriptions_by_key',
     text: `SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
        i.content_type, i.content_id, c.sha256, length(c.body) AS size_bytes,
@@ -310,7 +312,7 @@ async function delegateTypes(
   rows: readonly MainRow[],
 ): Promise<Map<string, string | null>> {
   const named = rows.flatMap(({ delegate }) => delegate ?? []);
-  // the column is an integer; delegates can claim larger indexes, which name no inscription
+  // the column is an integer, but delegates can claim larger indexes, which name no inscription
   const ids = named.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
   if (ids.length === 0) return new Map();
   const { rows: found } = await client.query<{ txid: Txid; index: number; content_type: Buffer | null }>(

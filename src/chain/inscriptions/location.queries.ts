@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** Place of an inscription: an output, lost (the null outpoint) or unbound (in no output). */
+/** Location of an inscription: an output, lost (the null outpoint) or unbound (in no output). */
 export interface Location {
   readonly place: 'output' | 'lost' | 'unbound';
   /** `<txid>:<vout>` as ord writes it. */
@@ -13,14 +13,13 @@ export interface Location {
   /** `<txid>:<vout>:<offset>` as ord writes it. */
   readonly satpoint: string;
   /**
-   * Value and script of the output; null outside an output. A script without an address is kept only in part: its
-   * beginning.
+   * Value and script of the output. Null outside an output. If a script has no address, only its beginning is stored.
    */
   readonly value: Sats | null;
   readonly script: Uint8Array | null;
 }
 
-/** The outpoint of lost inscriptions. `unboundOutpoint` is that of unbound ones. */
+/** The outpoint of lost inscriptions. `unboundOutpoint` is the outpoint of unbound inscriptions. */
 export const lostOutpoint = `${'0'.repeat(64)}:4294967295`;
 export const unboundOutpoint = `${'0'.repeat(64)}:0`;
 
@@ -35,7 +34,7 @@ interface LocationRow {
   spent_height: Height | null;
 }
 
-/** Current places of inscriptions, by key. Absent: unknown. */
+/** Current locations of inscriptions, by key. Absent: unknown. */
 export async function currentLocations(
   client: ClientBase,
   keys: readonly InscriptionKey[],
@@ -51,7 +50,7 @@ export async function currentLocations(
      ) AS last`,
     values: [keys],
   });
-  // spent by a block whose other facts are missing: the new place is unknown
+  // a location spent by a block whose other facts are missing: the new location is unknown
   return new Map(rows.filter((row) => row.spent_height === null).map((row) => [row.key, locationOf(row)]));
 }
 
@@ -70,12 +69,12 @@ function locationOf({ place, txid, vout, sat_offset: offset, value, script }: Lo
 
 const opReturn = 0x6a;
 
-/** Charms as ord stores them: those of the reveal, with burned once an OP_RETURN output holds it. */
+/** Charms as ord stores them: the charms of the reveal, plus burned once an OP_RETURN output holds the inscription. */
 export function storedCharms(revealed: number, location: Location): number {
   return location.script?.[0] === opReturn ? revealed | charms.burned : revealed;
 }
 
-/** Charms as ord's `/inscription` shows them: also with lost, if the location is. */
+/** Charms as ord's `/inscription` shows them: the stored charms, plus lost if the location is lost. */
 export function shownCharms(revealed: number, location: Location): number {
   const stored = storedCharms(revealed, location);
   return location.place === 'lost' ? stored | charms.lost : stored;

@@ -8,7 +8,7 @@ import { shownAmong } from './hidden-inscriptions.ts';
 import type { KeyPage } from './relative.queries.ts';
 import { pageSize } from './relative.queries.ts';
 
-/** A block in the lists. While all of these fields are unchanged, so is every row up to it. */
+/** A block in the lists. While all of these fields are unchanged, every row up to the block is unchanged too. */
 interface KnownBlock {
   readonly height: Height;
   /** The first key after it. */
@@ -21,7 +21,7 @@ interface KnownBlock {
 interface Known {
   /** The last blocks, ascending. */
   readonly blocks: readonly KnownBlock[];
-  /** Newest child by collection; -1: the collection is hidden. */
+  /** Newest child of each collection. -1: the collection is hidden. */
   readonly newestChild: Map<InscriptionKey, InscriptionKey | -1>;
   /** The shown collections, in order. */
   readonly ordered: readonly InscriptionKey[];
@@ -31,20 +31,20 @@ interface Known {
 
 const nothingKnown = (): Known => ({ blocks: [], newestChild: new Map(), ordered: [], galleries: [] });
 
-/** Depth of reorganisations whose changes the lists undo; a deeper one rebuilds them. */
+/** Maximum depth of reorganisations whose changes the lists can undo. A deeper reorganisation rebuilds the lists. */
 const blocksKnown = 150;
 
 /**
  * ord's lists of inscriptions that are not hidden: collections (inscriptions with children, newest child first) and
- * galleries. Read once from the index, then updated with it, also over reorganisations. 16 bytes of memory per gallery,
- * 100 per collection.
+ * galleries. They are read once from the index and then updated, also after reorganisations. 16 bytes of memory per
+ * gallery, 100 per collection.
  */
 export class OrdLists {
   #tip: Tip | null = null;
   #known = nothingKnown();
   #refreshing: Promise<void> | null = null;
 
-  /** Whether the lists are those of a tip; null: the index is empty. */
+  /** Whether the lists belong to a tip. Null: the index is empty. */
   areOf(tip: Tip | null): boolean {
     return tip === null ? this.#tip === null : isSame(tip, this.#tip);
   }
@@ -55,9 +55,9 @@ export class OrdLists {
   }
 
   /**
-   * Updates the lists to the tip of the database. Concurrent callers wait for the running update without a connection:
-   * a first update takes seconds, and waiting snapshots would hold all connections. If the signal is aborted, its
-   * connection is cut.
+   * Updates the lists to the tip of the database. Concurrent callers wait for the running update without a connection,
+   * because a first update takes seconds, and waiting snapshots would take all connections. If the signal is aborted,
+   * the update's connection is cut.
    */
   async bringUpToDate(pool: Pool, signal: AbortSignal | null): Promise<void> {
     this.#refreshing ??= withSnapshot(pool, (snapshot) => this.#refresh(snapshot), signal).finally(() => {
@@ -99,7 +99,7 @@ export class OrdLists {
   }
 }
 
-/** The lists as of the last of some blocks. Costs the work of the later blocks. */
+/** The lists as of the last of the given blocks. The cost depends on the later blocks. */
 async function goneBack(client: ClientBase, known: Known, blocks: readonly KnownBlock[]): Promise<Known> {
   const nextKey = nextKeyOf(blocks);
   const newestChild = new Map(known.newestChild);
@@ -116,14 +116,14 @@ async function goneBack(client: ClientBase, known: Known, blocks: readonly Known
 }
 
 /**
- * The lists at the tip, made from the given ones, which become unusable. Costs the work of the blocks after their last
- * one.
+ * The lists at the tip. They are made from the given lists, which must not be used afterwards. The cost depends on the
+ * blocks after their last block.
  */
 async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known> {
   const nextKey = nextKeyOf(known.blocks);
   const changed = await collectionsSince(client, nextKey);
   const unknown = changed.map(({ parent }) => parent).filter((parent) => !known.newestChild.has(parent));
-  // ascending: neighbours are on the same pages of the tables
+  // sort ascending, because neighbours are on the same pages of the tables
   unknown.sort((a, b) => a - b);
   const shown = await shownAmong(client, unknown);
   const galleries = await galleriesSince(client, nextKey);
@@ -143,13 +143,16 @@ async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known
 
 const nextKeyOf = (blocks: readonly KnownBlock[]): number => blocks.at(-1)?.nextKey ?? 0;
 
-/** Keys by newest child, newest first; collections with the same child by their own age. Without hidden ones. */
+/**
+ * Keys by newest child, newest first. Collections with the same child are ordered by their own age. Hidden collections
+ * are omitted.
+ */
 function inOrder(newestChild: ReadonlyMap<InscriptionKey, InscriptionKey | -1>): InscriptionKey[] {
   const shown = [...newestChild].filter(([, child]) => child !== -1);
   return shown.sort(([a, childA], [b, childB]) => childB - childA || a - b).map(([parent]) => parent);
 }
 
-/** This many blocks from a height on, and one more, ascending. */
+/** The blocks from a height on, ascending: `blocksKnown` of them, and one more. */
 async function blocksFrom(client: ClientBase, height: Height): Promise<KnownBlock[]> {
   const { rows } = await client.query<{ height: Height; next_key: number; mark: string }>(
     `SELECT height, next_key,
@@ -179,7 +182,7 @@ async function collectionsSince(client: ClientBase, firstKey: number): Promise<C
   return rows;
 }
 
-/** The given inscriptions that have children below a key, each with its newest one. */
+/** The given inscriptions that have children below a key, each with its newest such child. */
 async function collectionsBefore(
   client: ClientBase,
   parents: readonly InscriptionKey[],
@@ -200,7 +203,7 @@ async function collectionsBefore(
 /** Galleries from a key on that ord shows, ascending. */
 async function galleriesSince(client: ClientBase, firstKey: number): Promise<InscriptionKey[]> {
   const { rows } = await client.query<{ key: InscriptionKey }>(
-    // the second query: galleries that an earlier version indexed, until they have rows
+    // the second query finds galleries that an earlier version indexed, until they have rows
     `SELECT key FROM chain.properties WHERE items > 0 AND key >= $1
      UNION ALL
      SELECT key FROM chain.inscription_details

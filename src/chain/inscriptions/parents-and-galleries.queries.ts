@@ -3,13 +3,16 @@ import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** The index that finds the galleries of an inscription: without it each question would read all galleries. */
+/** The index that finds the galleries of an inscription. Without it each query would read all galleries. */
 export const galleryIndex = 'gallery_pages_ids';
 
-/** Longer attributes are not read for a name: titles of honest ones have some tens of characters. */
+/** Maximum bytes of attributes that are read for a name. Honest titles have some tens of characters. */
 const attributesBytesMax = 16_384;
 
-/** Pages of galleries that are read for one inscription. A gallery that names it on every page counts once. */
+/**
+ * Maximum number of gallery pages that are read for one inscription. A gallery that names the inscription on every page
+ * is counted once.
+ */
 const galleryPagesMax = 1_000;
 
 /** An inscription with children, a gallery, or both. */
@@ -18,9 +21,9 @@ export interface ParentOrGallery {
   readonly id: InscriptionId;
   readonly number: number | null;
   readonly children: number;
-  /** Number of items of the gallery; the same one may be named twice. */
+  /** Number of items of the gallery. It may name the same inscription twice. */
   readonly galleryItems: number;
-  /** JSON of its own title and traits; null: none, or too long. */
+  /** JSON of its own title and traits. Null: there are none, or they are too long. */
   readonly attributes: Buffer | null;
 }
 
@@ -77,8 +80,8 @@ export async function firstParents(
 }
 
 /**
- * Galleries that name an inscription, in the order of their reveals. Use it with `indexesOnly`, and if `galleryIndex`
- * exists.
+ * Galleries that name an inscription, in the order of their reveals. Use it with `indexesOnly`, and only if
+ * `galleryIndex` exists.
  */
 export async function galleriesWith(
   client: ClientBase,
@@ -101,7 +104,10 @@ export async function galleriesWith(
 /** SQL: keys of the children of parent $1, each once. */
 export const childrenOfParent = 'SELECT child_key AS key FROM chain.parents WHERE parent_key = $1';
 
-/** SQL: keys of the items of gallery $1, as often as it names them. Ids have 36 bytes: txid, index (little endian). */
+/**
+ * SQL: keys of the items of gallery $1. A key is repeated if the gallery names it twice. Ids have 36 bytes: txid, then
+ * index (little endian).
+ */
 export const itemsOfGallery = `SELECT i.key FROM chain.gallery_pages g
   CROSS JOIN LATERAL generate_series(1, length(g.ids), 36) AS at
   JOIN chain.inscriptions i ON i.txid = substring(g.ids FROM at FOR 32) AND i.index =
@@ -110,16 +116,17 @@ export const itemsOfGallery = `SELECT i.key FROM chain.gallery_pages g
   WHERE g.key = $1`;
 
 /**
- * SQL: whether parent $1 has a child, given by expressions of its txid and index. For a few rows among many: each is
- * looked up by an index. OFFSET 0: as a join the planner would read all children first, half a second for 100,000.
+ * SQL: whether parent $1 has a child. `txid` and `index` are SQL expressions of the child's id. Use it for a few rows
+ * among many, because each is looked up by an index. OFFSET 0 is needed: the planner would turn this into a join and
+ * read all children first, half a second for 100,000.
  */
 export const isChild = (txid: string, index: string): string =>
   `EXISTS (SELECT FROM chain.inscriptions c JOIN chain.parents ON child_key = c.key
       WHERE parent_key = $1 AND c.txid = ${txid} AND c.index = ${index} OFFSET 0)`;
 
-/** SQL: the same for an item of gallery $1. */
+/** SQL: like `isChild`, for an item of gallery $1. */
 export function isGalleryItem(txid: string, index: string): string {
-  // the index of ids finds few pages; starting with the key would be a walk along the gallery
+  // the index on ids finds few pages; starting with the key would read the whole gallery
   const id = `${txid} || substring(int4send(${index}) FROM 4 FOR 1) || substring(int4send(${index}) FROM 3 FOR 1)
           || substring(int4send(${index}) FROM 2 FOR 1) || substring(int4send(${index}) FROM 1 FOR 1)`;
   return `EXISTS (SELECT FROM (

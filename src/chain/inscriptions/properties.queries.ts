@@ -16,16 +16,16 @@ import { itemsJson } from './gallery-json.ts';
  * earlier version indexed are one text in chain.inscription_details, until a catch-up pass has made rows of them.
  */
 
-/** An inscription by its key and its id: after an undo, other inscriptions get the same keys. */
+/** An inscription by its key and its id, because after an undo other inscriptions get the same keys. */
 export interface Identity extends InscriptionId {
   readonly key: InscriptionKey;
 }
 
-/** Place and size of the properties of an inscription. */
+/** Position and size of the properties of an inscription. */
 export interface PropertiesHead extends Identity {
   /** Bytes of their JSON. */
   readonly jsonBytes: number;
-  /** They are rows; otherwise they are one text. */
+  /** True if they are rows; otherwise they are one text. */
   readonly isInRows: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function propertiesHeads(
   client: pg.ClientBase,
   keys: readonly InscriptionKey[],
 ): Promise<Map<InscriptionKey, PropertiesHead>> {
-  // lengths are stored before values: no text is read
+  // lengths are stored before values, so no text is read
   const { rows } = await client.query<PropertiesHead>({
     name: 'properties_heads_by_key',
     text: `SELECT i.key, i.txid, i.index, coalesce(p.json_bytes, octet_length(d.properties_json)) AS "jsonBytes",
@@ -65,7 +65,7 @@ export async function galleryPage(
     `SELECT p.items, g.ids FROM chain.properties p
      LEFT JOIN chain.gallery_pages g ON g.key = p.key AND g.page = $2
      WHERE p.key = $1`,
-    // the number of pages fits into an integer, that of a request need not
+    // the number of pages fits in an integer, but a requested page may not
     [key, Math.min(page, pageMax)],
   );
   const [row] = rows;
@@ -84,7 +84,10 @@ function idAt(ids: Buffer, item: number): string {
   return formatInscriptionId(txid, index);
 }
 
-/** The JSON of an item of a gallery, like `propertiesJson`. Null: no item at this position, which counts from 0. */
+/**
+ * The JSON of an item of a gallery, in the form of `propertiesJson`. Positions start at 0. Null: no item has this
+ * position.
+ */
 export async function galleryItem(
   client: pg.ClientBase,
   gallery: Identity,
@@ -127,27 +130,27 @@ const positionMax = 2 ** 31 - 1;
 const itemJson = (id: string, attributes: string): string => `{"id":"${id}","attributes":${attributes}}`;
 
 /**
- * Pages of a gallery in one piece: 500 items, whose JSON has 58 kB without titles and traits, in less than a
- * millisecond of the event loop.
+ * Number of gallery pages in one piece: 500 items. Their JSON has 58 kB without titles and traits, and takes less than
+ * a millisecond of the event loop.
  */
 const pagesAtOnce = 5;
-/** Bytes of titles and traits in one piece. */
+/** Maximum bytes of titles and traits in one piece. */
 const attributesAtOnce = 256 * 1024;
-/** JSON of up to this many bytes is read at once. */
+/** Maximum bytes of JSON that are read at once. */
 const jsonBytesAtOnce = 256 * 1024;
 
-/** Bytes that an answer in pieces holds: the piece that is sent, and the next one. */
+/** Maximum bytes that an answer in pieces keeps in memory: the piece that is sent, and the next piece. */
 export const piecesHeldBytes = 2 * jsonBytesAtOnce;
 
 /** Runs a piece of work on a connection. */
 export type OnConnection = <T>(work: (client: pg.ClientBase) => Promise<T>) => Promise<T>;
 
 /**
- * The JSON of the properties of an inscription: one text, or, if it is long, pieces of up to 256 KiB. Each piece is
- * read when the previous one was taken, on a connection of its own, so that a slow reader holds none. If the
+ * The JSON of the properties of an inscription: one text, or pieces of up to 256 KiB if it is long. A piece is read
+ * when the previous piece was taken, on a connection of its own, so that a slow reader holds no connection. If the
  * inscription is undone meanwhile, the pieces end with `not_found`.
  *
- * @param later gives the connections of pieces
+ * @param later runs the read of a later piece on a connection
  */
 export async function propertiesJson(
   client: pg.ClientBase,
@@ -168,7 +171,7 @@ export async function propertiesTexts(
   return texts;
 }
 
-/** The same for texts of at most 16 KiB; others are absent. */
+/** Like `propertiesTexts`, but texts above 16 KiB are absent. */
 export async function shortPropertiesTexts(
   client: pg.ClientBase,
   heads: readonly PropertiesHead[],
@@ -186,7 +189,7 @@ export async function shortPropertiesTexts(
   ]);
 }
 
-/** Bytes up to which JSON is read together with that of others: a few megabytes for two hundred. */
+/** Maximum bytes of JSON that is read together with other JSON: a few megabytes for two hundred inscriptions. */
 const shortJsonBytes = 16 * 1024;
 
 const isShort = ({ jsonBytes }: PropertiesHead): boolean => jsonBytes <= shortJsonBytes;
@@ -239,7 +242,7 @@ async function wholeJson(client: pg.ClientBase, head: PropertiesHead): Promise<s
   return Buffer.concat(pieces).toString();
 }
 
-/** The beginning of the JSON: at least `chars` characters, if it has as many. */
+/** The beginning of the JSON: at least `chars` characters, or all of it if it is shorter. */
 export async function startOfJson(
   client: pg.ClientBase,
   head: PropertiesHead,
@@ -303,7 +306,7 @@ const identity = ({ key, txid, index }: Identity): unknown[] => [key, txid, inde
 interface KnownIds {
   /** 36 bytes each. */
   readonly ids: Buffer;
-  /** Some of these items have titles or traits. */
+  /** True if some of these items have titles or traits. */
   readonly hasAttributes: boolean;
 }
 
@@ -325,14 +328,14 @@ async function readIds(client: pg.ClientBase, head: Identity, page: number): Pro
 const noBytes = Buffer.alloc(0);
 
 interface KnownAttributes {
-  /** Texts of all items before `end` that have any, by position. */
+  /** By position: texts of all items before `end` that have a text. */
   readonly texts: ReadonlyMap<number, Buffer>;
   readonly end: number;
-  /** The item at `end` has attributes that are longer than a piece. Null: they are not. */
+  /** Length of the attributes of the item at `end`, if they are longer than a piece. Null: they are not. */
   readonly long: number | null;
 }
 
-/** Titles and traits of items from one position to below another, as many as fit one piece. */
+/** Titles and traits of items from one position to below another, as many as fit in one piece. */
 async function readAttributes(
   client: pg.ClientBase,
   head: Identity,
@@ -357,7 +360,7 @@ async function readAttributes(
   return { texts, end: to, long: null };
 }
 
-/** A long text in slices. Texts are stored uncompressed: only the chunks of a slice are read. */
+/** A long text in slices. Texts are stored uncompressed, so only the chunks of a slice are read. */
 async function* attributePieces(
   head: Identity,
   table: 'chain.properties' | 'chain.gallery_attributes',
@@ -385,7 +388,7 @@ function undone(): AppError {
   return new AppError('not_found', 'this inscription was undone while it was read');
 }
 
-/** The text as an earlier version stored it. */
+/** The text that an earlier version stored. */
 async function oldJson(client: pg.ClientBase, head: Identity, chars?: number): Promise<string> {
   const { rows } = await client.query<{ json: string | null }>(
     `SELECT ${chars === undefined ? 'properties_json' : `left(properties_json, ${chars})`} AS json

@@ -9,18 +9,18 @@ import {
 /** Another inscription that a content refers to. */
 export interface Reference {
   readonly id: InscriptionId;
-  /** Not indexed here: the content that needs it shows less, or nothing. */
+  /** True if it is not indexed here. The content that needs it then shows less, or nothing. */
   readonly isMissing: boolean;
 }
 
-/** References shown of one content; a gallery may name thousands. */
+/** Maximum number of references shown for one content. A gallery may name thousands. */
 const referencesMax = 100;
 
 const pattern = /\/content\/([0-9a-f]{64}i\d{1,10})/giu;
 
 /**
- * The inscriptions that contents load by `/content/<id>` in their first bytes (references are mostly at the beginning),
- * by content id. Encoded bodies are skipped.
+ * By content id: the inscriptions that the content loads by `/content/<id>`. Only its first bytes are searched, because
+ * most references are at the beginning. Encoded bodies are skipped.
  */
 export async function referencesOf(
   db: pg.Pool | pg.ClientBase,

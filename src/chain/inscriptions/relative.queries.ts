@@ -32,12 +32,12 @@ export async function parentPage(client: ClientBase, child: InscriptionKey, page
   return pageOf(rows.map(({ key }) => key));
 }
 
-/** Every thousandth child is marked (indexer/derived/parent-children). */
+/** Distance between marked children (indexer/derived/parent-children). */
 const markedEvery = 1_000;
 
 /**
- * Children in the order of application, after the first `first` ones. Reads at most a thousand index entries before
- * them, at any position. Throws `derived_table_behind` while the marks are being filled.
+ * Children in the order of application, after the first `first` ones. Reads at most a thousand additional index
+ * entries, whatever `first` is. Throws `derived_table_behind` while the marks are being filled.
  */
 export async function childrenFrom(
   client: ClientBase,
@@ -46,7 +46,7 @@ export async function childrenFrom(
   limit: number,
 ): Promise<InscriptionKey[]> {
   if (first >= markedEvery) await requireNotBehind(client, 'parent_children');
-  // a missing mark means that there are no such children
+  // if the mark is missing, there are no such children
   const { rows } = await client.query<{ key: InscriptionKey }>(
     `SELECT child_key AS key FROM chain.parents
      WHERE parent_key = $1 AND child_key >= CASE WHEN $2::bigint = 0 THEN 0 ELSE
@@ -57,7 +57,7 @@ export async function childrenFrom(
   return rows.map(({ key }) => key);
 }
 
-/** The children before and after a child of a parent, in the order of application. Two steps along an index. */
+/** The children before and after a child of a parent, in the order of application. Costs two steps along an index. */
 export async function childrenBeside(
   client: ClientBase,
   parent: InscriptionKey,
@@ -99,7 +99,7 @@ export interface InscriptionEntry {
   readonly sat: Sat | null;
 }
 
-/** Entries in the order of their keys. Two reads: run it in a snapshot. */
+/** Entries in the order of their keys. Makes two reads, so run it in a snapshot. */
 export async function inscriptionEntries(
   client: ClientBase,
   keys: readonly InscriptionKey[],

@@ -6,29 +6,30 @@ import type { Height } from '#kernel/primitives/height.ts';
 /**
  * SQL: whether the index has an inscription that a transaction revealed.
  *
- * @param txid an expression of the statement: 32 bytes in internal order, or `ANY` of an array of them
+ * @param txid SQL expression: 32 bytes in internal order, or `ANY` of an array of such values
  */
 export const hasRevealed = (txid: string): string =>
   `EXISTS (SELECT FROM chain.inscriptions AS i WHERE i.txid = ${txid})`;
 
 /**
- * SQL: the height of the block with a transaction that revealed inscriptions; null: the index has no inscription of it.
+ * SQL: the height of the block with a transaction that revealed inscriptions. SQL NULL: the index has no inscription of
+ * this transaction.
  *
- * @param txid an expression of the statement: 32 bytes in internal order
+ * @param txid SQL expression: 32 bytes in internal order
  */
 export const heightOfReveal = (txid: string): string =>
   `(SELECT i.height FROM chain.inscriptions AS i WHERE i.txid = ${txid} LIMIT 1)`;
 
 /**
  * SQL: joins the inscriptions `i` of a reveal, and their locations `l`, that another transaction has moved. Both
- * parameters are expressions of the statement: 32 bytes, in internal order. A join, because EXISTS reads all locations
- * if Postgres has no statistics yet: 52 s in place of 0.1 s for 1,600 burns beside 1,000,000 locations.
+ * parameters are SQL expressions: 32 bytes in internal order. It is a join, because EXISTS reads all locations if
+ * Postgres has no statistics yet: 52 s instead of 0.1 s for 1,600 burns and 1,000,000 locations.
  */
 export const joinMoved = (txid: string, reveal: string): string =>
   `JOIN chain.inscriptions AS i ON i.txid = ${reveal}
    JOIN chain.locations AS l ON l.key = i.key AND l.txid = ${txid}`;
 
-/** The block of a transaction that revealed inscriptions; null: the index has no inscription of it. */
+/** The block of a transaction that revealed inscriptions. Null: the index has no inscription of this transaction. */
 export async function blockOfReveal(
   client: ClientBase,
   txid: Txid,
@@ -55,15 +56,15 @@ export async function indexedReveals(
   return rows[0] ?? { count: 0, height: null, tip: null };
 }
 
-/** Places of inscriptions that should be burned by other transactions than their reveals. */
+/** Locations of inscriptions that transactions other than their reveals should burn. */
 export interface BurnedReveals {
   /**
-   * The number of inscriptions in an OP_RETURN output of their burns, and the height of the last one; null: there is
-   * none.
+   * The number of inscriptions in an OP_RETURN output of their burns, and the height of the last burn (null: there is
+   * none).
    */
   readonly count: number;
   readonly height: Height | null;
-  /** The number of inscriptions that another transaction than their burn has moved. */
+  /** The number of inscriptions that a transaction other than their burn has moved. */
   readonly taken: number;
   /** The index's tip. */
   readonly tip: Height | null;
@@ -75,7 +76,7 @@ export async function burnedReveals(
   reveals: readonly Txid[],
   burns: readonly Txid[],
 ): Promise<BurnedReveals> {
-  // 6a is OP_RETURN. A location without a txid is an output of the reveal
+  // 6a is OP_RETURN; a location without a txid is an output of the reveal
   const { rows } = await client.query<BurnedReveals>(
     `SELECT count(*) FILTER (WHERE is_burned) AS count, max(height) FILTER (WHERE is_burned) AS height,
             count(*) FILTER (WHERE NOT is_burned AND (place <> 0 OR txid IS NOT NULL)) AS taken,
@@ -91,20 +92,20 @@ export async function burnedReveals(
   return rows[0] ?? { count: 0, height: null, taken: 0, tip: null };
 }
 
-/** The place that a transaction gave to an inscription. */
+/** The location that a transaction gave to an inscription. */
 export interface RevealedPlace {
-  /** The transaction that put it there, in internal order. */
+  /** The transaction that moved it there, in internal order. */
   readonly txid: Txid;
-  /** The place of the inscription among those of its reveal. */
+  /** Index of the inscription among the inscriptions of its reveal. */
   readonly index: number;
-  /** Null: in none of its outputs. */
+  /** Index of the output. Null: it is in none of the transaction's outputs. */
   readonly vout: number | null;
   readonly offset: number;
-  /** The first 128 bytes, in hex. */
+  /** The first 128 bytes of the script, in hex. */
   readonly script: string | null;
 }
 
-/** The first places of the inscriptions of these reveals. */
+/** The first locations of the inscriptions of these reveals. */
 export async function placesOfReveals(
   client: ClientBase,
   txids: readonly Uint8Array[],
@@ -122,7 +123,8 @@ export async function placesOfReveals(
 }
 
 /**
- * The places that transactions gave to inscriptions of given reveals. Inscriptions that they did not move are absent.
+ * The locations that transactions gave to inscriptions of the given reveals. Inscriptions that the transactions did not
+ * move are absent.
  */
 export async function placesOfMoves(
   client: ClientBase,

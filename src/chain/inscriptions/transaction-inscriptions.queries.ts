@@ -7,7 +7,7 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** An inscription that a transaction revealed, and its place after that. */
+/** An inscription that a transaction revealed, and its first location. */
 export interface RevealedInscription {
   readonly key: InscriptionKey;
   /** `fee`: its sat went into the fee, and so into the coinbase of the block, or was lost. */
@@ -19,7 +19,7 @@ export interface RevealedInscription {
 /** The block that took an inscription from an output, and the transaction whose output got it. */
 export interface NextMove {
   readonly height: Height;
-  /** Null: it was lost in the fee, or its new place is unknown. */
+  /** Null: it was lost in the fee, or its new location is unknown. */
   readonly txid: Txid | null;
 }
 
@@ -40,7 +40,7 @@ interface NextRow {
 const nextMove = ({ next_height: height, next_txid: txid }: NextRow): NextMove | null =>
   height === null ? null : { height, txid };
 
-/** SQL: the row of `chain.locations` that follows the row `at`, as `next`. An index probe. */
+/** SQL: joins the row of `chain.locations` that follows the row `at`, as `next`. Costs an index probe. */
 const nextOf = (at: string): string => `LEFT JOIN LATERAL (
        SELECT n.key, n.height, n.step, n.txid, n.vout, n.spent_height FROM chain.locations n
        WHERE n.key = ${at}.key AND (n.height, n.step) > (${at}.height, ${at}.step)
@@ -70,7 +70,7 @@ export async function revealedBy(
   );
   return rows.map(({ key, vout, ...row }) => {
     if (row.place === null) return { key, place: 'unknown', vout: null, next: null };
-    // the rows of a reveal name no transaction, unless the coinbase has it
+    // rows of a reveal have no txid, unless the coinbase made the output
     if (row.made_by !== null) return { key, place: 'fee', vout: null, next: null };
     return { key, place: places[row.place] ?? 'unknown', vout, next: nextMove(row) };
   });
@@ -81,7 +81,8 @@ export interface BlockTransaction {
   readonly txid: Txid;
   readonly height: Height;
   /**
-   * Outputs that it spends. Empty if its bytes are unknown: inscriptions that it lost in its fee are then not found.
+   * Outputs that it spends. Empty if its bytes are unknown. In that case, inscriptions that it lost in its fee are not
+   * found.
    */
   readonly inputs: readonly Outpoint[];
 }

@@ -5,24 +5,26 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** A place of an inscription in time. */
+/** An event in the history of an inscription: its reveal or a move. */
 export interface Transfer {
-  /** Kind of the event. `burned`, `lost` and `unbound` also if the reveal itself did that (`from` is null then). */
+  /**
+   * Kind of the event. It is also `burned`, `lost` or `unbound` if the reveal itself did that (`from` is null then).
+   */
   readonly kind: 'reveal' | 'transfer' | 'burned' | 'lost' | 'unbound';
   readonly height: Height;
-  /** Place within the block: index of the transaction; the coinbase counts as the last. */
+  /** Index of the transaction within the block. The coinbase is counted as the last transaction. */
   readonly step: number;
   readonly blockHash: BlockHash;
   /** Unix seconds of the block's header. */
   readonly timestamp: number;
   /** The transaction that made the output; for a reveal, the reveal. Null: a later transaction lost it in its fees. */
   readonly txid: Txid | null;
-  /** `<txid>:<vout>:<offset>`. Null: it was revealed here, or its previous place is unknown. */
+  /** `<txid>:<vout>:<offset>`. Null: it was revealed here, or its previous location is unknown. */
   readonly from: string | null;
   readonly to: string;
   readonly value: Sats | null;
   readonly script: Uint8Array | null;
-  /** Script of `from`. Null: there is no such place, or its script is unknown. */
+  /** Script of `from`. Null: there is no previous location, or its script is unknown. */
   readonly formerScript: Uint8Array | null;
 }
 
@@ -36,7 +38,7 @@ export interface TransferPosition {
 export interface TransferQuestion {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
-  /** The page begins after this one. Null: with the first. */
+  /** The page begins after this position. Null: it begins with the first event. */
   readonly after: TransferPosition | null;
 }
 
@@ -62,8 +64,8 @@ const opReturn = 0x6a;
 const nullTxid = '0'.repeat(64);
 
 /**
- * A page of the history of an inscription. Null: not indexed. Two reads along the primary key: the page and one row
- * more.
+ * A page of the history of an inscription. Null: not indexed. Reads the primary key twice: for the page, and for one
+ * more row.
  */
 export async function transfersOf(
   client: ClientBase,
@@ -76,7 +78,7 @@ export async function transfersOf(
   );
   const [inscription] = found;
   if (inscription === undefined) return null;
-  // a transfer comes from the row before it: one more row is read for the earliest of the page
+  // a transfer comes from the row before it, so one more row is read for the earliest transfer of the page
   const isAscending = order === 'asc';
   const comparison = isAscending ? '>=' : '<';
   const start =

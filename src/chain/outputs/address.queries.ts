@@ -16,7 +16,7 @@ export interface AddressOutput {
   readonly height: Height;
 }
 
-/** A page of outputs begins after this one. A forged cursor may name any numbers of the columns' types. */
+/** A page of outputs begins after this position. A forged cursor may name any numbers of the columns' types. */
 export interface OutputPosition {
   readonly height: number;
   readonly txid: Txid;
@@ -29,8 +29,8 @@ export async function hasAddressIndex(client: ClientBase): Promise<boolean> {
 }
 
 /**
- * SQL: whether a script, given by an expression, has unspent outputs in the address index. False if there is no index,
- * and until it is built: without it the whole table would be read.
+ * SQL: whether a script has unspent outputs in the address index. `script` is an SQL expression. False if there is no
+ * index, and until it is built, because without it the whole table would be read.
  */
 export const hasUnspentOutputs = (script: string): string =>
   `(CASE WHEN EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass('chain.outputs_script') AND indisvalid)
@@ -39,14 +39,14 @@ export const hasUnspentOutputs = (script: string): string =>
                      AND o.spent_height IS NULL)
      ELSE false END)`;
 
-/** Forces the walk along the one index, even if the planner misjudges an address with very many outputs. */
+/** SQL that forces reading along the one index, even if the planner misjudges an address with very many outputs. */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
 
 /**
- * The unspent outputs of a script, at most `limit`, by height and then by outpoint. Needs the address index. Costs the
- * returned rows, and the outputs of the block that `after` is in. Run it in a snapshot: it changes planner settings of
- * its transaction. Throws `index_missing` during a first sync.
+ * The unspent outputs of a script, at most `limit`, by height and then by outpoint. Needs the address index. The cost
+ * depends on the returned rows, and on the outputs in the block of `after`. Must run in a snapshot, because it changes
+ * the planner settings of its transaction. Throws `index_missing` during a first sync.
  */
 export async function addressOutputs(
   client: ClientBase,
@@ -78,8 +78,8 @@ const unspent = `(
 
 /**
  * The largest unspent outputs of a script, at most `limit`, by value, and whether there are more. Needs the address
- * index, and a snapshot of its own like `addressOutputs`. Throws `index_missing` like it, and `address_too_large`
- * beyond `most` outputs. Postgres reads all of them, and sends the largest.
+ * index, and a snapshot of its own like `addressOutputs`. Throws `index_missing` like that function, and
+ * `address_too_large` above `most` outputs. Postgres reads all outputs and sends the largest.
  */
 export async function largestAddressOutputs(
   client: ClientBase,
@@ -102,7 +102,7 @@ export async function largestAddressOutputs(
 
 /**
  * The number of unspent outputs of a script, and their sum in sats; counts at most `most` + 1 outputs. Needs the
- * address index, and a snapshot of its own like `addressOutputs`. Throws `index_missing` like it.
+ * address index, and a snapshot of its own like `addressOutputs`. Throws `index_missing` like that function.
  */
 export async function addressBalance(
   client: ClientBase,
@@ -119,8 +119,8 @@ export async function addressBalance(
 }
 
 /**
- * ord's orders of outputs, by their vout as a number (`/address`) or as the four bytes, little endian, of its table
- * (`/outputs`). Postgres sorts: the event loop would take tens of milliseconds for it.
+ * ord's orders of outputs, by their vout as a number (`/address`) or as four bytes in little endian, like ord's table
+ * (`/outputs`). Postgres sorts, because the event loop would need tens of milliseconds.
  */
 export type OutputOrder = keyof typeof orders;
 const orders = {
@@ -128,7 +128,7 @@ const orders = {
   bytes: 'txid, vout & 255, vout >> 8 & 255, vout >> 16 & 255, vout >> 24',
 } as const;
 
-/** A whole list, which is refused beyond `most` rows. */
+/** A whole list. It is refused above `most` rows. */
 interface WholeList {
   readonly order: OutputOrder;
   readonly most: number;
@@ -136,7 +136,7 @@ interface WholeList {
 
 /**
  * All unspent outputs of a script, in parts. Needs the address index, and a snapshot of its own like `addressOutputs`.
- * Throws `index_missing` like it, and `address_too_large`.
+ * Throws `index_missing` like that function, and `address_too_large`.
  */
 export async function* allAddressOutputs(
   client: ClientBase,
@@ -167,7 +167,7 @@ interface HeldRow extends AddressOutput {
   readonly total: number;
 }
 
-/** SQL: the inscriptions with a known place in outputs of a script, at most $2, by key. */
+/** SQL: the inscriptions with a known location in outputs of a script, at most $2, by key. */
 const held = `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index, l.key
   FROM (
     SELECT key, txid, vout, value, height FROM chain.locations
@@ -193,8 +193,8 @@ export async function heldCount(
 }
 
 /**
- * The inscriptions in unspent outputs of a script, as far as their places are known, in parts; those of an output in
- * the order of application. Works without the address index. Throws as `allAddressOutputs`.
+ * The inscriptions in unspent outputs of a script, in parts, if their locations are known. Inscriptions of an output
+ * are in the order of application. Works without the address index. Throws like `allAddressOutputs`.
  */
 export async function* heldInscriptions(
   client: ClientBase,
@@ -219,8 +219,8 @@ export async function* heldInscriptions(
 }
 
 /**
- * The unspent outputs of a script that hold inscriptions, read in turns. Works without the address index. Throws as
- * `allAddressOutputs`, also if they hold more than `inscriptionsMost`.
+ * The unspent outputs of a script that hold inscriptions, read in turns. Works without the address index. Throws like
+ * `allAddressOutputs`, and also if the outputs hold more than `inscriptionsMost` inscriptions.
  */
 export async function inscribedOutputs(
   client: ClientBase,
@@ -264,8 +264,9 @@ export function outpointBytes({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout
 }
 
 /**
- * Heights of the blocks that spent outputs of a transaction, by index; null: unspent. Needs the address index. Reads
- * all outputs of the block: some thousand rows. Null while the index by height is being built.
+ * Heights of the blocks that spent outputs of a transaction, by output index. A height of null: unspent. Needs the
+ * address index. Reads all outputs of the block, some thousand rows. Returns null while the index by height is being
+ * built.
  */
 export async function spendHeights(
   client: ClientBase,

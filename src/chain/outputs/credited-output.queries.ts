@@ -14,7 +14,7 @@ export interface MinedOutput extends Outpoint {
 
 /** Units of a rune that an output got. */
 export interface ReceivedRune {
-  /** The transaction that etched it. */
+  /** The transaction that etched the rune. */
   readonly etching: Txid;
   readonly rune: Rune;
   /** Its name with spacers. */
@@ -26,7 +26,7 @@ export interface ReceivedRune {
 /** Contents that an output received in its block, even if it has been spent since. */
 export interface ReceivedContents {
   readonly runes: readonly ReceivedRune[];
-  /** An inscription is there: it came with the output, and no transaction has moved it since. */
+  /** True if an inscription is there: it came with the output, and no transaction has moved it since. */
   readonly isInscribed: boolean;
 }
 
@@ -46,8 +46,8 @@ interface Row {
 const byScript = 'rune_balances_script';
 
 /**
- * Contents of outputs as their blocks made them, in the order of the question. Null: the index lacks the block, or its
- * runes. Read by script and height, so that spent outputs are found as well.
+ * Contents of outputs as their blocks made them, in the order of the request. Null: the index lacks the block, or the
+ * block's runes. Rows are found by script and height, so spent outputs are found too.
  */
 export async function receivedContents(
   client: ClientBase,
@@ -76,7 +76,10 @@ const runeOf = ({ etching, rune, spacers, divisibility, amount }: Row['runes'][n
   amount: BigInt(amount),
 });
 
-/** SQL of the contents. Each script is looked up once for inscriptions: anyone may send thousands of outputs to one. */
+/**
+ * SQL of the contents. Each script is looked up only once for inscriptions, because anyone may send thousands of
+ * outputs to one script.
+ */
 const receivedSql = `WITH asked AS MATERIALIZED (
     SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::bytea[], $4::integer[], $5::bytea[])
              WITH ORDINALITY AS o (txid, vout, script, height, hash, place)

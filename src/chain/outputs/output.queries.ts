@@ -19,17 +19,17 @@ export interface Outpoint {
 /** An unspent output of the indexed chain. */
 export interface KnownOutput {
   readonly height: Height;
-  /** Null: only balances of runes show that the output exists. */
+  /** Value in sats. Null: the output is only known from balances of runes. */
   readonly value: Sats | null;
-  /** Null: only the beginning of the script is kept. */
+  /** Null: only the beginning of the script is stored. */
   readonly script: Uint8Array | null;
   /** In the order of application. */
   readonly inscriptions: readonly InscriptionId[];
-  /** The place of its transaction, if the rows of the output have it. */
+  /** Block and index of its transaction, if the rows of the output have it. */
   readonly transaction?: TransactionPlace;
 }
 
-/** Kept bytes of a script (indexer/apply/block-rows.ts): a script of exactly this length may be longer. */
+/** Maximum stored bytes of a script (indexer/apply/block-rows.ts). A script with exactly this length may be longer. */
 const keptScriptBytes = 128;
 
 /** The 32 secret bytes that key the fingerprints of outpoints. Null while the index is empty. */
@@ -38,20 +38,20 @@ export async function fingerprintKey(client: ClientBase): Promise<Uint8Array | n
   return rows[0]?.key ?? null;
 }
 
-/** The index's knowledge of some outputs. */
+/** What the index knows about some outputs. */
 export interface KnownOutputs {
-  /** The unspent outputs, by position in the question. */
+  /** The unspent outputs, by their index in the query. */
   readonly byPlace: ReadonlyMap<number, KnownOutput>;
-  /** Every spendable output is kept: an unknown one is spent, unspendable, or not on this chain. */
+  /** True if every spendable output is stored. An unknown output is then spent, unspendable, or not on this chain. */
   readonly hasAll: boolean;
-  /** The same for outputs with a value: the index of sats has them, without their scripts. */
+  /** Like `hasAll`, for outputs with a value: the index of sats has these outputs, without their scripts. */
   readonly hasAllWithValue: boolean;
 }
 
 /**
- * The unspent ones of these outputs: those with inscriptions, and all others if every output is kept
- * (`--index-addresses`). `fingerprints` are those of the outpoints, as Postgres writes a bigint. Two or three reads for
- * any number: run it in a snapshot. Throws `address_too_large` as `heldOutputs`.
+ * Those of the given outputs that are unspent: outputs with inscriptions, and all others if every output is stored
+ * (`--index-addresses`). `fingerprints` are the fingerprints of the outpoints, in Postgres' text form of a bigint.
+ * Makes two or three reads for any number, so run it in a snapshot. Throws `address_too_large` like `heldOutputs`.
  */
 export async function knownOutputs(
   client: ClientBase,
@@ -79,12 +79,12 @@ interface HeldRow {
   total: number;
 }
 
-/** Inscriptions in one answer about outputs: 14 MB of it. An output can hold any number. */
+/** Maximum number of inscriptions in one answer about outputs, which takes 14 MB. An output can hold any number. */
 export const heldMax = 200_000;
 
 /**
- * The given outputs that are unspent and hold inscriptions, by position in the question; read in turns. Throws
- * `address_too_large` if they hold more than `most` inscriptions.
+ * Those of the given outputs that are unspent and hold inscriptions, by their index in the query. Reads in turns.
+ * Throws `address_too_large` if they hold more than `most` inscriptions.
  */
 export async function heldOutputs(
   client: ClientBase,
@@ -123,7 +123,7 @@ export async function heldOutputs(
   return held;
 }
 
-/** Unspent outputs from the table of all outputs, by position in the question. */
+/** Unspent outputs from the table of all outputs, by their index in the query. */
 async function keptOutputs(
   client: ClientBase,
   outpoints: readonly Outpoint[],
@@ -140,7 +140,7 @@ async function keptOutputs(
   );
 }
 
-/** Unspent outputs with a value from the index of sats, by position in the question. */
+/** Unspent outputs with a value from the index of sats, by their index in the query. */
 async function outputsWithSats(
   client: ClientBase,
   outpoints: readonly Outpoint[],
@@ -161,8 +161,8 @@ async function outputsWithSats(
 }
 
 /**
- * The lost, or unbound, inscriptions in the order of application, read in turns. Throws `address_too_large` if there
- * are more than `most`, once it has read as many of an index.
+ * The lost or the unbound inscriptions, in the order of application, read in turns. Throws `address_too_large` if there
+ * are more than `most`, after reading that many index entries.
  */
 export async function inscriptionsOutside(
   client: ClientBase,
@@ -189,7 +189,7 @@ export async function inscriptionsOutside(
   return found;
 }
 
-/** Place of a transaction in the indexed chain. */
+/** Block of a transaction in the indexed chain, and its index there. */
 export interface TransactionPlace {
   readonly height: Height;
   /** Internal order. */
@@ -198,7 +198,7 @@ export interface TransactionPlace {
   readonly index: number | null;
 }
 
-/** A transaction, and outputs of it that may show its place. */
+/** A transaction, and those of its outputs that may show its block. */
 export interface AskedTransaction {
   readonly txid: Txid;
   readonly vouts: readonly number[];
@@ -215,11 +215,11 @@ const placesByRunes = `
          ) AS runic`;
 
 /**
- * Places of transactions, as far as inscriptions and the index of sats show them: a transaction revealed inscriptions,
- * or one of the given outputs holds some now, or sats. By position in the question; absent: not shown. An index probe
- * or two for each output.
+ * Blocks of transactions, as far as inscriptions and the index of sats show them: the transaction revealed
+ * inscriptions, or one of the given outputs now holds inscriptions or sats. The result is by index in the query;
+ * absent: not found. Costs an index probe or two for each output.
  *
- * @param withRunes balances of runes in these outputs count too, with another probe for each
+ * @param withRunes also use balances of runes in these outputs, with another probe for each
  */
 export async function transactionPlaces(
   client: ClientBase,

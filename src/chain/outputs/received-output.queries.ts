@@ -20,11 +20,11 @@ export interface ExpectedOutput extends ReceivedOutput {
 
 /** The index's facts about an output that should receive an inscription. */
 export interface ReceivedInscription {
-  /** The index has the block that the output is in. */
+  /** True if the index has the block of the output. */
   readonly isIndexed: boolean;
-  /** The expected inscription came with it, wherever it is now. */
+  /** True if the expected inscription came with the output, wherever it is now. */
   readonly isExpected: boolean;
-  /** The expected inscription is still there. */
+  /** True if the expected inscription is still in the output. */
   readonly isThere: boolean;
   /** All inscriptions in it, including the expected one if it is there. */
   readonly inscriptions: readonly HeldInscription[];
@@ -55,7 +55,10 @@ interface InscriptionRow {
   readonly offset: number;
 }
 
-/** Reads these facts about outputs, in their order, in one statement. Runes are those of unspent outputs. */
+/**
+ * Reads these facts about outputs in one statement. The result has the order of the outputs. Runes are only known for
+ * unspent outputs.
+ */
 export async function receivedInscriptions(
   client: Pool | ClientBase,
   outputs: readonly ExpectedOutput[],
@@ -77,18 +80,19 @@ export async function receivedInscriptions(
 
 /** The index's facts about an output of a script. */
 export interface HeldOutput {
-  /** The index has the block that the output is in. */
+  /** True if the index has the block of the output. */
   readonly isIndexed: boolean;
   /** Empty if it is spent. */
   readonly inscriptions: readonly HeldInscription[];
-  /** One of the named inscriptions is there. */
+  /** True if one of the named inscriptions is in the output. */
   readonly isNamed: boolean;
   /** Null: runes are unknown here. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
 /**
- * Reads these facts about outputs of one script, in their order, in one statement. Runes are those of unspent outputs.
+ * Reads these facts about outputs of one script in one statement. The result has the order of the outputs. Runes are
+ * only known for unspent outputs.
  */
 export async function heldAtScript(
   client: Pool | ClientBase,
@@ -133,7 +137,7 @@ const runesOf = ({ knows_runes: isKnown, runes }: KnownRunesRow): RuneAmount[] |
       }))
     : null;
 
-/** SQL: column about a row `o`, an outpoint and its block. */
+/** SQL: a column about a row `o`, which has an outpoint and its block. */
 const indexedSql = `EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.height AND b.hash = o.hash) AS is_indexed`;
 
 /** SQL: columns about a row `o`, an outpoint. */
@@ -145,7 +149,7 @@ const runesSql = `EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = '
       WHERE chain.hash64(b.txid, b.vout) = chain.hash64(o.txid, o.vout) AND b.spent_height IS NULL
         AND b.txid = o.txid AND b.vout = o.vout) AS runes`;
 
-/** SQL: columns of `InscriptionRow`s, from rows of inscriptions `i` and their places `l`. */
+/** SQL: columns of `InscriptionRow`s, from rows of inscriptions `i` and their locations `l`. */
 const inscriptionSql = `jsonb_build_object('txid', encode(i.txid, 'hex'), 'index', i.index, 'offset', l.sat_offset)`;
 
 const receivedSql = `SELECT ${indexedSql}, ${runesSql},

@@ -5,22 +5,24 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Outpoint, TransactionPlace } from './output.queries.ts';
 
-/** An unspent output that holds runes, without its value, which balances lack. */
+/** An unspent output that holds runes. Its value is missing, because balances do not have it. */
 export interface RunicOutput {
   /** Null: only the beginning of the script is kept. */
   readonly script: Uint8Array | null;
   readonly transaction: TransactionPlace;
 }
 
-/** Whether balances are found by their outputs. During a first load the index is missing, and all would be read. */
+/**
+ * Whether balances are found by their outputs. During a first load the index is missing, so all balances would be read.
+ */
 export async function canProbeRunes(client: ClientBase): Promise<boolean> {
   const index = 'rune_balances_outpoint';
   return (await builtIndexes(client, [index])).has(index);
 }
 
 /**
- * Unspent outputs from balances of runes, by position in the question. An index probe for each: ask about
- * outputs that `runesOfOutputs` has found runes in, in the same snapshot.
+ * Unspent outputs from balances of runes, by their index in the query. Costs an index probe for each. Use it only for
+ * outputs in which `runesOfOutputs` has found runes, in the same snapshot.
  */
 export async function runicOutputs(
   client: ClientBase,

@@ -1,6 +1,9 @@
 import type { ClientBase } from 'pg';
 
-/** Highest exact count of pending rows: ten thousand take some milliseconds, and a page shows "more than" as well. */
+/**
+ * Maximum number up to which pending rows are counted exactly. Ten thousand take some milliseconds, and above that a
+ * page shows "more than".
+ */
 export const pendingCountedMax = 10_000;
 
 /**

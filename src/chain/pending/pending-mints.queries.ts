@@ -2,9 +2,9 @@ import type { ClientBase } from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
- * How many pending transactions mint a rune, if the next block has all of them.
+ * Number of pending transactions that mint a rune, if the next block has all of them.
  *
- * @param key of the rune, ord's number
+ * @param key key of the rune, which is ord's number
  * @param own transactions that are not counted
  */
 export async function countPendingMints(

@@ -15,17 +15,17 @@ export interface PendingMove {
   readonly step: PendingStep;
   /** Null: a pending transaction etches the rune. */
   readonly rune: NamedRune | null;
-  /** That pending transaction. */
+  /** The pending transaction that etches the rune. */
   readonly etchedBy: Txid | null;
   readonly amount: U128;
-  /** The output that gets the units, or that they are taken from. */
+  /** The output that gets the units, or from which they are taken. */
   readonly vout: number;
   readonly fromTxid: Txid | null;
   readonly script: Uint8Array | null;
 }
 
 export interface PendingEtchingRow {
-  /** Null: the block and the place in it decide the name. */
+  /** Null: the block and the position in it decide the name. */
   readonly rune: Rune | null;
   readonly spacers: number;
   readonly divisibility: number;
@@ -34,7 +34,9 @@ export interface PendingEtchingRow {
   readonly premine: U128;
   readonly state: string;
   readonly matureHeight: number | null;
-  /** Other pending transactions that etch the same name: the first ones. `rivalCount` is their number. */
+  /**
+   * Other pending transactions that etch the same name. Only the first are listed; `rivalCount` is the number of all.
+   */
   readonly rivals: readonly Txid[];
   readonly rivalCount: number;
 }
@@ -76,12 +78,12 @@ interface TransactionRow {
   rival_count: number;
 }
 
-/** Txids of rivals in one answer. */
+/** Maximum number of rivals' txids in one answer. */
 const rivalsMax = 10;
 
 /**
- * Pending transactions with runes in the order in which they were seen, after a position; with `desc` the newest first,
- * before it. Two reads.
+ * Pending transactions with runes in the order in which they were seen, after a position. With `desc`: newest first,
+ * before the position. Makes two reads.
  */
 export async function pendingRunes(
   client: ClientBase,
@@ -207,7 +209,7 @@ export interface PendingBalance {
   readonly sent: U128;
 }
 
-/** Changes by id of the rune. Runes that pending transactions etch are left out: they have no id yet. */
+/** Changes by id of the rune. Runes that pending transactions etch are omitted, because they have no id yet. */
 export async function pendingBalances(client: ClientBase, script: Uint8Array): Promise<PendingBalance[]> {
   const { rows } = await client.query<Omit<MoveRow, 'key'> & { key: number; received: string; sent: string }>(
     `SELECT r.key, r.height, r.tx_index, r.rune::text, r.spacers, r.divisibility, r.symbol,
@@ -236,7 +238,7 @@ export interface PendingClaim {
   readonly firstSeen: Date;
 }
 
-/** Claims of one name in an answer. */
+/** Maximum number of claims of one name in an answer. */
 const claimsMax = 100;
 
 /** The first pending transactions that etch each of these names, by its number. */
@@ -275,7 +277,7 @@ export async function pendingClaims(
   return claims;
 }
 
-/** The number of pending transactions that would mint a rune, each if it were the next. */
+/** Number of pending transactions that would mint a rune. Each is checked as if it were the next. */
 export async function pendingMints(client: ClientBase, key: number): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM chain.mempool_runes m JOIN chain.pending_rune_transactions t USING (position)

@@ -58,7 +58,7 @@ interface SummaryRow {
   vsize: number;
 }
 
-/** Bytes of a text that a card can show. */
+/** Maximum bytes of a text that a card can show. */
 const snippetBytes = 400;
 
 const summaryColumns = `p.position, p.txid, p.index, p.content_type, octet_length(p.body) AS size_bytes,
@@ -109,13 +109,13 @@ export async function newestPendingInscriptions(
   return rows.map(summaryOf);
 }
 
-/** Rows checked for a page of one kind: some 100 ms, as for lists of indexed ones. */
+/** Maximum number of rows checked for a page of one kind: some 100 ms, as for lists of indexed inscriptions. */
 const lookedMax = 5_000;
 
 /** Pending inscriptions of one kind, newest first, from before a position on. */
 export interface PendingOfKind {
   readonly pending: readonly PendingSummary[];
-  /** The position at which the check ended, if further ones may be of the kind. Null: all were checked. */
+  /** The position at which the check ended, if more inscriptions may be of the kind. Null: all were checked. */
   readonly lookedTo: number | null;
 }
 
@@ -144,7 +144,8 @@ export async function newestPendingOfKind(
 }
 
 /**
- * The number of pending inscriptions, and of those that pay a fee rate, both up to one more than `pendingCountedMax`.
+ * The number of pending inscriptions, and the number of those that pay a fee rate. Both are counted up to
+ * `pendingCountedMax` + 1.
  */
 export async function countPaying(
   client: ClientBase,
@@ -201,7 +202,7 @@ export async function pendingInscription(
   return { ...shown, metadataJson: utf8OrNull(metadata), title: utf8OrNull(title) };
 }
 
-/** Why a transaction that mattered has left the mempool without a block; null: it has not, or that was long ago. */
+/** Why a transaction that mattered left the mempool without being mined. Null: it has not left, or it left long ago. */
 export async function departureOf(client: ClientBase, txid: Txid): Promise<DepartureRow | null> {
   const { rows } = await client.query<DepartureRow>(
     `SELECT position, txid, reason, replaced_by, left_at FROM chain.mempool_departures

@@ -43,7 +43,7 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
   if (row === undefined) return null;
   return {
     isFollowed: row.is_followed,
-    // a killed process cannot report it
+    // a killed process cannot report that it stopped
     state: row.state === 'following' && !row.is_followed ? 'silent' : row.state,
     source: row.source,
     revision: row.revision,
@@ -63,7 +63,7 @@ export async function areRevealsRefused(client: pg.Pool | pg.ClientBase): Promis
   return rowCount !== 0;
 }
 
-/** A place in a list of pending rows: the page begins after this row. */
+/** A position in a list of pending rows: the page begins after this row. */
 export interface PendingCursor {
   readonly position: number;
   readonly index: number;
@@ -151,7 +151,7 @@ export interface TransferFilter {
   readonly inscription: InscriptionId | null;
 }
 
-/** A place in a list of pending transfers: the page begins after this row. */
+/** A position in a list of pending transfers: the page begins after this row. */
 export interface TransferCursor {
   readonly position: number;
   readonly inscription: InscriptionId;

@@ -47,14 +47,14 @@ const namedRune = (row: RuneColumns): NamedRune => ({
   symbol: row.symbol,
 });
 
-/** Balances that one answer adds up: 100,000 take some 200 ms. */
+/** Maximum number of balances that one answer sums. 100,000 take some 200 ms. */
 const balancesMax = 100_000;
 
 /**
  * A script's balances of each rune after the block at `height`, by id, from a key on. Throws `index_missing` during a
  * first sync, and `address_too_large` if more balances than a bound must be added up.
  *
- * @param above keys of the runes are higher
+ * @param above only runes with a higher key are included
  */
 export async function balancesOfScript(
   client: ClientBase,
@@ -83,7 +83,7 @@ export async function balancesOfScript(
   return rows.map((row) => ({ rune: namedRune(row), amount: u128OfText(row.amount), outputs: row.outputs }));
 }
 
-/** A place in the history of a script. */
+/** A position in the history of a script. */
 export interface HistoryPlace {
   readonly height: number;
   readonly txIndex: number;
@@ -119,8 +119,8 @@ const ends = {
 } as const satisfies Record<PageOf<HistoryPlace>['order'], HistoryPlace>;
 
 /**
- * The transactions by which a script received or sent units of runes, one entry for each rune, in chain order. Two
- * indexes by script and height give both sides from the place on. Throws `index_missing` during a first sync.
+ * The transactions by which a script received or sent units of runes, one entry for each rune, in chain order. Both
+ * sides are read from the position on by two indexes on script and height. Throws `index_missing` during a first sync.
  */
 export async function historyOfScript(
   client: ClientBase,
@@ -159,8 +159,8 @@ export async function historyOfScript(
 }
 
 /**
- * SQL: units that a script received or sent in each transaction from a place on. An entry of the page is among the
- * first of its own side, so neither side needs more rows than the page.
+ * SQL: units that a script received or sent in each transaction, from a position on. An entry of the page is among the
+ * first entries of its own side, so neither side needs more rows than the page.
  */
 function sumsOf(height: string, tx: string, sign: '<' | '>', order: 'asc' | 'desc'): string {
   return `SELECT ${height} AS height, ${tx} AS tx_index, rune_key, sum(amount) AS amount FROM chain.rune_balances

@@ -4,7 +4,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
 import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** SQL: whether a block has etched the name whose number an expression gives. */
+/** SQL: whether a block has etched a name. `rune` is an SQL expression of the name's number. */
 export const isEtched = (rune: string): string =>
   `EXISTS (SELECT FROM chain.runes AS r WHERE r.rune = ${rune})`;
 
@@ -14,7 +14,9 @@ export interface EtchedBy {
   readonly height: Height;
 }
 
-/** The transactions that etched these names, by their numbers; without the names that no block has etched. */
+/**
+ * The transactions that etched these names, by the numbers of the names. Names that no block has etched are omitted.
+ */
 export async function etchedNames(
   client: ClientBase,
   runes: readonly Rune[],

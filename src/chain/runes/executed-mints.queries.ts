@@ -9,10 +9,10 @@ interface MinedTransaction {
 }
 
 /**
- * The transactions among these that minted a rune for their first output, by their shown txids. Others named the rune
- * when no mint was left, or before or after its time.
+ * Those of the given transactions that minted a rune for their first output, by their shown txids. All others named the
+ * rune when no mint was left, or before or after its time.
  *
- * @param key of the rune, ord's number
+ * @param key key of the rune, which is ord's number
  */
 export async function executedMints(
   client: ClientBase,

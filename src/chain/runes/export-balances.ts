@@ -3,9 +3,9 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** Runes read at once: the server sorts their balances, mostly in memory. */
+/** Maximum number of runes read at once. The server sorts their balances, mostly in memory. */
 const runesPerPage = 500;
-/** Balances in memory at once. */
+/** Maximum number of balances in memory at once. */
 const rowsPerPage = 5000;
 
 interface RuneRow {
@@ -65,7 +65,7 @@ async function* balancePages(client: ClientBase): AsyncGenerator<BalanceRow[]> {
   let after = '-1';
   for (;;) {
     const { rows: runes } = await client.query<RuneRow>(
-      // by number, not by its text
+      // sort by number, not by the text of the number
       'SELECT key, rune::text FROM chain.runes AS r WHERE rune > $1::numeric ORDER BY r.rune LIMIT $2',
       [after, runesPerPage],
     );
@@ -73,7 +73,7 @@ async function* balancePages(client: ClientBase): AsyncGenerator<BalanceRow[]> {
     if (last === undefined) return;
     after = last.rune;
     await client.query(
-      // keys are our own numbers
+      // keys are our own numbers, so they are in the SQL
       `DECLARE balances NO SCROLL CURSOR FOR
        SELECT r.key, r.rune::text, r.spacers, r.divisibility, r.symbol, b.txid, b.vout, b.amount::text
        FROM chain.rune_balances b JOIN chain.runes r ON r.key = b.rune_key

@@ -11,11 +11,11 @@ import {
   type RuneHolder,
 } from './rune-holders.queries.ts';
 
-/** Holders kept from one walk: fifty pages. A walk takes nearly as long for a thousand. */
+/** Maximum number of holders kept from one walk: fifty pages. A walk for a thousand takes nearly as long. */
 const partHoldersMax = 5000;
-/** Holders in memory: some 350 bytes each with the script, 22 MB in all. */
+/** Maximum number of holders in memory: some 350 bytes each with the script, 22 MB in all. */
 const holdersMax = 64_000;
-/** Sums in memory, some 200 bytes each. */
+/** Maximum number of sums in memory, some 200 bytes each. */
 const sumsMax = 1000;
 
 /** Holders of a rune, and the sums over all of them. */
@@ -30,8 +30,8 @@ export interface HoldersPart {
 
 /**
  * The holders of runes, the largest first. A page of them needs walks over all holders, so the results of a walk are
- * kept for the pages after it. The key of a result is the block after which it is true, so it is never wrong: a new
- * block, or another one in its place, has lists of its own.
+ * kept for the pages after it. The key of a result is the block after which the result is true, so a result is never
+ * wrong: any other block has its own lists.
  */
 export class HolderLists {
   readonly #parts = new LRUCache<string, readonly RuneHolder[]>({
@@ -49,7 +49,7 @@ export class HolderLists {
   /**
    * A page, in a snapshot. Throws `index_missing` during a first sync.
    *
-   * @param mayWalk false: only kept results; null if they do not suffice
+   * @param mayWalk false: only use kept results, and return null if they are not enough
    */
   async read(
     client: ClientBase,

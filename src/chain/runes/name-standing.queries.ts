@@ -9,20 +9,20 @@ import { type RuneDetail, runeDetail } from './rune.queries.ts';
 
 /** Facts that keep a name from being etched. */
 export interface NameRivals {
-  /** The rune that has it; null: no block has etched it. */
+  /** The rune that has the name. Null: no block has etched it. */
   readonly rune: Pick<EtchedBy, 'height'> | null;
-  /** The first block that may etch it; null: the name is reserved. */
+  /** The first block that may etch the name. Null: the name is reserved. */
   readonly unlock: number | null;
-  /** Pending transactions that etch it, the first hundred; null: no mempool is followed. */
+  /** The first hundred pending transactions that etch the name. Null: no mempool is followed. */
   readonly claims: readonly PendingClaim[] | null;
 }
 
-/** The same, with all known facts of the rune. */
+/** Like `NameRivals`, with all known facts of the rune. */
 export interface NameStanding extends NameRivals {
   readonly rune: RuneDetail | null;
 }
 
-/** The same, with the revision of the mempool at which it was read; null: no mempool is followed. */
+/** Like `NameStanding`, with the revision of the mempool at which it was read. Null: no mempool is followed. */
 interface ReadNameStanding extends NameStanding {
   readonly revision: number | null;
 }
@@ -37,7 +37,7 @@ export async function nameRivals(
   return rivals(name);
 }
 
-/** The same of these names, in three reads for all. Returns the facts of each. */
+/** Like `nameRivals`, for several names, in three reads. Returns the facts of each name. */
 export async function rivalsOfNames(
   client: ClientBase,
   network: NetworkParameters,
@@ -59,7 +59,7 @@ function unlockOf(network: NetworkParameters, name: Rune): number | null {
   return unlock === null ? null : Math.max(unlock, network.firstRuneHeight);
 }
 
-/** The standing of a name in the index and the mempool. Runes must be known (`requireRunes`). */
+/** The state of a name in the index and the mempool. Runes must be known (`requireRunes`). */
 export async function nameStanding(
   client: ClientBase,
   network: NetworkParameters,

@@ -28,27 +28,30 @@ interface BalanceRow {
   total: number;
 }
 
-/** Balances in one answer: 10 MB of it. An output can hold any number of runes. */
+/** Maximum number of balances in one answer, which takes 10 MB. An output can hold any number of runes. */
 export const balancesMax = 100_000;
 
 const noBalances: readonly RuneBalance[] = [];
 
 /** The runes of outputs. */
 export interface HeldRunes {
-  /** Balances by the number of the rune's name, as in ord. Empty for a spent or unknown output. Null: unknown. */
+  /**
+   * Balances of an output, sorted by the number of the rune's name, as in ord. Empty for a spent or unknown output.
+   * Null: runes are unknown.
+   */
   of(outpoint: Outpoint): readonly RuneBalance[] | null;
 }
 
-/** Result if runes are unknown. */
+/** The result if runes are unknown. */
 const unknownRunes: HeldRunes = { of: () => null };
 
 const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toString('latin1')}${vout}`;
 
 /**
- * Balances of outputs, if runes are known. Three reads for any number, in turns: run it in a snapshot. Throws
- * `address_too_large` above a bound.
+ * Balances of outputs, if runes are known. Makes three reads for any number, in turns, so run it in a snapshot. Throws
+ * `address_too_large` above a limit.
  *
- * @param most balances; less than `balancesMax` if the answer has others already
+ * @param most maximum number of balances; less than `balancesMax` if the answer already has other balances
  */
 export async function runesOfOutputs(
   client: ClientBase,
@@ -61,7 +64,7 @@ export async function runesOfOutputs(
   const distinct = [...new Map(outpoints.map((outpoint) => [nameOf(outpoint), outpoint])).values()];
   const parts = rowsInTurns<BalanceRow & { txid: Txid; vout: number }>(
     client,
-    // the limit is inside: beside the order, all rows would be sorted before it cuts them off
+    // the limit is in the inner query: next to ORDER BY, all rows would be sorted before the limit cuts them
     `SELECT txid, vout, found.rune::text, spacers, divisibility, symbol, amount::text, count(*) OVER () AS total FROM (
        SELECT b.txid, b.vout, r.rune, r.spacers, r.divisibility, r.symbol, b.amount
        FROM unnest($1::bytea[], $2::bigint[]) AS asked(txid, vout)

@@ -6,7 +6,7 @@ import { newestBurn, newestMints, ofRune } from './rune.queries.ts';
 
 /** A script that holds a rune. */
 export interface RuneHolder {
-  /** Script, whole up to 128 bytes; a longer one is its first 97 bytes and its sha256. */
+  /** Script. It is whole up to 128 bytes; a longer script is its first 97 bytes and its sha256. */
   readonly script: Uint8Array;
   readonly amount: U128;
   /** Number of unspent outputs with the rune. */
@@ -22,7 +22,7 @@ export interface HolderSums {
 /** The block after which a rune is held. */
 export interface HoldersMoment {
   readonly height: Height;
-  /** The height is that of the tip: no later block has spent outputs. */
+  /** True if the height is the tip's height, so no later block has spent outputs. */
   readonly isTip: boolean;
 }
 
@@ -35,7 +35,7 @@ interface HolderRow {
 /**
  * Prepares a transaction for the walks over the holders of a rune: at the tip they use an index in the order of
  * holders, without the table. Throws `index_missing` during a first sync. Postgres ends a walk that takes too long
- * (57014), and the later statements of the snapshot.
+ * (57014); later statements of the snapshot then fail.
  */
 export async function beginHolderWalks(client: ClientBase): Promise<void> {
   const names = ['rune_balances_holder', 'rune_balances_spends', 'rune_mints_rune'];
@@ -43,7 +43,7 @@ export async function beginHolderWalks(client: ClientBase): Promise<void> {
   await client.query(`${inOrder}; SET LOCAL statement_timeout = ${walkMs}`);
 }
 
-/** Walks over all holders of a rune, for their sums. */
+/** Reads all holders of a rune to compute their sums. */
 export async function holderSums(
   client: ClientBase,
   key: number,
@@ -56,14 +56,14 @@ export async function holderSums(
   return { count: rows[0]?.count ?? 0, held: u128OfText(rows[0]?.held ?? '0') };
 }
 
-/** Walks over all holders of a rune, for those from a position on, the largest first. */
+/** Reads all holders of a rune. Returns the holders from a position on, largest first. */
 export async function holdersFrom(
   client: ClientBase,
   key: number,
   { height, isTip }: HoldersMoment,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<RuneHolder[]> {
-  // amounts become texts in the outer query: in the inner one, those of all holders would
+  // amounts become texts in the outer query; in the inner query the amounts of all holders would become texts
   const { rows } = await client.query<HolderRow>(
     `SELECT script, amount::text, outputs FROM (
        SELECT script, chain.total(amount) AS amount, count(*) AS outputs FROM (${heldAt(isTip)}) AS there
@@ -75,12 +75,15 @@ export async function holdersFrom(
 }
 
 /**
- * Longest walk. 200,000 holders take 100 ms at the tip. Longer walks would keep the holders of other runes from being
- * answered.
+ * How long a walk may take, in ms. 200,000 holders take 100 ms at the tip. Longer walks would delay answers about other
+ * runes.
  */
 const walkMs = 10_000;
 
-/** Setting for the order of the index: a hash table of all holders would not fit the memory of a statement. */
+/**
+ * SQL: makes Postgres read in the order of the index, because a hash table of all holders would not fit in the memory
+ * of a statement.
+ */
 const inOrder = 'SET LOCAL enable_hashagg = off';
 
 const unspent = `SELECT script, amount FROM chain.rune_balances

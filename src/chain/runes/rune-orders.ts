@@ -6,7 +6,7 @@ import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { keysIn, newestMints, ofRune } from './rune.queries.ts';
 
-/** Orders of a list of runes. `oldest`: by number. */
+/** Orders of a list of runes. `oldest` means by number. */
 export const runeSorts = ['newest', 'oldest', 'name', 'mints'] as const;
 export type RuneSort = (typeof runeSorts)[number];
 
@@ -21,8 +21,8 @@ export interface RuneOrders {
 }
 
 /**
- * Shortest time between reads of the orders for new tips. 200,000 runes take a connection a second, or several on a
- * busy machine, and while blocks are caught up each of them is a new tip.
+ * How often the orders are read for new tips at most, in ms. 200,000 runes take a connection a second, or several
+ * seconds on a busy machine, and during a catch-up each block is a new tip.
  */
 const remadeEveryMs = 10_000;
 
@@ -35,7 +35,7 @@ export class RuneLists {
     this.#making = new SharedMaking(() => withSnapshot(pool, readKept, null));
   }
 
-  /** The orders at a tip, or those of a few seconds ago. Throws `index_missing` during a first sync. */
+  /** The orders at a tip, or the orders of a few seconds ago. Throws `index_missing` during a first sync. */
   async at(tip: Tip | null): Promise<RuneOrders> {
     const kept = this.#kept;
     const isFresh =
@@ -66,7 +66,10 @@ interface OrdersRow {
   open: Buffer | null;
 }
 
-/** Reads the orders. Keys come as bytes, four each: 200,000 rows would take the event loop a third of a second. */
+/**
+ * Reads the orders. Keys are returned as bytes, four per key, because 200,000 rows would take the event loop a third of
+ * a second.
+ */
 async function readOrders(client: ClientBase, tip: Tip | null): Promise<RuneOrders> {
   await requireIndexes(client, ['rune_mints_rune'], 'mints of runes');
   const { rows } = await client.query<OrdersRow>(

@@ -11,7 +11,7 @@ export interface RuneOutput extends Outpoint {
 /**
  * Unspent outputs of a script with a rune, those with most units first. Throws `index_missing` during a first sync.
  *
- * @param key of the rune, ord's number
+ * @param key key of the rune, which is ord's number
  */
 export async function outputsWithRune(
   client: ClientBase,

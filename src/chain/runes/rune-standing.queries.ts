@@ -4,11 +4,11 @@ import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** The index's knowledge of runes at its tip. */
+/** What the index knows about runes at its tip. */
 export interface RuneStanding {
   /**
-   * `known`: all of them. `filling`: the table lacks indexed blocks. `gap`: blocks since the first rune height are
-   * missing. `absent`: runes are not indexed.
+   * `known`: all runes are known. `filling`: the table lacks indexed blocks. `gap`: blocks since the first rune height
+   * are missing. `absent`: runes are not indexed.
    */
   readonly state: 'known' | 'filling' | 'gap' | 'absent';
   /** Number of runes; 0 if they are unknown. */
@@ -37,13 +37,13 @@ export async function runeStanding(db: ClientBase | pg.Pool): Promise<RuneStandi
   return row.anchored ? { state: 'known', count: row.count } : { state: 'gap', count: 0 };
 }
 
-/** Error if the settings leave runes out, in ord's words. */
+/** Error if the settings omit runes, in ord's words. */
 export const runesNotIndexed = (): AppError =>
   new AppError('runes_not_indexed', 'this server has no rune index');
 
 /**
- * Guard of answers about runes alone. Throws `runes_not_indexed`, `derived_table_behind` while they are being filled,
- * and `not_found` if they can never be known.
+ * Guards answers about runes. Throws `runes_not_indexed`, `derived_table_behind` while runes are being filled, and
+ * `not_found` if they can never be known.
  */
 export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
   const standing = await runeStanding(client);
@@ -57,7 +57,7 @@ export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
   return standing;
 }
 
-/** Whether the runes that a block etched are known: none before the first rune height. */
+/** Whether the runes that a block etched are known. Before the first rune height there are none, so they are known. */
 export async function knowsRunesAt(client: ClientBase, height: Height): Promise<boolean> {
   const { rows } = await client.query<{ is_known: boolean }>(
     `SELECT coalesce((SELECT anchored FROM chain.rune_blocks WHERE height = $1), from_height > $1) AS is_known

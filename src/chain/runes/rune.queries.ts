@@ -15,7 +15,7 @@ export interface RuneDetail extends SpacedRune {
   /** The id: the block, and the index of the transaction in it. */
   readonly height: Height;
   readonly txIndex: number;
-  /** Zeros for the rune without an etching. */
+  /** Txid of the etching. Zeros for the rune without an etching. */
   readonly etching: Txid;
   readonly divisibility: number;
   /** A code point. */
@@ -59,8 +59,8 @@ interface DetailRow {
 
 /**
  * SQL: a condition for the rows of one rune, which are then read in the order of rune, height and transaction. With
- * `rune_key = …` an index by height alone has that order too. If most rows are of one rune, the planner takes it, and
- * for each rune without rows it reads all of them.
+ * `rune_key = …` an index on height alone also has that order. If most rows belong to one rune, the planner chooses
+ * that index, and reads all of its rows for each rune without rows.
  */
 export const ofRune = (key: string): string => `rune_key BETWEEN ${key} AND ${key}`;
 export const newestBurn = 'ORDER BY rune_key DESC, height DESC, tx_index DESC LIMIT 1';
@@ -83,10 +83,10 @@ const details = `
     SELECT total FROM chain.rune_burns WHERE ${ofRune('r.key')} ${newestBurn}
   ) AS b ON true`;
 
-/** Indexes without which each rune would read all mints during a first load. */
+/** Indexes that must exist. During a first load without them, each rune would read all mints. */
 const mintIndexes = ['rune_mints_rune'];
 
-/** Largest key, height or index: the columns are integers. */
+/** Maximum key, height or index, because the columns are integers. */
 const integerMax = 2 ** 31 - 1;
 
 /** A rune by its name, id or number. Null: there is no such rune. Throws `index_missing` during a first sync. */
@@ -118,7 +118,7 @@ export async function runesDownFrom(client: ClientBase, last: number, limit: num
   return rows.map(detailOf);
 }
 
-/** Runes in the order of their keys in a list; keys without a rune are left out. Throws `index_missing`. */
+/** Runes in the order of their keys in a list; keys without a rune are omitted. Throws `index_missing`. */
 export async function runesOfKeys(client: ClientBase, keys: readonly number[]): Promise<RuneDetail[]> {
   if (keys.length === 0) return [];
   await requireIndexes(client, mintIndexes, 'mints of runes');
@@ -130,7 +130,10 @@ export async function runesOfKeys(client: ClientBase, keys: readonly number[]): 
   return rows.map(detailOf);
 }
 
-/** Keys of the runes whose names begin with these letters, in the order of their names; at most all runes. */
+/**
+ * Keys of the runes whose names begin with these letters, in the order of their names. The result may contain all
+ * runes.
+ */
 export async function runeKeysByPrefix(client: ClientBase, prefix: string): Promise<number[]> {
   const ranges = rangesOfPrefix(prefix);
   const { rows } = await client.query<{ keys: Buffer | null }>(
@@ -162,7 +165,7 @@ export async function runesEtchedAt(client: ClientBase, height: Height): Promise
 
 /** The rune that a transaction etched. Null: no rune, or unknown. */
 export async function runeEtchedBy(client: ClientBase, txid: Txid): Promise<SpacedRune | null> {
-  // during a first sync the index is missing, and all runes would be read
+  // during a first sync the index is missing, so all runes would be read
   if (!(await builtIndexes(client, ['runes_etching'])).has('runes_etching')) return null;
   const { rows } = await client.query<NameRow>(
     'SELECT rune::text, spacers FROM chain.runes WHERE txid = $1',
@@ -202,7 +205,7 @@ export async function namedRune(
   };
 }
 
-/** Keys that a statement returns as bytes, four each. */
+/** Keys that a statement returned as bytes, four bytes per key. */
 export function keysIn(bytes: Buffer | null): number[] {
   if (bytes === null) return [];
   return Array.from({ length: bytes.length / 4 }, (_, place) => bytes.readInt32BE(place * 4));

@@ -13,9 +13,9 @@ export interface RuneChange extends SpacedRune {
   /** A code point. */
   readonly symbol: number | null;
   readonly amount: U128;
-  /** The output that was spent, or that got units; otherwise null. */
+  /** The spent output, or the output that got units. Null for other kinds. */
   readonly output: { readonly txid: Txid; readonly vout: number } | null;
-  /** The block that spent a received amount, and the transaction there; null: unspent, or another kind. */
+  /** Block and transaction that spent a received amount. Null: it is unspent, or another kind. */
   readonly spent: { readonly height: Height; readonly txid: Txid | null } | null;
 }
 
@@ -33,14 +33,14 @@ interface ChangeRow extends NameRow {
 const kinds = ['etched', 'minted', 'sent', 'received', 'burned'] as const;
 const indexes = ['rune_balances_spends', 'rune_burns_height'];
 
-/** SQL: the txid of the transaction at a place, as far as balances and burns have it. */
+/** SQL: the txid of the transaction at a height and index, if balances or burns have it. */
 const txidAt = (height: string, tx: string): string => `coalesce(
        (SELECT o.txid FROM chain.rune_balances o WHERE o.height = ${height} AND o.tx_index = ${tx} LIMIT 1),
        (SELECT o.txid FROM chain.rune_burns o WHERE o.height = ${height} AND o.tx_index = ${tx} LIMIT 1))`;
 
 /**
- * Changes of runes by a transaction of a block, by kind and output. Null while the indexes that find it are being
- * built. Reads what the whole block spent of runes: some thousand rows at most.
+ * Changes of runes by a transaction of a block, by kind and output. Null while the indexes that find these changes are
+ * being built. Reads what the whole block spent of runes: some thousand rows at most.
  */
 export async function runesOfTransaction(
   client: ClientBase,
@@ -94,10 +94,10 @@ export interface RuneBurnRow {
 }
 
 /**
- * The burn of a rune by a transaction of a block; null: no indexed block has one. Found by the txid; while that index
- * is being built, all burns of the rune are read.
+ * The burn of a rune by a transaction of a block; null: no indexed block has one. The burn is found by its txid; while
+ * the index on txids is being built, all burns of the rune are read.
  *
- * @param key of the rune, ord's number
+ * @param key key of the rune, which is ord's number
  */
 export async function runeBurnBy(client: ClientBase, key: number, txid: Txid): Promise<RuneBurnRow | null> {
   const { rows } = await client.query<{ height: Height; amount: string }>(

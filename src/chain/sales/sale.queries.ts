@@ -17,7 +17,7 @@ export interface StoredSale extends SaleEvidence {
   /** Txid of the reveal, and the index of the inscription there. */
   readonly revealTxid: Txid;
   readonly index: number;
-  /** Script of the seller; `taker` is that of the buyer. */
+  /** Script of the seller. `taker` is the script of the buyer. */
   readonly maker: Uint8Array;
   readonly taker: Uint8Array | null;
   readonly isWash: boolean;
@@ -29,7 +29,7 @@ export interface StoredSale extends SaleEvidence {
 export const salesOfItemIndex = 'sales_key';
 export const salesOfTransactionIndex = 'sales_txid';
 
-/** Whether the settings leave sales out. */
+/** Whether the settings omit sales. */
 export const areSalesLeftOut = (client: ClientBase | Pool): Promise<boolean> => isLeftOut(client, 'sales');
 
 /** Error of requests about sales alone while `areSalesLeftOut`. */
@@ -39,10 +39,7 @@ export const salesNotIndexed = (): AppError =>
     'sales are not indexed: INDEX_SALES is false here. No sale is known or counted until its operator sets INDEX_SALES=true',
   );
 
-/**
- * Guard of answers about sales alone. Throws `sales_not_indexed`, and `derived_table_behind` while they are being
- * filled.
- */
+/** Guards answers about sales. Throws `sales_not_indexed`, and `derived_table_behind` while sales are being filled. */
 export async function requireSales(client: ClientBase): Promise<void> {
   if (await areSalesLeftOut(client)) throw salesNotIndexed();
   await requireNotBehind(client, 'sales');
@@ -57,9 +54,9 @@ const columns = `s.txid, s.height, b.time::float8 AS time, s.input, i.txid AS "r
   ${evidenceColumns}`;
 
 /**
- * The sales of a transaction, by input and place there.
+ * The sales of a transaction, by input, then by position in the input.
  *
- * @param limit null: all, one for each inscription, of which an output may have thousands
+ * @param limit maximum number of sales; null: all, one per inscription, of which an output may have thousands
  */
 export async function salesOfTransaction(
   client: ClientBase,

@@ -10,19 +10,25 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 /** The state of an output that a block had, and of transactions that may have spent it. */
 export interface OutputStanding {
   readonly tip: Height | null;
-  /** The sats of every unspent output are known (INDEX_SATS): not during their first load, nor without that index. */
+  /**
+   * True if the sats of every unspent output are known (INDEX_SATS). False during the first load of that index, and
+   * without it.
+   */
   readonly hasSats: boolean;
-  /** One of the transactions revealed an inscription in a block. */
+  /** True if one of the transactions revealed an inscription in a block. */
   readonly isRevealed: boolean;
-  /** The block that had the output is part of the chain. */
+  /** True if the block that had the output is in the chain. */
   readonly hasBlock: boolean;
-  /** The sats of the output; null: it is spent, or in no block, or unknown. */
+  /** The sats of the output. Null: it is spent, in no block, or unknown. */
   readonly ranges: readonly SatRange[] | null;
-  /** It is spent, and by none of the newest `deepBlocks` blocks. False: by one of them, or unknown. */
+  /** True if it is spent, but by none of the newest `deepBlocks` blocks. False: spent by one of these, or unknown. */
   readonly isSpentDeep: boolean;
 }
 
-/** Depth below which no undo is expected. SATS_KEEP_BLOCKS is never less, so the spends of these blocks are known. */
+/**
+ * Depth in blocks below which no undo is expected. SATS_KEEP_BLOCKS is never less, so the spends of these blocks are
+ * known.
+ */
 export const deepBlocks = 6;
 
 /** An output that a block had, and transactions that may have spent it. */
@@ -33,7 +39,9 @@ export interface AskedOutput extends Outpoint {
   readonly reveals: readonly Txid[];
 }
 
-/** Reads the states of outputs, in their order, in one statement: they are of one moment in any transaction. */
+/**
+ * Reads the states of outputs, in their order, in one statement, so that they belong to one moment in any transaction.
+ */
 export async function outputStandings(
   tx: ClientBase,
   outputs: readonly AskedOutput[],

@@ -12,9 +12,12 @@ import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import { packedRangeLength, packRange, unpackRanges } from '#kernel/sats/packed-ranges.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 
-/** Ranges of all outputs that satributes name, in memory: 32 MB. */
+/** Maximum number of ranges in memory, of all outputs that satributes name: 32 MB. */
 const rangesMax = 500_000;
-/** Time until a failed trace is tried again: a node may get missing blocks, or an operator may name another node. */
+/**
+ * How long to wait until a failed trace is tried again, in minutes. A node may get missing blocks, or an operator may
+ * name another node.
+ */
 const againMinutes = 10;
 
 /** Columns of outputs, for `unnest`. */
@@ -59,7 +62,10 @@ export async function readProvenance(db: pg.Pool, outputs: readonly MadeOutput[]
 
 const tooMany = `with the outputs before it, it has more than ${rangesMax} ranges of sats`;
 
-/** The outputs to be traced now: settled in the index, and not traced yet, or unsuccessfully some time ago. */
+/**
+ * The outputs to trace now: outputs that are settled in the index and were not traced yet, or whose trace failed some
+ * time ago.
+ */
 export async function outputsToTrace(
   client: pg.ClientBase,
   outputs: readonly MadeOutput[],

@@ -9,8 +9,8 @@ import { satRangesOf } from './sat-ranges.queries.ts';
 export type ReceivedSats = readonly SatRange[] | 'unproven' | null;
 
 /**
- * Sats of outputs of indexed blocks, in the order of the question. Without ranges: the output is spent, and its sats
- * have moved. Throws `request_invalid` if they have too many ranges.
+ * Sats of outputs of indexed blocks, in the order of the request. If an output has no ranges, it is spent and its sats
+ * have moved. Throws `request_invalid` if the outputs have too many ranges.
  */
 export async function receivedSats(
   client: ClientBase,

@@ -14,7 +14,7 @@ export async function hasSatIndex(client: ClientBase): Promise<boolean> {
   return isComplete(client, 'sats');
 }
 
-/** Ranges in one answer: 17 MB of JSON. An output of mainnet has tens of thousands at most. */
+/** Maximum number of ranges in one answer: 17 MB of JSON. An output of mainnet has tens of thousands at most. */
 export const rangesMax = 500_000;
 
 function requireFew(bytes: number, most = rangesMax): void {
@@ -25,8 +25,8 @@ function requireFew(bytes: number, most = rangesMax): void {
 /** The ranges of some outputs. */
 export interface SatRangesOfOutputs {
   /**
-   * Ranges of an unspent output of the chain; empty if it has no value. Null: this server has no index of sats, or not
-   * all of it yet.
+   * Ranges of an unspent output of the chain. Empty if the output has no value. Null: this server has no index of sats,
+   * or not all of it yet.
    */
   of(outpoint: Outpoint): readonly SatRange[] | null;
 }
@@ -34,10 +34,10 @@ export interface SatRangesOfOutputs {
 const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toString('latin1')}${vout}`;
 
 /**
- * Reads ranges, in two or three reads for any number of outputs: run it in a snapshot. Throws `request_invalid` if they
- * have too many.
+ * Reads ranges. Makes two or three reads for any number of outputs, so run it in a snapshot. Throws `request_invalid`
+ * if the outputs have too many ranges.
  *
- * @param most ranges; less than `rangesMax` if the answer has others already
+ * @param most maximum number of ranges; less than `rangesMax` if the answer already has other ranges
  */
 export async function satRangesOf(
   client: ClientBase,
@@ -72,7 +72,7 @@ export async function satRangesOf(
 
 /**
  * The ranges of an output of a block. Null: this server has no index of sats, or lacks this block, or the output is
- * spent at its tip. The ranges follow from the block alone, whatever the tip is. Run it in a snapshot.
+ * spent at its tip. The ranges depend on the block only, not on the tip. Must run in a snapshot.
  */
 export async function satRangesInBlock(
   client: ClientBase,

@@ -18,10 +18,10 @@ export async function inscriptionsOnSat(
   return rows.map(({ key }) => key);
 }
 
-/** Place of a sat that is not common. */
+/** Location of a sat that is not common. */
 export interface RareSatPlace {
   readonly sat: Sat;
-  /** Null: it is lost. */
+  /** Null: the sat is lost. */
   readonly output: { readonly txid: Txid; readonly vout: number } | null;
   /** The satpoint as ord writes it. */
   readonly satpoint: string;
@@ -40,7 +40,7 @@ function placeOfRow({ sat, sat_offset: offset, vout, txid }: PlaceRow): RareSatP
   return { sat, output, satpoint: `${outpoint}:${offset}` };
 }
 
-/** The place of a sat. Null: it is common, or no block has mined it. */
+/** The location of a sat. Null: the sat is common, or no block has mined it. */
 export async function rareSatPlace(client: ClientBase, sat: Sat): Promise<RareSatPlace | null> {
   const { rows } = await client.query<PlaceRow>(
     'SELECT sat, sat_offset, vout, txid FROM chain.rare_sats WHERE sat = $1 ORDER BY height DESC LIMIT 1',
@@ -50,12 +50,12 @@ export async function rareSatPlace(client: ClientBase, sat: Sat): Promise<RareSa
   return row === undefined ? null : placeOfRow(row);
 }
 
-/** The next sats that are not common, ascending, at their places after blocks up to a height. */
+/** The next sats that are not common, ascending, with their locations after the blocks up to a height. */
 export async function rareSatsAfter(
   client: ClientBase,
   { after, upTo, limit }: { after: number; upTo: Height; limit: number },
 ): Promise<RareSatPlace[]> {
-  // one index probe for each of them, however often it moved
+  // one index probe per sat, however often the sat moved
   const { rows } = await client.query<PlaceRow>(
     `WITH RECURSIVE next AS (
        (SELECT sat, 1 AS nth FROM chain.rare_sats WHERE sat > $1 ORDER BY sat LIMIT 1)

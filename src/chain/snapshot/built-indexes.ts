@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** The given indexes that exist. The writer builds them at the end of a first sync, or after an upgrade. */
+/** Those of the given indexes that exist. The writer builds indexes at the end of a first sync, or after an upgrade. */
 export async function builtIndexes(client: ClientBase, names: readonly string[]): Promise<Set<string>> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -13,10 +13,10 @@ export async function builtIndexes(client: ClientBase, names: readonly string[])
 }
 
 /**
- * Guard of questions that would read a whole table without their indexes. Throws `index_missing`, with the indexed
- * height, until all are built.
+ * Guards queries that would read a whole table without their indexes. Throws `index_missing`, with the indexed height,
+ * until all indexes are built.
  *
- * @param subject what the indexes find, in words
+ * @param subject the objects that the indexes find, in words
  */
 export async function requireIndexes(
   client: ClientBase,

@@ -13,8 +13,9 @@ const jubileeCases = Object.values(networks)
 export const jubileeHeight = `(SELECT CASE network ${jubileeCases} END FROM chain.state WHERE one)`;
 
 /**
- * SQL: whether ord counts a row of chain.inscriptions as cursed, with a negative number. Null: unknown. A known number
- * decides. Without a number, no inscription is cursed from the jubilee on, and before it the curse decides.
+ * SQL: whether ord treats a row of chain.inscriptions as cursed, with a negative number. SQL NULL: unknown. If the
+ * number is known, it decides. Without a number, no inscription is cursed from the jubilee on; before it the curse
+ * decides.
  *
  * @param row the name of the row in the statement
  */
@@ -23,7 +24,7 @@ export const isCursed = (row: string): string =>
     ELSE ${row}.curse <> 0 END`;
 
 /**
- * SQL for an index on chain.inscriptions: true for all cursed ones, and for those without a number that the jubilee
- * vindicated. An index sees only its own row, so it does not know the network.
+ * SQL for an index on chain.inscriptions: true for all cursed inscriptions, and for inscriptions without a number that
+ * the jubilee vindicated. An index only uses its own row, so it does not know the network.
  */
 export const mayBeCursed = 'coalesce(number < 0, curse <> 0)';

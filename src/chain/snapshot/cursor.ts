@@ -5,14 +5,14 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 
 /**
- * The end of a page of a list, for the client to carry to the next page. Opaque, and valid while its block is in the
- * chain. The block's hash covers all rows up to it, so everything around the place is unchanged. Keys are unchanged
- * too, unless blocks were filled in below; the block's first key shows that.
+ * The end of a page of a list. The client sends it to get the next page. Opaque, and valid while its block is in the
+ * chain. The block's hash covers all rows up to the block, so everything around the position is unchanged. Keys are
+ * unchanged too, unless blocks were filled in below; the block's first key shows that.
  */
 export interface Cursor {
   /** The number of the next page. */
   readonly page: number;
-  /** The last row of the page before, in the form of the list. */
+  /** The last row of the previous page, in the form of the list. */
   readonly position: Uint8Array;
 }
 
@@ -20,12 +20,12 @@ const version = 1;
 const questionBytes = 4;
 const hashBytes = 8;
 const headBytes = 1 + questionBytes + 4 + 4 + hashBytes + 4;
-/** Highest number of a page: more than any list has, and the next number can still be written. */
+/** Maximum number of a page. It exceeds every list, and the next number can still be written. */
 const pageMax = 2 ** 31 - 1;
-/** The longest position of any list: an outpoint and its height. */
+/** Maximum number of characters of a cursor. The longest position of any list is an outpoint and its height. */
 const cursorCharsMax = 128;
 
-/** A hash of the question: a cursor of one list is invalid for another. */
+/** A hash of the query, so that a cursor of one list is invalid for another. */
 function questionMark(question: string): Buffer {
   return createHash('sha256').update(question).digest().subarray(0, questionBytes);
 }
@@ -33,7 +33,7 @@ function questionMark(question: string): Buffer {
 /**
  * The text of a cursor after a row of the block at a height.
  *
- * @param question the list with all of its parameters, without the page
+ * @param question the list with all of its parameters, except the page
  */
 export async function writeCursor(
   client: ClientBase,

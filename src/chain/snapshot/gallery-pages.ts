@@ -1,5 +1,5 @@
-/** Items of a row of chain.gallery_pages: as many as ord's pages of galleries have, so that each page is one row. */
+/** Number of items in a row of chain.gallery_pages. ord's pages of galleries have as many, so each page is one row. */
 export const itemsPerPage = 100;
 
-/** Bytes of an item there: the id of an inscription, its txid and its index (little endian). */
+/** Bytes of an item in such a row: the id of an inscription (txid, then index in little endian). */
 export const itemBytes = 36;

@@ -4,8 +4,8 @@
  */
 
 /**
- * The types of most inscriptions: an index of them would be as large as the table, and a walk by key finds them at
- * once.
+ * The types of most inscriptions. An index on them would be as large as the table, and reading by key finds them
+ * quickly.
  */
 const commonTypes = ['text/plain;charset=utf-8', 'text/plain'];
 

@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 
 export interface IndexState {
   readonly tip: Tip | null;
-  /** Every derived table has every block, so answers change only with the tip. */
+  /** True if every derived table has every block, so that answers only change with the tip. */
   readonly isComplete: boolean;
 }
 
@@ -17,7 +17,7 @@ export async function readIndexState(client: ClientBase): Promise<IndexState> {
     undo_epoch: number;
     is_complete: boolean;
   }>({
-    // prepared once on each connection: planning takes longer than the rest of it
+    // prepared once per connection, because planning takes longer than the query itself
     name: 'index_state',
     text: `SELECT tip_height AS height, tip_hash AS hash, undo_epoch,
              NOT EXISTS (SELECT FROM chain.derived_tables WHERE NOT is_followed OR is_remade) AS is_complete

@@ -1,6 +1,6 @@
 /**
- * Settings for questions about a few rows of large tables: index scans are right even if the planner has stale
- * statistics, or none, as for a newly filled table. Until the end of the transaction.
+ * SQL: settings for queries about a few rows of large tables, valid until the end of the transaction. Index scans are
+ * right even if the planner has old statistics, or none, as for a newly filled table.
  */
 export const indexesOnly =
   'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off';

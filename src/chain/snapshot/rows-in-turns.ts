@@ -1,14 +1,14 @@
 import type { ClientBase, QueryResultRow } from 'pg';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 
-/** Rows of a part: to read and process them takes the event loop some milliseconds. */
+/** Maximum number of rows in a part. Reading and processing them takes the event loop some milliseconds. */
 const rowsATurn = 1_000;
 
 let cursors = 0;
 
 /**
  * The rows of a statement in parts, with a turn of the event loop between two of them, in the turns of `inTurnsOf`. A
- * hundred thousand rows at once would take half a second. Run it in a snapshot, whose end closes the cursor.
+ * hundred thousand rows at once would take half a second. Must run in a snapshot, whose end closes the cursor.
  */
 export async function* rowsInTurns<Row extends QueryResultRow>(
   client: ClientBase,

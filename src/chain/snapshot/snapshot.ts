@@ -11,7 +11,7 @@ interface TipRow {
 }
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-// the first statement that reads fixes the moment, and it reads the tip
+// the first statement that reads fixes the moment, so it must read the tip
 const readTip = 'SELECT tip_height, tip_hash, undo_epoch FROM chain.state';
 const withOpening = (opening: string): string =>
   `SELECT tip_height, tip_hash, undo_epoch, opening.* FROM chain.state LEFT JOIN (${opening}) AS opening ON true`;
@@ -20,8 +20,9 @@ const withOpening = (opening: string): string =>
 const preparedBy = new WeakMap<pg.PoolClient, Map<string, string>>();
 
 /**
- * Opens a snapshot in one round trip. The statement that reads its first row is prepared once on each connection: each
- * answer begins with it, and planning it took half of its time. `pg` cannot name several statements in one query.
+ * Opens a snapshot in one round trip. The statement that reads the first row is prepared once per connection, because
+ * each answer begins with this statement, and planning took half of its time. `pg` cannot name several statements in
+ * one query.
  */
 function openSnapshot(client: pg.PoolClient, opening: string | undefined): string {
   const text = opening === undefined ? readTip : withOpening(opening);
@@ -39,8 +40,8 @@ function openSnapshot(client: pg.PoolClient, opening: string | undefined): strin
  * answer belong together. The connection is released when `fn` is done. If the signal is aborted before it has begun,
  * nothing is read. If it is aborted while `fn` runs, the connection is cut and the server ends its statement.
  *
- * @param signal of the client; null: the work has no client who could leave
- * @param opening a statement whose first row becomes `snapshot.opening`, without a round trip of its own
+ * @param signal signal of the client; null: no client could leave
+ * @param opening a statement whose first row becomes `snapshot.opening`; it needs no additional round trip
  */
 export async function withSnapshot<T>(
   pool: pg.Pool,
@@ -50,7 +51,7 @@ export async function withSnapshot<T>(
 ): Promise<T> {
   return withCutConnection(pool, signal, async (client, discard) => {
     const row = await firstRow(client, opening).catch((error: unknown) => {
-      // whether the statement is prepared is unknown now
+      // it is unknown now whether the statement is prepared
       discard();
       throw error;
     });
