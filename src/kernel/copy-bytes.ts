@@ -1,4 +1,4 @@
-/** Shorter copies are done byte by byte: a native copy costs as much as 30 bytes. */
+/** Maximum length of a copy that is done byte by byte. A native copy costs as much as 30 bytes. */
 const byteLoopMax = 24;
 /** Native copy. Unlike `set`, it needs no view of the source, which would immediately be garbage. */
 // oxlint-disable-next-line typescript/unbound-method -- called with its `this`, which may be any Uint8Array
@@ -6,8 +6,8 @@ const nativeCopy = (Buffer.prototype as Buffer).copy;
 
 /**
  * Copies `length` bytes of `source` from `start` on into `target` at `to`. Throws if one of them is too short. For
- * shared memory `set` copies word by word (2.9 GB/s), and this eight times as fast. No one else may write either of
- * them meanwhile.
+ * shared memory, `set` copies word by word (2.9 GB/s), and this function is eight times as fast. No one else may write
+ * to source or target meanwhile.
  */
 export function copyBytes(
   source: Uint8Array,
@@ -16,14 +16,14 @@ export function copyBytes(
   target: Uint8Array,
   to: number,
 ): void {
-  // neither a loop nor a native copy reports it
+  // check it here, because neither a loop nor a native copy reports it
   if (to + length > target.length || start + length > source.length)
     throw new RangeError('copied beyond an end');
   if (length <= byteLoopMax) {
     for (let index = 0; index < length; index++) target[to + index] = source[start + index]!;
     return;
   }
-  // Node takes `set` for the whole of a source: its last byte is copied apart
+  // Node uses `set` for a copy of a whole source, so the last byte is copied separately
   const isWhole = length === source.length;
   const end = isWhole ? length - 1 : start + length;
   nativeCopy.call(source as Buffer, target, to, start, end);

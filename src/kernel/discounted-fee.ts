@@ -10,7 +10,7 @@ export function discountedFee(fee: bigint, parameter: DiscountedFee, discounts: 
     }, fee);
 }
 
-/** Percentages have two decimals. */
+/** A fee minus one discount. Percentages have two decimals. */
 const lessDiscount = (fee: bigint, { discount, type }: Discount): bigint =>
   type === 'fixed'
     ? fee - BigInt(Math.ceil(discount))

@@ -17,7 +17,7 @@ export type PrivateFile =
  * is refused.
  */
 export async function readPrivateFile(path: string, bytesMax: number): Promise<PrivateFile> {
-  // O_NONBLOCK: a pipe opens at once, and is refused
+  // O_NONBLOCK: opening a pipe does not wait, and the pipe is then refused
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   let file: FileHandle;
   try {
@@ -60,7 +60,7 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
   const unfinished = `${path}.${crypto.randomUUID()}`;
   try {
     await writeNew(unfinished, content);
-    // takes the name only if it is free; a rename would take it from a file that has it
+    // `link` only succeeds if the name is free; a rename would replace a file with that name
     await link(unfinished, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -73,8 +73,8 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
 }
 
 /**
- * Replaces a file for its owner only. Readers see the old or the new one, whole, also after a loss of power. Callers
- * take turns: the unfinished file has one name, so that crashes leave only one.
+ * Replaces a file for its owner only. Readers see the whole old file or the whole new file, even after a loss of power.
+ * Callers take turns: the unfinished file has one name, so that crashes leave only one.
  */
 export async function replacePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
   const unfinished = `${path}.new`;

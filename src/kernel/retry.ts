@@ -22,12 +22,15 @@ export function retryClassOf(
   return retry;
 }
 
-/** How often work is retried that a person must fix: it costs a few requests, and resumes soon after the fix. */
+/**
+ * How often work is retried if a person must fix something, in seconds. It costs a few requests, and work resumes soon
+ * after the fix.
+ */
 const mendedEverySeconds = 60;
-/** Pause after which an overload has mostly passed. */
+/** Pause in seconds after which an overload has mostly passed. */
 const soonSeconds = 2;
 
-/** The header Retry-After for a failure with this code, in seconds; null: the same request will fail again. */
+/** The header Retry-After for a failure with this code, in seconds. Null: the same request will fail again. */
 export function retryAfterSeconds(code: ErrorCode): number | null {
   const retry = retryClassOf(code, { hasCookieFile: true });
   switch (retry) {
@@ -46,19 +49,19 @@ export function retryAfterSeconds(code: ErrorCode): number | null {
 }
 
 export interface BackoffOptions {
-  /** The longest pause after the first failure; it doubles with each further one. */
+  /** The longest pause after the first failure. It doubles with each further failure. */
   readonly firstPauseMs?: number;
   readonly pauseMaxMs?: number;
-  /** From 0 to below 1. For tests. */
+  /** Returns a number from 0 to below 1. For tests. */
   readonly random?: () => number;
 }
 
-/** Maximum doublings: with more, a pause of a millisecond would be longer than a month. */
+/** Maximum number of doublings. With more, a pause of a millisecond would become longer than a month. */
 const doublingsMax = 31;
 
 /**
- * Pauses after consecutive failures. They grow exponentially, each a random length from half of its maximum to all of
- * it, so that works that failed together do not retry together, and none retries at once.
+ * Pauses after consecutive failures. Pauses grow exponentially. The length of a pause is random, between half of its
+ * maximum and the maximum, so that works that failed together do not retry together, and none retries immediately.
  */
 class Backoff {
   readonly #options: BackoffOptions;
@@ -81,18 +84,18 @@ class Backoff {
   }
 }
 
-/** Retries of class `few`: a disturbance on the way is over by then. */
+/** Number of retries for class `few`. A temporary disturbance is over by then. */
 const triesMaxDefault = 5;
 
 export interface PatienceOptions extends BackoffOptions, RetryPlace {
-  /** How long consecutive failures are retried, without a success in between; absent: without limit. */
+  /** How long consecutive failures are retried without a success in between. Absent: without limit. */
   readonly budgetMs?: number | undefined;
   /**
    * Also wait for a person to fix something, as a service that continues with its data does. Absent: the caller gets
    * the error.
    */
   readonly waitsForPeople?: boolean | undefined;
-  /** Further tries of class `few`. */
+  /** Number of further attempts for class `few`. */
   readonly triesMax?: number;
   /** Replaces the usual minute, for tests. */
   readonly mendedEveryMs?: number | undefined;
@@ -103,7 +106,10 @@ export class Patience {
   readonly #options: PatienceOptions;
   readonly #backoff: Backoff;
   #failures = 0;
-  /** Failures of class `few`: an outage before a wrong answer does not use up its tries. */
+  /**
+   * Number of failures of class `few`. They are counted separately, so that an outage before a wrong answer does not
+   * use up the attempts.
+   */
   #fewFailures = 0;
   #startedAt = 0;
 
@@ -112,14 +118,14 @@ export class Patience {
     this.#backoff = new Backoff(options);
   }
 
-  /** Call after a success: the next failure counts as the first. */
+  /** Call after a success, so that the next failure is treated as the first. */
   reset(): void {
     this.#failures = 0;
     this.#fewFailures = 0;
     this.#backoff.reset();
   }
 
-  /** Milliseconds until the next attempt; null: a retry cannot help, or retries took too long already. */
+  /** Milliseconds until the next attempt. Null: a retry cannot help, or retries have taken too long already. */
   delayAfter(error: unknown): number | null {
     if (!(error instanceof AppError)) return null;
     const { triesMax = triesMaxDefault } = this.#options;
@@ -172,7 +178,7 @@ export class Retry {
     this.#options = options;
   }
 
-  /** Throws the error of the last attempt, or the signal's reason. The budget counts from the first attempt on. */
+  /** Throws the error of the last attempt, or the signal's reason. The budget begins with the first attempt. */
   async run<Result>(work: (attempt: number) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const { budgetMs = Number.POSITIVE_INFINITY, onRetry } = this.#options;
     const deadline = performance.now() + budgetMs;
@@ -193,7 +199,7 @@ export class Retry {
   }
 }
 
-/** Waits, and ends early if the signal is aborted: the caller checks it. */
+/** Waits. Ends early if the signal is aborted, which the caller must check. */
 export function pause(pauseMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,12 +1,12 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asSats, type Sats } from '#kernel/primitives/sats.ts';
 
-/** 21 million bitcoins (Bitcoin Core consensus/amount.h MAX_MONEY). */
+/** Maximum number of sats: 21 million bitcoins (Bitcoin Core consensus/amount.h MAX_MONEY). */
 const satsMax = 21_000_000 * 100_000_000;
 
 /**
  * Sats of an amount that the node gives in JSON, in bitcoins. Exact: a double below 2^25 is off by at most 2^-29, which
- * is less than half a sat even after the multiplication, so rounding finds the sat amount that was written. Throws
+ * is less than half a sat even after the multiplication, so rounding gives the amount that was written. Throws
  * `node_answer_invalid` for a value that is not an amount, exceeds the maximum supply, or has more than eight decimals.
  */
 export function satsOfBitcoins(amount: unknown): Sats {
@@ -18,6 +18,6 @@ export function satsOfBitcoins(amount: unknown): Sats {
   throw new AppError('node_answer_invalid', `The node gives ${JSON.stringify(amount)} as an amount.`);
 }
 
-/** Smallest of these amounts. */
+/** The smallest of these amounts. */
 export const smallest = (first: bigint, ...others: readonly bigint[]): bigint =>
   others.reduce((least, amount) => (amount < least ? amount : least), first);

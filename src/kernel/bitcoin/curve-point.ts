@@ -3,8 +3,9 @@ const fieldPrime = 2n ** 256n - 2n ** 32n - 977n;
 
 /**
  * Whether 32 bytes are the x coordinate of a point of secp256k1, as a Taproot output's key must be (`lift_x` of BIP
- * 340): x³ + 7 is a square modulo the prime. Half of all numbers are not, and no one can spend an output with such a
- * key (BIP 341). Takes some 30 microseconds, so work that checks thousands pauses in between.
+ * 340). They are if x³ + 7 is a square modulo the prime. Half of all numbers are no such coordinate, and no one can
+ * spend an output with such a key (BIP 341). A check takes some 30 microseconds, so code that checks thousands must
+ * pause in between.
  */
 export function isPointX(bytes: Uint8Array): boolean {
   if (bytes.length !== 32) return false;

@@ -10,13 +10,13 @@ export type Destination = (
   | { readonly address: string; readonly network: NetworkParameters }
   | { readonly script: Uint8Array }
 ) & {
-  /** Sats of the output; null: they are decided later, and the signer judges them. */
+  /** Sats of the output. Null: the amount is decided later, and the signer checks it. */
   readonly amount: bigint | null;
 };
 
 /**
- * Rule about our own scripts. `later`: the caller looks them up afterwards (`checkDestinations`). `allowed`: the money
- * is not ours, so it may pay us.
+ * Rule about our own scripts. `later`: the caller checks them afterwards (`checkDestinations`). `allowed`: the money is
+ * not ours, so it may pay us. A function: returns whether a script is ours.
  */
 export type OwnRule = ((script: Uint8Array) => boolean) | 'later' | 'allowed';
 
@@ -25,7 +25,7 @@ export type DestinationFault = 'address' | 'anyone' | 'unspendable' | 'nonstanda
 export interface RefusedDestination {
   readonly kind: 'refused';
   readonly code: DestinationFault;
-  /** Text for people; it continues a sentence that begins with "the address". */
+  /** Reason in words for people. It continues a sentence that begins with "the address". */
   readonly reason: string;
 }
 
@@ -54,8 +54,8 @@ const offCurve = refused(
 
 /**
  * Decides whether money may go to a destination. It must be an address of the network, with a script of a type that
- * someone can own, a key on the curve, not one of our own, and an amount that nodes relay. The only such rule. Pure,
- * total. A Taproot script takes some 30 microseconds.
+ * someone can own, a key on the curve, not one of our own, and an amount that nodes relay. No other code decides this.
+ * Pure; any input gives a result. A Taproot script takes some 30 microseconds.
  */
 export function checkDestination(to: Destination, isOwn: OwnRule): CheckedDestination {
   const parsed = 'address' in to ? parseAddress(to.address, to.network) : to;
@@ -75,18 +75,18 @@ export function checkDestination(to: Destination, isOwn: OwnRule): CheckedDestin
 /** A script that is about to be paid. */
 export type PaidScript = Extract<Destination, { readonly script: Uint8Array }>;
 
-/** Scripts of our own among these. */
+/** Returns those of the given scripts that are our own. */
 export type OwnAmong = (scripts: readonly Uint8Array[]) => Promise<readonly Uint8Array[]>;
 
-/** Scripts between two turns of the event loop: 3 ms. */
+/** Number of scripts checked between two turns of the event loop: 3 ms. */
 const checkedInTurn = 100;
 
-/** Checks destinations, with one look-up of our own scripts for all. Returns the refused ones. */
+/** Checks destinations. Our own scripts are looked up once for all. Returns the refused destinations. */
 export async function checkDestinations<Paid extends PaidScript>(
   destinations: readonly Paid[],
   ownAmong: OwnAmong,
 ): Promise<readonly (RefusedDestination & { readonly destination: Paid })[]> {
-  // 10,000 files may go to one address
+  // check each script once, because 10,000 files may go to one address
   const scripts = new Map(destinations.map(({ script }) => [hexOf(script), script]));
   const own = new Set((await ownAmong([...scripts.values()])).map(hexOf));
   const checked = new Map<string, CheckedDestination>();

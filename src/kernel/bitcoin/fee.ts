@@ -1,6 +1,6 @@
 import { virtualSize } from './transaction-size.ts';
 
-/** The fee of a weight at a rate in sats for 1,000 virtual bytes. */
+/** The fee of a weight. The rate is in sats per 1,000 virtual bytes. */
 export const feeOf = (weight: number, feeRate: bigint): bigint => feeAt(virtualSize(weight), feeRate);
 
 /** The fee of a virtual size, rounded up. */

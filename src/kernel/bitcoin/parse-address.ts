@@ -9,10 +9,10 @@ const base58check = createBase58check((bytes: Uint8Array) =>
 
 export type ParsedAddress =
   | { readonly kind: 'script'; readonly script: Uint8Array }
-  /** `reason` is for people; it continues a sentence that begins with "the address". */
+  /** `reason` is in words for people. It continues a sentence that begins with "the address". */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Length of the longest address (BIP 173); base58 ones have 35 characters at most. */
+/** Maximum number of characters in an address (BIP 173). Base58 addresses have 35 at most. */
 const addressCharsMax = 90;
 const hashBytes = 20;
 const witnessVersionMax = 16;
@@ -22,9 +22,9 @@ const otherNetwork = { kind: 'refused', reason: 'belongs to another network' } a
 const noAddress = { kind: 'refused', reason: 'is not a Bitcoin address' } as const;
 
 /**
- * The output script of an address: the inverse of `scriptToAddress`. P2PKH and P2SH in base58check, witness programs
- * of version 0 in bech32 (BIP 173), of versions 1 to 16 in bech32m (BIP 350), in upper or lower case. Total: an
- * invalid address, or one of another network, is refused with the reason.
+ * The output script of an address: the inverse of `scriptToAddress`. P2PKH and P2SH in base58check, witness programs of
+ * version 0 in bech32 (BIP 173), of versions 1 to 16 in bech32m (BIP 350), in upper or lower case. Any text gives a
+ * result: an invalid address, or an address of another network, is refused with the reason.
  */
 export function parseAddress(text: string, network: NetworkParameters): ParsedAddress {
   if (text.length > addressCharsMax) return noAddress;
@@ -43,7 +43,7 @@ function segwitPrefix(text: string): string | null {
   return prefixes.includes(prefix) ? prefix : null;
 }
 
-/** The script of a segwit address; null: checksum, case, version or program are invalid. */
+/** The script of a segwit address. Null: the checksum, case, version or program is invalid. */
 function witnessScript(text: string, prefix: string, network: NetworkParameters): Uint8Array | null {
   const lower = text.toLowerCase();
   if (text !== lower && text !== text.toUpperCase()) return null;

@@ -1,10 +1,10 @@
 import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 
 const pattern = /^([0-9a-f]{64}):(\d{1,10})$/iu;
-/** Outputs are counted in 32 bits. */
+/** Maximum index of an output, because indexes have 32 bits. */
 const voutMax = 0xffff_ffff;
 
-/** The output of a text `<txid>:<vout>`; null for anything else. */
+/** The output named by a text `<txid>:<vout>`. Null for any other text. */
 export function parseOutpoint(text: string): { readonly txid: Txid; readonly vout: number } | null {
   const [, hash = '', digits = ''] = pattern.exec(text) ?? [];
   const txid = parseTxid(hash);

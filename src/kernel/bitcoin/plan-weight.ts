@@ -2,11 +2,16 @@ import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transactio
 import { scriptType } from './script-type.ts';
 import { compactSizeBytes, frameWeight, outputWeight } from './transaction-size.ts';
 
-/** Four times outpoint, empty script and its length, and sequence (BIP 141). */
+/**
+ * Weight of an input without its witness: four times outpoint, empty script with its length, and sequence (BIP 141).
+ */
 const inputWeight = 4 * 41;
-/** A Schnorr signature with its length: 64 bytes under the default signature hash (BIP 341). */
+/** Bytes of a Schnorr signature with its length: 64 bytes under the default signature hash (BIP 341). */
 const signatureBytes = 1 + 64;
-/** Leaf version and parity, and the internal key: the path of a single leaf is empty (BIP 341). */
+/**
+ * Bytes of a control block with its length: leaf version and parity, and the internal key. The path of a single leaf is
+ * empty (BIP 341).
+ */
 const controlBlockBytes = 1 + 33;
 
 /**
@@ -14,10 +19,10 @@ const controlBlockBytes = 1 + 33;
  * has this length (signer.ts), so a weight is exact before signing.
  */
 export const ecdsaSignatureBytes = 71;
-/** A compressed public key. */
+/** Bytes of a compressed public key. */
 const publicKeyBytes = 33;
 
-/** Parts of a plan that decide its weight. */
+/** Those parts of a plan that decide its weight. */
 export interface WeighedPlan {
   readonly inputs: readonly WeighedInput[];
   readonly outputs: readonly Pick<TransactionPlan['outputs'][number], 'script'>[];
@@ -26,8 +31,8 @@ export interface WeighedPlan {
 type WeighedInput = Pick<PlannedInput, 'path' | 'leafScript' | 'script'>;
 
 /**
- * The weight of a plan's transaction once it is signed. Exact: all signatures of a type have the same size, and anchors
- * are never its only inputs.
+ * The weight of a plan's transaction once it is signed. The weight is exact, because all signatures of a type have the
+ * same size, and anchors are never the only inputs.
  */
 export function plannedWeight({ inputs, outputs }: WeighedPlan): number {
   const spent = inputs.reduce((sum, input) => sum + weightOfInput(input), 0);

@@ -1,7 +1,7 @@
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** The easiest target of each network, compact (Bitcoin Core kernel/chainparams.cpp `powLimit`). */
+/** The easiest target of each network, in compact form (Bitcoin Core kernel/chainparams.cpp `powLimit`). */
 const limits: Readonly<Record<NetworkName, number>> = {
   mainnet: 0x1d00ffff,
   testnet3: 0x1d00ffff,
@@ -10,9 +10,7 @@ const limits: Readonly<Record<NetworkName, number>> = {
   regtest: 0x207fffff,
 };
 
-/**
- * A compact target as a number (Bitcoin Core arith_uint256 `SetCompact`); null if it is negative, zero or too large.
- */
+/** A compact target as a number (Bitcoin Core arith_uint256 `SetCompact`). Null: it is negative, zero or too large. */
 function targetOf(bits: number): bigint | null {
   const size = bits >>> 24;
   const word = bits & 0x007fffff;
@@ -34,7 +32,7 @@ export function hasProofOfWork(hash: BlockHash, bits: number, network: NetworkNa
 }
 
 /**
- * Average number of hashes for a block with this compact target (Bitcoin Core chain.cpp `GetBlockProof`); 0 for an
+ * Average number of hashes for a block with this compact target (Bitcoin Core chain.cpp `GetBlockProof`). 0 for an
  * impossible target.
  */
 export function workOfBits(bits: number): bigint {

@@ -5,7 +5,7 @@ const opZero = 0x00;
 const opOne = 0x51;
 const opSixteen = 0x60;
 
-/** The type of a script; `witness`: a witness program of another version or length (BIP 141). */
+/** The type of a script. `witness`: a witness program of another version or length (BIP 141). */
 export function scriptType(script: Uint8Array): ScriptType {
   if (isPayToPublicKeyHash(script)) return 'p2pkh';
   if (isPayToScriptHash(script)) return 'p2sh';
@@ -23,7 +23,7 @@ function witnessProgram(script: Uint8Array): ScriptType {
   return opcode > opOne && opcode <= opSixteen ? 'witness' : 'other';
 }
 
-/** Programs of version 0 by their length; other lengths are invalid. */
+/** Types of version 0 programs by their length. Other lengths are invalid. */
 const programsOfZero: ReadonlyMap<number, ScriptType> = new Map([
   [20, 'p2wpkh'],
   [32, 'p2wsh'],

@@ -14,12 +14,12 @@ export interface HashedInput {
   readonly txid: Uint8Array;
   readonly vout: number;
   readonly sequence: number;
-  /** The output that it spends; null: unknown. */
+  /** The output that the input spends. Null: unknown. */
   readonly spent: HashedOutput | null;
 }
 
 export interface HashedTransaction {
-  /** Its four bytes as an unsigned number. */
+  /** The four bytes of the version as an unsigned number. */
   readonly version: number;
   readonly lockTime: number;
   readonly inputs: readonly HashedInput[];
@@ -29,7 +29,7 @@ export interface HashedTransaction {
 /** Types of signatures (BIP 143, BIP 341). ANYONECANPAY is added to one of the others. */
 export const sighash = { default: 0, all: 1, none: 2, single: 3, anyoneCanPay: 0x80 } as const;
 
-/** The types that nodes relay, beside DEFAULT of Taproot (Bitcoin Core's IsDefinedHashtypeSignature). */
+/** The types that nodes relay, in addition to Taproot's DEFAULT (Bitcoin Core's IsDefinedHashtypeSignature). */
 export const isDefinedSighash = (type: number): boolean => {
   const outputs = type & ~sighash.anyoneCanPay;
   return outputs >= sighash.all && outputs <= sighash.single;
@@ -37,7 +37,8 @@ export const isDefinedSighash = (type: number): boolean => {
 
 /**
  * The hashes that the inputs of a transaction sign. Parts that inputs share are hashed once, so SegWit hashes take time
- * linear in the transaction. Hashes from before SegWit cover all of it for each input, as Bitcoin defines them.
+ * linear in the transaction. Hashes from before SegWit cover the whole transaction for each input, as Bitcoin defines
+ * them.
  */
 export class SignatureHashes {
   readonly #transaction: HashedTransaction;
@@ -98,9 +99,9 @@ export class SignatureHashes {
 
   /**
    * Hash of Taproot (BIP 341), without an annex. Null: an output that it commits to is unknown, or the type is SINGLE
-   * and there is no output at this place, for which no signature is possible.
+   * and there is no output at this index, so that no signature is possible.
    *
-   * @param leafHash of the script that is run (BIP 342), before any OP_CODESEPARATOR; null: a spend by key
+   * @param leafHash hash of the script that is run (BIP 342), before any OP_CODESEPARATOR; null: a spend by key
    */
   taproot(place: number, type: number, leafHash: Uint8Array | null): Buffer | null {
     const { version, lockTime, outputs } = this.#transaction;
@@ -139,7 +140,7 @@ export class SignatureHashes {
     return this.#sharedHashes;
   }
 
-  /** Hashes of all inputs, as Taproot commits to them; null: one of the outputs that they spend is unknown. */
+  /** Hashes of all inputs, as Taproot commits to them. Null: one of the spent outputs is unknown. */
   #allInputs(): Buffer | null {
     if (this.#committed !== undefined) return this.#committed;
     const { inputs } = this.#transaction;
@@ -202,20 +203,20 @@ function legacyOutputs(
 const outpointBytes = ({ txid, vout }: Pick<HashedInput, 'txid' | 'vout'>): Buffer =>
   Buffer.concat([txid, u32(vout)]);
 
-/** One input alone, as Taproot commits to it; null: the output that it spends is unknown. */
+/** One input, as Taproot commits to it. Null: the output that it spends is unknown. */
 const ownInput = (input: HashedInput): Buffer | null =>
   input.spent === null
     ? null
     : Buffer.concat([outpointBytes(input), outputBytes(input.spent), u32(input.sequence)]);
 
-/** The hash of the output that a SINGLE signature commits to; null: no output at its place. */
+/** The hash of the output that a SINGLE signature commits to. Null: there is no output at its index. */
 const ownOutput = (output: HashedOutput | undefined): Buffer | null =>
   output === undefined ? null : sha256(outputBytes(output));
 
 const outputBytes = ({ value, script }: HashedOutput): Buffer =>
   Buffer.concat([u64(value), withLength(script)]);
 
-/** A script after its length. */
+/** A script preceded by its length. */
 const withLength = (script: Uint8Array): Buffer => Buffer.concat([compactSize(script.length), script]);
 
 function sha256(...parts: readonly Uint8Array[]): Buffer {
@@ -226,7 +227,7 @@ function sha256(...parts: readonly Uint8Array[]): Buffer {
 
 const doubleSha256 = (...parts: readonly Uint8Array[]): Buffer => sha256(sha256(...parts));
 
-/** Hash of a purpose (BIP 340, "tagged hashes"). */
+/** Hash with a tag that names its purpose (BIP 340, "tagged hashes"). */
 export function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Buffer {
   const tagHash = sha256(Buffer.from(tag));
   return sha256(tagHash, tagHash, ...parts);

@@ -1,7 +1,10 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { scriptToAddress } from './address.ts';
 
-/** Longer scripts are stored as their first 97 bytes and a sha256 (docs/adr/0098-tables-of-runes.md). */
+/**
+ * Maximum bytes of a script that is stored whole. Longer scripts are stored as their first 97 bytes and a sha256
+ * (docs/adr/0098-tables-of-runes.md).
+ */
 const wholeScriptMax = 128;
 const sha256Bytes = 32;
 
@@ -9,7 +12,7 @@ const sha256Bytes = 32;
 export interface StoredOwner {
   /** Null: the script has no address. */
   readonly address: string | null;
-  /** The script in hex; null: it is longer than 128 bytes. */
+  /** The script in hex. Null: it is longer than 128 bytes. */
   readonly script: string | null;
   /** sha256 of a longer script. */
   readonly scriptSha256: string | null;
@@ -28,7 +31,9 @@ export function storedOwner(script: Uint8Array, network: NetworkParameters): Sto
   };
 }
 
-/** The same as one text: the address, else the script in hex, else `sha256:` and the hash of a longer one. */
+/**
+ * The stored owner as one text: the address, else the script in hex, else `sha256:` and the hash of a longer script.
+ */
 export function ownerText(script: Uint8Array, network: NetworkParameters): string {
   const { address, script: hex, scriptSha256 } = storedOwner(script, network);
   return address ?? hex ?? `sha256:${scriptSha256}`;

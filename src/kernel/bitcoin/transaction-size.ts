@@ -1,15 +1,16 @@
 import { type ScriptType, scriptType } from './script-type.ts';
 
-/** Largest weight that nodes relay (Bitcoin Core policy.h MAX_STANDARD_TX_WEIGHT). */
+/** Maximum weight that nodes relay (Bitcoin Core policy.h MAX_STANDARD_TX_WEIGHT). */
 export const standardWeightMax = 400_000;
 
 const witnessFactor = 4;
-/** Outpoint, length of the script, sequence. */
+/** Bytes of an input without script and witness: outpoint, length of the script, sequence. */
 const inputBytes = 41;
 
 /**
  * Weight of an input once it is signed by one key, with signatures of the largest size: DER of 72 bytes, and Schnorr
- * with its type byte. P2SH counts as P2SH-P2WPKH, the kind that wallets use. Null: the script does not show the size.
+ * with its type byte. P2SH is treated as P2SH-P2WPKH, the kind that wallets use. Null: the size does not follow from
+ * the script.
  */
 export function signedInputWeight(script: Uint8Array): number | null {
   const keyAndSignature = 1 + 1 + 72 + 1 + 33;
@@ -39,19 +40,23 @@ export const virtualSize = (weight: number): number => Math.ceil(weight / witnes
 /** Bytes of a count or length. */
 export const compactSizeBytes = (value: number): number => (value < 0xfd ? 1 : value <= 0xffff ? 3 : 5);
 
-/** Sats per byte at which spending an output may cost as much as it holds (Bitcoin Core's DUST_RELAY_TX_FEE). */
+/**
+ * Rate in sats per byte at which spending an output may cost as much as it holds (Bitcoin Core's DUST_RELAY_TX_FEE).
+ */
 const dustRate = 3;
-/** Bytes that Core counts for the input that spends an output: of a witness program, and of any other script. */
+/**
+ * Bytes that Core assumes for the input that spends an output: an output of a witness program, and any other output.
+ */
 const spendingBytes = { witness: 67, other: 148 } as const;
 
-/** The least value with which nodes relay an output (Bitcoin Core policy.cpp, GetDustThreshold). */
+/** Minimum value in sats with which nodes relay an output (Bitcoin Core policy.cpp, GetDustThreshold). */
 export function dustOf(script: Uint8Array): number {
   const isWitness = ['p2wpkh', 'p2wsh', 'p2tr', 'p2a', 'witness'].includes(scriptType(script));
   const bytes = outputWeight(script) / witnessFactor;
   return dustRate * (bytes + spendingBytes[isWitness ? 'witness' : 'other']);
 }
 
-/** Sats of an output that should have `value`, raised to the dust limit of nodes. */
+/** `value`, or the dust limit of nodes if it is higher, in sats. */
 export function atLeastDust(value: bigint, script: Uint8Array): bigint {
   const dust = BigInt(dustOf(script));
   return value < dust ? dust : value;

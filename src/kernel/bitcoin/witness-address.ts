@@ -1,6 +1,7 @@
 /**
- * Addresses of witness programs (BIP 173, BIP 350). Exports and lists write hundreds of thousands a second. A library
- * that makes lists of words and checks them takes five to ten times as long, and was a quarter of an export.
+ * Addresses of witness programs (BIP 173, BIP 350). Exports and lists write hundreds of thousands of addresses per
+ * second. A library that makes lists of words and checks them takes five to ten times as long, and took a quarter of
+ * the time of an export.
  */
 
 const charset = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l', 'latin1');
@@ -20,7 +21,7 @@ const tops = Int32Array.from({ length: 32 }, (_, top) =>
 const step = (checksum: number, word: number): number =>
   ((checksum & 0x1ffffff) << 5) ^ (tops[checksum >>> 25] ?? 0) ^ word;
 
-/** The checksum after the human-readable part, kept by this part: networks have a few. */
+/** By human-readable part: the checksum after that part. Networks have only a few such parts. */
 const begun = new Map<string, number>();
 
 function begin(prefix: string): number {

@@ -5,24 +5,24 @@ interface Waiting<Question, Answer> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Bounds of reads in batches. */
+/** Limits of reads in batches. */
 export interface BatchBounds {
-  /** Batches that are read at the same time. */
+  /** Maximum number of batches that are read at the same time. */
   readonly batches: number;
-  /** Questions of one batch. */
+  /** Maximum number of questions in one batch. */
   readonly questions: number;
 }
 
-/** Answers questions in their order. The signal is aborted once all askers have left. */
+/** Answers questions in their order. The signal is aborted once all clients of the batch have left. */
 type ReadBatch<Question, Answer> = (
   questions: readonly Question[],
   signal: AbortSignal,
 ) => Promise<readonly Answer[]>;
 
 /**
- * Reads for many askers, in batches. A question that arrives while enough batches are being read waits, and is read
- * with all others that arrive meanwhile. So a single question does not wait, and under load each read serves all
- * questions of its time. A batch begins after all its questions were asked.
+ * Reads for many clients, in batches. A question that arrives while enough batches are being read must wait, and is
+ * then read together with all others that have arrived. So a single question does not wait, and under load each read
+ * serves many questions. A batch begins after all its questions were asked.
  */
 export class BatchedReads<Question, Answer> {
   readonly #read: ReadBatch<Question, Answer>;
@@ -36,7 +36,9 @@ export class BatchedReads<Question, Answer> {
     this.#bounds = bounds;
   }
 
-  /** Rejects as the read of its batch does, or with the reason of the signal if that is aborted before it begins. */
+  /**
+   * Rejects if the read of the batch rejects, or with the reason of the signal if it is aborted before the read begins.
+   */
   ask(question: Question, signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ question, signal, resolve, reject });
@@ -44,7 +46,7 @@ export class BatchedReads<Question, Answer> {
     });
   }
 
-  /** Begins after this turn of the event loop: requests that arrived in it are read together. */
+  /** Begins after this turn of the event loop, so that requests that arrive in the same turn are read together. */
   #start(): void {
     if (this.#isStartAwaited || this.#running === this.#bounds.batches || this.#waiting.length === 0) return;
     this.#isStartAwaited = true;
@@ -56,7 +58,7 @@ export class BatchedReads<Question, Answer> {
     });
   }
 
-  /** The next batch, without askers who have left. */
+  /** The next batch, without clients that have left. */
   #take(): Waiting<Question, Answer>[] {
     const batch: Waiting<Question, Answer>[] = [];
     while (batch.length < this.#bounds.questions) {
@@ -87,7 +89,7 @@ export class BatchedReads<Question, Answer> {
   }
 }
 
-/** A signal that is aborted once all of some others are. */
+/** A signal that is aborted once all of the given signals are aborted. */
 class AllLeft {
   readonly #controller = new AbortController();
   readonly #watched: readonly AbortSignal[];

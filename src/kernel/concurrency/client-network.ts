@@ -1,5 +1,5 @@
 /**
- * The part that addresses of one network share: a /24 of IPv4, and a /48 of IPv6, which a provider gives to one
+ * The prefix that all addresses of one network have: a /24 of IPv4, or a /48 of IPv6, which a provider gives to one
  * customer.
  */
 export function networkOfClient(client: string): string {

@@ -5,58 +5,64 @@ import { HeldByClient } from './held-by-client.ts';
 import { inTurnsOf } from './turns.ts';
 
 export interface FairGateOptions {
-  /** Number of places: works that run at once. */
+  /** Maximum number of works that run at once. Each running work takes one place. */
   readonly running: number;
-  /** Places that one client may have. Absent: all. */
+  /** Maximum number of places for one client. Absent: all places. */
   readonly each?: number;
-  /** The same while others ask too. Absent: the same number. */
+  /** Maximum number of places for one client while other clients send requests too. Absent: the same as `each`. */
   readonly eachBesideOthers?: number;
   /**
-   * Factor of a rest. While others ask too, a client's used place rests this many times as long as it was used before
-   * that client gets it again. Others may have it at once. Absent: no rest.
+   * While others send requests too, a client that has used a place gets it again only after a rest. The rest is this
+   * many times as long as the use. Others may have the place immediately. Absent: no rest.
    */
   readonly restsBesideOthers?: number;
-  /** Number of works that may wait for a place. */
+  /** Maximum number of works that wait for a place. */
   readonly waiting: number;
-  /** The longest wait, in milliseconds. */
+  /** How long a work may wait, in ms. */
   readonly waitMs: number;
   /** Makes the error of a refusal. */
   readonly refusal: () => AppError;
 }
 
 interface Waiting {
-  /** Round of the waiting work: each round has one work of each client. */
+  /** Round of the waiting work. Each round has one work of each client. */
   readonly round: number;
   /** Number in the order of arrival. */
   readonly turn: number;
   readonly enter: () => void;
 }
 
-/** Client of work without an asker: all such work shares one client's part. */
+/** Client of work that no client requested. All such work shares one client's part. */
 const unnamed = '';
 
-/** Longest distance of requests that counts as asking at the same time: a person's next click counts. */
+/**
+ * How long ago another client's request may be to count as simultaneous, in ms. It includes the time to a person's next
+ * click.
+ */
 const besideMs = 5_000;
-/** The longest rest: work that hung for seconds takes nothing from others meanwhile. */
+/**
+ * How long a rest lasts at most, in ms. After work that hung for seconds, a longer rest would take the place away for
+ * too long.
+ */
 const restMaxMs = 100;
 
 /**
- * Lets a bounded number of works run at once and a bounded number wait; others are refused at once. A free place goes
- * to the client with the fewest places, and among equals in rounds, with each client once in each. So a client with
- * many requests waits for itself, and others hardly wait for it.
+ * Limits the number of works that run at once and the number of works that wait. Further works are refused immediately.
+ * A free place goes to the client with the fewest places. Clients with equally many are served in rounds, each client
+ * once per round. So a client with many requests waits for its own requests, and others hardly wait for that client.
  */
 export class FairGate {
   readonly #options: FairGateOptions;
-  /** Client of the last request; null: no request yet. */
+  /** Client of the last request. Null: there was no request yet. */
   #lastClient: string | null = null;
-  /** Time of the last request from another client than the one before it. */
+  /** Time of the last request that came from another client than the request before it. */
   #otherAtMs = Number.NEGATIVE_INFINITY;
   readonly #running = new HeldByClient();
-  /** Places that rest: only their clients lack them. */
+  /** Places that rest. Only the client that used such a place cannot have it. */
   readonly #resting = new HeldByClient();
   #waiting = 0;
   #turns = 0;
-  /** Round of the last admitted work: new work begins in it. */
+  /** Round of the last admitted work. New work begins in this round. */
   #round = 0;
   /** The last round of each waiting client. */
   readonly #lastRoundOf = new Map<string, number>();
@@ -67,17 +73,17 @@ export class FairGate {
     this.#options = options;
   }
 
-  /** Number of waiting works, and its bound. */
+  /** Number of waiting works, and its limit. */
   get state(): QueueState {
     return { length: this.#waiting, limit: this.#options.waiting };
   }
 
-  /** Number of taken places, and of all. */
+  /** Number of taken places, and of all places. */
   get places(): QueueState {
     return { length: this.#running.total, limit: this.#options.running };
   }
 
-  /** Runs `work` in a place, in turns of its client. Throws as `enter`. */
+  /** Runs `work` in a place, in turns of its client. Throws like `enter`. */
   async run<T>(asker: Asker | undefined, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(asker);
     try {
@@ -89,7 +95,7 @@ export class FairGate {
 
   /**
    * Takes a place when one is free. Returns a function that frees it, which may be called several times. Throws the
-   * refusal if too many wait already or the wait was too long, and the signal's reason if it was aborted before.
+   * refusal if too many works wait already or the wait was too long, and the signal's reason if it was aborted before.
    */
   async enter(asker: Asker | undefined): Promise<() => void> {
     asker?.signal.throwIfAborted();
@@ -105,7 +111,7 @@ export class FairGate {
     };
   }
 
-  /** Counts a client among the others although its request needs no place here. */
+  /** Records that a client sent a request, although the request needs no place here. */
   sees(client: string): void {
     if (this.#lastClient !== null && client !== this.#lastClient) this.#otherAtMs = performance.now();
     this.#lastClient = client;
@@ -120,13 +126,13 @@ export class FairGate {
     return this.#isBesideOthers ? eachBesideOthers : each;
   }
 
-  /** Places that a client cannot have now. */
+  /** Number of places that a client cannot have now. */
   #takenBy(client: string): number {
     return this.#running.of(client) + this.#resting.of(client);
   }
 
   #mayEnter(client: string): boolean {
-    // a client may have more places again: its waiting requests come first
+    // a client may have more places again, so its waiting requests come first
     if (this.#waitingOf.has(client)) return false;
     return this.#running.total < this.#options.running && this.#takenBy(client) < this.#each;
   }
@@ -147,9 +153,9 @@ export class FairGate {
   }
 
   #admit(): void {
-    // several, if a client may have more places again
+    // admit several if a client may have more places again
     for (let next = this.#next(); next !== null; next = this.#next()) {
-      // counted here, so that the place is taken before the waiting work continues
+      // add it now, so that the place is taken before the waiting work continues
       this.#running.add(next.client, 1);
       next.waiting.enter();
     }
@@ -213,11 +219,11 @@ export class FairGate {
 
 interface Candidate {
   readonly waiting: Waiting;
-  /** Places that its client has. */
+  /** Number of places that its client has. */
   readonly has: number;
 }
 
-/** Whether one is let in before the other: by places, then by round, then by arrival. */
+/** Whether one candidate is admitted before the other: by places, then by round, then by arrival. */
 function isBefore(one: Candidate, other: Candidate): boolean {
   if (one.has !== other.has) return one.has < other.has;
   if (one.waiting.round !== other.waiting.round) return one.waiting.round < other.waiting.round;

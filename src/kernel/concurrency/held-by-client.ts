@@ -14,7 +14,7 @@ export class HeldByClient {
     return this.#of.get(client) ?? 0;
   }
 
-  /** @param amount below 0: returned */
+  /** @param amount negative if it is returned */
   add(client: string, amount: number): void {
     const held = this.of(client) + amount;
     assert(held >= 0, 'no more is given back than was taken');

@@ -1,4 +1,4 @@
-/** Works on at most `lanes` things at once, in their order. Rejects with the first failure; no new work begins then. */
+/** Works on at most `lanes` things at once, in order. Rejects with the first failure; after it no new work begins. */
 export async function inLanes<Given, Made>(
   given: readonly Given[],
   lanes: number,

@@ -1,11 +1,11 @@
-/** Milliseconds: a client that searched this recently will search again. */
+/** How long after a search a client is expected to search again, in ms. */
 const recentMs = 10_000;
-/** Longest wait of background work for running searches before each piece: a search takes milliseconds. */
+/** How long background work waits for running searches before each piece, in ms. A search takes milliseconds. */
 const pauseMsMax = 100;
 
 /**
  * Tracks the searches of this process for background loads and builds. On a small machine both compete for the cores. A
- * searching client notices a delay that a load of hours does not. So while searches run, and for ten seconds after,
+ * delay matters to a searching client, but not to a load of hours. So while searches run, and for ten seconds after,
  * pieces of background work run one by one, which leaves a core free, and none starts during a search. Each piece is
  * delayed by a tenth of a second at most.
  */
@@ -21,7 +21,7 @@ export class SearchDemand {
     this.#now = now;
   }
 
-  /** A search runs now, or ran within the last ten seconds. */
+  /** True if a search runs now, or ran within the last ten seconds. */
   get isRecent(): boolean {
     return this.#underWay > 0 || this.#now() - this.#lastAskedAt < recentMs;
   }

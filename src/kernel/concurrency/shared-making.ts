@@ -1,18 +1,18 @@
 /**
- * One making of a value at a time, shared by all callers. A caller that asks while one is running gets the next one, so
- * each value was begun after the call. A flood of requests costs one making after another, never two at once.
+ * Makes a value once at a time, for all callers. A caller that arrives during a run gets the result of the next run, so
+ * each result was begun after the call. A flood of requests causes one run after another, never two at once.
  */
 export class SharedMaking<T> {
   readonly #make: () => Promise<T>;
   #running: Promise<T> | null = null;
   #next: Promise<T> | null = null;
 
-  /** @param make uses nothing of the caller, not even a signal: others wait for its result */
+  /** @param make must use nothing of the caller, not even a signal, because others wait for its result */
   constructor(make: () => Promise<T>) {
     this.#make = make;
   }
 
-  /** Rejects as `make` does; the next caller is not affected. */
+  /** Rejects if `make` rejects; the next caller is not affected. */
   get(): Promise<T> {
     if (this.#next !== null) return this.#next;
     if (this.#running === null) return this.#begin();

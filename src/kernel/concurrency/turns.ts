@@ -3,15 +3,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 type Begin = () => void;
 
 /**
- * Turns of the event loop, for work that many clients ask for. A fixed number of pieces of work begins in each turn of
- * the loop, and clients take turns. So the length of a turn is bounded however many wait, and a client with a hundred
- * pieces waits for itself.
+ * Turns of the event loop, for work that many clients request. A fixed number of pieces of work begins in each turn of
+ * the loop, and clients take turns. So the length of a turn is limited however many pieces wait, and a client with a
+ * hundred pieces only delays itself.
  */
 export class Turns {
   readonly #perTurn: number;
-  /** Waiting pieces by client; the client that comes next is first. No entry is empty. */
+  /** Waiting pieces by client. The next client comes first. No entry is empty. */
   readonly #waiting = new Map<string, Begin[]>();
-  /** Pieces that began in this turn of the loop. */
+  /** Number of pieces that began in this turn of the loop. */
   #begun = 0;
   #isEndAwaited = false;
 
@@ -60,13 +60,13 @@ export class Turns {
   }
 }
 
-/** Pieces of some milliseconds. */
+/** Turns for pieces of some milliseconds, one piece per turn. */
 const pieces = new Turns(1);
 
-/** The client for which the running work is done. */
+/** The client for which the current work is done. */
 const clientOfWork = new AsyncLocalStorage<string>();
 
-/** Runs work whose turns are those of a client. */
+/** Runs work. Its turns belong to the given client. */
 export const inTurnsOf = <T>(client: string, work: () => T): T => clientOfWork.run(client, work);
 
 /**
@@ -82,13 +82,13 @@ export class WorkInTurns {
   readonly #most: number;
   #done = 0;
 
-  /** @param most units of work in one turn */
+  /** @param most maximum units of work in one turn */
   constructor(client: string, most: number) {
     this.#client = client;
     this.#most = most;
   }
 
-  /** Counts units of work that were just done. Waits for the next turn if this one is full. */
+  /** Adds units of work that were just done. Waits for the next turn if this turn is full. */
   async did(units: number): Promise<void> {
     this.#done += units;
     if (this.#done < this.#most) return;

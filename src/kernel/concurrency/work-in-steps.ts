@@ -1,13 +1,16 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { nextTurn } from './turns.ts';
 
-/** Work in steps that ends with a result. Each step gives the number of bytes that it read, or that take as long. */
+/**
+ * Work in steps that ends with a result. Each step yields the number of bytes that it read, or of bytes that take as
+ * long.
+ */
 export type Steps<Result> = Generator<number, Result>;
 
-/** Bytes between two turns of the event loop: a millisecond of plain work. */
+/** Number of bytes between two turns of the event loop. They take a millisecond of plain work. */
 const turnBytes = 256 * 1024;
 
-/** Pauses of one asker's work. Short pieces of work share a turn. */
+/** Pauses in the work of one client. Short pieces of work share a turn. */
 export class Pauses {
   readonly #asker: Asker;
   #bytes = 0;

@@ -1,15 +1,18 @@
 import { type AskingKey, noKey } from './asking-key.ts';
 
-/** The asker of a question, with the bounds of the work for it. */
+/** The sender of a request, with the limits of the work for it. */
 export interface Asker {
-  /** Client whose share the work counts towards: an address (IPv4, or /64 of IPv6). */
+  /** Client whose share the work is taken from: an address (IPv4, or /64 of IPv6). */
   readonly client: string;
   readonly key: AskingKey;
-  /** Aborted when no one waits for the answer any more. */
+  /** Aborted when no one waits for the answer. */
   readonly signal: AbortSignal;
-  /** Calls `free` once the answer is made, with its bytes counted, or was given up; at once if it already is. */
+  /**
+   * Calls `free` once the answer is made and its bytes are counted, or once it was given up. Calls it immediately if
+   * that has already happened.
+   */
   readonly whenMade: (free: () => void) => void;
-  /** Calls `free` once the answer is sent or was given up; at once if it already is. */
+  /** Calls `free` once the answer is sent or was given up. Calls it immediately if that has already happened. */
   readonly whenOut: (free: () => void) => void;
 }
 

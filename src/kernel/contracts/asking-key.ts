@@ -11,13 +11,13 @@ export interface Discount {
 
 /** Prices and limits that an operator gave a key. */
 export interface KeyTerms {
-  /** Sats a file of a managed order; null: the price of the service. */
+  /** Sats per file of a managed order. Null: the price of the service. */
   readonly baseFee: number | null;
-  /** Sats a file of a direct order; null: the price of the service. */
+  /** Sats per file of a direct order. Null: the price of the service. */
   readonly directBaseFee: number | null;
-  /** At most one for each fee. */
+  /** Discounts, at most one per fee. */
   readonly discounts: readonly Discount[];
-  /** Sats of the inventory that unpaid orders of the key may have; null: the limit of its address. */
+  /** Maximum sats of the inventory that unpaid orders of the key may reserve. Null: the limit of its address. */
   readonly reservedMax: number | null;
 }
 
@@ -43,7 +43,7 @@ export interface NoKey {
   readonly terms: KeyTerms;
 }
 
-/** The key of a request: it decides prices and limits, and owns the results. */
+/** The key of a request. It decides prices and limits, and owns the results. */
 export type AskingKey = KnownKey | NoKey;
 
 export const noKey: NoKey = { kind: 'none', terms: usualTerms };

@@ -27,17 +27,15 @@ export interface Island {
 
 /** Buffers that a source fills and the workers read in place (indexer/source/buffer-pool.ts). */
 export interface BufferPool {
-  /** A buffer of at least this many bytes, with leftovers of an earlier use. */
+  /** A buffer of at least this many bytes. It may contain bytes of an earlier use. */
   take(sizeBytes: number): SharedArrayBuffer;
-  /** Takes a buffer back: views of it must not be used afterwards. A buffer of another origin is left alone. */
+  /** Takes a buffer back; views of it must not be used afterwards. Ignores buffers of another origin. */
   give(buffer: ArrayBufferLike): void;
 }
 
 export interface SourceBlock {
   readonly ref: BlockRef;
-  /**
-   * The raw block as the network serialises it. The buffer is the caller's, and may be longer than the block.
-   */
+  /** The raw block as the network serialises it. The buffer belongs to the caller, and may be longer than the block. */
   readonly bytes: Uint8Array;
   /**
    * The outputs that the block spends, in the encoding of Bitcoin Core's `/rest/spenttxouts/<hash>.bin`: compact size,
@@ -46,7 +44,8 @@ export interface SourceBlock {
    */
   readonly spentOutputs: Uint8Array | null;
   /**
-   * Heights at which the spent outputs were made, in the order of `spentOutputs`. Null: the source does not know them.
+   * Heights of the blocks that made the spent outputs, in the order of `spentOutputs`. Null: the source does not know
+   * them.
    */
   readonly spentHeights: Uint32Array | null;
 }
@@ -59,7 +58,7 @@ export interface BlockSource {
   /** Name of the source for messages, e.g. `folder ./samples/mainnet`. */
   readonly name: string;
   readonly network: NetworkName;
-  /** False: header, merkle root and witness commitment are checked before a block is applied. */
+  /** False: header, merkle root and witness commitment must be checked before a block is applied. */
   readonly trusted: boolean;
   /** The islands of the chain, ascending. */
   islands(): Promise<readonly Island[]>;

@@ -11,7 +11,7 @@ export interface RuneAmount {
 export interface HeldInscription {
   /** `<txid>i<index>`. */
   readonly id: string;
-  /** Sats of the output before it. */
+  /** Number of sats of the output before the inscription. */
   readonly offset: bigint;
 }
 

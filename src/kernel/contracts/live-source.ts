@@ -9,17 +9,20 @@ export interface HeaderRef extends BlockRef {
 
 /** A source whose chain grows and reorganises: a node. */
 export interface LiveBlockSource extends BlockSource {
-  /** The credentials come from a cookie file that the node writes at each start. Absent: false. */
+  /** True if the credentials come from a cookie file that the node writes at each start. Absent: false. */
   readonly hasCookieFile?: boolean;
   /** Its best block now. */
   tip(signal?: AbortSignal): Promise<BlockRef>;
   /**
-   * Up to `count` consecutive headers of its best chain from a height on, each naming the one before as its parent, all
-   * of one moment. Empty if the height is above its tip.
+   * Up to `count` consecutive headers of its best chain from a height on, all read in one moment. The parent of each
+   * header is the header before it. Empty if the height is above the tip.
    */
   headers(fromHeight: Height, count: number, signal?: AbortSignal): Promise<readonly HeaderRef[]>;
-  /** Whether it knows the block as invalid (`getchaintips`): such a block never joins its best chain. */
+  /** Whether the source knows the block as invalid (`getchaintips`). Such a block never joins its best chain. */
   isInvalid(hash: BlockHash, signal?: AbortSignal): Promise<boolean>;
-  /** Settles when there may be news, and after `timeoutMs` at the latest. Only a hint: read the chain afterwards. */
+  /**
+   * Settles when there may be news, and after `timeoutMs` at the latest. It is only a hint, so read the chain
+   * afterwards.
+   */
   news(timeoutMs: number, signal: AbortSignal): Promise<void>;
 }

@@ -40,12 +40,12 @@ export interface NodeFacts {
   /** Version from `getnetworkinfo`, e.g. 290403. */
   readonly version: number;
   readonly isInitialBlockDownload: boolean;
-  /** Lowest height whose block is kept. Null: nothing was pruned. */
+  /** Lowest height whose block the node has. Null: nothing was pruned. */
   readonly pruneHeight: Height | null;
   readonly hasRest: boolean;
   /** Way to get spent outputs: `/rest/spenttxouts`, or `getblock <hash> 3`. */
   readonly spentOutputs: 'rest' | 'rpc';
-  /** Any transaction can be requested by its id (txindex). */
+  /** True if any transaction can be requested by its id (txindex). */
   readonly hasTxIndex: boolean;
   /** Reveal policy that the node's name implies. */
   readonly reveals: Exclude<RevealPolicy, 'accepted'>;
@@ -64,7 +64,7 @@ export type NodeMessage =
   | { readonly kind: 'mempool-added'; readonly txid: Txid; readonly mempoolSequence: bigint }
   | { readonly kind: 'mempool-removed'; readonly txid: Txid; readonly mempoolSequence: bigint }
   | { readonly kind: 'transaction'; readonly bytes: Uint8Array }
-  /** Messages were lost, or the connection was interrupted: earlier messages may be stale. */
+  /** Messages were lost, or the connection was interrupted, so earlier messages may be outdated. */
   | { readonly kind: 'gap'; readonly topic: ZmqTopic };
 
 /** Messages of a node in order. Listeners must not block. */

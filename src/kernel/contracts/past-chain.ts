@@ -11,15 +11,15 @@ export interface PastOutput extends MadeOutput {
 /** A transaction of a block, with the outputs that it spends. */
 export interface PastTransaction {
   readonly txid: TxidHex;
-  /** Null: the coinbase, which takes the subsidy and then the fees. */
+  /** Spent outputs. Null: it is the coinbase, which takes the subsidy and then the fees. */
   readonly inputs: readonly PastOutput[] | null;
   /** Values in sats, in order. */
   readonly outputs: readonly number[];
 }
 
-/** A place between two sats of an output. */
+/** A position between two sats of an output. */
 export interface PlaceInOutput extends MadeOutput {
-  /** Number of the output's sats before the place: from 1 to its value - 1. */
+  /** Number of the output's sats before the position: from 1 to its value - 1. */
   readonly offset: number;
 }
 
@@ -30,6 +30,6 @@ export interface PlaceInOutput extends MadeOutput {
 export interface PastChain {
   /** The transactions of an indexed block, in order, the coinbase first. */
   transactions(ref: BlockRef, signal?: AbortSignal): Promise<readonly PastTransaction[]>;
-  /** For each place: whether the ranges of the output were cut there when it was made, as ord cuts them. */
+  /** For each position: whether the ranges of the output were already cut there when it was made, as ord cuts them. */
   cuts(places: readonly PlaceInOutput[], signal?: AbortSignal): Promise<readonly boolean[]>;
 }

@@ -83,7 +83,7 @@ export interface SearchSlice {
   readonly page: number;
   /** 1 to 1,001: one more than a page has shows whether another page follows. */
   readonly itemsPerPage: number;
-  /** The slice begins after this place; `totalItems` still counts all matches. */
+  /** The slice begins after this position. `totalItems` still includes all matches. */
   readonly after?: SearchPlace;
 }
 
@@ -112,7 +112,7 @@ export type HashQuery = HashMatches & SearchSlice;
 export interface SearchHits {
   /** Internal keys of the inscriptions of this page, in the requested order. */
   readonly keys: readonly InscriptionKey[];
-  /** Exact. */
+  /** The exact number of matches. */
   readonly totalItems: number;
   /** The tip of the answer. */
   readonly tip: Tip | null;
@@ -126,7 +126,7 @@ export interface SearchFacets {
    * no type, or not UTF-8. Types of more than 512 bytes, UTF-8 or not, are counted in `otherTypes`.
    */
   readonly types: readonly { readonly contentType: string | null; readonly count: number }[];
-  /** Matches of all types that are not listed. */
+  /** Number of matches of all types that are not listed. */
   readonly otherTypes: number;
   /** Matches by the day (UTC, days since 1970) of the block's time, ascending, without empty days. */
   readonly days: readonly { readonly day: number; readonly count: number }[];
@@ -134,7 +134,7 @@ export interface SearchFacets {
   readonly tip: Tip | null;
 }
 
-/** Maximum types listed: a longer list is no overview. */
+/** Maximum number of listed types. A longer list would be no overview. */
 export const facetTypesMax = 50;
 
 /**

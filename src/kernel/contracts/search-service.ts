@@ -28,7 +28,7 @@ export interface SearchRecord {
   readonly metadatastr: string | null;
   /** ISO 8601: when the record was parsed; for a pending one, when the node first saw it. */
   readonly createdat: string;
-  /** Present if it is in the mempool and in no indexed block. */
+  /** Present if the inscription is in the mempool and in no indexed block. */
   readonly pending?: 'true';
   /** Present if requested: one per needle, overlapping ones joined, in the order of the text. */
   readonly highlights?: readonly Highlight[];
@@ -58,10 +58,11 @@ export interface RecordPage {
   readonly totalItems: number;
   /** 1-based. With a cursor: the page that it leads to. */
   readonly page: number;
-  /** Present if a cursor was requested: leads to the next page. Null: this is the last. */
+  /** Cursor of the next page; present if a cursor was requested. Null: this is the last page. */
   readonly nextCursor?: string | null;
   /**
-   * Present if requested. Null: they would cost too much (more than a million matches), or the index changed meanwhile.
+   * Present if requested. Null: counting would cost too much (more than a million matches), or the index changed
+   * meanwhile.
    */
   readonly facets?: SearchFacets | null;
 }
@@ -87,7 +88,7 @@ export interface Paging {
   readonly pending?: boolean;
   /** Also counts the matches by type and day, without those of the mempool. */
   readonly facets?: boolean;
-  /** Absent: the search has no client that could leave or share with others. */
+  /** Absent: no client that could leave or share with others has sent the search. */
   readonly asker?: Asker;
 }
 
@@ -127,7 +128,7 @@ export interface CountedFacets extends Omit<SearchFacets, 'tip'> {
 export interface SuggestedWord {
   /** Folded. */
   readonly word: string;
-  /** Distinct contents in the sample that have it. */
+  /** Number of distinct contents in the sample that contain the word. */
   readonly contents: number;
 }
 
@@ -153,11 +154,14 @@ export interface SearchService {
   textSearch(search: TextSearch): Promise<PendingAnswer<TextPage>>;
   hashSearch(search: HashSearch): Promise<PendingAnswer<RecordPage>>;
   facets(question: FacetsQuestion): Promise<Answer<CountedFacets>>;
-  /** Words that continue the last word of a text. A sample; empty where it would take long (docs/search.md). */
+  /**
+   * Words that continue the last word of a text. They come from a sample. Empty if finding them would take long
+   * (docs/search.md).
+   */
   suggest(text: string, asker?: Asker): Promise<Answer<Suggestion>>;
   /** One entry per hash, in the requested order; up to 10,000. */
   hashes(hashes: readonly Uint8Array[], asker?: Asker): Promise<Answer<readonly FirstOfHash[]>>;
-  /** Null: not indexed, and not pending if pending was requested. */
+  /** Null: not indexed, and also not pending if pending was requested. */
   inscription(
     id: InscriptionId,
     pending?: boolean,

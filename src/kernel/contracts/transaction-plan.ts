@@ -13,8 +13,8 @@ export interface WalletKey {
 }
 
 /**
- * Ingredients of a script of the wallet: P2TR with this key as its internal key, and the leaf as its only script.
- * Without a leaf and a hash of one: the key alone (BIP 86). Branch 3 has no leaf: P2WPKH of the key (BIP 141).
+ * The hash of a leaf that is no longer stored (BIP 341, 32 bytes). Together with the key it is enough for a spend by
+ * key. Only given if `leafScript` is null.
  */
 export interface OwnScript {
   readonly key: WalletKey;
@@ -31,14 +31,14 @@ export interface OwnScript {
 export interface PlannedInput extends OwnScript {
   readonly txid: Txid;
   readonly vout: number;
-  /** Sats. */
+  /** Value in sats. */
   readonly value: bigint;
   /**
-   * Its output script. The wallet makes it again from the key and the leaf, and refuses a plan with a different one.
+   * Its output script. The wallet rebuilds it from the key and the leaf, and refuses a plan with a different script.
    */
   readonly script: Uint8Array;
   readonly sequence: number;
-  /** Way of spending: through its leaf, which reveals the envelopes, or by key. */
+  /** How the output is spent: through its leaf, which reveals the envelopes, or by key. */
   readonly path: 'key' | 'leaf';
 }
 
@@ -46,12 +46,8 @@ export interface PlannedInput extends OwnScript {
 export const bumpFeeMax = 1_000_000n;
 
 /**
- * The use of an output. For the customer: `postage` (an inscription), `parent` (one that returns), `refund`. For a
- * partner or the operator: `payout`. For an address of an account: `withdrawal`. For an address that the operator
- * names: `aside` (an output that token payments set aside). For the wallet: `service` (revenue), `commit` (spent by a
- * later reveal), `change`, `bump` (the rest of a transaction that pays for others: its only output), `inventory` (the
- * rest of an output of branch 2 after an order). Without a receiver: `anchor` (P2A, for CPFP), `burn` (OP_RETURN, or
- * P2A on the way there).
+ * Ingredients of its script, if the output stays in the wallet. The wallet rebuilds the script, and signs no plan with
+ * a different script, or with a `commit`, `service`, `change` or `inventory` output that lacks ingredients.
  */
 export type PlannedOutputKind =
   | 'postage'
@@ -97,11 +93,11 @@ export interface PlannedReveal {
 export interface PlannedRunes {
   readonly held: readonly (RuneAmount & { readonly input: number })[];
   readonly given: readonly (RuneAmount & { readonly output: number })[];
-  /** Burned on purpose. */
+  /** Runes that are burned on purpose. */
   readonly burned: readonly RuneAmount[];
-  /** The output of all runes that no edict moves, also if it is unknown whether there are any. */
+  /** The output that gets all runes that no edict moves, even if it is unknown whether there are any. */
   readonly rest: number;
-  /** Its runestone, parsed; null: it has no runestone. */
+  /** The parsed runestone of the plan. Null: it has none. */
   readonly runestone: Runestone | null;
 }
 
@@ -119,6 +115,6 @@ export interface TransactionPlan {
   readonly inscriptions?: readonly PlannedInscription[];
   /** Inscriptions that it reveals, in the order of their ids. Absent: there are none. */
   readonly reveals?: readonly PlannedReveal[];
-  /** Absent: its inputs hold no runes, and unknown ones go to the first output. */
+  /** Absent: its inputs hold no known runes, and unknown runes go to the first output. */
   readonly runes?: PlannedRunes;
 }

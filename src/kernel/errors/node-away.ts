@@ -7,7 +7,7 @@ const awayCodes: readonly ErrorCode[] = ['node_unreachable', 'node_warming_up', 
 export const isNodeAway = (code: ErrorCode): boolean => awayCodes.includes(code);
 
 /**
- * The level at which a part logs a failure that it retries. An outage of the node reaches all parts that need it. The
- * link to the node logs it once; the others log it for debugging only.
+ * The level at which a part logs a failure that it retries. An outage of the node affects all parts that need the node.
+ * The link to the node logs the outage once; all other parts log it for debugging only.
  */
 export const levelOfFailure = ({ code }: AppError): 'debug' | 'warn' => (isNodeAway(code) ? 'debug' : 'warn');

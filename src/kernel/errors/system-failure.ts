@@ -46,7 +46,7 @@ const programCodes = new Set(['ERR_DLOPEN_FAILED', 'ERR_MODULE_NOT_FOUND', 'MODU
 
 /**
  * Turns an error of the system into its operating failure: `file_unusable`, `system_limit` or `program_incomplete`.
- * Others stay unchanged.
+ * Other errors are returned unchanged.
  */
 export function systemFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
@@ -59,7 +59,7 @@ export function systemFailure(error: unknown): unknown {
     return new AppError('system_limit', `The system gives this process no more: ${message}`, {}, error);
   if (ownFileCode.test(code)) return unusable(error, path);
   if (!fileCodes.has(code) || syscall === undefined || networkCalls.has(syscall)) return error;
-  // a missing program
+  // the program to start is missing
   if (syscall.startsWith('spawn'))
     return new AppError('program_incomplete', `A program cannot be started: ${message}`, {}, error);
   return unusable(error, path);

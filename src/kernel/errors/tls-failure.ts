@@ -7,8 +7,8 @@ const handshakeCode = /^(?:EPROTO$|ERR_SSL_|ERR_OSSL_|ERR_TLS_)/u;
 const cutHandshake = /before secure TLS connection was established/u;
 
 /**
- * Why a connection by TLS failed. `certificate`: the peer has one that is not trusted. `handshake`: the peer does not
- * speak TLS, or refuses ours. Null: the failure has nothing to do with TLS.
+ * Why a TLS connection failed. `certificate`: the peer's certificate is not trusted. `handshake`: the peer does not
+ * speak TLS, or refuses ours. Null: the failure is not about TLS.
  */
 export function tlsFailure(error: unknown): 'certificate' | 'handshake' | null {
   if (!(error instanceof Error)) return null;

@@ -1,14 +1,14 @@
 import type { EventKindIdentity } from './event-kind.ts';
 
-/** A place in the stream of events, as a request names it. */
+/** A position in the stream of events, as a request names it. */
 export interface EventPlace {
   /** Sequence of the outbox row. */
   readonly sequence: number;
-  /** The event of that row, with the letter of its kind; null: the whole row, which belongs to every kind. */
+  /** The event of that row, with the letter of its kind. Null: the whole row, which belongs to every kind. */
   readonly event: { readonly letter: string; readonly index: number } | null;
 }
 
-// the range of a safe integer and of a 32-bit integer
+// the digits allow a safe integer and a 32-bit integer
 const form = /^(\d{1,15})(?:\.([a-z]?)(\d{1,9}))?$/u;
 
 /** The id of an event: `<sequence>.<letter of the kind><index>`; the block itself has index 0. */

@@ -4,18 +4,15 @@ import { strict as assert } from 'node:assert';
 export interface EventKindIdentity {
   /** The value of `kind` in requests, and the second word of its texts: lower-case letters. */
   readonly name: string;
-  /** Its number in the tables: 0 to 32767, never given to another kind. */
+  /** Its number in the tables: 0 to 32767. It is never given to another kind. */
   readonly number: number;
   /** Precedes the index in the ids of its events: one lower-case letter, or nothing. */
   readonly letter: string;
-  /**
-   * Version of its canonical text. Any change to a byte of any text takes a new version, with new hashes from the
-   * start.
-   */
+  /** Version of its canonical text. If any byte of any text changes, the version changes, and all hashes are new. */
   readonly version: number;
 }
 
-/** The kind of requests that name none. */
+/** The kind of events for requests that name no kind. */
 export const inscriptionKind: EventKindIdentity = { name: 'inscriptions', number: 0, letter: '', version: 1 };
 
 type Marks = Omit<EventKindIdentity, 'version'>;

@@ -5,17 +5,23 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { EventKindIdentity } from './event-kind.ts';
 
-/** ord's charms that need no sat numbers: the others depend on the set-up of an instance. */
+/** ord's charms that need no sat numbers. All other charms depend on the set-up of an instance. */
 const eventCharms =
   charms.cursed | charms.lost | charms.reinscription | charms.unbound | charms.vindicated | charms.burned;
 
-/** Large enough that a call of the hash costs little; the text of a usual block is about as long. */
+/**
+ * Number of bytes hashed at once. It is large enough that a call of the hash costs little; the text of a usual block is
+ * about as long.
+ */
 const chunkBytes = 1 << 18;
-/** The longest value: an outpoint with its offset is 64 + 1 + 10 + 1 + 16 characters, an id 64 + 1 + 10. */
+/** Maximum bytes of a value. An outpoint with its offset has 64 + 1 + 10 + 1 + 16 characters, an id 64 + 1 + 10. */
 const valueBytesMax = 128;
-/** Two characters each: as long as a value may be. */
+/**
+ * Maximum number of bytes written as hex at once. Each takes two characters, so together they are as long as a value
+ * may be.
+ */
 const hexBytesAtOnce = valueBytesMax / 2;
-/** Longest stored text (some 150,000 events in a block); a longer one is rebuilt on request. */
+/** Maximum bytes of a stored text (some 150,000 events in a block). A longer text is rebuilt on request. */
 const keptBytesMax = 32 * 1024 * 1024;
 
 const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
@@ -55,7 +61,7 @@ export class EventTextWriter {
   #kept: Buffer[] | null = null;
   #doneBytes = 0;
 
-  /** @param bytesMax a longer text is not kept; absent: the limit of stored texts */
+  /** @param bytesMax maximum bytes of a kept text; absent: the limit of stored texts */
   constructor(bytesMax = keptBytesMax) {
     this.#keptBytesMax = bytesMax;
   }
@@ -110,7 +116,10 @@ export class EventTextWriter {
     this.#integer(satOffset);
   }
 
-  /** The null outpoint, without an offset: that depends on whether ord counted sats from the first block on. */
+  /**
+   * Writes the null outpoint without an offset. The offset would depend on whether ord counted sats from the first
+   * block on.
+   */
   lost(): void {
     this.word(words.lost);
   }
@@ -177,7 +186,7 @@ export class EventTextWriter {
     this.#at = at + word.length;
   }
 
-  /** Bytes of any number in hex; zero bytes are zero characters. */
+  /** Writes any number of bytes in hex. Zero bytes give zero characters. */
   hex(source: Uint8Array): void {
     const bytes = this.#bytes;
     for (let from = 0; from < source.length; from += hexBytesAtOnce) {
@@ -227,7 +236,7 @@ export class EventTextWriter {
     else this.#integer(value);
   }
 
-  /** 32 bytes in display order: reversed. */
+  /** Writes 32 bytes in display order, which is reversed. */
   #hashHex(source: Uint8Array, from: number): void {
     this.#reserve();
     const bytes = this.#bytes;
@@ -260,8 +269,8 @@ export class EventTextWriter {
   }
 
   /**
-   * Writes a byte. Its room was reserved with the value before it: `valueBytesMax` is far more than any value and its
-   * separators.
+   * Writes a byte. Its room was reserved with the previous value, because `valueBytesMax` far exceeds any value with
+   * its separators.
    */
   #byte(value: number): void {
     this.#bytes[this.#at++] = value;

@@ -1,6 +1,6 @@
 import { charmNames } from '#kernel/primitives/charm.ts';
 
-/** An inscription event as it is served; null: unknown (docs/events.md). */
+/** An inscription event as it is served. Fields are null if they are unknown (docs/events.md). */
 export type InscriptionEvent =
   | {
       readonly type: 'inscription-created';

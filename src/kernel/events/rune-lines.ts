@@ -72,7 +72,7 @@ function valueOrNone(out: EventTextWriter, value: number | bigint | null): void 
   else out.amount(value);
 }
 
-/** @param txids has the txid at `txidAt` */
+/** @param txids contains the txid at `txidAt` */
 export function writeMinted(
   out: EventTextWriter,
   txids: Uint8Array,
@@ -85,7 +85,7 @@ export function writeMinted(
   writeAmount(out, id, amount);
 }
 
-/** An output, whose txid is at a place in some bytes. */
+/** An output. Its txid is at an offset in some bytes. */
 export interface LineOutput {
   readonly txids: Uint8Array;
   readonly txidAt: number;

@@ -30,7 +30,7 @@ export interface SaleLine extends SaleEvidence {
   readonly taker: Uint8Array | null;
 }
 
-/** A script of zero bytes: a blank would end the value before it began. */
+/** Stands for a script of zero bytes, because an empty value would end before it began. */
 export const emptyScript = 'empty';
 
 const words = {

@@ -65,7 +65,10 @@ export async function takeAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock
   throw new AppError('database_busy', `Another process holds the ${lock} lock of this database.`, { lock });
 }
 
-/** Whether any connection to this database holds a lock. Takes nothing: another process may take it at once. */
+/**
+ * Whether any connection to this database holds a lock. Takes no lock, so another process may take the lock at any
+ * time.
+ */
 export async function isAdvisoryLockHeld(
   client: pg.Pool | pg.ClientBase,
   lock: AdvisoryLock,

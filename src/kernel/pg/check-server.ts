@@ -5,12 +5,12 @@ import { shownAddress } from '#kernel/shown-address.ts';
 import { connectClient } from './pool.ts';
 import { postgresFailure } from './postgres-failure.ts';
 
-/** The oldest server version that our SQL is tested with. */
+/** Minimum server version. Our SQL is not tested with older versions. */
 const oldestVersion = 150_000;
 
 /**
  * Checks that the server is usable: it answers, is new enough, stores text as UTF8, and gives each of our connections
- * a session of its own. Throws `postgres_unreachable`, `postgres_lost`, `postgres_refused`, `postgres_tls`,
+ * its own session. Throws `postgres_unreachable`, `postgres_lost`, `postgres_refused`, `postgres_tls`,
  * `postgres_version` or `postgres_pooled`. Returns whether a pooler in session mode is between us and the server.
  */
 export async function checkServer(url: string): Promise<{ isPooled: boolean }> {
@@ -27,7 +27,7 @@ export async function checkServer(url: string): Promise<{ isPooled: boolean }> {
   }
 }
 
-/** Whether the process of the server is another one than the connection was told: poolers give numbers of their own. */
+/** Whether the server's process has another id than the connection was told, because poolers give ids of their own. */
 async function hasOtherProcess(client: pg.Client): Promise<boolean> {
   const { processID } = client as unknown as { readonly processID: number | null };
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -50,15 +50,15 @@ async function checkVersion(client: pg.ClientBase, url: string): Promise<void> {
   }
 }
 
-/** A setting that no server has: it shows which session runs a statement. */
+/** A setting that no server has. It shows which session runs a statement. */
 const mark = 'satscribe.session';
-/** A pooler that others keep busy may give a client the same connection again. */
+/** Number of checks, because a pooler that is busy with other clients may give a client the same connection again. */
 const rounds = 5;
 
 /**
- * Throws `postgres_pooled` if a pooler gives connections of the server to the clients that have transactions: locks and
- * settings of a session would then be those of others. In a transaction of another client such a pooler uses the
- * connection that ours had last, and then gives ours another one.
+ * Throws `postgres_pooled` if a pooler assigns server connections to clients per transaction, because locks and
+ * settings of a session would then belong to other clients. For a transaction of another client, such a pooler uses the
+ * connection that ours had last, and then gives ours another connection.
  */
 async function checkOwnSession(client: pg.ClientBase, url: string): Promise<void> {
   const own = randomUUID();
@@ -67,7 +67,7 @@ async function checkOwnSession(client: pg.ClientBase, url: string): Promise<void
   try {
     for (let round = 0; round < rounds; round++) {
       await other.query('BEGIN').catch((error: unknown) => {
-        // one that shares them by statements refuses it: protocol_violation
+        // a pooler that shares connections by statement refuses a transaction: protocol_violation
         throw (error as { code?: unknown }).code === '08P01' ? pooled(url, error) : error;
       });
       if ((await markOf(other)) === own || (await markOf(client)) !== own) throw pooled(url);

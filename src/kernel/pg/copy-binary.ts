@@ -13,13 +13,16 @@ const fileHeader = Buffer.from([
   ...new Uint8Array(8),
 ]);
 
-/** Large enough that socket writes cost little per byte, small enough that an idle encoder holds little memory. */
+/**
+ * Bytes of a chunk. It is large enough that socket writes cost little per byte, and small enough that an idle encoder
+ * takes little memory.
+ */
 const chunkBytes = 1 << 18;
-/** Size of an encoder's first chunk: most tables get few rows of a block, and many encoders live for one block. */
+/** Bytes of an encoder's first chunk. Most tables get few rows per block, and many encoders live for one block. */
 const firstChunkBytes = 1 << 13;
-/** Chunks kept for reuse, 8 MB: more than the rows of one table in a usual batch. */
+/** Maximum number of chunks kept for reuse (8 MB). It is more than the rows of one table in a usual batch. */
 const idleChunksMax = 32;
-/** Longest value that is always in one chunk; a longer value may begin in one and end in another. */
+/** Maximum length of a value that is always in one chunk. A longer value may begin in one chunk and end in another. */
 const wholeMax = 64;
 const nullLength = -1;
 /** A numeric is sent in digits of base 10,000: ten of them hold 2^128 - 1. */
@@ -42,7 +45,7 @@ function newChunk(sizeBytes: number): Chunk {
 
 /**
  * Rows in the binary format of COPY, written value by value into buffers that are reused for the next batch. `row()`
- * begins a row; then follow exactly as many values as the target has columns, in their order and of their types: the
+ * begins a row. Then write exactly one value per column of the target, in order and with the right types, because the
  * encoder does not know the table. The bytes of `chunks()` belong to the encoder: call `reset` only after they were
  * sent.
  */
@@ -145,7 +148,7 @@ export class CopyEncoder {
     let at = this.#at;
     view.setInt32(at, 8 + 2 * (count - zeros));
     view.setInt16(at + 4, count - zeros);
-    // of the first digit: the power of 10,000
+    // weight of the first digit: its power of 10,000
     view.setInt16(at + 6, Math.max(0, count - 1));
     // sign and number of decimals
     view.setInt32(at + 8, 0);
@@ -177,7 +180,7 @@ export class CopyEncoder {
     this.range(bytes, 0, bytes.length);
   }
 
-  /** All written rows and the trailer; nothing can be added afterwards until `reset`. */
+  /** All written rows and the trailer. Nothing can be added afterwards until `reset`. */
   *chunks(): Generator<Uint8Array> {
     this.#reserve(2);
     this.#view.setInt16(this.#at, -1);
@@ -186,7 +189,10 @@ export class CopyEncoder {
     yield this.#bytes.subarray(0, this.#at);
   }
 
-  /** Drops all rows and keeps buffers for a usual batch: an unusual block must not keep its memory forever. */
+  /**
+   * Drops all rows and keeps buffers for a usual batch. Further buffers are freed, so that an unusual block does not
+   * keep its memory forever.
+   */
   reset(): void {
     for (const chunk of this.#done)
       if (chunk.bytes.length === chunkBytes && this.#idle.length < idleChunksMax) this.#idle.push(chunk);
@@ -239,17 +245,18 @@ export class CopyEncoder {
 export interface CopyTarget {
   /** Name of the table, with its schema. */
   readonly table: string;
-  /** Separated by commas. */
+  /** Column names separated by commas. */
   readonly columns: string;
 }
 
 export const encoderOf = ({ columns }: CopyTarget): CopyEncoder => new CopyEncoder(columns.split(',').length);
 
 /**
- * Sends the rows of an encoder into `target`. Returns their number. Everything is handed to the socket at once, before
- * the server has answered: on a pipelined connection (pool.ts) further statements may follow without a wait. The client
- * must not be a pool: a COPY occupies its connection. The encoder may be reset once this has succeeded. A refused COPY
- * is still being sent, so after one it may be reset once a later statement is answered or the connection is lost.
+ * Sends the rows of an encoder into `target`. Returns their number. All bytes are written to the socket at once, before
+ * the server has answered, so on a pipelined connection (pool.ts) other statements may follow immediately. The client
+ * must not be a pool, because a COPY occupies its connection. The encoder may be reset once this function has
+ * succeeded. A refused COPY is still being sent: the encoder may then be reset once a later statement is answered or
+ * the connection is lost.
  */
 export function copyBinary(
   client: pg.ClientBase,
@@ -284,12 +291,12 @@ class CopyIn extends pg.Query {
     this.submit = (connection): void => this.#send(connection, text);
   }
 
-  /** The server asks for rows that are already being sent. */
+  /** The server asks for rows, which are already being sent. */
   handleCopyInResponse(): void {}
 
   #send(connection: pg.Connection, text: string): void {
     const { stream } = connection;
-    // no step may fail once the server expects rows
+    // compute the chunks first: no step may fail once the server expects rows
     const chunks = [...this.#encoder.chunks()];
     // one system call for many parts
     stream.cork();

@@ -9,10 +9,10 @@ const countBytes = 2;
 const lengthBytes = 4;
 
 /**
- * The bytes of a query's only column, of type bytea and not null; null: no row. A SELECT gives them as hex: 256 kB then
- * take four times as long, most of it on the event loop.
+ * The bytes of a query's only column, which must be of type bytea and not null. Null: the query has no row. A SELECT
+ * would return them as hex: 256 kB then take four times as long, most of it on the event loop.
  *
- * @param query without parameters, which COPY does not take
+ * @param query must have no parameters, because COPY takes none
  */
 export async function readCopyBytes(client: pg.ClientBase, query: string): Promise<Buffer | null> {
   const stream = client.query(copyTo(copyOf(query)));

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Time until a connection is cut. Most statements end within milliseconds, and a new connection costs more than them.
- * So only hanging ones are cut.
+ * How long a statement may continue until its connection is cut, in ms. Most statements end within milliseconds, and a
+ * new connection costs more than such a statement, so only hanging connections are cut.
  */
 const cutAfterMs = 250;
 
@@ -11,7 +11,7 @@ const cutAfterMs = 250;
  * begun, no query is sent. If it is aborted while `work` runs, the connection is cut, and the server ends its
  * statement. `discard`: the connection must not be used again.
  *
- * @param signal null: the work has no client that could leave
+ * @param signal null: no client could leave
  */
 export async function withCutConnection<T>(
   pool: pg.Pool,
@@ -28,7 +28,7 @@ export async function withCutConnection<T>(
   let timer: NodeJS.Timeout | undefined;
   const cut = (): void => {
     discard();
-    // with a statement running, it closes the socket at once
+    // if a statement is running, this closes the socket immediately
     void (client as unknown as pg.Client).end().catch(() => undefined);
   };
   const onAbort = (): void => {

@@ -6,12 +6,13 @@ import { codeOfPostgresError } from './postgres-failure.ts';
 
 /**
  * Turns an error of `pg` while connecting into an AppError: `postgres_refused` if the server denies access,
- * `postgres_tls` if both cannot agree on TLS, `postgres_unreachable` for everything else. An AppError stays as it is.
+ * `postgres_tls` if both cannot agree on TLS, `postgres_unreachable` for everything else. An AppError is returned
+ * unchanged.
  */
 export function databaseError(error: unknown, url: string): AppError {
   if (error instanceof AppError) return error;
   const found = error instanceof Error ? codeOfPostgresError(error) : null;
-  // no work was in progress that could be lost
+  // no work was in progress, so nothing was lost
   const code = found === null || found === 'postgres_lost' ? 'postgres_unreachable' : found;
   const sqlState = String((error as { code?: unknown }).code);
   const reason = error instanceof Error && error.message !== '' ? error.message : sqlState;

@@ -10,17 +10,18 @@ export interface KeepWorking extends RetryPlace {
   readonly log: Logger;
   /** Effect of a failure, for the log: `webhooks are not sent`. */
   readonly failing: string;
-  /** Called with each failure, also with one that is thrown. */
+  /** Called with each failure, including a failure that is then thrown. */
   readonly onProblem?: ((problem: AppError) => void) | undefined;
 }
 
-/** The first pause after failures. `retryMaxMs` is the longest. */
+/** How long the first pause after failures lasts, in ms. `retryMaxMs` is the longest pause. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
 /**
  * Does work on the database again and again, until the signal is aborted. Failures are logged and retried as the table
- * of error codes says; after a while without one, the next counts as the first. Throws failures that are not retried.
+ * of error codes says. After a while without a failure, the next failure is treated as the first. Throws failures that
+ * are not retried.
  */
 export async function keepWorking(
   { signal, log, failing, onProblem, isFolder, hasCookieFile }: KeepWorking,

@@ -13,7 +13,7 @@ export type MigrationSchema = (typeof migrationSchemas)[number];
 
 const migrationsRoot = new URL('../../../migrations/', import.meta.url);
 const historyTable = 'migrations';
-// any fixed number of our own, so that migrations of other programs in the same server do not block ours
+// a number of our own, so that migrations of other programs in the same server do not block ours
 const lockValue = 7_700_001;
 
 export interface MigrationSummary {
@@ -67,7 +67,7 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
     log: () => undefined,
   }).catch((error: unknown) => {
     const failure = postgresFailure(error);
-    // nothing is wrong with the migration; missing rights are reported with their purpose
+    // the migration itself is correct; missing rights are reported with their purpose
     if (failure instanceof AppError && failure.code !== 'postgres_refused') throw failure;
     const reason = error instanceof Error ? error.message : String(error);
     const message = `Migrating schema ${schema} at ${shownAddress(url)} failed, and was rolled back: ${reason}`;
@@ -81,7 +81,7 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
  * version.
  */
 async function refuseNewer(client: pg.ClientBase, schema: MigrationSchema, url: string): Promise<string[]> {
-  // from catalogs: the schema may have been made a moment ago, before its reader got the rights to it
+  // read catalogs, because the schema may be new and its reader may not have the rights yet
   const { rowCount } = await client.query(
     `SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
       WHERE nspname = $1 AND relname = $2

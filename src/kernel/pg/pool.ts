@@ -7,8 +7,8 @@ const int8Oid = 20;
 const int8ArrayOid = 1016;
 
 /**
- * A bigint column as a number. Every bigint of ours (sats, times, totals) is below 2^53; a larger one would be
- * rounded silently, so it throws, and the query fails.
+ * A bigint column as a number. Every bigint of ours (sats, times, totals) is below 2^53. A larger value would be
+ * rounded silently, so this function throws, and the query fails.
  */
 function int8ToNumber(text: string): number {
   const value = Number(text);
@@ -36,13 +36,19 @@ const columnTypes: pg.CustomTypesConfig = {
 };
 
 export interface PoolOptions extends Partial<SessionOptions> {
-  /** Maximum number of connections. 10: more than two cores can serve at once, and far below the server's own 100. */
+  /**
+   * Maximum number of connections. Default 10: more than two cores can serve at once, and far below the server's own
+   * limit of 100.
+   */
   readonly max?: number;
   /** Called with errors of idle connections (a restarted server); the pool replaces the connection by itself. */
   readonly onError?: (error: Error) => void;
 }
 
-/** A server that does not answer within this time counts as unreachable: a local one answers in milliseconds. */
+/**
+ * How long a server may take to answer until it is treated as unreachable, in ms. A local server answers in
+ * milliseconds.
+ */
 const connectTimeoutMs = 10_000;
 
 const defaultName = 'satscribe';
@@ -98,9 +104,9 @@ interface Prepared {
 }
 
 /**
- * Opens one connection with the settings of a pool, outside of it. It sends each statement at once, whether or not
- * those before it were answered. Statements run in their order. A statement in a transaction in which an earlier one
- * has failed fails too.
+ * Opens one connection with the settings of a pool, outside of the pool. The connection sends each statement
+ * immediately, whether or not earlier statements were answered. Statements run in their order. A statement in a
+ * transaction in which an earlier one has failed fails too.
  */
 export async function connectPipelined(pool: pg.Pool): Promise<pg.Client> {
   const { options } = pool as unknown as { readonly options: Omit<pg.PoolConfig, 'onConnect'> & Prepared };

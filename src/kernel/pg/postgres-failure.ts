@@ -3,8 +3,8 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { tlsFailure } from '#kernel/errors/tls-failure.ts';
 
 /**
- * SQLSTATEs, or their first characters, and our codes for them (PostgreSQL manual, appendix A). The longest match
- * counts.
+ * SQLSTATEs, or their first characters, and our codes for them (PostgreSQL manual, appendix A). The longest match is
+ * used.
  */
 const codeByState: Readonly<Record<string, keyof typeof what>> = {
   // the server, or something in between, ended a connection; if its database was dropped, the next connection shows it
@@ -12,7 +12,7 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
   '57P': 'postgres_lost',
   '25P03': 'postgres_lost',
   '25P04': 'postgres_lost',
-  // it starts, stops or recovers, or has no connection left
+  // the server is starting, stopping or recovering, or has no free connection
   '57P03': 'postgres_unreachable',
   '53300': 'postgres_unreachable',
   '53100': 'disk_full',
@@ -90,8 +90,8 @@ const tlsMessage = /^The server does not support SSL|^SSL required$|valid client
 const isAboutTls = (error: Error): boolean => tlsFailure(error) !== null || tlsMessage.test(error.message);
 
 /**
- * Turns an error of work on a database into its operating failure; others (a wrong statement, a broken invariant) stay
- * unchanged. The only place where SQLSTATEs become codes; the table of codes decides about retries.
+ * Turns an error of work on a database into its operating failure. Other errors (a wrong statement, a broken invariant)
+ * are returned unchanged. SQLSTATEs are converted to codes only here; the table of codes decides about retries.
  */
 export function postgresFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
@@ -99,7 +99,7 @@ export function postgresFailure(error: unknown): unknown {
   return code === null ? error : new AppError(code, `${what[code]}: ${error.message}`, {}, error);
 }
 
-/** The code of an error of `pg`; null: not an operating failure. */
+/** The code for an error of `pg`. Null: it is not an operating failure. */
 export function codeOfPostgresError(error: Error): keyof typeof what | null {
   if (isAboutTls(error)) return 'postgres_tls';
   if (refusedMessage.test(error.message)) return 'postgres_refused';

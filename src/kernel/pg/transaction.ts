@@ -26,7 +26,10 @@ export async function withTransaction<T>(
 
 /** Statements of a pipelined transaction that were sent and may not be answered yet. */
 export interface SentStatements {
-  /** The commit is sent once these have succeeded: their answers are checked, or they send further statements. */
+  /**
+   * Statements whose answers are checked, or that send further statements. The commit is sent once these have
+   * succeeded.
+   */
   readonly decisive: readonly Promise<unknown>[];
   /** Statements that only fail or succeed. If one fails, the server answers the commit with a rollback. */
   readonly rest: readonly Promise<unknown>[];
@@ -46,7 +49,7 @@ export async function pipelinedTransaction(
   const sent: Promise<unknown>[] = [];
   let hasFailed = false;
   try {
-    // awaited: after a refused BEGIN each statement would commit by itself
+    // wait for the answer: after a refused BEGIN each statement would commit by itself
     await client.query(begin);
     const { decisive, rest } = send(client);
     sent.push(...decisive, ...rest);
@@ -56,14 +59,14 @@ export async function pipelinedTransaction(
       });
     }
     await Promise.all(decisive);
-    // the server knows nothing of a statement that could not be sent, and would commit without it
+    // the server does not know a statement that could not be sent, and would commit without it
     if (hasFailed) await allAnswers(sent);
     sent.push(client.query('COMMIT'));
     const held = seam('commit');
     if (held !== null) sent.push(held);
     await allAnswers(sent);
   } catch (error) {
-    // no statement may follow the rollback: it would commit by itself
+    // no statement may follow the rollback, because it would commit by itself
     const cause = await allAnswers(sent).then(
       () => error,
       (failure: unknown) => failure,
@@ -74,8 +77,8 @@ export async function pipelinedTransaction(
 }
 
 /**
- * Waits for all answers to statements of one transaction. Throws the failure that is not the consequence of another:
- * promises do not reject in the order of the statements.
+ * Waits for all answers to the statements of one transaction. Throws the failure that is not a consequence of another
+ * failure, because promises do not reject in the order of the statements.
  */
 export async function allAnswers(sent: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(sent);

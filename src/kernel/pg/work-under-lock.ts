@@ -18,7 +18,7 @@ export interface WorkUnderLock extends RetryPlace {
   readonly log: Logger;
 }
 
-/** How often a standby process checks whether the active one is gone. */
+/** How often a standby process checks whether the active process is gone, in ms. */
 const standbyMs = 1000;
 
 /**
@@ -56,7 +56,7 @@ export async function workUnderLock(
   );
 }
 
-/** Whether this connection has the lock now; false: another process has it. */
+/** Whether this connection now has the lock. False: another process has it. */
 async function isTaken(client: pg.ClientBase, lock: AdvisoryLock): Promise<boolean> {
   try {
     await takeAdvisoryLock(client, lock);

@@ -2,12 +2,12 @@ import { strict as assert } from 'node:assert';
 import type { Brand } from './brand.ts';
 
 /**
- * The internal key of an inscription (chain.inscriptions.key): its place in the order of application, from 0. Bounds of
- * ranges of keys (`firstKey`, `nextKey`) need not be an inscription's and are plain numbers.
+ * The internal key of an inscription (chain.inscriptions.key). It is the position in the order of application, starting
+ * at 0. Bounds of ranges of keys (`firstKey`, `nextKey`) need not belong to an inscription, so they are plain numbers.
  */
 export type InscriptionKey = Brand<number, 'InscriptionKey'>;
 
-/** Keys are integers of Postgres. */
+/** Maximum key, because keys are integers of Postgres. */
 const maxInscriptionKey = 2 ** 31 - 1;
 
 /** Asserts that a number is a key. For results of arithmetic. */

@@ -155,7 +155,7 @@ export interface BatchCounts {
   readonly committed: number;
 }
 
-/** Action at a seam; the batch there waits for it. */
+/** Action at a seam. The batch at the seam waits until it ends. */
 type Act = (batches: BatchCounts) => Promise<void> | void;
 
 interface Armed {
@@ -168,14 +168,14 @@ interface Armed {
 let armed: Armed | null = null;
 let batches: BatchCounts = { decided: 0, committed: 0 };
 
-/** Arms one point, once: the process kills itself at the given pass (`passes`) through it. */
+/** Arms one point, once. The process kills itself when it passes the point for the given number of times (`passes`). */
 export function armFailpoint(name: Failpoint, passes: number): void {
   armed = { name, left: passes, overlapped: null };
 }
 
 /**
- * Arms one seam, once: a batch waits there until the next one is applied; then `act` is called, and the batch waits for
- * it.
+ * Arms one seam, once. A batch waits there until the next batch is applied. Then `act` is called, and the batch waits
+ * until it ends.
  */
 export function armSeam(name: Seam, passes: number, act: Act): void {
   armed = { name, left: passes, overlapped: act };
@@ -193,7 +193,7 @@ export function failpoint(name: Failpoint): void {
 }
 
 /**
- * Marks a seam; null: the batch continues.
+ * Marks a seam. Returns null if the batch continues.
  *
  * @param before called first if the seam acts
  */
@@ -207,19 +207,19 @@ export function seam(name: Seam, before?: () => void): Promise<void> | null {
   return null;
 }
 
-/** Call after a writer has read the end of the chain: batches that another one applied no longer exist. */
+/** Call after a writer has read the end of the chain, because batches that another writer applied no longer exist. */
 export function batchesBegin(): void {
   batches = { decided: 0, committed: 0 };
 }
 
-/** Call after a batch was applied: the batch that waits for it continues. */
+/** Call after a batch was applied, so that the batch that waits for it continues. */
 export function batchDecided(): void {
   batches = { ...batches, decided: batches.decided + 1 };
   failpoint('decided');
   endWait?.('decided');
 }
 
-/** Writes a line on stderr at once: the process may not live to write it later. */
+/** Writes a line on stderr immediately, because the process may not live to write it later. */
 export function sayFailpoint(name: Failpoint, { decided, committed }: BatchCounts): void {
   writeSync(2, `failpoint ${name}: ${decided} batches decided, ${committed} committed\n`);
 }
@@ -244,7 +244,7 @@ async function actOverlapped(name: Seam, act: Act): Promise<void> {
   if (end === 'late') armSeam(name, 1, act);
 }
 
-/** Whether a later batch than the one at the seam is applied. */
+/** Whether a later batch than the batch at the seam is applied. */
 export function isOverlapped(name: Seam, { decided, committed }: BatchCounts): boolean {
   return decided - committed >= (name === 'committed' ? 1 : 2);
 }
@@ -253,8 +253,8 @@ type WaitEnd = 'decided' | 'late' | 'disarmed';
 
 let endWait: ((end: WaitEnd) => void) | null = null;
 /**
- * Longest wait of a batch for the next one: there may be no next one, or it may wait for this one (to build an index).
- * Then the batch continues, and its seam acts at the next pass.
+ * How long a batch waits for the next batch, in ms. There may be no next batch, or the next batch may wait for this one
+ * (to build an index). After that time the batch continues, and its seam acts at the next pass.
  */
 const waitMaxMs = 3000;
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** A port of this machine that no process listens on. Another one may take it before it is used. */
+/** A port of this machine that no process listens on. Another process may take the port before it is used. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export type StopReason = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'error' | 'done';
 
 export interface StopReport {
-  /** Parts that did not stop in time. */
+  /** Names of the parts that did not stop in time. */
   readonly late: readonly string[];
   readonly failed: readonly { readonly part: string; readonly error: unknown }[];
 }
@@ -18,8 +18,8 @@ export interface Lifecycle {
   /** Adds a running part; `stop` ends it. Parts stop in reverse order. */
   add(part: string, stop: () => Promise<void> | void, deadlineMs?: number): void;
   /**
-   * Runs work that listens to `signal`, as a part that stops by settling: parts added before it end only after it. A
-   * shutdown that begins while it runs waits for it up to the deadline.
+   * Runs work that listens to `signal`, as a part. The part has stopped once the work settles, and parts added before
+   * it stop only after that. A shutdown that begins while the work runs waits for it up to the deadline.
    */
   run<T>(part: string, work: (signal: AbortSignal) => Promise<T>, deadlineMs?: number): Promise<T>;
   /**
@@ -40,11 +40,15 @@ interface Part {
   readonly deadlineMs: number;
 }
 
-/** Enough for open requests and one transaction; a part that may take longer sets its own deadline. */
+/**
+ * Default deadline in ms. It is enough for open requests and one transaction. A part that may take longer sets its own
+ * deadline.
+ */
 const deadlineDefaultMs = 10_000;
 
 /**
- * A lifecycle with one controller, named parts, and a deadline for each. A late part is abandoned: the next one stops.
+ * A lifecycle with one controller, named parts, and a deadline for each. If a part is late, it is abandoned and the
+ * next part stops.
  */
 export function createLifecycle(): Lifecycle {
   const controller = new AbortController();

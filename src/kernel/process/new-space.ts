@@ -1,11 +1,15 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * Size at which V8's space for new objects stops growing during a load. V8 doubles it while much of it survives, to 134
- * MB, and then touches all of it. With a quarter, a load takes 2 % more processor time of Node.
+ * Maximum size in bytes to which V8's space for new objects grows during a load. V8 doubles the space while much of it
+ * survives, up to 134 MB, and then touches all of it. With a quarter of that, a load takes 2 % more processor time of
+ * Node.
  */
 const loadBytesMax = 32 * 1024 * 1024;
-/** Interval of checks, in which the space doubles at most once: a load fills it some times a second. */
+/**
+ * How often the size is checked, in ms. The space doubles at most once in that time, because a load fills it some times
+ * per second.
+ */
 const lookEveryMs = 100;
 /** Growth factors of the space: one stops growth, two is V8's own. */
 const growth = { none: 1, byDefault: 2 };
@@ -24,8 +28,8 @@ export async function loadingInSmallSpace<Loaded>(load: () => Promise<Loaded>): 
 }
 
 /**
- * Keeps the main thread's space below its bound while work is done: V8 has no call to bound a running space. While it
- * is large, those of other threads stop growing too.
+ * Keeps the main thread's space below its maximum while work is done. V8 has no call to limit a running space. While
+ * the space is large, the spaces of other threads stop growing too.
  */
 export async function inBoundedSpace(work: () => Promise<void>): Promise<void> {
   bound();

@@ -10,7 +10,10 @@ export interface Problem {
 
 /** The problems of the parts of a process, for `/health/ready`. */
 export interface Health {
-  /** Reports that a part cannot work, by this error; null: it works again. A repeated code keeps its `since`. */
+  /**
+   * Reports that a part cannot work because of this error. Null: it works again. If the code is the same as before, its
+   * `since` is kept.
+   */
   report(part: string, error: AppError | null): void;
   /** In the order in which they occurred. */
   problems(): readonly Problem[];

@@ -52,7 +52,10 @@ const secretPaths = secretKeys.flatMap((key) =>
   key.startsWith('[') ? [key, `*${key}`, `*.*${key}`] : [key, `*.${key}`, `*.*.${key}`],
 );
 
-/** Ids of orders after the words and paths that they follow. The first eight digits are enough to find one. */
+/**
+ * Matches ids of orders after the words and paths that precede them. The first eight digits are enough to find an
+ * order.
+ */
 const orderIds =
   /((?:\b(?:order|refund|token) |"order":"|\/(?:order|checkout|refund)\/)[0-9a-f]{8})-[-0-9a-f]{27}/giu;
 
@@ -78,7 +81,7 @@ export interface ShownError {
   readonly cause?: ShownError;
 }
 
-/** Longest chain of causes: as long as there are layers. A cyclic one must end too. */
+/** Maximum number of causes that are shown. There are about as many layers. It also ends a cyclic chain. */
 const causesMax = 5;
 
 /**

@@ -57,11 +57,11 @@ export interface Metrics {
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** From a block of transfers at the tip (a millisecond) to a batch of a first sync (seconds). */
+/** Bounds from a block of transfers at the tip (a millisecond) to a batch of a first sync (seconds). */
 const stepBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** From a look-up (a millisecond) to the time limit of a statement (30 s). */
+/** Bounds from a lookup (a millisecond) to the time limit of a statement (30 s). */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Usual reorganisations (one or two), rare ones, and those that a person should examine. */
+/** Bounds for usual reorganisations (one or two blocks), rare ones, and those that a person should examine. */
 const depthBuckets = [1, 2, 3, 6, 10, 25, 100, 1000];
 
 /** Metrics with a registry of their own. Metrics of the process and of Node keep the names that dashboards know. */

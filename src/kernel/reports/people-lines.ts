@@ -12,7 +12,7 @@ interface LogRecord {
   readonly [key: string]: unknown;
 }
 
-/** Keys with a place of their own in a line. */
+/** Keys that have their own position in a line. */
 const placed = new Set(['level', 'time', 'part', 'msg', 'code', 'reason', 'advice', 'err', 'error']);
 
 /** Words for pino's numbers of levels. `info` is on most lines, and has no word. */
@@ -23,7 +23,7 @@ const levelWords: Readonly<Record<number, readonly [word: string, style: Style]>
   50: ['error', 'red'],
   60: ['fatal', 'red'],
 };
-/** Level from which on a failure without a code of ours is a defect: its stack shows the place. */
+/** Minimum level at which a failure without one of our codes is treated as a defect. Its stack is then shown. */
 const stackFromLevel = 50;
 
 /**

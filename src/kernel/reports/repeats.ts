@@ -1,7 +1,7 @@
-/** How often a lasting failure is logged, instead of with every attempt. */
+/** How often a lasting failure is logged, in ms, instead of with every attempt. */
 const everyMs = 60_000;
 
-/** Whether to log something: it differs from the last time, or was last logged a minute ago. */
+/** Decides whether to log something: if it differs from the last time, or was last logged a minute ago. */
 export class Repeats {
   readonly #now: () => number;
   #last: string | null = null;
@@ -19,7 +19,7 @@ export class Repeats {
     return true;
   }
 
-  /** Call once it works again: the next failure is logged at once. */
+  /** Call once the work succeeds again, so that the next failure is logged immediately. */
   reset(): void {
     this.#last = null;
   }

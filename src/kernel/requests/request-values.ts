@@ -23,7 +23,7 @@ export const faulty = (parameter: string, message: string): Faulty => ({
   faults: [{ message, parameter }],
 });
 
-/** Maximum faults that are reported of a request. */
+/** Maximum number of faults that are reported for a request. */
 export const faultsMax = 50;
 /** Assumed values, of which a few are named: a price can have 10,000. */
 export interface Assumed {
@@ -31,9 +31,9 @@ export interface Assumed {
   readonly count: number;
 }
 
-/** Maximum names in a sentence. */
+/** Maximum number of names in a sentence. */
 const assumedMax = 5;
-/** Longer texts cannot be names, ids or addresses. */
+/** Maximum number of characters of a name, id or address. Longer texts cannot be one. */
 const textCharsMax = 4096;
 
 /** Reads the values of a request as clients send them: absent ones are null or undefined. Collects faults. */
@@ -42,7 +42,7 @@ export class RequestValues {
   readonly #assumed: string[] = [];
   #assumedCount = 0;
 
-  /** No more faults are reported. */
+  /** True if no more faults are reported. */
   get isFull(): boolean {
     return this.faults.length >= faultsMax;
   }

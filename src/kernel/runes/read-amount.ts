@@ -5,11 +5,11 @@ export type ReadAmount =
   | { readonly kind: 'read'; readonly amount: bigint }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Longest text of an amount: 39 digits, 38 decimals and an exponent have fewer characters. */
+/** Maximum number of characters in an amount. 39 digits, 38 decimals and an exponent have fewer. */
 const charsMax = 100;
-/** Largest exponent: no larger one makes an amount that fits, and it would take time to write out. */
+/** Maximum exponent. A larger exponent never makes an amount that fits, and would take time to write out. */
 const exponentMax = 60;
-/** The most decimals of a rune. */
+/** Maximum number of decimals of a rune. */
 const decimalsMax = 38;
 const decimalForm = /^(?<sign>-?)(?<whole>\d+)(?:\.(?<decimals>\d+))?(?:[eE](?<exponent>[+-]?\d{1,9}))?$/u;
 
@@ -51,7 +51,7 @@ interface Decimal {
   readonly exponent: number;
 }
 
-/** Base units of a number; null: it has more decimals than the divisibility. */
+/** Base units of a number. Null: it has more decimals than the divisibility. */
 function unitsOf({ digits, exponent }: Decimal, divisibility: number): bigint | null {
   const places = exponent + divisibility;
   if (places >= 0) return digits * 10n ** BigInt(places);

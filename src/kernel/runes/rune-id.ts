@@ -1,6 +1,6 @@
 import { asU128, maxU64, smallU128, type U128 } from './u128.ts';
 
-/** Place of an etching: the height of the block, and the index of the transaction in it. */
+/** Position of an etching: the height of the block, and the index of the transaction in it. */
 export interface RuneId {
   /** Up to 2^64 - 1: a runestone can name ids that no rune will ever have. */
   readonly block: U128;

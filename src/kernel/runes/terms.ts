@@ -6,10 +6,10 @@ export interface Terms {
   readonly amount: U128 | null;
   /** Maximum number of mints. */
   readonly cap: U128 | null;
-  /** Heights: the first one, and the first one that is too late. */
+  /** The first height that may mint, and the first height that is too late. */
   readonly heightStart: U128 | null;
   readonly heightEnd: U128 | null;
-  /** The same, counted from the block of the etching. */
+  /** Like the heights, but counted from the block of the etching. */
   readonly offsetStart: U128 | null;
   readonly offsetEnd: U128 | null;
 }
@@ -33,7 +33,7 @@ export const textsOfTerms = (terms: Terms): (string | null)[] =>
     (value) => (value === null ? null : String(value)),
   );
 
-/** The first height that may mint; null: any. `block` is that of the etching. */
+/** The first height that may mint. Null: any height. `block` is the block of the etching. */
 export function mintStart(terms: Terms, block: U128): U128 | null {
   const { heightStart, offsetStart } = terms;
   if (offsetStart === null) return heightStart;
@@ -41,7 +41,7 @@ export function mintStart(terms: Terms, block: U128): U128 | null {
   return heightStart !== null && heightStart > relative ? heightStart : relative;
 }
 
-/** The first height that may no longer mint; null: no end. */
+/** The first height that may no longer mint. Null: there is no end. */
 export function mintEnd(terms: Terms, block: U128): U128 | null {
   const { heightEnd, offsetEnd } = terms;
   if (offsetEnd === null) return heightEnd;
@@ -49,7 +49,7 @@ export function mintEnd(terms: Terms, block: U128): U128 | null {
   return heightEnd !== null && heightEnd < relative ? heightEnd : relative;
 }
 
-/** Units of a mint at `height` after `mints` earlier ones; null: none (ord's `mintable`). */
+/** Units of a mint at `height` after `mints` earlier mints. Null: no mint is possible (ord's `mintable`). */
 export function mintable(terms: Terms | null, block: U128, height: number, mints: number): U128 | null {
   if (terms === null) return null;
   const start = mintStart(terms, block);

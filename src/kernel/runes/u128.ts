@@ -51,14 +51,14 @@ export function sumU128(a: U128, b: U128): U128 {
   return asU128(BigInt(a) + BigInt(b));
 }
 
-/** The sum, and null above 2^128 - 1. */
+/** The sum. Null if it exceeds 2^128 - 1. */
 export function checkedSumU128(a: U128, b: U128): U128 | null {
   if (typeof a === 'number' && typeof b === 'number') return sumU128(a, b);
   const sum = BigInt(a) + BigInt(b);
   return sum > maxU128 ? null : trustedU128(sum);
 }
 
-/** The product, and null above 2^128 - 1. */
+/** The product. Null if it exceeds 2^128 - 1. */
 export function checkedProductU128(a: U128, b: U128): U128 | null {
   if (typeof a === 'number' && typeof b === 'number') {
     const product = a * b;

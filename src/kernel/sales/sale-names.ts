@@ -30,15 +30,19 @@ export type SaleForm = keyof typeof saleForms;
 
 /** How sure a row is. Numbers are stored (chain.sales.confidence). */
 export const confidences = {
-  /** The seller's signature binds the payout, and the layout is a known one. */
+  /** The seller's signature binds the payout, and the layout is known. */
   'bound-known': 1,
-  /** The same in an unknown layout. */
+  /** The seller's signature binds the payout, but the layout is unknown. */
   bound: 2,
-  /** Several signatures spend the item, and one binds the payout: who is paid there counts as the maker. */
+  /**
+   * Several signatures spend the item, and one binds the payout. The owner who is paid there is treated as the maker.
+   */
   'bound-shared': 3,
   /** Nothing binds the payout alone. The holder gains sats, and the receiver of the item pays. */
   'paid-by-taker': 4,
-  /** The same, but the buyer does not visibly pay: the layout is that of an offer of ord, or of a purchase. */
+  /**
+   * Like `paid-by-taker`, but the buyer does not visibly pay: the layout is that of an offer of ord, or of a purchase.
+   */
   'offer-layout': 5,
 } as const;
 

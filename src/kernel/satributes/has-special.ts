@@ -3,7 +3,10 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { countWithin } from './rule-ranges.ts';
 import type { Satribute } from './satribute.ts';
 
-/** Ranges of sats that are compared with all satributes in one turn of the event loop: a few milliseconds. */
+/**
+ * Maximum number of ranges of sats that are compared with all satributes in one turn of the event loop. They take a few
+ * milliseconds.
+ */
 const rangesInTurn = 200;
 
 /** Whether some of these sats have one of these satributes. Compares in turns of the event loop. */

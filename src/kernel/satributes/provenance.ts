@@ -3,7 +3,7 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { listFrom } from './range-list.ts';
 import type { MadeOutput, ProvenanceSats, SatributeRule } from './satribute.ts';
 
-/** Blocks on top of an output before its sats are traced: as many as make a coinbase spendable. */
+/** Number of blocks on top of an output before its sats are traced. As many make a coinbase spendable. */
 export const settledBlocks = 100;
 
 export type ProvenanceRule = Extract<SatributeRule, { kind: 'provenance' }>;
@@ -19,7 +19,7 @@ export type FoundSats = { readonly ranges: readonly SatRange[] } | { readonly pr
 /** Traced sats, by `madeOutputName`. */
 export type FoundProvenance = ReadonlyMap<string, FoundSats>;
 
-/** The name of an output with its block: another block is another output. */
+/** The name of an output with its block. In another block it is another output. */
 export const madeOutputName = ({ txid, vout, height }: MadeOutput): string => `${txid}:${vout}@${height}`;
 
 /** The rule of the sats of some outputs, before any was traced. */

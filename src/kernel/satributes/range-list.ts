@@ -5,7 +5,10 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
  * operator's), and are used for each range of each output, so a list is walked only once.
  */
 
-/** The sats before each range, and after the last: made on the first use of a list, and kept as long as the list is. */
+/**
+ * Sum of the sats before each range, and after the last range. Computed on the first use of a list, and kept as long as
+ * the list.
+ */
 const sumsOf = new WeakMap<readonly SatRange[], Float64Array>();
 
 /** The number of sats of a list within a range. Takes the logarithm of the list's length. */
@@ -22,7 +25,7 @@ export function* listWithin(list: readonly SatRange[], { start, end }: SatRange)
   }
 }
 
-/** The range of a list that has a sat; null: no range has it. */
+/** The range of a list that contains a sat. Null: no range contains it. */
 export function rangeInList(list: readonly SatRange[], sat: number): SatRange | null {
   const range = list[firstEndingAfter(list, sat)];
   return range !== undefined && range.start <= sat ? range : null;
@@ -45,7 +48,7 @@ function countBelow(list: readonly SatRange[], sat: number): number {
   return before + Math.max(sat - (list[at]?.start ?? sat), 0);
 }
 
-/** The place of the first range that does not end at a sat or below it. */
+/** The index of the first range that ends above a sat. */
 function firstEndingAfter(list: readonly SatRange[], sat: number): number {
   let low = 0;
   let high = list.length;

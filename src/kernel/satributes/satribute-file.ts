@@ -12,17 +12,20 @@ import type { MadeOutput, Satribute, SatributeRule } from './satribute.ts';
  * is read whole, or refused whole.
  */
 
-/** Maximum bytes of the whole file: the maximum number of ranges, with the longest numbers and blanks. */
+/** Maximum bytes of the whole file: room for the maximum number of ranges, with the longest numbers and blanks. */
 export const satributeFileBytesMax = 16_000_000;
-/** Maximum ranges of the whole file: 13 MB of memory. The longest known list of a vendor is a tenth of it. */
+/** Maximum number of ranges in the whole file: 13 MB of memory. The longest known list of a vendor is a tenth of it. */
 const rangesMax = 200_000;
-/** Maximum outputs of the whole file: each is a walk of minutes to hours through the node, one after another. */
+/**
+ * Maximum number of outputs in the whole file. Each needs a walk of minutes to hours through the node, one after
+ * another.
+ */
 const outputsMax = 100;
-/** Maximum characters of texts that pages show. */
+/** Maximum number of characters of texts that pages show. */
 const wordsMax = 1_000;
-/** No block has a higher one in this century. */
+/** Maximum height in the file. No block has a higher height in this century. */
 const heightMax = 10_000_000;
-/** No transaction has more outputs than an integer of Postgres can count. */
+/** Maximum index of an output. No transaction has more outputs than an integer of Postgres can count. */
 const voutMax = 2 ** 31 - 1;
 
 const fields = ['id', 'version', 'origin', 'completeness', 'ranges', 'outputs'];

@@ -4,7 +4,7 @@ import type { Satribute } from './satribute.ts';
 
 /** Consecutive sats with the same satributes; neighbours in the same given range have others. */
 export interface SpecialRange extends SatRange {
-  /** Sats before it in the given ranges: its place in the output that has them. */
+  /** Number of sats before it in the given ranges, which is its offset in their output. */
   readonly offset: number;
   /** Ids, in the order of the given satributes. */
   readonly satributes: readonly string[];
@@ -13,9 +13,9 @@ export interface SpecialRange extends SatRange {
 export interface SpecialSats {
   /** In the order of the given ranges. */
   readonly ranges: readonly SpecialRange[];
-  /** All special ranges are included; false: only the first ones, up to the limit. */
+  /** True if all special ranges are included. False: only the first ranges, up to the limit. */
   readonly isComplete: boolean;
-  /** Sats of each satribute by its id, exact in either case. Those without sats are left out. */
+  /** By id of a satribute: its exact number of sats, in either case. Satributes without sats are omitted. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
@@ -74,7 +74,7 @@ function specialWithin(range: SatRange, satributes: readonly Satribute[], limit:
 class FirstRanges {
   readonly id: string;
   readonly ranges: readonly SatRange[];
-  /** Up to here they are all. */
+  /** Up to this sat, the ranges are complete. */
   readonly completeTo: number;
   #place = 0;
 

@@ -2,11 +2,11 @@ import { asHeight, type Height, trustedHeight } from '#kernel/primitives/height.
 import { subsidyAt } from '#kernel/primitives/network.ts';
 import { type Sat, satSupply } from './sat.ts';
 
-/** Blocks between two halvings, on every network as ord counts (`subsidyAt`). */
+/** Number of blocks between two halvings, on every network as ord counts them (`subsidyAt`). */
 export const epochBlocks = 210_000;
-/** Blocks between two adjustments of the difficulty. */
+/** Number of blocks between two adjustments of the difficulty. */
 export const periodBlocks = 2016;
-/** Epochs between two conjunctions of halving and adjustment. */
+/** Number of epochs between two conjunctions of halving and adjustment. */
 export const cycleEpochs = 6;
 /** The first epoch without a subsidy. */
 export const epochsMax = 33;

@@ -9,7 +9,7 @@ export type ParsedSat = { readonly sat: Sat } | { readonly fault: string };
 
 /** Blocks that the place in a period loses to the place in an epoch, with each halving. */
 const halvingShift = epochBlocks % periodBlocks;
-/** Maximum characters of a text in an error: the longest valid notation has 34 characters. */
+/** Maximum number of characters of a text in an error. The longest valid notation has 34 characters. */
 const quotedMax = 80;
 
 class Fault extends Error {}

@@ -21,7 +21,7 @@ export function clientConfig(
     ...(address.tls.isDirect ? { sslnegotiation: 'direct' as const } : {}),
   };
   try {
-    // it reads the address, and connects later
+    // this reads the address, but does not connect
     void new pg.Client(config);
   } catch (error) {
     throw wrongAddress(url, `it cannot be read (${(error as Error).message})`, error);
@@ -29,11 +29,11 @@ export function clientConfig(
   return config;
 }
 
-/** TLS options. Undefined: `pg` reads PGSSLMODE. */
+/** TLS options. Undefined: `pg` uses PGSSLMODE. */
 function tlsOptions(url: string, wish: TlsWish): ConnectionOptions | false | undefined {
   const { mode, certFile, keyFile, keyPassphrase } = wish;
   if (mode === null) return undefined;
-  // their fallback was decided before (settle-tls.ts)
+  // whether these modes use TLS was decided before (settle-tls.ts)
   if (mode === 'disable' || mode === 'allow') return false;
   const read = (name: string, path: string): Buffer => readFile(url, name, path);
   const own =

@@ -4,47 +4,50 @@ export type TlsMode = (typeof tlsModes)[number];
 
 /** The TLS parameters of an address. Files are not read yet. */
 export interface TlsWish {
-  /** Null: the address says nothing about TLS. */
+  /** The mode. Null: the address says nothing about TLS. */
   readonly mode: TlsMode | null;
-  /** PEM of the authorities to trust. `system`: those of this machine. Null: those that Node brings. */
+  /**
+   * PEM file of the trusted authorities. `system`: the authorities of this machine. Null: the authorities that Node
+   * includes.
+   */
   readonly rootFile: string | null;
   /** Our own certificate, for servers that demand one. */
   readonly certFile: string | null;
   readonly keyFile: string | null;
   readonly keyPassphrase: string | null;
-  /** Begin with TLS, without asking the server first. */
+  /** True: begin with TLS, without asking the server first. */
   readonly isDirect: boolean;
 }
 
 export type PostgresAddress =
   | {
       readonly kind: 'address';
-      /** The address with no other parameters than those that `pg` may see. */
+      /** The address with only those parameters that `pg` may see. */
       readonly url: string;
       readonly tls: TlsWish;
     }
-  /** `why` is a part of a sentence, and holds no secret. */
+  /** `why` is a part of a sentence, and contains no secret. */
   | { readonly kind: 'wrong'; readonly why: string };
 
 /**
- * Parameters that `pg` gets. It would accept more of them, such as `statement_timeout`, `client_encoding` or `binary`,
- * but our sessions have settings of their own (session.ts), and poolers refuse most others.
+ * Parameters that `pg` gets. `pg` would accept more parameters, such as `statement_timeout`, `client_encoding` or
+ * `binary`, but our sessions have settings of their own (session.ts), and poolers refuse most others.
  */
 const passedOn = ['host', 'port', 'user', 'password', 'options'];
 
-/** Demands that `pg` would drop silently, although the operator relies on them. */
+/** Parameters that `pg` would drop silently, although the operator relies on them. They are refused. */
 const unsupported = ['sslcrl', 'sslcrldir', 'ssl_min_protocol_version', 'ssl_max_protocol_version'];
 
 const severalHosts = /^\w+:\/\/(?:[^/?#]*@)?[^/?#@]*,/u;
 
 /** Reads an address as libpq does. Other parameters of libpq and of other drivers are ignored. Reads no file. */
 export function readPostgresAddress(url: string): PostgresAddress {
-  // `user@/database` names a socket of this machine, which the URL standard does not know
+  // `user@/database` names a socket of this machine, but the URL standard does not allow this form
   const parsed = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'));
   if (severalHosts.test(url)) return wrong('it names several servers: name one, or a proxy for them');
   if (parsed === null)
     return wrong('it is not a URL: a password with one of @ : / ? # % must be percent-encoded');
-  // of a repeated parameter the last one counts, as in libpq
+  // if a parameter is repeated, the last value is used, as in libpq
   const parameters = new Map(parsed.searchParams);
   const unknown = unsupported.find((name) => parameters.has(name));
   if (unknown !== undefined) return wrong(`${unknown} is not supported`);
@@ -58,7 +61,7 @@ export function readPostgresAddress(url: string): PostgresAddress {
   return {
     kind: 'address',
     url: kept.size === 0 ? base : `${base}?${kept.toString()}`,
-    // sockets of this machine have no TLS: libpq ignores the mode there
+    // sockets of this machine have no TLS, so the mode is ignored, as in libpq
     tls: isSocket ? noTls : tls,
   };
 }
@@ -85,7 +88,7 @@ const noTls: TlsWish = {
   isDirect: false,
 };
 
-/** TLS parameters; a text is the fault. */
+/** Reads the TLS parameters. A text as result describes the fault. */
 function readTls(parameters: ReadonlyMap<string, string>): TlsWish | string {
   const valueOf = (name: string): string | null => {
     const value = parameters.get(name);
@@ -118,7 +121,7 @@ function wrongNegotiation(negotiation: string | null, mode: TlsMode | null): str
     : null;
 }
 
-/** `no-verify`, and `ssl` in place of `sslmode`, are parameters of `pg`. */
+/** The mode as it is given. `no-verify`, and `ssl` instead of `sslmode`, are parameters of `pg`. */
 function givenMode(
   mode: string | null,
   ssl: string | null,
@@ -134,8 +137,8 @@ function givenMode(
 }
 
 /**
- * The mode with libpq's rules: it verifies a required certificate too if the file of an authority is named; with
- * `system`, its name as well.
+ * The mode by libpq's rules. If a certificate is required and the file of an authority is named, the certificate is
+ * verified too. With `system`, its name is also verified.
  */
 function modeOf(mode: TlsMode | 'no-verify' | null, rootFile: string | null): TlsMode | null {
   if (mode === 'no-verify') return 'require';

@@ -5,15 +5,18 @@ import { AppError } from '#kernel/errors/app-error.ts';
 export interface SessionOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
-  /** The server ends a statement that takes longer; absent: no limit (the writer's index builds take minutes). */
+  /**
+   * How long a statement may run, in ms, until the server ends it. Absent: no limit (the writer's index builds take
+   * minutes).
+   */
   readonly statementTimeoutMs?: number | undefined;
-  /** Its transactions cannot write, whatever its role may do. */
+  /** True: its transactions cannot write, whatever its role is allowed to do. */
   readonly readOnly?: boolean | undefined;
 }
 
 /**
- * All settings that our statements depend on. A server, a database, a role or a pooler may have other values. A
- * statement sets them, because poolers refuse most parameters of a connection, and an address could override them.
+ * All settings that our statements depend on. A server, a database, a role or a pooler may have other values. They are
+ * set by a statement, because poolers refuse most parameters of a connection, and an address could override parameters.
  */
 function settingsOf({ applicationName, statementTimeoutMs, readOnly = false }: SessionOptions): Settings {
   return {
@@ -25,15 +28,15 @@ function settingsOf({ applicationName, statementTimeoutMs, readOnly = false }: S
     TimeZone: 'UTC',
     // float8 in full
     extra_float_digits: '1',
-    // COPY takes no parameters: bytes are literals in its query
+    // COPY takes no parameters, so bytes are literals in its query
     standard_conforming_strings: 'on',
     // the driver sends NULL within arrays
     array_nulls: 'on',
     // a GIN index would return only a part of the matches
     gin_fuzzy_search_limit: '0',
-    // rows are locked, and read again under the lock
+    // rows are locked, and read again while they are locked
     default_transaction_isolation: 'read committed',
-    // triggers and foreign keys work
+    // keep triggers and foreign keys active
     session_replication_role: 'origin',
     statement_timeout: String(statementTimeoutMs ?? 0),
     // index builds and migrations wait for others; holders of locks, and of snapshots for slow readers, are idle
@@ -48,8 +51,9 @@ function settingsOf({ applicationName, statementTimeoutMs, readOnly = false }: S
 type Settings = Readonly<Record<string, string>>;
 
 /**
- * SQL that sets the differing settings; older servers lack some. A commit waits for the disk: orders are sent once they
- * are stored. Only `off` is raised: an operator may want more than `on`, or no wait for a standby.
+ * SQL that sets the differing settings; older servers lack some. A commit must wait for the disk, because orders are
+ * sent once they are stored. Only the value `off` is changed: an operator may want more than `on`, or no wait for a
+ * standby.
  */
 const prepareSql = `
   SELECT set_config(name, value, false)
@@ -57,23 +61,23 @@ const prepareSql = `
    WHERE current_setting(name, true) IS DISTINCT FROM value AND current_setting(name, true) IS NOT NULL
      AND (name <> 'synchronous_commit' OR current_setting(name) = 'off')`;
 
-/** How often the server checks, while a statement runs, that its client is still connected. */
+/** How often the server checks, while a statement runs, that its client is still connected, in ms. */
 const connectionCheckMs = 1_000;
 
 /** Message of `pg` after `query_timeout`. */
 const timedOut = 'Query read timeout';
 
 /**
- * Longest wait for the first answer. A server answers within milliseconds; a pooler without a free connection keeps its
- * clients waiting.
+ * How long to wait for the first answer, in ms. A server answers within milliseconds, but a pooler without a free
+ * connection lets its clients wait.
  */
 const firstAnswerMs = 10_000;
 
-/** Prepares a new connection for our statements. Throws `postgres_unreachable` without an answer. */
+/** Prepares a new connection for our statements. Throws `postgres_unreachable` if there is no answer. */
 export async function prepareSession(client: pg.ClientBase, options: SessionOptions): Promise<void> {
   const settings = settingsOf(options);
   const values = [Object.keys(settings), Object.values(settings)];
-  // `pg` reads it from a query, although its types lack it
+  // `pg` reads this option from a query, although its types lack the option
   const bound: object = { query_timeout: firstAnswerMs };
   try {
     await client.query({ text: prepareSql, values, ...bound });
@@ -83,6 +87,6 @@ export async function prepareSession(client: pg.ClientBase, options: SessionOpti
     throw new AppError('postgres_unreachable', message, {}, error);
   }
   if (options.statementTimeoutMs === undefined) return;
-  // a client that leaves must not keep a statement running; if the server cannot check, its time limit ends it
+  // if a client leaves, its statement must end; if the server cannot check this, the time limit ends the statement
   await client.query(`SET client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined);
 }

@@ -26,15 +26,15 @@ export interface Destinations {
 export class Allocation {
   /** Unallocated amounts, by key. A rune can be there with 0. */
   readonly unallocated = new RuneAmounts();
-  /** After `end`: the number of balances of the outputs, by output and key, ascending. */
+  /** After `end`: the number of balances of the outputs. Balances are sorted by output and key. */
   size = 0;
   readonly #destinations: Destinations;
   readonly #outputs: number[] = [];
   readonly #keys: number[] = [];
   readonly #amounts: U128[] = [];
   /**
-   * Amount of a rune for each spendable output, by edicts that give all of them the same. Thousands of such edicts in a
-   * transaction with thousands of outputs would otherwise be millions of steps.
+   * By rune: the amount that each spendable output gets from edicts that give all outputs the same. Without this,
+   * thousands of such edicts in a transaction with thousands of outputs would take millions of steps.
    */
   readonly #toEach = new RuneAmounts();
 
@@ -64,7 +64,7 @@ export class Allocation {
     return this.#amounts[place]!;
   }
 
-  /** Carries out an edict for the rune of that key; `amount` 0 is all. */
+  /** Carries out an edict for the rune with that key. `amount` 0 means all units. */
   edict(key: number, { amount, output }: Pick<Edict, 'amount' | 'output'>): void {
     const balance = this.unallocated.get(key);
     // no units here, or no more
@@ -120,7 +120,7 @@ export class Allocation {
     this.#amounts[place] = amount;
   }
 
-  /** Gives the rest to an output. */
+  /** Gives the remaining amounts to an output. */
   allocateRemaining(output: number): void {
     const { unallocated } = this;
     for (let place = 0; place < unallocated.size; place++)

@@ -1,7 +1,8 @@
 import { sumU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 
 /**
- * Number of keys up to which all are scanned: a transaction has one rune or two, and a map costs more than ten of them.
+ * Maximum number of keys for which all keys are scanned. A transaction usually has one or two runes, and a map costs
+ * more than ten of them.
  */
 const scannedMax = 10;
 

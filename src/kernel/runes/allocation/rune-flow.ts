@@ -10,11 +10,11 @@ import { RuneAmounts } from './rune-amounts.ts';
 
 /** The flow of runes through one transaction. */
 export interface RuneFlow {
-  /** Its runestone, parsed; null: it has no runestone. */
+  /** The parsed runestone. Null: the transaction has none. */
   readonly artifact: Artifact | null;
   readonly given: readonly (RuneAmount & { readonly output: number })[];
   readonly burned: readonly RuneAmount[];
-  /** The output of all runes that no edict moves; null: they are burned. */
+  /** The output that gets all runes that no edict moves. Null: these runes are burned. */
   readonly rest: number | null;
 }
 

@@ -4,7 +4,8 @@ import type { Terms } from '#kernel/runes/terms.ts';
 import type { U128 } from '#kernel/runes/u128.ts';
 
 /**
- * Moves an amount to an output; 0 is all. The output after the last one means all outputs that are not an OP_RETURN.
+ * Moves an amount of a rune to an output. Amount 0 means all units. The output index after the last one means all
+ * outputs that are not an OP_RETURN.
  */
 export interface Edict {
   /** 0:0 is the rune that is etched here. */
@@ -58,8 +59,8 @@ export type Flaw =
   | 'varint';
 
 /**
- * A malformed runestone. It burns the runes that the transaction spends; its mint counts, and so does the name that it
- * etches.
+ * A malformed runestone. It burns the runes that the transaction spends. Its mint is executed, and the name that it
+ * etches is taken.
  */
 export interface Cenotaph {
   readonly kind: 'cenotaph';

@@ -5,15 +5,15 @@ import { smallU128, trustedU128, type U128 } from '#kernel/runes/u128.ts';
  * crates/ordinals/src/varint.rs).
  */
 
-/** 19 bytes have 133 bits: the last one may bring two. */
+/** Maximum bytes of an integer. 19 bytes have 133 bits, so the last byte may have only two. */
 const bytesMax = 19;
 const lastByteMax = 3;
-/** Bytes that fit a safe integer: 49 bits. */
+/** Maximum bytes of an integer that is always a safe integer: 49 bits. */
 const smallBytes = 7;
 const smallBits = 49n;
 const topBit = 0x80;
 
-/** All integers of a payload; null: one is cut off or above 128 bits. */
+/** All integers of a payload. Null: one is incomplete or above 128 bits. */
 export function readIntegers(bytes: Uint8Array, start: number, end: number): U128[] | null {
   const integers: U128[] = [];
   let at = start;
@@ -40,7 +40,7 @@ export function readIntegers(bytes: Uint8Array, start: number, end: number): U12
   return integers;
 }
 
-/** Bytes of an integer; 0: it is cut off or above 128 bits. */
+/** Number of bytes of an integer. 0: it is incomplete or above 128 bits. */
 function longLength(bytes: Uint8Array, start: number, end: number): number {
   for (let length = 1; length <= bytesMax && start + length <= end; length++) {
     const byte = bytes[start + length - 1]!;
