@@ -13,7 +13,7 @@ interface BlockLocations {
 }
 
 interface Ends {
-  /** By row: height of the later block that spent the location. 0: unspent. */
+  /** Keyed by row: height of the later block that spent the location. 0: unspent. */
   readonly heights: Int32Array;
   /** The last row at which the block left each inscription, by key. */
   readonly lastRow: ReadonlyMap<number, number>;

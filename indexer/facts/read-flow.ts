@@ -76,7 +76,7 @@ export class FlowReader {
   }
 
   /**
-   * Fills the slots of txids. Slots are keyed, so nobody can craft a block that puts its transactions into one slot.
+   * Fills the slots of txids. Slots are keyed, so no one can craft a block that puts its transactions into one slot.
    */
   #fillSlots(count: number): void {
     let size = 8192;

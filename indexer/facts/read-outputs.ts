@@ -97,7 +97,7 @@ export class OutputReader {
   }
 
   /**
-   * Fills the slots of outputs. Fingerprints are keyed, so nobody can craft a block that puts its outputs into one
+   * Fills the slots of outputs. Fingerprints are keyed, so no one can craft a block that puts its outputs into one
    * slot.
    */
   #fillSlots(key: FingerprintKey): void {

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
  * megabytes of blocks, which took a tenth of our processor time. With 300 % there are up to 110 MB of garbage.
  */
 const growthOfLoadsPercent = 300;
-/** With this value V8 decides by itself. */
+/** Value with which V8 decides by itself. */
 const growthByDefault = 0;
 
 /** Runs a bulk load with fewer garbage collections. The setting applies to all threads of the process. */

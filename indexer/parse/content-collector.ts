@@ -45,7 +45,7 @@ export class ContentCollector {
   #quickHashes = new Int32Array(1 << 10);
   readonly #lanes: Sha256Lanes;
   readonly #indexBySha = new Map<string, number>();
-  /** Secret and odd, so that nobody can craft contents for one slot. */
+  /** Secret and odd, so that no one can craft contents for one slot. */
   #multiplier = 1;
   #textMaxBytes = 0;
 

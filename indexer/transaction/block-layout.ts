@@ -84,11 +84,11 @@ export class BlockLayout {
   txids: Uint8Array<ArrayBuffer> | null = null;
   #txidRoom = new Uint8Array(0);
 
-  /** By input: offset of the 36 bytes of its outpoint. */
+  /** Keyed by input: offset of the 36 bytes of its outpoint. */
   inputAt: Uint32Array<ArrayBuffer>;
   /**
-   * By input: start and end of the script that ord reads. It is the second-last item of the witness, an annex excluded,
-   * for any spent output (rust-bitcoin `Witness::taproot_leaf_script`). Start 0: there is no script.
+   * Keyed by input: start and end of the script that ord reads. It is the second-last item of the witness, an annex
+   * excluded, for any spent output (rust-bitcoin `Witness::taproot_leaf_script`). Start 0: there is no script.
    */
   scriptAt: Uint32Array<ArrayBuffer>;
   scriptEnd: Uint32Array<ArrayBuffer>;

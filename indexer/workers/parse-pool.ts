@@ -149,8 +149,8 @@ interface ParseContext {
   readonly demand: SearchDemand | null;
   readonly stages: ParseStages;
   /**
-   * By size of the block's buffer: size of the largest columns so far. The columns of the next block mostly fit in that
-   * size.
+   * Keyed by size of the block's buffer: size of the largest columns so far. The columns of the next block mostly fit
+   * in that size.
    */
   readonly columnsBytes: Map<number, number>;
 }

@@ -13,7 +13,7 @@ export class ParseStages {
   #fetching = 0;
   /** Time when the last read ended. Null if another read has begun since. */
   #fetchedAt: number | null = null;
-  /** By thread: the time when its last block ended. */
+  /** Keyed by thread: the time when its last block ended. */
   readonly #threads = new Map<number, number>();
 
   constructor(recorder: StageRecorder | null) {

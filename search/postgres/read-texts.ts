@@ -30,7 +30,7 @@ const idsAtOnce = 65_536;
 const scanShare = 1 / 8;
 
 /**
- * Those of the given ascending ids whose texts satisfy `has`. Reads texts in batches and yields between batches. Throws
+ * Given ascending ids whose texts satisfy `has`. Reads texts in batches and yields between batches. Throws
  * `search_too_broad` before it would read more than the budget allows.
  */
 export async function idsWith(

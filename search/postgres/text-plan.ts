@@ -103,7 +103,7 @@ const nothing = { required: [], optional: [], checked: [], all: [] } as const;
  */
 const escaped = /["\\\p{C}\u2028\u2029\u2400]+/u;
 
-/** Those pieces of a name or value that its folded JSON text must contain. */
+/** The pieces of a name or value that its folded JSON text must contain. */
 const plainPieces = (text: string): string[] =>
   foldText(text)
     .split(escaped)

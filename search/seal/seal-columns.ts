@@ -59,7 +59,7 @@ const newSegment = `
     INSERT INTO chain.search_segments (kind, first_id, next_id, text_bytes) VALUES ($3, $1, $2, 0)
     RETURNING segment_id)`;
 
-/** By kind: a function that inserts the columns of a range and returns the number of existing ids in it. */
+/** Keyed by kind: a function that inserts the columns of a range and returns the number of existing ids in it. */
 const insertColumns: Readonly<
   Record<ColumnKind, (tx: pg.ClientBase, firstId: number, nextId: number) => Promise<number>>
 > = {

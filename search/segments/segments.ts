@@ -7,7 +7,7 @@ import type { Segment } from './segment-table.ts';
 export const segmentKinds = { content: 0, metadata: 1, inscriptions: 2, lengths: 3 } as const;
 export type SegmentKind = keyof typeof segmentKinds;
 
-/** Where the texts of a corpus are: table, key, and the expression of the folded text. */
+/** Location of the texts of a corpus: table, key, and the expression of the folded text. */
 export interface TextSource {
   readonly table: string;
   readonly id: string;

@@ -2,7 +2,7 @@ import { comparedCodePointsMax } from '#kernel/text/edit-distance.ts';
 import { foldText } from '#kernel/text/fold.ts';
 
 /**
- * Maximum number of code points in a word. Longer runs of letters are data (base64, keys) that nobody searches as a
+ * Maximum number of code points in a word. Longer runs of letters are data (base64, keys) that no one searches as a
  * word, so they are not words of texts either. The limit also keeps an index of words small.
  */
 export const wordCodePointsMax = comparedCodePointsMax;

@@ -1,10 +1,10 @@
 import { Piscina } from 'piscina';
 import type { AnswerKind, AnswerTask, ReadAnswer } from './large-answers.ts';
 
-/** Answers parsed in turn: as many as eight connections request at once. */
+/** Maximum number of waiting answers. Eight connections request no more at once. */
 const waitingMax = 64;
 const maxYoungGenerationSizeMb = 8;
-/** The thread ends after this time without work; it stays between two snapshots of a polled mempool. */
+/** How long the thread lives without work, in ms. It stays alive between two snapshots of a polled mempool. */
 const idleMs = 30_000;
 
 /**

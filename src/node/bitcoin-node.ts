@@ -27,7 +27,7 @@ export interface BitcoinNode {
   readonly rpc: BulkRpc;
   /** Whether it has a cookie file, as found at the start. */
   readonly hasCookieFile: boolean;
-  /** Facts as found at the start. */
+  /** Facts found at the start. */
   readonly facts: NodeFacts;
   readonly messages: NodeMessages;
   /**
@@ -53,15 +53,18 @@ export interface BitcoinNode {
 
 export interface ConnectOptions {
   readonly signal?: AbortSignal;
-  /** False: no ZMQ, for work that ends and needs no news. Absent: published messages are received. */
+  /** False: do not use ZMQ, for work that ends and needs no news. Absent: published messages are received. */
   readonly listens?: boolean;
-  /** Called with the result of each ordinary call; null: it was answered. */
+  /** Called with the result of each ordinary call. Null: the call was answered. */
   readonly onResult?: (failure: AppError | null) => void;
-  /** Time limit of a whole large answer. For tests. */
+  /** How long a whole large answer may take, in ms. For tests. */
   readonly answerTimeoutMs?: number;
 }
 
-/** Local sockets connect within milliseconds. A node whose ZMQ does not answer is polled. */
+/**
+ * How long connecting to ZMQ may take, in ms. Local sockets connect within milliseconds. If ZMQ does not answer, the
+ * node is polled.
+ */
 const zmqConnectTimeoutMs = 2000;
 
 /**
@@ -169,7 +172,7 @@ function withoutCredentials(address: string): { url: string; fromUrl: UserAndPas
   };
 }
 
-/** A password with an unencoded percent sign is taken as it is. */
+/** Decodes a password. If it has an unencoded percent sign, it is used unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

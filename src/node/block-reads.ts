@@ -13,24 +13,25 @@ import type { BulkReads, ReadOptions } from './bulk-reads.ts';
 import type { CoreRpc } from './core-rpc.ts';
 import type { SpentOutputs } from './spent-encoding.ts';
 
-/** Bitcoin Core's MAX_BLOCK_SERIALIZED_SIZE (consensus.h): no valid block is longer. */
+/** Maximum length of a valid block in bytes: Bitcoin Core's MAX_BLOCK_SERIALIZED_SIZE (consensus.h). */
 const blockBytesMax = 4_000_000;
 /**
- * A block has at most 24,390 inputs (41 bytes each, of a million without witnesses), and an output with a script
- * above 10,000 bytes can never be spent: this is room for that many of the longest, with values and counts.
+ * Maximum bytes of a block's spent outputs. A block has at most 24,390 inputs (41 bytes each, of a million without
+ * witnesses), and an output with a script above 10,000 bytes can never be spent. The maximum has room for 24,390
+ * outputs of the longest kind, with values and counts.
  */
 const spentBytesMax = 24_390 * (8 + 3 + 10_000) + 1_000_000;
-/** A block as hex in JSON. */
+/** Maximum bytes of a block as hex in JSON. */
 const blockJsonBytesMax = 2 * blockBytesMax + 1000;
 /**
- * `getblock 3` writes a witness byte as four characters and a script byte as up to six. V8's longest string is 512
- * MiB.
+ * Maximum bytes of an answer to `getblock 3`, which writes a witness byte as four characters and a script byte as up to
+ * six. V8's longest string is 512 MiB.
  */
 const blockDetailsBytesMax = 400 * 1024 * 1024;
 export const headerBytes = 80;
-/** Headers that REST returns in one request (Bitcoin Core rest.cpp, MAX_REST_HEADERS_RESULTS). */
+/** Maximum number of headers that REST returns in one request (Bitcoin Core rest.cpp, MAX_REST_HEADERS_RESULTS). */
 export const headersMax = 2000;
-/** Pause before a failed endpoint is tried again; the next best way is used meanwhile. */
+/** How long a failed endpoint is not used, in ms. The next best endpoint is used meanwhile. */
 const restPauseMs = 30_000;
 
 /** RPC_INVALID_ADDRESS_OR_KEY: the node does not know the block (Bitcoin Core rpc/protocol.h). */

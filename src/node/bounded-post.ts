@@ -1,9 +1,15 @@
 import type { CallOptions } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** The longest answer asked for here is `getrawmempool true` of a full mempool; blocks come another way. */
+/**
+ * Maximum bytes of an answer. The longest answer here is `getrawmempool true` of a full mempool, because blocks are
+ * read by other requests.
+ */
 const answerBytesMax = 256 * 1024 * 1024;
-/** A busy node takes seconds to scan its mempool or list its chain tips; a longer call hangs. */
+/**
+ * How long a call may take, in ms. A busy node takes seconds to scan its mempool or list its chain tips; a longer call
+ * hangs.
+ */
 const timeoutDefaultMs = 60_000;
 
 interface CallResponse {

@@ -21,21 +21,27 @@ export interface BulkBounds extends ReadOptions {
 }
 
 /**
- * Requests in flight. Two blocks with their spent outputs keep two cores busy; more would only wait in the node's
- * queue of 64 (rpcworkqueue), which others use too.
+ * Maximum number of concurrent requests. Two blocks with their spent outputs keep two cores busy. More requests would
+ * only wait in the node's queue of 64 (rpcworkqueue), which others use too.
  */
 const connectionsMax = 8;
-/** bitcoind closes idle connections after 30 s (rpcservertimeout). */
+/** How long an idle connection is kept, in ms. bitcoind closes idle connections after 30 s (rpcservertimeout). */
 const idleConnectionMs = 10_000;
 const connectTimeoutMs = 10_000;
-/** A node that verifies blocks or flushes its caches delays answers for seconds. */
+/**
+ * How long to wait for the beginning of an answer, in ms. A node that verifies blocks or flushes its caches delays
+ * answers for seconds.
+ */
 const headersTimeoutMs = 60_000;
-/** Four million bytes at 70 kB/s. */
+/** How long a whole answer may take, in ms. It is enough for four million bytes at 70 kB/s. */
 const answerTimeoutMs = 120_000;
 
-/** Ten times a full mempool: 200,000 ids of 68 characters. */
+/** Maximum bytes of the ids of a mempool: ten times a full mempool of 200,000 ids of 68 characters. */
 const mempoolBytesMax = 140_000_000;
-/** A hundred transactions of the largest relayed size (400,000 weight units) are 80 MB of hex. */
+/**
+ * Maximum bytes of a batch's answer. A hundred transactions of the largest relayed size (400,000 weight units) are 80
+ * MB of hex.
+ */
 const batchBytesMax = 100_000_000;
 
 /** A call of a batch. */

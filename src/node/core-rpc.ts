@@ -8,11 +8,14 @@ import { boundedPost, type RequestLibrary } from './bounded-post.ts';
 import type { Credentials, UserAndPassword } from './credentials.ts';
 import { type Call, failureOfCall, isUnauthorized } from './node-failure.ts';
 
-/** bitcoind works on four calls at once (rpcthreads) and queues 64 (rpcworkqueue): we never fill that queue alone. */
+/**
+ * Maximum number of connections. bitcoind works on four calls at once (rpcthreads) and queues 64 (rpcworkqueue), so
+ * this process alone never fills the queue.
+ */
 const connectionsMax = 8;
 /**
- * bitcoind closes idle connections after 30 s (rpcservertimeout). We close them first, so no call meets a closing
- * one.
+ * How long an idle connection is kept, in ms. bitcoind closes idle connections after 30 s (rpcservertimeout). This
+ * process closes them first, so that no call meets a closing connection.
  */
 const idleConnectionMs = 10_000;
 

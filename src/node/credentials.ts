@@ -15,10 +15,13 @@ export interface Refusal {
   readonly why: string;
 }
 
-/** bitcoind's own cookie has 75 bytes; a longer file is something else. */
+/** Maximum bytes of a cookie file. bitcoind's own cookie has 75 bytes; a longer file is something else. */
 const cookieBytesMax = 4096;
 
-/** Shorter texts are no secrets, and would hide parts of words: `wallet/`, `rest`. */
+/**
+ * Minimum number of characters of a secret. Shorter texts are no secrets, and hiding them would hide parts of words:
+ * `wallet/`, `rest`.
+ */
 const secretCharsMin = 16;
 
 /** Credentials for the node. Only this class holds them, so they cannot end up in a message. */

@@ -17,7 +17,7 @@ const networkByChain: Readonly<Record<string, NetworkName>> = {
   regtest: 'regtest',
 };
 
-/** Longest small answer, such as `chaininfo.json`; a longer one is not from a node. */
+/** Maximum bytes of a small answer, such as `chaininfo.json`. A longer answer does not come from a node. */
 const smallAnswerBytesMax = 1024 * 1024;
 const spentOfTipBytesMax = 256 * 1024 * 1024;
 

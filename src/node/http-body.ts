@@ -6,15 +6,15 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { tlsFailure } from '#kernel/errors/tls-failure.ts';
 
 export interface BodyRequest {
-  /** For messages: no path of the server's own address, which may be a token. */
+  /** Address for messages, without a path of the server's own address, which may be a token. */
   readonly shown: string;
   readonly path: string;
   /** Sent with POST. Absent: GET. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A longer answer is not read. */
+  /** Maximum bytes of an answer. A longer answer is not read. */
   readonly bytesMax: number;
-  /** Bound for the whole answer: a body that trickles in is given up. */
+  /** How long the whole answer may take, in ms. A body that arrives too slowly is abandoned. */
   readonly timeoutMs: number;
   /** Error codes for a body that ends early, and for one that is too long. */
   readonly codes: { readonly cut: ErrorCode; readonly tooLong: ErrorCode };
@@ -29,9 +29,11 @@ export interface Body {
   readonly bytes: Uint8Array;
 }
 
-/** First buffer where the length is unknown; it grows by doubling. */
+/** Size in bytes of the first buffer if the length is unknown. The buffer grows by doubling. */
 const unknownLengthBytes = 256 * 1024;
-/** Most bytes allocated in advance: more than any block, less than a lying header could fill memory with. */
+/**
+ * Maximum bytes allocated in advance. It is more than any block, and less than a false header could fill memory with.
+ */
 const believedBytesMax = 8 * 1024 * 1024;
 
 /**

@@ -4,14 +4,19 @@ import type { NodeMessage, NodeMessages, ZmqTopic } from '#kernel/contracts/node
 import { AppError } from '#kernel/errors/app-error.ts';
 import { ZmqReader } from './zmq-frames.ts';
 
-/** A transaction is never longer than a block; the library drops longer messages. */
+/**
+ * Maximum bytes of a message, because a transaction is never longer than a block. The library drops longer messages.
+ */
 const messageBytesMax = 4_000_000;
 /**
- * Messages that wait while the event loop is busy. A node publishes two messages for each transaction of a block it
- * connects, some 10,000; it drops what exceeds its own mark (1,000 unless zmqpub…hwm says otherwise).
+ * Maximum number of messages that wait while the event loop is busy. A node publishes two messages for each transaction
+ * of a block that it connects, some 10,000. It drops messages above its own mark (1,000 unless zmqpub…hwm says
+ * otherwise).
  */
 const waitingMax = 20_000;
-/** A connection that died silently is noticed after this time. */
+/**
+ * How often a heartbeat is sent, in ms. `heartbeatTimeoutMs`: how long to wait until a connection is treated as dead.
+ */
 const heartbeatIntervalMs = 10_000;
 const heartbeatTimeoutMs = 30_000;
 

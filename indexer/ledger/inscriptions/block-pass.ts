@@ -40,7 +40,7 @@ export class BlockPass {
   readonly floating = new Floating();
   readonly flotsam = new Floating();
 
-  /** By envelope: the curse of each envelope processed so far. `traits` has their traits. */
+  /** Keyed by envelope: the curse of each envelope processed so far. `traits` has their traits. */
   readonly curse: Uint8Array;
   readonly traits: Uint8Array;
   readonly fee: Float64Array;
@@ -50,7 +50,7 @@ export class BlockPass {
   readonly candidateCount: Uint32Array;
   candidate = new Int32Array(16);
   candidates = 0;
-  /** By envelope: the row of its inscription; -1 before it is written. */
+  /** Keyed by envelope: the row of its inscription; -1 before it is written. */
   readonly writtenRow: Int32Array;
 
   readonly inscriptions: InscriptionRows;

@@ -19,7 +19,7 @@ interface Leaving {
 /** Reasons why kept transactions left: replaced or evicted. */
 export class Departures {
   readonly #leaving = new Map<HashKey, Leaving>();
-  /** By transaction: the transaction that took its inputs, and the time. */
+  /** Keyed by transaction: the transaction that took its inputs, and the time. */
   readonly #replacedBy = new Map<HashKey, { readonly by: HashKey; readonly at: number }>();
   /** Transactions that left. For a while their inputs are kept, to identify the transaction that replaced them. */
   readonly #inputsUntil = new Map<HashKey, number>();

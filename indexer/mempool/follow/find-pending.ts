@@ -61,7 +61,7 @@ export interface Analysed {
   readonly dropped: readonly HashKey[];
   /** Other transactions of the mempool that spend outputs of these transactions, and were processed before them. */
   readonly again: readonly HashKey[];
-  /** By replaced transaction: the transaction that replaced it. */
+  /** Keyed by replaced transaction: the transaction that replaced it. */
   readonly conflicts: ReadonlyMap<HashKey, HashKey>;
 }
 
@@ -101,7 +101,7 @@ class Analysis {
   readonly #dropped = new Set<HashKey>();
   readonly #again = new Set<HashKey>();
   readonly #conflicts = new Map<HashKey, HashKey>();
-  /** By processed transaction: its index, and the transactions that it replaces. */
+  /** Keyed by processed transaction: its index, and the transactions that it replaces. */
   readonly #seen = new Map<HashKey, { readonly tx: number; readonly replaces: readonly HashKey[] }>();
   /** Indices of the next wave. */
   readonly #next = new Set<number>();

@@ -116,7 +116,7 @@ export class MempoolSession {
       : await this.#blocksBehind(tip, this.#nodeTip, missedBlocksMax);
     this.#nodeTip = tip;
     await this.#takeSnapshot(snapshot, blocks);
-    // blocks that were mined while nobody followed the mempool are indexed soon; until then, their transactions would
+    // blocks that were mined while no one followed the mempool are indexed soon; until then, their transactions would
     // be neither pending nor indexed
     if (isFirst && blocks.length < keptBlocks) {
       const moment = this.#momentOf(indexed);

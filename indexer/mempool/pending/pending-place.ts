@@ -2,7 +2,7 @@ import { offsetInOutput } from '#indexer/ledger/inscriptions/place-rules.ts';
 import type { TransactionOutput } from '../stream/transaction-batch.ts';
 
 /**
- * Where an inscription will be, as far as the transaction itself decides this. The numbers are stored
+ * Future location of an inscription, as far as the transaction itself decides this. The numbers are stored
  * (chain.mempool_transfers.place).
  */
 export const pendingPlaces = { output: 0, fee: 1, unbound: 2, unknown: 3 } as const;

@@ -66,7 +66,7 @@ export class Sha256Lanes {
   /** Memory in which messages are written. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #words: Int32Array<ArrayBuffer>;
-  /** By number of blocks: the number of waiting messages. `#waitingRows` has the rows of their digests. */
+  /** Keyed by number of blocks: the number of waiting messages. `#waitingRows` has the rows of their digests. */
   readonly #waiting = new Uint8Array(laneBlocksMax + 1);
   readonly #waitingRows = new Int32Array((laneBlocksMax + 1) * lanes);
   #begun = 0;

@@ -191,7 +191,7 @@ async function readGalleries(
   return new Map(found.map(({ key, ids }) => [key, ids]));
 }
 
-/** By key: properties that are still a text, until a catch-up pass has made rows of them. */
+/** Keyed by key: properties that are still a text, until a catch-up pass has made rows of them. */
 async function readOldProperties(
   client: pg.ClientBase,
   rows: readonly GroupRow[],

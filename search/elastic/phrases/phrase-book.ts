@@ -88,7 +88,7 @@ export class PhraseBook {
   }
 
   /**
-   * What is left of a text (`gramNeedle`) without its phrases: the pieces between phrases, without the code point that
+   * Remainder of a text (`gramNeedle`) without its phrases: the pieces between phrases, without the code point that
    * always follows a phrase.
    */
   restOf(text: string): string[] {

@@ -32,7 +32,7 @@ export class ShapeClauses {
     this.#namedMax = namedMax;
   }
 
-  /** Those parts of a needle that some text can have. A part is omitted if no text has all of its phrases. */
+  /** The parts of a needle that some text can have. A part is omitted if no text has all of its phrases. */
   partsOf(parts: readonly string[]): readonly string[] {
     const counts = this.#counts;
     if (counts === null || counts.size > comparedMax) return parts;

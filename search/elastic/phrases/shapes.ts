@@ -1,7 +1,7 @@
 import type { Search } from '#search/elastic/server/clause.ts';
 
 /**
- * By shape (`PhraseBook.encode`): the number of inscriptions with a text of that shape. Texts without phrases are
+ * Keyed by shape (`PhraseBook.encode`): the number of inscriptions with a text of that shape. Texts without phrases are
  * omitted.
  */
 export type ShapeCounts = ReadonlyMap<string, number>;

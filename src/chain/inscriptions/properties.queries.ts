@@ -328,7 +328,7 @@ async function readIds(client: pg.ClientBase, head: Identity, page: number): Pro
 const noBytes = Buffer.alloc(0);
 
 interface KnownAttributes {
-  /** By position: texts of all items before `end` that have a text. */
+  /** Keyed by position: texts of all items before `end` that have a text. */
   readonly texts: ReadonlyMap<number, Buffer>;
   readonly end: number;
   /** Length of the attributes of the item at `end`, if they are longer than a piece. Null: they are not. */

@@ -19,8 +19,8 @@ const referencesMax = 100;
 const pattern = /\/content\/([0-9a-f]{64}i\d{1,10})/giu;
 
 /**
- * By content id: the inscriptions that the content loads by `/content/<id>`. Only its first bytes are searched, because
- * most references are at the beginning. Encoded bodies are skipped.
+ * Keyed by content id: the inscriptions that the content loads by `/content/<id>`. Only its first bytes are searched,
+ * because most references are at the beginning. Encoded bodies are skipped.
  */
 export async function referencesOf(
   db: pg.Pool | pg.ClientBase,

@@ -38,7 +38,7 @@ export async function fingerprintKey(client: ClientBase): Promise<Uint8Array | n
   return rows[0]?.key ?? null;
 }
 
-/** What the index knows about some outputs. */
+/** Knowledge of the index about some outputs. */
 export interface KnownOutputs {
   /** The unspent outputs, by their index in the query. */
   readonly byPlace: ReadonlyMap<number, KnownOutput>;
@@ -49,7 +49,7 @@ export interface KnownOutputs {
 }
 
 /**
- * Those of the given outputs that are unspent: outputs with inscriptions, and all others if every output is stored
+ * Given outputs that are unspent: outputs with inscriptions, and all others if every output is stored
  * (`--index-addresses`). `fingerprints` are the fingerprints of the outpoints, in Postgres' text form of a bigint.
  * Makes two or three reads for any number, so run it in a snapshot. Throws `address_too_large` like `heldOutputs`.
  */
@@ -83,8 +83,8 @@ interface HeldRow {
 export const heldMax = 200_000;
 
 /**
- * Those of the given outputs that are unspent and hold inscriptions, by their index in the query. Reads in turns.
- * Throws `address_too_large` if they hold more than `most` inscriptions.
+ * Given outputs that are unspent and hold inscriptions, by their index in the query. Reads in turns. Throws
+ * `address_too_large` if they hold more than `most` inscriptions.
  */
 export async function heldOutputs(
   client: ClientBase,

@@ -9,8 +9,8 @@ interface MinedTransaction {
 }
 
 /**
- * Those of the given transactions that minted a rune for their first output, by their shown txids. All others named the
- * rune when no mint was left, or before or after its time.
+ * Given transactions that minted a rune for their first output, by their shown txids. All others named the rune when no
+ * mint was left, or before or after its time.
  *
  * @param key key of the rune, which is ord's number
  */

@@ -4,7 +4,7 @@ import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** What the index knows about runes at its tip. */
+/** Knowledge of the index about runes at its tip. */
 export interface RuneStanding {
   /**
    * `known`: all runes are known. `filling`: the table lacks indexed blocks. `gap`: blocks since the first rune height

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** Those of the given indexes that exist. The writer builds indexes at the end of a first sync, or after an upgrade. */
+/** Given indexes that exist. The writer builds indexes at the end of a first sync, or after an upgrade. */
 export async function builtIndexes(client: ClientBase, names: readonly string[]): Promise<Set<string>> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid

@@ -22,7 +22,7 @@ export const ecdsaSignatureBytes = 71;
 /** Bytes of a compressed public key. */
 const publicKeyBytes = 33;
 
-/** Those parts of a plan that decide its weight. */
+/** The parts of a plan that decide its weight. */
 export interface WeighedPlan {
   readonly inputs: readonly WeighedInput[];
   readonly outputs: readonly Pick<TransactionPlan['outputs'][number], 'script'>[];

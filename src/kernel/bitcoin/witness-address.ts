@@ -21,7 +21,7 @@ const tops = Int32Array.from({ length: 32 }, (_, top) =>
 const step = (checksum: number, word: number): number =>
   ((checksum & 0x1ffffff) << 5) ^ (tops[checksum >>> 25] ?? 0) ^ word;
 
-/** By human-readable part: the checksum after that part. Networks have only a few such parts. */
+/** Keyed by human-readable part: the checksum after that part. Networks have only a few such parts. */
 const begun = new Map<string, number>();
 
 function begin(prefix: string): number {

@@ -84,7 +84,7 @@ export interface PlannedInscription extends PlannedReveal {
 
 /** An inscription that the plan reveals, and the output that receives it. */
 export interface PlannedReveal {
-  /** Sats of all inputs before it. */
+  /** Number of sats in all inputs before it. */
   readonly at: bigint;
   readonly output: number;
 }

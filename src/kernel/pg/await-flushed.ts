@@ -19,7 +19,7 @@ export async function isFlushed(client: pg.Pool | pg.ClientBase): Promise<boolea
  * transaction.
  */
 export async function flush(client: pg.Pool | pg.ClientBase): Promise<void> {
-  // a commit waits for the disk only if it wrote something, so this writes a message that nobody reads
+  // a commit waits for the disk only if it wrote something, so this writes a message that no one reads
   await client.query(
     `BEGIN; SET LOCAL synchronous_commit = on; SELECT pg_logical_emit_message(true, 'satscribe', ''); COMMIT`,
   );

@@ -15,7 +15,7 @@ export interface SpecialSats {
   readonly ranges: readonly SpecialRange[];
   /** True if all special ranges are included. False: only the first ranges, up to the limit. */
   readonly isComplete: boolean;
-  /** By id of a satribute: its exact number of sats, in either case. Satributes without sats are omitted. */
+  /** Keyed by id of a satribute: its exact number of sats, in either case. Satributes without sats are omitted. */
   readonly counts: ReadonlyMap<string, number>;
 }
 

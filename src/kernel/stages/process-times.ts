@@ -36,7 +36,7 @@ export interface ProcessStat {
   readonly endedChildrenMs: number;
 }
 
-/** Null: unknown; only Linux reports it. proc_pid_stat(5): a name in brackets may hold any character. */
+/** Null: unknown; only Linux reports it. proc_pid_stat(5): a name in brackets may contain any character. */
 export function processStat(pid: number): ProcessStat | null {
   const text = readProc(`${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -28,13 +28,16 @@ interface Sums {
   readonly waitedFor: Map<string, number>;
 }
 
-/** Maximum recent spans: waits are shorter than a batch, and on a usual chain this is some seconds. */
+/** Maximum number of recent spans. Waits are shorter than a batch, and on a usual chain this is some seconds. */
 const recentMax = 4096;
-/** Delay of late spans: spans of workers arrive with their results, which may wait in a queue for the main thread. */
+/**
+ * How late a span may arrive, in ms. Spans of workers arrive with their results, which may wait in a queue for the main
+ * thread.
+ */
 const lateMs = 500;
-/** Shortest wait that is divided: shorter ones are invisible. */
+/** Minimum duration of a wait that is divided, in ms. Shorter waits are invisible. */
 const dividedMs = 0.5;
-/** Half-life of the record for `bound`. */
+/** Half-life of the record for `bound`, in ms. */
 const halfLifeMs = 5000;
 
 /**

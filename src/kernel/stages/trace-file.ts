@@ -4,7 +4,10 @@ import { stageClock } from './span.ts';
 import { isConnection, type TraceEvent, type TraceSink } from './stage-recorder.ts';
 import type { StageSums } from './stage-sums.ts';
 
-/** Length of a chunk. Events are some 200 bytes each: a write takes microseconds and happens a few times a second. */
+/**
+ * Maximum length of a chunk. Events have some 200 bytes each, so a write takes microseconds and happens a few times per
+ * second.
+ */
 const chunkLengthMax = 64 * 1024;
 const end = '\n]\n';
 /** Viewers group tracks by process: ours, and the database's. */

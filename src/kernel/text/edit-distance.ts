@@ -1,4 +1,4 @@
-/** Longest compared word: the table below has room for it. */
+/** Maximum number of code points of a compared word. The table below has room for it. */
 export const comparedCodePointsMax = 64;
 
 const width = comparedCodePointsMax + 1;

@@ -1,4 +1,4 @@
-/** Most digits that `toExponential` writes. A number with more is refused. */
+/** Maximum number of digits that `toExponential` writes. A number with more digits is refused. */
 const digitsMax = 100;
 
 /**

@@ -1,6 +1,6 @@
 import { comparedCodePointsMax, isWithinEdits } from './edit-distance.ts';
 
-/** Length from which two edits are allowed: in shorter words they would find almost anything. */
+/** Minimum length of a word for which two edits are allowed. In shorter words two edits would match almost anything. */
 const longWordMin = 4;
 
 /**

@@ -2,14 +2,14 @@ import { foldText } from './fold.ts';
 import { indexPair } from './index-pair.ts';
 
 /**
- * Characters (UTF-16 units) of a title that searches read; honest titles have some tens. A title may have four million,
- * and a search for titles reads those of all inscriptions.
+ * Maximum number of characters (UTF-16 units) of a title that searches read. Honest titles have some tens. A title may
+ * have four million, and a search for titles reads the titles of all inscriptions.
  */
 export const searchedTitleMax = 1000;
 
 /**
- * Maximum traits of an inscription that searches find. One with more (honest ones have some ten) is found by none of
- * them: half a million fit into one.
+ * Maximum number of traits of an inscription that searches find. If there are more (honest inscriptions have some ten),
+ * searches find none of them, because half a million fit in one inscription.
  */
 export const searchedTraitsMax = 256;
 

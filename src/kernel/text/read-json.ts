@@ -27,7 +27,7 @@ export interface JsonOptions {
   readonly depthMax: number | null;
 }
 
-/** Maximum faults that are reported. */
+/** Maximum number of faults that are reported. */
 const faultsMax = 50;
 
 /**
@@ -83,7 +83,7 @@ const integerCharsMax = 21;
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** Number of digits up to which numbers without an exponent are exact. */
+/** Maximum number of digits up to which numbers without an exponent are exact. */
 const safeDigits = 15;
 
 /** Whether a number of a JSON text may lose digits: it has many, or an exponent. */
@@ -175,7 +175,7 @@ function pathOf(place: Place): string {
   return parts.reverse().join('');
 }
 
-/** Levels of a place that are shown, from the innermost. */
+/** Maximum number of shown levels of a path, starting at the innermost. */
 const shownLevels = 10;
 const shownNameChars = 40;
 

@@ -5,8 +5,9 @@
 export const textRulesVersion = 1;
 
 /**
- * Longest metadata text, in UTF-16 units, whose keys and values are searchable one by one. A longer text (honest ones
- * have some thousands) is searchable only as a text: each of its values would be several terms of an index.
+ * Maximum length of a metadata text, in UTF-16 units, whose keys and values are searchable one by one. A longer text
+ * (honest texts have some thousands) is only searchable as a text, because each of its values would be several terms of
+ * an index.
  */
 export const metadataMembersLengthMax = 1_000_000;
 
@@ -47,7 +48,7 @@ const searchableTypes: ReadonlySet<string> = new Set([
 
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
-/** Longest real content type; the bound keeps the work small. */
+/** Maximum bytes of a content type that is examined. Real content types are shorter; the limit keeps the work small. */
 const contentTypeMaxBytes = 1000;
 
 /** The bytes as characters of one byte each: enough to compare with ASCII names. */

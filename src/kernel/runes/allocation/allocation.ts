@@ -33,7 +33,7 @@ export class Allocation {
   readonly #keys: number[] = [];
   readonly #amounts: U128[] = [];
   /**
-   * By rune: the amount that each spendable output gets from edicts that give all outputs the same. Without this,
+   * Keyed by rune: the amount that each spendable output gets from edicts that give all outputs the same. Without this,
    * thousands of such edicts in a transaction with thousands of outputs would take millions of steps.
    */
   readonly #toEach = new RuneAmounts();
