@@ -6,10 +6,10 @@ import type { Logger } from '#kernel/reports/logger.ts';
 /** A flag of a command: for a setting (src/config), or for the command alone. */
 export interface CommandFlag {
   readonly name: string;
-  /** The placeholder of its value in the help; null: it takes no value, and is `true` when given. */
+  /** The placeholder of its value in the help. Null: it takes no value, and is `true` when given. */
   readonly value: string | null;
   readonly description: string;
-  /** The setting that it overrides; null: the flag is the command's own. */
+  /** The setting that it overrides. Null: the flag is the command's own. */
   readonly setting: SettingName | null;
   /** Null: leaving the flag out has a meaning of its own, given in the description. */
   readonly default: string | null;
@@ -52,14 +52,14 @@ export interface Command {
   readonly name: string;
   /** The word after the name that belongs to it: one of those that a `|` separates. */
   readonly object: string | null;
-  /** Further words of the command line, as the help shows them; absent: none. The command checks them. */
+  /** Further words of the command line, as the help shows them. Absent: none. The command checks them. */
   readonly operands?: string;
   readonly summary: string;
   /** Text below the flags in the help. */
   readonly details: string;
   readonly flags: readonly CommandFlag[];
   /**
-   * Settings that the command derives from its flags and the environment before the settings are read; absent: none.
+   * Settings that the command derives from its flags and the environment before the settings are read. Absent: none.
    */
   readonly prepare?: (given: GivenSettings) => PreparedSettings;
   /** Runs until the command is done, or, if it serves, until the lifecycle ends. */

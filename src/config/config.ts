@@ -164,7 +164,7 @@ export interface Setting {
   readonly name: SettingName;
   /** Name of the environment variable. */
   readonly variable: string;
-  /** Name of the flag without its dashes; null: no flag. */
+  /** Name of the flag without its dashes. Null: no flag. */
   readonly flag: string | null;
   readonly description: string;
   /** Its allowed values in words, e.g. `integer from 0 to 65535`. */

@@ -379,12 +379,12 @@ function isCode(error: unknown, code: AppError['code']): boolean {
   return error instanceof AppError && error.code === code;
 }
 
-/** The network of a database; null: not set yet. */
+/** The network of a database. Null: not set yet. */
 export function networkOf({ readers }: AnsweringDatabase): Promise<NetworkName | null> {
   return indexedNetwork(readers);
 }
 
-/** The height of the last indexed block; null: no block. */
+/** The height of the last indexed block. Null: no block. */
 export function tipOf({ readers }: AnsweringDatabase): Promise<Height | null> {
   return indexedTip(readers);
 }

@@ -25,12 +25,12 @@ export async function firstDifference(
 export interface LineDifference {
   /** Counted from 1. */
   readonly line: number;
-  /** Null: the text ends before it. */
+  /** Null: the text ends before this line. */
   readonly here: string | null;
   readonly there: string | null;
 }
 
-/** The first line in which two texts differ; null: they are equal. */
+/** The first line in which two texts differ. Null: they are equal. */
 export function firstLineDifference(here: string, there: string): LineDifference | null {
   if (here === there) return null;
   const [ours, theirs] = [here.split('\n'), there.split('\n')];

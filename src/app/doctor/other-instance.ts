@@ -47,7 +47,7 @@ export class OtherInstance {
     return height === null || first.height === height ? first : null;
   }
 
-  /** The canonical text of a block's events; null: not given. */
+  /** The canonical text of a block's events. Null: not given. */
   async text(kind: EventKindIdentity, height: number): Promise<string | null> {
     try {
       return await this.#get(`events/text/${height}?kind=${kind.name}`);

@@ -29,7 +29,7 @@ const connectionsMax = 13;
 
 export interface IndexBlocksOptions {
   readonly source: BlockSource | LiveBlockSource;
-  /** The last height to index; absent: the tip of a folder, or a node without end. */
+  /** The last height to index. Absent: up to the tip of a folder, or without end for a node. */
   readonly until?: Height | undefined;
   /** Given in a process that serves: it answers searches meanwhile, and stands by while another process indexes. */
   readonly operations: OperationsParts | null;

@@ -17,7 +17,7 @@ const rollbackStopMs = 60_000;
 
 export interface RolledBack {
   readonly blocks: number;
-  /** The remaining tip; null: no block remains. */
+  /** The remaining tip. Null: no block remains. */
   readonly height: Height | null;
   readonly hash: BlockHashHex | null;
 }

@@ -2,7 +2,7 @@ import { FxFile } from '#fx/fx-file.ts';
 import type { FxRates } from '#fx/fx-rates.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 
-/** The rates of the operator's file; null: there is no such setting. */
+/** The rates of the operator's file. Null: there is no such setting. */
 export function openFxRates({
   config,
   logger,

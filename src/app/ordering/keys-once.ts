@@ -19,7 +19,7 @@ export function onceThere<Of extends unknown[], Made>(
   };
 }
 
-/** Keys of the wallet for all who ask. Null: no one has made the wallet yet. */
+/** Keys of the wallet for all callers. Null: no one has made the wallet yet. */
 export const keysOnce = <Keys>(
   pool: pg.Pool,
   keysOf: (wallet: PublicWallet, leases: IndexLeases) => Keys,

@@ -11,7 +11,7 @@ import type { Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 
-/** The miner of NONSTANDARD_MINER_URL; null: not set. Its address is the operator's own, and may be private. */
+/** The miner of NONSTANDARD_MINER_URL. Null: not set. Its address is the operator's own, and may be private. */
 export function openMiner(
   { config, lifecycle }: Pick<CommandContext, 'config' | 'lifecycle'>,
   pool: pg.Pool,
@@ -27,7 +27,7 @@ export function openMiner(
   });
 }
 
-/** Hands packages to the miner of NONSTANDARD_MINER_URL; null: not set. */
+/** Hands packages to the miner of NONSTANDARD_MINER_URL. Null: not set. */
 export function minerHandingOf(
   { config, lifecycle }: Pick<CommandContext, 'config' | 'lifecycle'>,
   { url, readers }: Pick<Database, 'url' | 'readers'>,

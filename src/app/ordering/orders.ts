@@ -48,14 +48,14 @@ const connectionsMax = 4;
 /** A creation writes a leaf of up to 400 kB for each reveal. */
 const statementTimeoutMs = 30_000;
 /**
- * Time limit of a trace. Sats of a payment may have a long past, and the client who ordered special ones waits for
- * them.
+ * How long a trace may take. Sats of a payment may have a long past, and the client who ordered special sats waits for
+ * the result.
  */
 const traceMs = 300_000;
-/** How often a process without a wallet looks whether there is one now. */
+/** How often a process without a wallet checks whether there is one now. */
 const walletLookMs = 10_000;
 
-/** Orders of customers in a process that answers requests: it needs no seed. */
+/** Orders of customers in a process that answers requests. This process needs no seed. */
 export function openCustomerOrders(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,
@@ -87,7 +87,7 @@ export function openCustomerOrders(
   });
 }
 
-/** Bytes a day of a setting; null: no limit. */
+/** Bytes per day of a setting. Null: no limit. */
 const bytesOf = (megabytes: number): number | null => (megabytes === 0 ? null : megabytes * 1_000_000);
 
 /** Null: tokens are not checked. */
@@ -260,7 +260,7 @@ const returnPolicyOf = (config: CommandContext['config']): ReturnPolicy => ({
   dayMaxSats: BigInt(config.orderReturnDayMaxSats),
 });
 
-/** Warns of a missing seed: without one in any process no order is taken, and existing ones wait. */
+/** Warns of a missing seed: if no process has one, no order is taken, and existing orders wait. */
 async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {
   if ((await openPublicWallet(readers)) === null) return;
   log.warn(
@@ -268,7 +268,7 @@ async function warnWithoutSeed({ readers }: Database, log: CommandContext['logge
   );
 }
 
-/** The wallet of the database, once `satscribe wallet init` has made it; null: the process ends. */
+/** The wallet of the database, once `satscribe wallet init` has made it. Null: the process ends. */
 async function awaitWallet({ readers }: Database, signal: AbortSignal): Promise<PublicWallet | null> {
   while (!signal.aborted) {
     const wallet = await openPublicWallet(readers);

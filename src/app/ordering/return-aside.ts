@@ -17,7 +17,7 @@ import type { PublicWallet } from '#wallet/public-wallet.ts';
 export interface AskedReturn extends NamedAside {
   readonly script: Uint8Array;
   readonly address: string;
-  /** Sats for 1,000 virtual bytes; null: the node's estimate. */
+  /** Sats per 1,000 virtual bytes. Null: the node's estimate. */
   readonly feeRate: bigint | null;
 }
 

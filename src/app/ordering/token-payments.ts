@@ -28,7 +28,7 @@ import { openWebhookKeys } from './webhooks.ts';
 const connectionsMax = 4;
 const statementTimeoutMs = 15_000;
 
-/** Orders of shops in a process that answers requests: it needs no seed. */
+/** Orders of shops in a process that answers requests. This process needs no seed. */
 export function openShopOrders(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,
@@ -63,7 +63,7 @@ export function openShopOrders(
 export const testPaymentsSecret = async (config: Config): Promise<Uint8Array> =>
   (await openWebhookKeys(config)).sharedSecret('test payments');
 
-/** Withdrawals of accounts in a process that answers requests: it needs no seed. */
+/** Withdrawals of accounts in a process that answers requests. This process needs no seed. */
 export function openAccountWithdrawals(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,

@@ -13,7 +13,7 @@ const statementTimeoutMs = 30_000;
 export interface WalletDatabase {
   readonly pool: pg.Pool;
   /**
-   * The network that the database serves, else that of the settings; null: neither names one. Throws
+   * The network that the database serves, else that of the settings. Null: neither names one. Throws
    * `network_mismatch`.
    */
   network(): Promise<NetworkName | null>;

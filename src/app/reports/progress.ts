@@ -3,10 +3,10 @@ export interface ProgressState {
   readonly blocks: number;
   readonly blocksTotal: number;
   readonly bytes: number;
-  /** Size of the blocks to come; null: unknown. Absent: the work is even over blocks, and counted by them. */
+  /** Size of the blocks to come. Null: unknown. Absent: every block takes equally much work, so blocks are counted. */
   readonly bytesLeft?: number | null;
   readonly inscriptions: number;
-  /** The part that bounds the speed at the moment; null or absent: unknown. */
+  /** The part that limits the speed at the moment. Null or absent: unknown. */
   readonly bound?: string | null;
 }
 
@@ -31,12 +31,12 @@ export interface Progress {
   finish(): void;
 }
 
-/** Often enough to look alive, and rare enough to cost nothing. */
+/** How often the line is redrawn. It is often enough to look alive, and rare enough to cost nothing. */
 const drawEveryMs = 100;
-/** At most one log line in this time, so that a log file does not fill. */
+/** How often a log line is written at most, so that a log file does not fill. */
 const lineEveryMs = 5000;
 const barWidthMax = 28;
-/** Narrowest bar: a narrower one shows no more than the number of blocks. */
+/** Minimum width of a bar. A narrower bar shows no more than the number of blocks. */
 const barWidthMin = 8;
 /** Columns of a terminal that does not report its width. */
 const usualColumns = 80;
@@ -115,7 +115,7 @@ function progressLine(state: ProgressState, seconds: number, start: ProgressStar
   return `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} ${text}`.slice(0, width);
 }
 
-/** E.g. `7/12 blocks`, `81 MB/s`, `3 s left`, `bound by ledger`, `12,345 inscriptions`: what matters most first. */
+/** E.g. `7/12 blocks`, `81 MB/s`, `3 s left`, `bound by ledger`, `12,345 inscriptions`: the most important first. */
 export function progressParts(state: ProgressState, seconds: number, start: ProgressStart): string[] {
   const megabytesPerSecond = megabytesPerSecondOf(state, seconds, start);
   const parts = [

@@ -20,7 +20,7 @@ import { openUtxos } from './utxos.ts';
 
 export type InventoryAction = 'add' | 'list' | 'scan' | 'remove';
 
-/** Addresses of the wallet's branch for the inventory, by their indices; empty: the database has no wallet. */
+/** Addresses of the wallet's branch for the inventory, by their indices. Empty: the database has no wallet. */
 export async function inventoryOwners(db: pg.Pool): Promise<readonly Owner[]> {
   const wallet = await openPublicWallet(db);
   if (wallet === null) return [];

@@ -28,7 +28,7 @@ const syncStopMs = 60_000;
 /** The interval at which the same failure is logged again. */
 const sameLineEveryMs = 60_000;
 
-/** A client for the life of the process; null: no Elasticsearch is set. */
+/** A client for the life of the process. Null: no Elasticsearch is set. */
 export function openElastic({ config, lifecycle }: CommandContext, timeoutMs: number): ElasticClient | null {
   const { elasticsearchUrl: url } = config;
   if (url === undefined) return null;

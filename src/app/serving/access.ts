@@ -13,10 +13,11 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
 
-/** One connection for leases, one for keys and counts: they must not wait for searches. */
+/** One connection for leases, one for keys and counts, because they must not wait for searches. */
 const connectionsMax = 2;
 /**
- * Each statement looks up a few rows: a slower one means that the server is in trouble, and the request is refused.
+ * How long a statement may take. Each statement looks up a few rows, so a slower statement means that the server is in
+ * trouble, and the request is refused.
  */
 const statementTimeoutMs = 2000;
 /**

@@ -5,6 +5,6 @@ import type { Database } from '#src/app/database/database.ts';
 export interface Additions {
   /** Called with the migrated database, before anything is indexed or answered. */
   readonly prepare: (database: Database) => Promise<void>;
-  /** Payments of `/demo/pay`; null: there is no such path. */
+  /** Payments of `/demo/pay`. Null: there is no such path. */
   readonly demo: DemoPayments | null;
 }

@@ -49,7 +49,7 @@ export interface HttpParts {
   readonly blocks: BlockSource | null;
   /** For data that the index lacks. */
   readonly node: NodeRpc | null;
-  /** Payments of a demo; absent: there are none. */
+  /** Payments of a demo. Absent: there are none. */
   readonly demo?: DemoPayments | null;
 }
 

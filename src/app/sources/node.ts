@@ -37,7 +37,7 @@ export interface NodeLink {
   readonly url: string;
   /** Settles when the node answers; rejects on errors that waiting cannot fix (a wrong password, another network). */
   readonly connected: Promise<ConnectedNode>;
-  /** Why the node is missing; null: it was found, or was not tried yet. */
+  /** Why the node is missing. Null: it was found, or was not tried yet. */
   readonly problem: () => AppError | null;
   /** Time since when it is missing. */
   readonly problemSince: () => Date;
@@ -48,7 +48,7 @@ export interface NodeLink {
 }
 
 export interface NodeLinkOptions {
-  /** Refuse a node of another network; null: any. */
+  /** Refuse a node of another network. Null: accept any network. */
   readonly network: NetworkName | null;
   /** Retry a refused cookie once a minute, because there is something to serve meanwhile. Absent: it is an error. */
   readonly waitsForPeople?: boolean;

@@ -73,7 +73,7 @@ function payoutsCsv(payouts: readonly ListedPayout[]): string {
   return [head, ...lines].map(csvLine).join('');
 }
 
-/** The partner that --code or --creator names; null: neither is given. */
+/** The partner that --code or --creator names. Null: neither is given. */
 export function wantedPartner({ code, creator }: CommandContext['flags']): PartnerName | null {
   if (code !== undefined) return { account: 'referral', owner: code };
   return creator === undefined ? null : { account: 'creator', owner: creator };

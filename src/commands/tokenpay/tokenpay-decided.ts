@@ -79,7 +79,7 @@ const whyWaits = {
   size: 'it would wait for a larger coin that pays the fee (satscribe wallet fund shows where to add some)',
 } as const;
 
-/** Sats for 1,000 virtual bytes of `--fee-rate`; null: absent. */
+/** Sats for 1,000 virtual bytes of `--fee-rate`. Null: absent. */
 function feeRateFlag(text: string | undefined): bigint | null {
   if (text === undefined) return null;
   const rate = /^\d{1,3}(?:\.\d{1,3})?$/u.test(text) ? BigInt(Math.round(Number(text) * 1000)) : 0n;

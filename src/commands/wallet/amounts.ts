@@ -17,7 +17,7 @@ export function feeRateOf(flags: CommandContext['flags']): bigint {
   );
 }
 
-/** The number of a flag; null: the flag is absent. */
+/** The number of a flag. Null: the flag is absent. */
 export function wholeNumber(flags: CommandContext['flags'], name: string): number | null {
   const text = flags[name];
   if (text === undefined) return null;

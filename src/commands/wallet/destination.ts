@@ -35,7 +35,7 @@ export interface ForeignTo {
   readonly node: Parameters<typeof isOwnAddress>[0]['node'];
   readonly wallet: Parameters<typeof isOwnAddress>[0]['wallet'];
   readonly signal: AbortSignal;
-  /** The database with the wallet's orders; null: no database is read. */
+  /** The database with the wallet's orders. Null: no database is read. */
   readonly pool: pg.Pool | null;
   /** Scripts with leaves, which no branch of the wallet contains. */
   readonly leaves: readonly Uint8Array[];

@@ -6,7 +6,7 @@ import { skippedUsually } from '#wallet/indices/skip-indices.ts';
 /** Indices searched after all shown ones: one process releases this many at once. */
 const gapWithMark = 1000;
 
-/** The mark of a wallet; null: there is no mark, or none that can be used. */
+/** The mark of a wallet. Null: there is no mark, or none that can be used. */
 export const knownMark = (path: string, owner: MarkOwner): Promise<BranchEnds | null> =>
   readMark(path, owner).catch((error: unknown) => {
     // without a mark the search continues further

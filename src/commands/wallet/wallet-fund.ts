@@ -19,7 +19,7 @@ export async function fund(context: CommandContext): Promise<void> {
   });
 }
 
-/** The node of the settings; null: it does not answer, and a line on stderr says what is unknown. */
+/** The node of the settings. Null: it does not answer, and a line on stderr says what is unknown. */
 async function nodeOf(context: CommandContext, network: NetworkName): Promise<AskNode | null> {
   try {
     const { rpc } = await linkedNode(context, network);

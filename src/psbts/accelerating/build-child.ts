@@ -27,7 +27,7 @@ export interface WantedChild {
   readonly of:
     | { readonly kind: 'utxo'; readonly utxo: Outpoint }
     | { readonly kind: 'order'; readonly id: string };
-  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
+  /** Sats per 1,000 virtual bytes. Null: the node's estimate. */
   readonly feeRate: bigint | null;
 }
 

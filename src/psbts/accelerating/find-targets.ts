@@ -86,7 +86,10 @@ export async function targetsOfOrder(
   );
 }
 
-/** Transactions of the mempool that spend these outputs, in the same order; null: no transaction does. */
+/**
+ * Transactions of the mempool that spend these outputs, in the order of the outputs. Null: no transaction spends the
+ * output.
+ */
 async function spendersOf(
   node: NodeRpc,
   txid: TxidHex,

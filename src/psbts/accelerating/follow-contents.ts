@@ -84,7 +84,7 @@ function heldPlaces(spent: readonly Contents[]): number[] {
   });
 }
 
-/** Runes by output; null: unknown. */
+/** Runes by output. Null: unknown. */
 function runesOf(
   outputs: FollowedTransaction['outputs'],
   spent: readonly Contents[],

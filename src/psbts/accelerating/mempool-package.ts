@@ -69,7 +69,7 @@ export async function mempoolTransaction(node: NodeRpc, txid: TxidHex): Promise<
 export const mempoolEntry = (node: NodeRpc, txid: TxidHex): Promise<MempoolEntry | null> =>
   ifThere(node.call<MempoolEntry>('getmempoolentry', [txid]));
 
-/** The node's answer about a transaction of the mempool; null: it is not there. */
+/** The node's answer about a transaction of the mempool. Null: it is not there. */
 async function ifThere<Answer>(call: Promise<Answer>): Promise<Answer | null> {
   try {
     return await call;

@@ -73,7 +73,7 @@ export async function buildBurn(
   return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
 }
 
-/** Why the inscription cannot be burned; null: there is one inscription, on the first sat. */
+/** Why the inscription cannot be burned. Null: there is one inscription, on the first sat. */
 function whyNotFirst({ name, inscriptions: [first, ...others] }: BurnedOutput): PsbtRefusal | null {
   if (others.length > 0)
     return refusedPsbt(
@@ -158,7 +158,7 @@ async function kindWarnings(
   return warningsOf(type, { content, isUnmoved: displayHash(utxo.txid) === displayHash(id.txid) });
 }
 
-/** The content; null: there is none, or it is too large to be BRC-20. */
+/** The content. Null: there is none, or it is too large to be BRC-20. */
 const contentOf = (
   pool: CoinParts['pool'],
   id: InscriptionId,

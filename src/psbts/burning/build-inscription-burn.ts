@@ -29,7 +29,7 @@ export interface WantedInscriptionBurn {
   readonly utxo: Outpoint | null;
   /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
   readonly feeRate: bigint | null;
-  /** At most `metadataBytesMax`; empty: none. */
+  /** At most `metadataBytesMax`. Empty: none. */
   readonly metadata: string;
 }
 

@@ -4,7 +4,7 @@ import type { SatPart } from '#psbts/planning/sat-parts.ts';
 
 /** Special sats of a burned output that a plan would lose, by their places in the output. */
 export interface LostSpecials {
-  /** The first one among those that become the fee; null: there is no such sat. */
+  /** The first one among those that become the fee. Null: there is no such sat. */
   readonly paid: SpecialRange | null;
   /** The first one among those that are burned beside the inscribed sat. */
   readonly burned: SpecialRange | null;

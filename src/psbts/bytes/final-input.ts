@@ -79,7 +79,7 @@ export function* firstSigned(
 }
 
 /**
- * The first signature of a key that is not wrong; null: the key signed nothing. Throws `PsbtFaults` if all are wrong, and
+ * The first signature of a key that is not wrong. Null: the key signed nothing. Throws `PsbtFaults` if all are wrong, and
  * like `firstSigned`.
  */
 export function* signedByKey(

@@ -95,7 +95,7 @@ function* itemsOf(
 const none = new Uint8Array();
 const keyLengths: readonly number[] = [33, 65];
 
-/** The key with a hash among those that signed; null: it did not sign. */
+/** The key with a hash among those that signed. Null: it did not sign. */
 function* keyWithHash(hash: Uint8Array, signed: readonly PartialSignature[]): Steps<Uint8Array | null> {
   for (const { publicKey } of signed) {
     if (!keyLengths.includes(publicKey.length)) continue;

@@ -19,7 +19,7 @@ export interface FinalTransaction {
   readonly bytes: Uint8Array;
   readonly txid: Txid;
   readonly virtualBytes: number;
-  /** Sats; null: the PSBT does not say what all inputs spend. */
+  /** Sats. Null: the PSBT does not say what all inputs spend. */
   readonly fee: bigint | null;
   /** Sentences that its sender should read before it is sent. */
   readonly warnings: readonly string[];
@@ -81,7 +81,7 @@ function ownerOf({ spent }: PsbtInput, network: NetworkParameters): string {
   );
 }
 
-/** The sats that miners get; null: not all spent outputs are known. Throws `PsbtFaults`. */
+/** The sats that miners get. Null: not all spent outputs are known. Throws `PsbtFaults`. */
 function feeOf({ inputs, outputs }: Psbt): bigint | null {
   const sum = (values: readonly { readonly value: bigint }[]): bigint =>
     values.reduce((total, { value }) => total + value, 0n);

@@ -35,7 +35,7 @@ interface ShownScripts {
   readonly witnessScript: Uint8Array | null;
 }
 
-/** The scripts in final fields, and the items before them; null: they have an unknown form. */
+/** The scripts in final fields, and the items before them. Null: they have an unknown form. */
 function shownScripts({ script }: SpentOutput, { scriptSig, witness }: FinalScripts): ShownScripts | null {
   const pushed = pushesOf(scriptSig);
   if (pushed === null) return null;

@@ -52,7 +52,7 @@ export class KeyMap {
     return this.#fields.get(type) ?? [];
   }
 
-  /** The value of a type that has no key; null: it is missing. Throws `PsbtFaults`. */
+  /** The value of a type that has no key. Null: it is missing. Throws `PsbtFaults`. */
   only(type: number, what: string): Uint8Array | null {
     const [field] = this.all(type);
     if (field === undefined) return null;

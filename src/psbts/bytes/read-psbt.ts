@@ -185,7 +185,7 @@ function readInput(map: KeyMap, outpoint: Outpoint, place: number): PsbtInput {
   };
 }
 
-/** The output that an input spends, by its previous transaction or by the PSBT's own field; null: unknown. */
+/** The output that an input spends, by its previous transaction or by the PSBT's own field. Null: unknown. */
 function spentOutput(map: KeyMap, { txid, vout }: Outpoint, place: number): SpentOutput | null {
   const given = map.only(inputType.witnessUtxo, 'the spent output');
   const told = given === null ? null : whole(given, `Input ${place}: its spent output`, readOutput);
@@ -212,7 +212,7 @@ function previousTransaction(bytes: Uint8Array, place: number): ReturnType<typeo
   }
 }
 
-/** Fields of a finished input; null: it is not finished. */
+/** Fields of a finished input. Null: it is not finished. */
 function finalScripts(map: KeyMap, place: number): FinalScripts | null {
   const scriptSig = map.only(inputType.finalScriptSig, 'the final script') ?? new Uint8Array();
   const stack = map.only(inputType.finalWitness, 'the final witness');

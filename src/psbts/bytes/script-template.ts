@@ -11,7 +11,7 @@ const opCheckSigAdd = 0xba;
 /** A part of a script: what it pushes, or its opcode. */
 type Part = Uint8Array | number;
 
-/** The parts of a script; null: it ends within a push. */
+/** The parts of a script. Null: it ends within a push. */
 function partsOf(script: Uint8Array): Part[] | null {
   const parts: Part[] = [];
   for (let at = 0; at < script.length; ) {
@@ -30,7 +30,7 @@ function partsOf(script: Uint8Array): Part[] | null {
 }
 
 /**
- * The items that a script pushes, if it does nothing else; null: it does something else. OP_1 to OP_16 count as
+ * The items that a script pushes, if it does nothing else. Null: it does something else. OP_1 to OP_16 count as
  * something else.
  */
 export function pushesOf(script: Uint8Array): Uint8Array[] | null {
@@ -48,7 +48,7 @@ export interface KeysScript {
 
 const isKeyLength = (length: number): boolean => length === 33 || length === 65;
 
-/** A script before Taproot with one key, or with several (OP_CHECKMULTISIG); null: another script. */
+/** A script before Taproot with one key, or with several (OP_CHECKMULTISIG). Null: another script. */
 export function keysScript(script: Uint8Array): KeysScript | null {
   const parts = partsOf(script);
   if (parts === null) return null;
@@ -78,7 +78,7 @@ const leafKeysMax = 999;
 
 /**
  * A Taproot script that wants signatures of all of its keys (OP_CHECKSIGVERIFY … OP_CHECKSIG), or of some (OP_CHECKSIG,
- * OP_CHECKSIGADD …, a number, OP_NUMEQUAL); null: another script. `isSingle` is true for the first kind.
+ * OP_CHECKSIGADD …, a number, OP_NUMEQUAL). Null: another script. `isSingle` is true for the first kind.
  */
 export function leafKeys(script: Uint8Array): KeysScript | null {
   const parts = partsOf(script);

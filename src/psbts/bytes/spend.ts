@@ -18,7 +18,7 @@ export interface EcdsaSpend {
   /** The script that signatures commit to. */
   readonly code: Uint8Array;
   readonly wanted: Wanted;
-  /** The script that is shown after the items; null: there is none. */
+  /** The script that is shown after the items. Null: there is none. */
   readonly redeemScript: Uint8Array | null;
   readonly witnessScript: Uint8Array | null;
 }

@@ -15,6 +15,6 @@ export interface CoinParts {
   readonly network: NetworkParameters;
   /** The definitions that are in force. */
   readonly satributes: SatributeBook;
-  /** The scripts among these that belong to the service; null: it has no wallet. */
+  /** The scripts among these that belong to the service. Null: it has no wallet. */
   readonly ownAmong: OwnAmong | null;
 }

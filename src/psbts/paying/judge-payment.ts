@@ -53,7 +53,7 @@ function judgeDelivery(delivery: Delivery, payment: TriedPayment): Judged | Psbt
   return { kind: 'delivers', warnings };
 }
 
-/** Why an inscription would not be on the requested sat; null: it would be. */
+/** Why an inscription would not be on the requested sat. Null: it would be. */
 function whyElsewhere({ spent, inscribed }: Delivery, { layout, seen }: TriedPayment): PsbtRefusal | null {
   const { special, charge, needed } = layout;
   const [specialCoin] = seen.wanted.coins;

@@ -105,7 +105,7 @@ async function lentParent(
   return { kind: 'lent', lent: { index, input, depositScript, runes } };
 }
 
-/** Places of inscriptions in the index, in their order; undefined: unknown to the index. */
+/** Places of inscriptions in the index, in their order. Undefined: unknown to the index. */
 async function locationsOf(
   { pool }: CoinParts,
   awaited: readonly Awaited[],

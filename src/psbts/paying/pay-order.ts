@@ -18,11 +18,11 @@ import { tryPayments } from './try-payments.ts';
 export interface PaymentRequest {
   readonly order: OpenOrder;
   readonly signers: Signers;
-  /** Sats for 1,000 virtual bytes; null: the node's estimate. */
+  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
   readonly feeRate: bigint | null;
-  /** The output with the sat to inscribe; null: any sats. */
+  /** The output with the sat to inscribe. Null: any sats. */
   readonly special: Outpoint | null;
-  /** Sats to the address of the order; null: the least that pays it. */
+  /** Sats to the address of the order. Null: the least that pays it. */
   readonly charge: bigint | null;
   /** Whether to send the parents that the order waits for. */
   readonly sendsParents: boolean;

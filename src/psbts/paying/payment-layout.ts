@@ -12,7 +12,7 @@ export interface SpecialInput {
   readonly input: PsbtInput;
   /** Sats of it before that sat. */
   readonly place: bigint;
-  /** All of its sats; null: unknown. */
+  /** All of its sats. Null: unknown. */
   readonly ranges: readonly SatRange[] | null;
 }
 
@@ -63,7 +63,7 @@ export interface AskedPayment {
   readonly signers: Signers;
   readonly parents: readonly LentInput[];
   readonly special: SpecialInput | null;
-  /** Sats to the address of the order; null: the least that pays it. */
+  /** Sats to the address of the order. Null: the least that pays it. */
   readonly charge: bigint | null;
 }
 

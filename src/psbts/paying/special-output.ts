@@ -57,7 +57,7 @@ export async function specialOutput(
   return { kind: 'special', special: { input, place: BigInt(place), ranges }, unproven };
 }
 
-/** Why an output must not be spent for its sats, in words that follow its name; null: it may be. */
+/** Why an output must not be spent for its sats, in words that follow its name. Null: it may be. */
 function whyNotSpecial(
   { utxo, inscriptions, runes }: NamedOutput,
   { script, address }: Signer,
@@ -83,7 +83,7 @@ async function anySat(parts: CoinParts, { utxo, name }: NamedOutput, asker: Aske
   return { place, ranges, unproven: [] };
 }
 
-/** The first sat with one of these satributes; null: there is no such sat. */
+/** The first sat with one of these satributes. Null: there is no such sat. */
 async function allowedSat(
   parts: CoinParts,
   found: NamedOutput,
@@ -107,7 +107,7 @@ async function rangesOf(
   throw unprovenCoins(`${name} has sats that are not known: ${sats?.reason ?? 'it is not there'}`);
 }
 
-/** Sats of an output before its first one with one of these satributes; null: it has no such sat. */
+/** Sats of an output before its first one with one of these satributes. Null: it has no such sat. */
 async function firstSpecial(
   ranges: readonly SatRange[],
   satributes: readonly Satribute[],

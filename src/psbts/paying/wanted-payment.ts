@@ -5,7 +5,7 @@ import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 import type { SatPart } from '#psbts/planning/sat-parts.ts';
 import type { LentInput } from './payment-layout.ts';
 
-/** The sats of each input of a plan; null: not known. */
+/** The sats of each input of a plan. Null: not known. */
 export type InputRanges = readonly (readonly SatRange[] | null)[];
 
 /** A payment as its order would see it. */

@@ -14,7 +14,7 @@ export interface PsbtInput {
   readonly value: bigint;
   /** The address that it belongs to. */
   readonly signer: Signer;
-  /** The block of its transaction; null: it is in the mempool. */
+  /** The block of its transaction. Null: it is in the mempool. */
   readonly blockHash: BlockHashHex | null;
 }
 

@@ -5,7 +5,7 @@ export interface PsbtRefusal {
   readonly kind: 'refused';
   /** Whole sentences for people: the fault, and what to send instead. */
   readonly reason: string;
-  /** The field at fault; null: no single one. */
+  /** The field at fault. Null: no single one. */
   readonly parameter: string | null;
 }
 

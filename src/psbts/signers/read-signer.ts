@@ -20,7 +20,7 @@ export interface GivenSigner {
 
 /** A key on the curve. */
 interface GivenKey {
-  /** Compressed; null: only the x coordinate was given. */
+  /** Compressed. Null: only the x coordinate was given. */
   readonly compressed: Uint8Array | null;
   readonly x: Uint8Array;
 }

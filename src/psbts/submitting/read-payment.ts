@@ -28,7 +28,7 @@ export function readPayment(given: string): RawTransaction | string {
   return whyNotStandard(transaction) ?? transaction;
 }
 
-/** A transaction of these bytes; null: they are not a transaction. */
+/** A transaction of these bytes. Null: they are not a transaction. */
 export function transactionOf(bytes: Uint8Array): RawTransaction | null {
   try {
     return RawTransactions.one(bytes);

@@ -113,7 +113,7 @@ function whyNotOpen({ orders, shopStates }: PaidOrders): string | null {
   return `The order that it pays accepts no more money: its state is ${state}. A payment now would be refunded.`;
 }
 
-/** Why the node does not take it; null: it has it. */
+/** Why the node does not take it. Null: it has it. */
 async function send(node: NodeRpc, bytes: Uint8Array): Promise<string | null> {
   try {
     const { refusal } = await broadcast(node, { bytes, burned: 0 });

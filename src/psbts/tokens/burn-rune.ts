@@ -16,7 +16,7 @@ import { runeIdOf, runeInputs } from './rune-inputs.ts';
 export interface RuneBurnRequest {
   readonly units: TokenAmount;
   readonly signers: Signers;
-  /** Sats for 1,000 virtual bytes; null: the node's estimate. */
+  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
   readonly feeRate: bigint | null;
 }
 

@@ -10,7 +10,7 @@ import type { TokenAmount } from '#tokenpay/token-amount.ts';
 export interface BurnVerdict {
   /** It burns exactly the amount. */
   readonly valid: boolean;
-  /** The reason why not, a sentence; null: it is valid. */
+  /** The reason why not, a sentence. Null: it is valid. */
   readonly reason: string | null;
   readonly burned: bigint;
   /** Sentences about its other effects. */

@@ -17,7 +17,7 @@ export type NamedTransaction =
 
 export interface JudgedBurn extends BurnVerdict {
   readonly txid: Txid;
-  /** Counted from the tip of the index; 0: it is in the mempool; null: in neither. */
+  /** Counted from the tip of the index; 0: it is in the mempool. Null: in neither. */
   readonly confirmations: number | null;
 }
 

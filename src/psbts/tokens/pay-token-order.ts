@@ -14,7 +14,7 @@ import { runeIdOf, runeInputs } from './rune-inputs.ts';
 export interface TokenPaymentRequest {
   readonly open: OpenTokenOrder;
   readonly signers: Signers;
-  /** Sats for 1,000 virtual bytes; null: the node's estimate. */
+  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
   readonly feeRate: bigint | null;
 }
 

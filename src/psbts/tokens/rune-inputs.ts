@@ -27,7 +27,7 @@ export interface RuneInputs {
 /** Units that a transaction needs. */
 export interface WantedUnits {
   readonly rune: Rune;
-  /** The etching that must have the name; null: any. */
+  /** The etching that must have the name. Null: any. */
   readonly etching: Txid | null;
   /** Base units. */
   readonly amount: bigint;
