@@ -28,7 +28,7 @@ import { Repeats } from '#kernel/reports/repeats.ts';
 import { Patience, pause } from '#kernel/retry.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 
-/** Two stops of pg_ctl, 60 s each: fast, then immediate if needed. */
+/** How long stopping Postgres may take, in ms: two stops of pg_ctl, 60 s each, fast, then immediate if needed. */
 const postgresStopMs = 130_000;
 /** A process that starts its Postgres holds the folder before the server answers; initdb takes a second or two. */
 const attachAttemptsMax = 100;

@@ -5,8 +5,8 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from './database.ts';
 
 /**
- * Pause before a lost lock is taken again. A lost connection fails elsewhere too. A rollback could begin in this time,
- * and it finds no writer either.
+ * How long to wait before a lost lock is taken again, in ms. A lost connection fails elsewhere too. A rollback could
+ * begin in this time, and it finds no writer either.
  */
 const retryMs = 1000;
 

@@ -10,9 +10,9 @@ export interface OtherHashes {
   readonly cumulative: string;
 }
 
-/** An answer takes the other side some milliseconds; a text of a block up to seconds. */
+/** How long an answer may take, in ms. Usually it takes some milliseconds, a text of a block up to seconds. */
 const answerMs = 30_000;
-/** The text of a block with 150,000 events has 32 MB. */
+/** Maximum bytes of an answer. The text of a block with 150,000 events has 32 MB. */
 const answerBytesMax = 64 * 1024 * 1024;
 /** An instance that is busy or limits its clients is asked again. */
 const tries = 4;

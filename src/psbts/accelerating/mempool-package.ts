@@ -30,7 +30,7 @@ interface MempoolEntry {
   readonly depends: readonly TxidHex[];
 }
 
-/** Calls at once: bitcoind processes four, and others need it too. */
+/** Maximum number of concurrent calls. bitcoind processes four at once, and others need it too. */
 const callsMax = 2;
 /** RPC_INVALID_ADDRESS_OR_KEY: here, a transaction that is not in the mempool. */
 const unknownKey = -5;

@@ -8,7 +8,7 @@ import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPaymentsOf } from '#payments/payments.queries.ts';
 
 /**
- * Payments that are looked at, the largest first: anyone may send thousands of small ones to an order, and a customer
+ * Maximum number of payments to read, largest first. Anyone may send thousands of small ones to an order; a customer
  * makes only a few.
  */
 const paymentsMax = 20;

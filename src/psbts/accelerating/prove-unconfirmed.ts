@@ -9,7 +9,7 @@ import { type Contents, followContents } from './follow-contents.ts';
 import type { MempoolPackage } from './mempool-package.ts';
 
 /**
- * Confirmed outputs that are looked up for one package. A payment spends a few; more would keep the node busy for a
+ * Maximum number of confirmed outputs looked up per package. A payment spends a few; more keep the node busy for a
  * second.
  */
 export const confirmedMax = 500;

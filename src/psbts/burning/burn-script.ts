@@ -23,7 +23,7 @@ export const burnScripts: Readonly<Record<BurnType, Uint8Array>> = {
   BRC20PROG: withData(Buffer.from('BRC20PROG', 'latin1')),
 };
 
-/** The longest metadata of the interface, in bytes of UTF-8. */
+/** Maximum length of metadata in the interface, in bytes of UTF-8. */
 export const metadataBytesMax = 80;
 
 /** Major type 3 of CBOR: a text (RFC 8949, 3.1). */

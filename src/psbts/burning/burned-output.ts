@@ -24,15 +24,15 @@ export interface BurnedOutput extends NamedOutput {
   readonly unproven: readonly string[];
 }
 
-/** Special ranges of one output that are looked at: one output may have thousands of palindromes. */
+/** Maximum number of special ranges read per output. One output may have thousands of palindromes. */
 const specialMax = 10_000;
 
 const noSatIndex =
   'Special sats were not looked for in the output that is burned: this server has no index of sats.';
 
 /**
- * The output that a request names in the field `utxo` for a burn. Refused: it is not an unspent, confirmed output of the
- * ordinals address, or holds no inscription. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * The output that a request names in the field `utxo` for a burn. Refused: it is not an unspent, confirmed output of
+ * the ordinals address, or holds no inscription. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
  */
 export async function burnedOutput(
   parts: CoinParts,

@@ -9,7 +9,7 @@ export interface BurnedInscription {
   readonly isUnmoved: boolean;
 }
 
-/** The longest content that is read, in bytes: a standard reveal has no more. */
+/** Maximum bytes of a content that is read. A standard reveal has no more. */
 export const contentBytesMax = 400_000;
 
 /** Operations by protocol that a burn of a type carries out. */

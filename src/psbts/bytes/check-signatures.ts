@@ -13,9 +13,9 @@ export interface Judged {
 }
 
 /**
- * Checks of one transaction: each is an operation of the elliptic curve, which takes two milliseconds. A payment of an
- * order has at most a hundred signatures. With as many as fit into 1 MB a client could keep a processor busy for half a
- * minute. Nodes check all of them.
+ * Maximum number of checks per transaction. Each is an elliptic curve operation and takes two milliseconds. A payment
+ * of an order has at most a hundred signatures. With as many as fit into 1 MB a client could keep a processor busy for
+ * half a minute. Nodes check all of them.
  */
 const checkedMax = 500;
 

@@ -8,9 +8,9 @@ export interface Field {
 }
 
 /**
- * Most fields of a map. An input has the most if a Taproot script wants as many signatures as it can: 999, each with
- * the origin of its key. A few such scripts fit. With as many small fields as fit into 1 MB a client could keep a
- * processor busy.
+ * Maximum number of fields of a map. An input has the most if a Taproot script wants as many signatures as it can: 999,
+ * each with the origin of its key. A few such scripts fit. With as many small fields as fit into 1 MB a client could
+ * keep a processor busy.
  */
 const fieldsMax = 5_000;
 

@@ -11,13 +11,13 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
 
-/** Calls at once: bitcoind processes four, and others need it too. */
+/** Maximum number of concurrent calls. bitcoind processes four at once, and others need it too. */
 const callsMax = 2;
 /**
  * Inputs of a kind whose transactions are requested: the node reads a block for each, and anyone can name an address.
  */
 const askedMax = 100;
-/** Bytes of all previous transactions: no one finalizes a PSBT of more than 1 MB, nor does this service. */
+/** Maximum bytes of all previous transactions. No one, this service included, finalizes a PSBT above 1 MB. */
 const bytesMax = 900_000;
 /** Bytes of previous transactions that are optional: answers have them three times as long, in hex and base64. */
 const wishedBytesMax = 300_000;

@@ -5,7 +5,7 @@ import type { TapLeaf } from './psbt.ts';
 
 /** The version of tapscript (BIP 342), the only one with a meaning. */
 export const tapscriptVersion = 0xc0;
-/** Levels of a tree (BIP 341, TAPROOT_CONTROL_MAX_NODE_COUNT). */
+/** Maximum number of levels of a tree (BIP 341, TAPROOT_CONTROL_MAX_NODE_COUNT). */
 const levelsMax = 128;
 
 /** The hash of a leaf (BIP 341). */

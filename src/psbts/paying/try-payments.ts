@@ -11,7 +11,7 @@ import { type AskedPayment, layOutPayment, type PaymentLayout } from './payment-
 import { type PlannedPayment, planPayment } from './plan-payment.ts';
 import { type InputRanges, type SeenPayment, seenPayment } from './wanted-payment.ts';
 
-/** Most payments that are tried: each costs more than the one before. */
+/** Maximum number of payments to try. Each costs more than the payment before. */
 const triesMax = 5;
 
 export interface Trial {

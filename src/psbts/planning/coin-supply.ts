@@ -20,18 +20,18 @@ export type CoinOutcome<Coin> =
   /** They might pay if this could be proven. */
   | { readonly kind: 'unproven'; readonly reason: string };
 
-/** Coins of the first look: most transactions need one or two. Each next look is four times as large. */
+/** Number of coins in the first round: most transactions need one or two. Each next round is four times as large. */
 const firstLook = 12;
 const growth = 4;
-/** Most coins of one look: an answer to the node of 100 kB, and statements of some tens of milliseconds. */
+/** Maximum number of coins per round. The node's answer has 100 kB, and statements take tens of milliseconds. */
 const lookMax = 1_000;
 
 /** Coins of the first two looks: they pay for most transactions. */
 export const firstLooks = firstLook * (1 + growth);
 
 /**
- * The coins of an address, the largest first. Each is proven to be free before it is spent, and no more of them are looked
- * at than a transaction needs: an address may have 10,000.
+ * The coins of an address, the largest first. Each is proven to be free before it is spent, and no more of them are
+ * looked at than a transaction needs: an address may have 10,000.
  */
 export class CoinSupply<Coin extends { readonly value: bigint }> {
   readonly #prove: ProveCoins<Coin>;

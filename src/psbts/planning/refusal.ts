@@ -15,7 +15,7 @@ export const refusedPsbt = (reason: string, parameter: string | null = null): Ps
   parameter,
 });
 
-/** Reasons of left out coins that are shown. */
+/** Maximum number of shown reasons why coins are omitted. */
 const reasonsMax = 5;
 
 /**

@@ -2,7 +2,7 @@ import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-t
 import { dustOf, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Most characters of a transaction in hex: twice its weight units. */
+/** Maximum number of characters of a transaction in hex: twice its weight units. */
 export const hexCharsMax = 2 * standardWeightMax;
 
 const opReturn = 0x6a;

@@ -31,7 +31,7 @@ export type Submitted =
   | { readonly kind: 'taken'; readonly warnings: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Orders of one payment that are looked at, each with some statements. A payment is for one order, or for a few. */
+/** Maximum number of orders read per payment, each with some statements. A payment is for one order, or a few. */
 const ordersMax = 10;
 
 /**

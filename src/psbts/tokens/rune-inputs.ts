@@ -35,9 +35,9 @@ export interface WantedUnits {
   readonly taker: string;
 }
 
-/** Inputs of one payment: a wallet shows each of them, and most payments need one. */
+/** Maximum number of inputs of one payment. A wallet shows each input, and most payments need one. */
 const inputsMax = 50;
-/** Outputs that are looked at: some of them may be spent or inscribed. */
+/** Maximum number of outputs to read. Some of them may be spent or inscribed. */
 const lookedAtMax = 100;
 
 /**
@@ -84,7 +84,7 @@ export async function runeInputs(
   return refusedPsbt(tooFew({ ...wanted, rune, ordinals, units, leftOut }), 'ordinalAddress');
 }
 
-/** Most reasons of left out outputs that are shown. */
+/** Maximum number of shown reasons why outputs are omitted. */
 const toldMax = 5;
 
 function tooFew({

@@ -20,7 +20,7 @@ export type SpentRunes =
     }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Most unconfirmed transactions that one may spend: nodes relay no more (Bitcoin Core, DEFAULT_CLUSTER_LIMIT). */
+/** Maximum number of unconfirmed parents: nodes relay no more (Bitcoin Core, DEFAULT_CLUSTER_LIMIT). */
 const parentsMax = 64;
 
 /**
