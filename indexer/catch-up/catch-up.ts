@@ -146,8 +146,7 @@ class CatchUpPass {
       if (!(failure instanceof AppError)) throw failure;
       const delayMs = this.#patience.delayAfter(failure);
       await this.#keepProblem(failure);
-      // the database is unreachable: report it only while this pass is filling tables, because other parts report it
-      // too
+      // report it only while tables are being filled: otherwise the parts that need the database report it
       if (this.#current.length > 0) onProblem?.(failure, delayMs);
       if (delayMs === null) return 'end';
       await pause(delayMs, signal);
