@@ -289,7 +289,7 @@ describe('accounts and keys on the command line', () => {
       [['accounts', 'remove', 'a'], 2, 'satscribe accounts create NAME'],
       [['keys'], 2, 'satscribe keys create, list or revoke'],
       [['keys', 'toString'], 2, 'satscribe keys create, list or revoke'],
-      [['keys', 'create'], 2, '--account A'],
+      [['keys', 'create'], 2, '--account NAME'],
       [['keys', 'create', 'alice'], 2, 'unexpected word alice'],
       [['keys', 'create', '--account', 'unknown'], 1, 'account_unknown'],
       [['keys', 'create', '--account', 'a', '--rate', '2/0'], 2, '--rate 2/0'],

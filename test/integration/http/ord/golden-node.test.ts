@@ -186,7 +186,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
           });
         }
         const bare = (await ask('neither', `/output/${spent.key}`)).json<{ error: string }>();
-        expect(bare.error).toContain('lead to transaction');
+        expect(bare.error).toContain('leads to transaction');
       });
 
       test.runIf(settings.indexSats)(
