@@ -77,7 +77,7 @@ describe('failures', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(
-      /^satscribe: this is Node 22\.23\.3, and Node 24 is needed: npm ci brings it .*\n$/u,
+      /^satscribe: this is Node 22\.23\.3, and Node 24 is needed: npm ci installs it .*\n$/u,
     );
   });
 
