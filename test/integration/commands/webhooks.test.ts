@@ -131,7 +131,7 @@ test.each([
   [['list', '--from', '1'], '--from is not a flag of satscribe webhooks list'],
   [['list', '--state', 'lost'], '--state lost: states are waiting, delivered, given-up, gone, no-url'],
   [['list', '--limit', '0'], '--limit 0: it is an integer from 1 to 100000'],
-  [['replay'], 'of what?'],
+  [['replay'], 'which messages?'],
   [['replay', '--subject', 'order 1', '--from', 'first'], '--from first: it is an integer'],
 ])('wrong usage %j is refused', async (words, message) => {
   const { exitCode, stderr } = await cli(...words);

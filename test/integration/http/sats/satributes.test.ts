@@ -143,7 +143,7 @@ describe('a satribute', () => {
 
   test('explains no sat by default', async () => {
     expect((await get('/satributes/block9?sat=')).json()).not.toHaveProperty('explain');
-    expect((await page('/satributes/pizza?sat=1')).body).toContain('cannot be told');
+    expect((await page('/satributes/pizza?sat=1')).body).toContain('It is unknown whether sat');
   });
 
   test.each([
