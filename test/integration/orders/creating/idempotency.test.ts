@@ -63,7 +63,7 @@ test('many at once create one order: the others get its answer, or must wait', a
   expect(new Set(made.map((answer) => answer.body.id)).size).toBe(1);
   for (const { status, body: refused } of answers.filter((answer) => answer.status !== 200)) {
     expect(status).toBe(409);
-    expect(refused.error?.[0]?.msg).toContain('under way');
+    expect(refused.error?.[0]?.msg).toContain('still being processed');
     expect(refused).not.toHaveProperty('id');
   }
 });
