@@ -1,6 +1,5 @@
 import type { Random } from '#test/builders/random.ts';
-import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
-import { fileOf, hexOf, type OrderWish, ownersOf, referralOf } from './order-wishes.ts';
+import { fileOf, type OrderWish, runeWish } from './order-wishes.ts';
 
 /** Letters of a name: enough for any height of regtest. */
 const letters = 14;
@@ -15,9 +14,8 @@ function nameOf(number: number): string {
 
 /** The order of an etching, with a premine, and perhaps with a file. */
 export function etchingWishOf(random: Random, seed: string, number: number): OrderWish {
-  const [refund, home, receiver] = ownersOf(number);
   const contents = random.unit() < 0.5 ? [`${seed} ${number} 0`] : [];
-  return {
+  return runeWish(random, number, {
     kind: 'etching',
     path: '/runes/etch',
     contents,
@@ -27,17 +25,7 @@ export function etchingWishOf(random: Random, seed: string, number: number): Ord
       divisibility: random.below(30),
       turbo: random.unit() < 0.5,
       ...(contents.length === 0 ? {} : { files: contents.map(fileOf) }),
-      receiveAddress: addressOf(receiver!),
-      refundAddress: addressOf(refund!),
-      fee: random.unit() < 0.3 ? 6 : 2,
-      ...referralOf(random),
     },
-    receivers: [hexOf(receiver!)],
-    refund: hexOf(refund!),
-    home: hexOf(home!),
-    allowed: null,
-    rareSats: null,
-    parent: null,
     rune: nameOf(number),
-  };
+  });
 }

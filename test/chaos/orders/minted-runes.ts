@@ -4,9 +4,9 @@ import { plainEtching } from '#kernel/runes/runestone/artifact.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import type { Random } from '#test/builders/random.ts';
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
-import { addressOf, type Coin, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { type Coin, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { runestoneScript } from '#test/builders/runestone-script.ts';
-import { hexOf, type OrderWish, ownersOf, referralOf } from './order-wishes.ts';
+import { type OrderWish, runeWish } from './order-wishes.ts';
 import type { Purse } from './purse.ts';
 
 /** A rune that orders and strangers mint, until its cap is reached. */
@@ -54,27 +54,13 @@ const spending = (coin: Coin, outputScript: Uint8Array, fee: number) =>
 
 /** The order of some mints. */
 export function mintWishOf(random: Random, number: number, runes: readonly MintedRune[]): OrderWish {
-  const [refund, home, receiver] = ownersOf(number);
   const rune = runes[random.below(runes.length)]!;
-  return {
+  return runeWish(random, number, {
     kind: 'mints',
     path: '/runes/mint',
     contents: [],
-    body: {
-      rune: rune.name,
-      numberOfMints: 1 + random.below(mintsMost),
-      receiveAddress: addressOf(receiver!),
-      refundAddress: addressOf(refund!),
-      fee: random.unit() < 0.3 ? 6 : 2,
-      ...referralOf(random),
-    },
-    receivers: [hexOf(receiver!)],
-    refund: hexOf(refund!),
-    home: hexOf(home!),
-    allowed: null,
-    rareSats: null,
-    parent: null,
-  };
+    body: { rune: rune.name, numberOfMints: 1 + random.below(mintsMost) },
+  });
 }
 
 /** A mint of a stranger, who may pay more than an order. */

@@ -44,6 +44,30 @@ export interface OrderWish {
   readonly rune?: string;
 }
 
+/** The fields of an order of runes that differ between etchings and mints. */
+type RuneWishParts = Pick<OrderWish, 'kind' | 'path' | 'contents' | 'rune'> & { readonly body: object };
+
+/** An order of runes: its owners, its fee rate and its referral are drawn alike for etchings and mints. */
+export function runeWish(random: Random, number: number, { body, ...parts }: RuneWishParts): OrderWish {
+  const [refund, home, receiver] = ownersOf(number);
+  return {
+    ...parts,
+    body: {
+      ...body,
+      receiveAddress: addressOf(receiver!),
+      refundAddress: addressOf(refund!),
+      fee: random.unit() < 0.3 ? 6 : 2,
+      ...referralOf(random),
+    },
+    receivers: [hexOf(receiver!)],
+    refund: hexOf(refund!),
+    home: hexOf(home!),
+    allowed: null,
+    rareSats: null,
+    parent: null,
+  };
+}
+
 /**
  * Satributes that orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of
  * one.
