@@ -1,5 +1,6 @@
 import type { BatchRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import type { Lifecycle } from '#kernel/process/lifecycle.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { openDescriptor } from './demo-coins.ts';
@@ -31,7 +32,9 @@ export async function mineWhatWaits(
         await rpc.call('generatetodescriptor', [1, openDescriptor]);
         since = null;
       }
-    } catch (error) {
+    } catch (thrown) {
+      const error = postgresFailure(thrown);
+      // the node or the database may be away for a while
       if (!(error instanceof AppError)) throw error;
       log.debug({ err: error }, 'no block is mined');
     }

@@ -5,7 +5,6 @@ import { refuseOwned } from '#embedded-postgres/data-dir-lock.ts';
 import type { BatchRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { isRevealAwaited } from '#orders/etching/etchings.store.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
@@ -30,7 +29,7 @@ export interface Demo {
   readonly words: string;
 }
 
-/** A look at one row. */
+/** How long the query for waiting reveals may take, in ms: it reads one row. */
 const statementTimeoutMs = 5000;
 
 const withoutCore =
@@ -87,15 +86,10 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
 async function mine(context: CommandContext, rpc: BatchRpc, { url }: Database): Promise<void> {
   const pool = createPool(url, { applicationName: 'satscribe demo', max: 1, statementTimeoutMs });
   try {
-    await mineWhatWaits(context, rpc, () => isRevealAwaited(pool).catch(asPostgresFailure));
+    await mineWhatWaits(context, rpc, () => isRevealAwaited(pool));
   } finally {
     await pool.end();
   }
-}
-
-/** The database may be away for a while: that is no fault of the loop. */
-function asPostgresFailure(error: unknown): never {
-  throw postgresFailure(error);
 }
 
 /**

@@ -41,6 +41,7 @@ export function openShopOrders(
     statementTimeoutMs,
   });
   let secrets: WebhookKeys | null = null;
+  const orderPolicy = orderPolicyOf(config);
   return new ShopOrders({
     pool,
     keys: keysOnce(pool, (wallet, leases) => ({ wallet, leases })),
@@ -52,7 +53,7 @@ export function openShopOrders(
     baseFee: config.tokenpayBaseFee,
     timeoutMinutes: config.orderTimeoutMinutes,
     policy: tokenPolicyOf(config),
-    orderConfirmations: (sats) => confirmationsFor(orderPolicyOf(config), sats),
+    orderConfirmations: (sats) => confirmationsFor(orderPolicy, sats),
     urlProblem: (url) => urlProblem(url, { allowPrivate: config.allowPrivateUrls }),
   });
 }
