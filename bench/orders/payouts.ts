@@ -27,8 +27,8 @@ export interface PayoutParts {
 }
 
 /**
- * A payout of 1,000 shares to as many addresses, from the command to the broadcast and then to its entries in the ledger. The
- * processor time is that of the service, with its Postgres.
+ * A payout of 1,000 shares to as many addresses, from the command to the broadcast and then to its entries in the
+ * ledger. The processor time is that of the service, with its Postgres.
  */
 export async function payoutFigures(parts: PayoutParts): Promise<Figure[]> {
   const { client, pid, chain, orderId } = parts;

@@ -4,7 +4,7 @@ import { gitOutput } from '#scripts/forbid/git.ts';
 import { selectTests, settings } from './select-tests.ts';
 
 // Writes the test files that a change touches to stdout, one a line, and what it chose to stderr.
-// usage: node scripts/changed-tests/main.ts [REV]     the change since REV, default HEAD; uncommitted files belong to it
+// usage: node scripts/changed-tests/main.ts [REV]     the change since REV (HEAD), uncommitted files included
 
 /** Two workers finish this in less than two minutes. */
 const secondsMax = 150;

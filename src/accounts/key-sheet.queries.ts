@@ -7,7 +7,9 @@ export interface KeySheet {
   readonly lastUsedAt: Date | null;
 }
 
-/** Reads by the hash, as the role that answers requests reads keys by it alone. Null: it does not exist or was revoked. */
+/**
+ * Reads by the hash, as the role that answers requests reads keys by it alone. Null: it does not exist or was revoked.
+ */
 export async function readKeySheet(pool: pg.Pool, hash: Buffer): Promise<KeySheet | null> {
   const { rows } = await pool.query<KeySheet>(
     `SELECT prefix, created_at AS "createdAt", last_used_at AS "lastUsedAt"

@@ -50,7 +50,10 @@ export type CommandActions = Readonly<
   Record<string, { readonly flags: readonly string[]; readonly words: number }>
 >;
 
-/** The action that the words of a command name. Throws UsageError for another one, and for words and flags that it does not take. */
+/**
+ * The action that the words of a command name. Throws UsageError for another one, and for words and flags that it does
+ * not take.
+ */
 export function actionOf(
   { flags, words }: Pick<CommandContext, 'flags' | 'words'>,
   command: string,

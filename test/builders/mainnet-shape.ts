@@ -20,10 +20,12 @@ import type { Random } from './random.ts';
  * Three figures are not those of the 27 blocks, which come from the fixtures of programs for inscriptions and so have
  * more of them than others:
  * - Reveals: 76,804,684 up to height 864,351 (the example of ord's documentation), in 96,921 blocks of 1.63 MB as these
- *   are on average, are 486 a megabyte. There are fewer batches here than in the 27 blocks; only the number of reveals is that of mainnet.
+ *   are on average, are 486 a megabyte. There are fewer batches here than in the 27 blocks; only the number of reveals
+ *   is that of mainnet.
  * - Moves: 230 beside 465 reveals in block 781735, and 6,339 beside 1,006 in block 832918, according to ord. Here: one
  *   per reveal.
- * - Half of the spent outputs are among the newest, of about ten blocks, half are of any age: blocks alone do not show it.
+ * - Half of the spent outputs are among the newest, of about ten blocks, half are of any age: blocks alone do not show
+ *   it.
  */
 
 /** Stored chains are generated again if their shape has changed. */

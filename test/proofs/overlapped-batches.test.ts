@@ -32,7 +32,9 @@ async function emptyPool(): Promise<pg.Pool> {
 /** Seams outside the transaction: the next batch may build an index, which waits for its end. */
 const waitsOutside = seams.filter((name) => !['copying', 'transaction'].includes(name));
 const boundsOf = (blocks: number): number[] => [1, 2, 3, 5, 7, 16, blocks];
-/** Every bound in a long run; else every fourth one, the others with the next chains. The first chain is the longest. */
+/**
+ * Every bound in a long run; else every fourth one, the others with the next chains. The first chain is the longest.
+ */
 const isTried = (chain: number, at: number): boolean => (chain + at + 1) % sampleStep(4) === 0;
 
 /** A random chain with sales: no recorded one has any. */

@@ -42,7 +42,9 @@ const uploaded = strictObject({
   sha256: Type.String({ description: 'SHA-256 of its bytes, in hex' }),
 });
 
-/** Files that holders of keys upload, for orders and collections that name them by URL (docs/orders-api.md, "Uploads"). */
+/**
+ * Files that holders of keys upload, for orders and collections that name them by URL (docs/orders-api.md, "Uploads").
+ */
 export function uploadsRoutes(app: App, { orders = null, operations }: AppDependencies): void {
   const places = new Shares({
     what: 'uploads',

@@ -92,8 +92,8 @@ export const minerFailpoints = ['package-handed', 'package-answered', 'order-unm
  */
 export const indexFailpoints = ['mark-raised', 'indices-released'] as const;
 /**
- * Points of payouts (docs/orders-operator.md, "Payouts"): one is requested; its transaction is signed, but not stored; it is
- * stored; it is sent, but not marked; it is marked; the rows from its block are written, but not committed.
+ * Points of payouts (docs/orders-operator.md, "Payouts"): one is requested; its transaction is signed, but not stored;
+ * it is stored; it is sent, but not marked; it is marked; the rows from its block are written, but not committed.
  */
 export const payoutFailpoints = [
   'payout-asked',

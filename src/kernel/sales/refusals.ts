@@ -1,6 +1,6 @@
 /**
- * The rules that refuse a move: why it is not a sale (docs/marketplace.md, "What is not a sale"). The words say it of one
- * inscription.
+ * The rules that refuse a move: why it is not a sale (docs/marketplace.md, "What is not a sale"). The words say it of
+ * one inscription.
  */
 export const refusals = {
   'not-signed': 'no signature in its input fits the script that held it',

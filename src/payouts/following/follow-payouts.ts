@@ -197,7 +197,7 @@ export class PayoutRounds {
 
 /**
  * Whether only a block, or a full round each minute, can change a payout, because the node already has its transaction.
- * With a block every ten minutes, hundreds of payouts wait like this, and settling each costs some 30 ms.
+ * Hundreds of payouts wait like this, as a block comes every ten minutes, and settling each costs some 30 ms.
  */
 const waitsForBlock = ({ state, stuck }: Payout): boolean =>
   (state === 'sent' || state === 'mined') && stuck === null;

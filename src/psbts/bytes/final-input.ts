@@ -79,8 +79,8 @@ export function* firstSigned(
 }
 
 /**
- * The first signature of a key that is not wrong. Null: the key signed nothing. Throws `PsbtFaults` if all are wrong, and
- * like `firstSigned`.
+ * The first signature of a key that is not wrong. Null: the key signed nothing. Throws `PsbtFaults` if all are wrong,
+ * and like `firstSigned`.
  */
 export function* signedByKey(
   own: readonly { readonly signature: Uint8Array }[],

@@ -3,8 +3,8 @@ import { decodeBase64, readBase64 } from '#orders/reading/base64.ts';
 import { psbtFault } from './psbt-faults.ts';
 
 /**
- * Bytes of a PSBT. The largest transaction that nodes relay has 1,700 inputs: with a signature and the spent output of each
- * it has 450 kB. The rest is for the previous transactions of hardware wallets and of P2PKH.
+ * Bytes of a PSBT. The largest transaction that nodes relay has 1,700 inputs: with a signature and the spent output of
+ * each it has 450 kB. The rest is for the previous transactions of hardware wallets and of P2PKH.
  */
 export const psbtBytesMax = 1_000_000;
 

@@ -25,8 +25,8 @@ const mapEnd = Buffer.of(0);
  * refuse unknown ones. No sighash type is named: then ECDSA signatures are ALL, and Schnorr ones DEFAULT, which every
  * wallet accepts. Pure.
  *
- * @param previous whole transactions without witnesses, by the index of the input; P2PKH needs them, and hardware wallets
- *   want them of segwit version 0
+ * @param previous whole transactions without witnesses, by the index of the input; P2PKH needs them, and hardware
+ * wallets want them of segwit version 0
  */
 export function writePsbt(plan: PsbtPlan, previous: ReadonlyMap<number, Uint8Array>): WrittenPsbt {
   const parts: Uint8Array[] = [

@@ -70,8 +70,8 @@ export interface AskedPayment {
 const field = 'specialSatsOutput';
 
 /**
- * Lays out a payment for an order: parents to their deposits, then the special sat with the postage, then the rest of the
- * charge. All sats of the special output that are not postage return to the ordinals address. Pure.
+ * Lays out a payment for an order: parents to their deposits, then the special sat with the postage, then the rest of
+ * the charge. All sats of the special output that are not postage return to the ordinals address. Pure.
  */
 export function layOutPayment(order: LaidOrder, asked: AskedPayment): PaymentLayout | PsbtRefusal {
   const { special, parents, charge: given, signers } = asked;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 /**
  * A text of a body on a route with `longTexts`. A text of a large body with at least `longTextBytes` stays UTF-8 bytes.
- * As strings, 67 MB of files would be copied between threads on the event loop, which takes 50 to 100 ms.
+ * Strings of 67 MB of files would be copied between threads on the event loop, which takes 50 to 100 ms.
  */
 export type BodyText = string | Uint8Array<ArrayBuffer>;
 

@@ -3,8 +3,8 @@ import { faultsIn, type JsonFault, readJson } from '#kernel/text/read-json.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 
 /**
- * The format of a body: any JSON, JSON whose numbers are kept as texts (`exactJson`), a JSON list of texts (`TextList`),
- * or a form.
+ * The format of a body: any JSON, JSON whose numbers are kept as texts (`exactJson`), a JSON list of texts
+ * (`TextList`), or a form.
  */
 export type BodyKind = 'json' | 'exactJson' | 'texts' | 'form';
 
