@@ -13,7 +13,7 @@ export type StoreAnswer = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
 const header = 'idempotency-key';
 
-/** Headers in the schemas of creations. */
+/** Request headers in the schemas of paths that create something. */
 export const onceHeaders = Type.Object({
   [header]: Type.Optional(
     Type.String({ description: 'a repeated creation with the same key gets the first answer' }),
@@ -23,9 +23,9 @@ const keyPattern = /^[!-~]{1,255}$/u;
 const storesNothing: StoreAnswer = () => Promise.resolve();
 
 /**
- * Answers a creation. With an `Idempotency-Key`, the same request of the same client gets the first answer again,
- * whether the client received it or not. `make` must call its argument in the transaction that creates. Throws
- * `request_invalid`, `idempotency_key_reused` and `idempotency_key_busy`.
+ * Answers a request that creates something, for example an order. With an `Idempotency-Key`, a client that repeats its
+ * request gets the first answer again, even if that answer never arrived. `make` must call its argument in the database
+ * transaction that creates. Throws `request_invalid`, `idempotency_key_reused` and `idempotency_key_busy`.
  *
  * @param body the parts of the request that stay the same when the request is repeated
  */

@@ -37,7 +37,10 @@ export interface CreationPath extends Pick<SentOrder, 'type' | 'contents'> {
   readonly answer: TSchema;
   /** Error statuses of this path in addition to those of all creations. */
   readonly failures?: readonly number[];
-  /** Holds the items that the order inscribes, if its body has no contents. Absent: the body has the contents. */
+  /**
+   * Holds the items that the order inscribes, if the body names items and has no contents. Absent if the body has
+   * contents.
+   */
   readonly hold?: (orders: CustomerOrders, request: FastifyRequest, asker: Asker) => Promise<OrderedItems>;
 }
 
@@ -135,7 +138,7 @@ function restartSilence({ raw: { socket } }: FastifyRequest): void {
   if (socket instanceof Socket) socket.setTimeout(limits.idleTimeoutMs);
 }
 
-/** The order of a request. */
+/** The order that a request asks for. */
 const sentOrder = (
   request: FastifyRequest,
   { type, contents }: CreationPath,
@@ -154,11 +157,11 @@ const sentOrder = (
  * `limits.requests` for a minute, and quick requests must not wait for slow file servers.
  */
 const fetchesMax = 8;
-/** Maximum number of such orders of one client. */
+/** Maximum number of orders of one client whose files are fetched at the same time. */
 const fetchesEach = 2;
 /**
- * Maximum number of such orders of one network. A network has thousands of addresses, so half of all orders is left for
- * everyone else.
+ * Maximum number of orders of one network whose files are fetched at the same time. A network has thousands of IP
+ * addresses, so half of `fetchesMax` is left for everyone else.
  */
 const fetchesEachNetwork = 4;
 

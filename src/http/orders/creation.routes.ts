@@ -11,7 +11,7 @@ import {
 import { creationBodies, creationBody } from './order-body.schemas.ts';
 import { creationExamples } from './order-examples.ts';
 
-/** Creations of orders (docs/orders-api.md). */
+/** Routes that create orders (docs/orders-api.md). */
 export function creationRoutes(app: App, deps: AppDependencies): void {
   const addPath = creationPaths(deps);
   addPath(app, {
@@ -75,7 +75,7 @@ export function creationRoutes(app: App, deps: AppDependencies): void {
   addRunes(app, addPath);
 }
 
-/** Etchings and mints of runes. */
+/** Routes that order etchings and mints of runes. */
 function addRunes(app: App, addPath: ReturnType<typeof creationPaths>): void {
   addPath(app, {
     url: '/runes/etch',

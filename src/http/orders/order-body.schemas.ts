@@ -4,12 +4,14 @@ import { inventoryTypes } from '#inventory/inventory-types.ts';
 type Form = Readonly<Record<string, unknown>>;
 type Fields = Readonly<Record<string, TSchema>>;
 
-/** Requests that the document shows, by their names. Each request is accepted unchanged. A test sends all of them. */
+/**
+ * Example requests of the API document, by name. The server accepts each request unchanged. A test sends all of them.
+ */
 export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
 
 /**
- * The schema of the accepted values of a field, only for the document. The function that reads the field refuses other
- * values with its own messages. It also accepts numbers as texts, because clients send such texts.
+ * The schema of the accepted values of a field, only for the API document. The function that reads the field refuses
+ * other values with its own messages. This function also accepts numbers as texts, because clients send such texts.
  */
 export const accepted = (description: string, form: Form): TSchema =>
   Type.Optional(Type.Unknown({ description, acceptedForm: form }));
@@ -37,7 +39,7 @@ const object = (properties: Fields, required: readonly string[]): Form => ({
   ...(required.length === 0 ? {} : { required }),
 });
 
-/** Purpose of a body. `price`: contents may be sizes, and addresses may be missing. */
+/** Purpose of a body. If the purpose is `price`, contents may be sizes, and addresses may be missing. */
 type Purpose = 'order' | 'price';
 
 const metadata = (purpose: Purpose): Fields => ({
@@ -232,7 +234,7 @@ export const creationBodies = {
   mint: { ...mint, ...mintTerms, ...others },
 } as const satisfies Readonly<Record<string, Fields>>;
 
-/** The order of a price, of any kind. */
+/** The body of a request for a price, for an order of any kind. */
 export const pricedOrder = object(
   {
     ...contents('price'),
@@ -246,7 +248,9 @@ export const pricedOrder = object(
   [],
 );
 
-/** The body of a creation in the document. Unnamed fields are ignored. */
+/**
+ * The schema of a body that creates an order, in the API document. Fields that the schema does not name are ignored.
+ */
 export const creationBody = (
   properties: Fields,
   description: string,

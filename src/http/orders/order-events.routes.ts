@@ -13,7 +13,7 @@ const orderId = Type.String({
   description: 'the id of an order',
   examples: ['6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11'],
 });
-/** Maximum number of messages of one answer. */
+/** Maximum number of messages in one answer. */
 const eventsMax = 100;
 /** Maximum sequence number in a request. No order has a sequence number this high. */
 const sequenceMax = 1_000_000_000;

@@ -12,7 +12,7 @@ const parent = { inscriptionId: exampleId, returnAddress: receiveAddress, value:
 
 const oneFile = { summary: 'one file', value: { files: [hello], receiveAddress, fee: 5 } };
 
-/** Contents of all kinds, and their receivers. */
+/** Examples of all kinds of contents, and of their receive addresses. */
 const contents: Examples = {
   oneFile,
   addresses: {
@@ -48,7 +48,7 @@ const contents: Examples = {
   },
 };
 
-/** An order with a refund address and a webhook. */
+/** Example of an order with a refund address and a webhook. */
 const named: Examples = {
   terms: {
     summary: 'in brotli, with a refund address and a webhook',
@@ -86,7 +86,7 @@ const rune = {
   supply: 21_000,
   turbo: true,
 };
-/** Etchings of names that no block and no other order has taken when an example is sent. */
+/** Examples of etchings. No block and no other order has taken the names when an example is sent. */
 const etchings: Examples = {
   rune: {
     summary: 'a rune with a premine, open for mints by anyone',
@@ -111,7 +111,7 @@ const etchings: Examples = {
   },
 };
 
-/** A rune that anyone can mint. */
+/** Example of mints of a rune that anyone can mint. */
 const mints: Examples = {
   mints: {
     summary: 'ten mints of a rune',
@@ -119,7 +119,7 @@ const mints: Examples = {
   },
 };
 
-/** Examples of the bodies of creations, by the kind of their path. */
+/** Examples of the bodies that create orders, by the kind of their path. */
 export const creationExamples = {
   direct: { ...contents, ...named, ...inventory },
   managed: {
@@ -138,7 +138,7 @@ export const creationExamples = {
   },
 } as const satisfies Readonly<Record<string, Examples>>;
 
-/** The examples of creations as examples of prices, each under its name. */
+/** Turns examples of orders into examples of requests for a price. The names stay the same. */
 const priced = (type: 'bulk' | 'direct' | 'rune-etch' | 'rune-mint', examples: Examples): Examples =>
   Object.fromEntries(
     Object.entries(examples).map(([name, { summary, value }]) => [

@@ -5,8 +5,8 @@ import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { misplacedOrderPage, orderPage } from '#web/pages/order.page.ts';
 
 /**
- * Paths that the page's script requests: the order, PSBTs that pay for the order, and previews, to know whether its
- * inscriptions can be shown.
+ * Paths that the page's script requests: the order, PSBTs that pay for the order, and previews. A preview shows the
+ * script whether the order's inscriptions can be shown.
  */
 const connects = [
   '/order',
@@ -28,11 +28,11 @@ export function sendOrderPage(reply: FastifyReply, { network, demo = null }: App
 }
 
 /**
- * Sends the page for a URL with an order's id in its path, where servers on the way can see the id. The page contains
+ * Sends the page for a URL that has an order's id in its path. Servers on the way can see such an id. The page contains
  * nothing of the request.
  */
 export const sendMisplaced = (reply: FastifyReply): FastifyReply =>
   sendPage(withoutReferrer(reply), misplacedOrderPage(siteOfApp(reply)));
 
-/** Hides an id in the path from pages that are opened by a link on this page. */
+/** Hides an id in the path from pages that a link on this page opens. */
 const withoutReferrer = (reply: FastifyReply): FastifyReply => reply.header('referrer-policy', 'no-referrer');

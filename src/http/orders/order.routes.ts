@@ -28,7 +28,7 @@ const isDear = true;
 /** Sends an order. Throws `not_found`. */
 type SendOrder = (reply: FastifyReply, id: string) => Promise<FastifyReply>;
 
-/** Orders: reading and cancelling (docs/orders-api.md). */
+/** Routes that read and cancel orders (docs/orders-api.md). */
 export function orderRoutes(app: App, deps: AppDependencies): void {
   const { orders = null, network } = deps;
   const send: SendOrder = async (reply, id) => {

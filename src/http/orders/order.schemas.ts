@@ -11,7 +11,7 @@ const text = (description: string) => Type.String({ description });
 /** A flag that is absent unless it is true. */
 const flag = (description: string) => Type.Optional(Type.Literal(true, { description }));
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-/** A value as it was sent. Numbers may be texts. */
+/** A value as the client sent it. Numbers may be texts. */
 const sent = (description: string) => Type.Union([Type.Number(), Type.String()], { description });
 
 const warnings = Type.Array(strictObject({ code: Type.String(), message: text('a sentence for people') }));
@@ -180,7 +180,9 @@ const created = {
   warnings: Type.Optional(warnings),
 };
 
-/** The answer to a creation of a direct order: the inputs (null if absent), and what the service adds. */
+/**
+ * The answer to a request that creates a direct order: the inputs (null if absent), and fields that the service adds.
+ */
 export const createdDirect = strictObject({
   ...created,
   orderType: Type.Literal('direct'),
@@ -188,7 +190,7 @@ export const createdDirect = strictObject({
   rareSats: Type.Optional(text('type of sats of the inventory, as it was sent')),
 });
 
-/** The answer to a creation of a managed order, with its whole charge. */
+/** The answer to a request that creates a managed order, with all fields of its charge. */
 export const createdManaged = strictObject({
   ...created,
   orderType: Type.Literal('bulk'),
@@ -228,7 +230,7 @@ const etchedRune = strictObject(
   'the rune that it etches',
 );
 
-/** The answer to a creation of an order that etches a rune. */
+/** The answer to a request for an order that etches a rune. */
 export const createdEtching = strictObject({
   ...createdManaged.properties,
   orderType: Type.Literal('rune-etch'),
@@ -250,7 +252,7 @@ const minted = {
   }),
 };
 
-/** The answer to a creation of an order of mints. */
+/** The answer to a request for an order of mints. */
 export const createdMint = strictObject({
   ...createdManaged.properties,
   orderType: Type.Literal('rune-mint'),
@@ -269,7 +271,7 @@ const collection = strictObject(
 );
 const collectionServiceFee = sats('per item, for the service');
 
-/** The answer to a creation of an order of items of a collection. */
+/** The answer to a request for an order of a collection's items. */
 export const createdCollectionOrder = strictObject({
   ...createdManaged.properties,
   charge: orNull(createdManaged.properties.charge),
@@ -327,7 +329,7 @@ const refund = strictObject({
   txid: txid('the refund'),
 });
 
-/** Fields of an order as it is read. Fields without a value are absent (docs/orders-api.md, "States"). */
+/** Fields of an order in the answer to a read. Fields without a value are absent (docs/orders-api.md, "States"). */
 const read = {
   id: text('id of the order'),
   status: Type.Literal('ok'),

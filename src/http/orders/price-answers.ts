@@ -9,7 +9,7 @@ import type { legacyAnswer, priceAnswer } from './price.schemas.ts';
 
 type PriceAnswer = Static<typeof priceAnswer>;
 
-/** A price in the answer to GET: eight numbers. */
+/** A price in the form of the answer to GET, which has eight numbers. */
 export function legacyOf(quote: OrderQuote, additionalFee: bigint): Static<typeof legacyAnswer> {
   const amount = Number(quote.amount);
   return {
@@ -24,7 +24,7 @@ export function legacyOf(quote: OrderQuote, additionalFee: bigint): Static<typeo
   };
 }
 
-/** The price of an order. It has `warnings` if the order may cost another amount. */
+/** The answer with the price of an order. It has `warnings` if the order may cost another amount. */
 export function priceOf({ quote, additionalFee, warnings, rune }: PricedOrder): PriceAnswer {
   return {
     chainFee: Number(quote.chainFee),

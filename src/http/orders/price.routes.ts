@@ -16,7 +16,7 @@ import { unlessFaulty } from './refuse-faults.ts';
 
 const tags = ['orders'] as const;
 
-/** Prices of orders (docs/orders-api.md, "Prices"). They need no wallet. */
+/** Routes for prices of orders (docs/orders-api.md, "Prices"). They need no wallet. */
 export function priceRoutes(app: App, deps: AppDependencies): void {
   const { pool, inventory = null, network, search, prices: settings = defaultPriceSettings, orders } = deps;
   const parts: Omit<PricingParts, 'own'> = {
@@ -68,7 +68,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     config: {
       errors: 'orderWrite',
       guard: priceReads,
-      // 404: the collection is unknown; 501: it is paid in runes
+      // 404 if the collection is unknown; 501 if the collection is paid in runes
       failures: [404, 501],
       longTexts: [...textFields, ...contentFields],
       within: 'order',

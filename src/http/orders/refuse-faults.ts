@@ -7,7 +7,7 @@ export function refuseFaults(faults: readonly RequestFault[]): InvalidRequest {
   return new InvalidRequest([first ?? { message: 'the request is not valid' }, ...others]);
 }
 
-/** Returns a result of a check, without the case of faults. Throws `request_invalid` if the result has faults. */
+/** Returns the result of a check if it has no faults. Throws `request_invalid` if it has faults. */
 export function unlessFaulty<Given extends { readonly kind: string }>(
   given: Given | Faulty,
 ): Exclude<Given, Faulty> {

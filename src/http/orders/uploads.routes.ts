@@ -20,14 +20,17 @@ import { answerOnce, onceHeaders } from './answer-once.ts';
 
 /** Maximum number of characters of a name. Keys of files have the same limit, also in a path. */
 const nameCharsMax = 400;
-/** Maximum number of uploads at the same time. Each holds a file open, and a disk writes only a few files at a time. */
+/**
+ * Maximum number of uploads at the same time. Each upload holds a file open, and a disk writes only a few files at a
+ * time.
+ */
 const placesMax = 32;
 /**
  * Maximum number of uploads of one client at the same time: a quarter of all. A browser or a program opens about as
  * many connections.
  */
 const placesEach = 8;
-/** Types that programs send for any file. */
+/** Media types that programs send for any file. */
 const typesOfAnything: ReadonlySet<string> = new Set([
   'application/octet-stream',
   'application/x-www-form-urlencoded',
@@ -43,7 +46,8 @@ const uploaded = strictObject({
 });
 
 /**
- * Files that holders of keys upload, for orders and collections that name them by URL (docs/orders-api.md, "Uploads").
+ * Routes for files that holders of keys upload. Orders and collections name these files by URL (docs/orders-api.md,
+ * "Uploads").
  */
 export function uploadsRoutes(app: App, { orders = null, operations }: AppDependencies): void {
   const places = new Shares({

@@ -34,7 +34,7 @@ export function accountRoutes(app: App, deps: AppDependencies): void {
       tags: ['pages'],
       response: { 200: page('the key, or a form to give one'), 304: unchanged },
     },
-    // the lookup of a key counts towards the limit of unknown keys by itself
+    // the lookup of a key itself counts towards the limit of unknown keys
     config: { errors: 'plain', guard: open, cors: false },
     handler: async (request, reply) => {
       varyBy(reply, 'Cookie');

@@ -15,8 +15,8 @@ const path = Type.Object({
 const tag = `W/"${assetsVersion}"`;
 
 /**
- * Route of the files that pages load. A page of an older or newer process requests another version: this process
- * redirects it to its own files, and the redirect must not be cached.
+ * Route of the files that pages load. A page of an older or newer process requests another version. This process then
+ * redirects the page to its own files, and the redirect must not be cached.
  */
 export function assetsRoutes(app: App): void {
   apiRoute(app, {

@@ -22,8 +22,8 @@ const connects = ['/price', '/inscribe', '/order', '/mempool/api/v1/fees/recomme
 const lengthBytes = 3;
 
 /**
- * Number of bytes above which a file certainly does not fit into a reveal, because the pushes alone exceed its weight.
- * The price of an order uses the exact bound, which depends on all other parts of the order.
+ * Number of bytes above which a file certainly does not fit into a reveal, because the pushes of the file alone exceed
+ * the reveal's weight. The price of an order uses the exact bound, which depends on all other parts of the order.
  */
 const fileBytesMax = (weightMax: number): number =>
   Math.floor((weightMax * pushBytesMax) / (pushBytesMax + lengthBytes));

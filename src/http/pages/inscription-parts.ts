@@ -46,7 +46,10 @@ const tilesShown = 8;
 /** Maximum number of parents in the details of an inscription, as in ord's answer. */
 const parentsOfDetail = 4;
 
-/** Everything that the page of an inscription shows in addition to its details: about twelve lookups by indexes. */
+/**
+ * Everything that the page of an inscription shows in addition to its details. Reading it takes about twelve index
+ * lookups.
+ */
 export async function inscriptionParts(
   client: ClientBase,
   detail: InscriptionDetail,
@@ -77,7 +80,10 @@ export async function inscriptionParts(
   };
 }
 
-/** Parents, the first children, items of the gallery, and the inscription itself. One read gets the tiles of all. */
+/**
+ * Parents, the first children, items of the gallery, and the inscription itself. One read returns the tiles of all
+ * these inscriptions.
+ */
 async function relativesOf(
   client: ClientBase,
   detail: InscriptionDetail,

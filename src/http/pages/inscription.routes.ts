@@ -74,7 +74,7 @@ async function sendMissing(
   reply: FastifyReply,
   asked: {
     readonly question: InscriptionQuestion;
-    /** The position of a child. Null: the request is not about a child. */
+    /** The position of a child. `null` if the request is not about a child. */
     readonly place: number | null;
     readonly missing: () => AppError;
   },
@@ -150,7 +150,7 @@ const notIndexed = new RangeError('the inscription is not indexed');
 
 interface AskedInscription {
   readonly question: InscriptionQuestion;
-  /** The position of a child. Null: the request is not about a child. */
+  /** The position of a child. `null` if the request is not about a child. */
   readonly place: number | null;
 }
 

@@ -17,7 +17,7 @@ import { toldOrNull } from './chain/chain-sources.ts';
 import { nextBlockOutlook } from './chain/fee-outlook.ts';
 import { mempoolTab } from './chain/mempool-tabs.ts';
 
-/** The requested list of the mempool, from the page's address. */
+/** The list of the mempool that the page's URL requests. */
 interface MempoolPageQuestion {
   readonly tab?: string | undefined;
   readonly kind?: string | undefined;
@@ -70,7 +70,7 @@ function stateView({ isFollowed, state, problem, since, kept, leftOut }: Mempool
   return { isFollowed, words, since: Math.floor(since.getTime() / 1000), kept, leftOut };
 }
 
-/** The fee outlook for the next blocks, in words. Null: the node cannot answer. */
+/** The fee outlook for the next blocks, in words. `null` if the node cannot answer. */
 async function outlookOf(
   client: ClientBase,
   fees: RecommendedFees | null,

@@ -31,8 +31,8 @@ const isOfSearch = ({ code }: AppError): boolean => code.startsWith('search_engi
 const ofSearch: ReadonlySet<string> = new Set(['search_busy', 'search_too_broad', 'postgres_timeout']);
 
 /**
- * Sends the meanings of a text although its full-text search failed: a number, a rune or a collection still has its
- * page. Throws the failure if the text certainly has no meaning.
+ * Sends the other meanings of a text whose full-text search failed, because a number, a rune or a collection still has
+ * its page. Throws the failure if the text certainly has no meaning.
  */
 export async function namedResults(
   deps: ResultsDependencies,

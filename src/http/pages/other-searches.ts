@@ -47,7 +47,7 @@ interface Reading {
 
 /** Searches for the text by looser rules in the same corpus, then by the same rules in the other corpus. */
 function readings(text: string, where: Corpus, match: TextMatch): Reading[] {
-  // if no text contains a single word even as a part, no text has it as a whole word
+  // if no text contains the one word of a query even as a part, no text contains it as a whole word
   const isOneWord = /^[\p{L}\p{M}\p{N}]*$/u.test(text.trim());
   const elsewhere = where === 'content' ? 'metadata' : 'content';
   const looser: readonly Reading[] = [

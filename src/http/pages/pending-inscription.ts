@@ -31,8 +31,8 @@ const idBytes = 36;
 const hashBytes = 32;
 
 /**
- * Sends the page of an inscription that waits in the mempool. Null: the inscription is not in the mempool. If it left
- * the mempool without entering a block, throws `not_found` with the reason.
+ * Sends the page of an inscription that waits in the mempool. `null` if the inscription is not in the mempool. If it
+ * left the mempool without entering a block, throws `not_found` with the reason.
  */
 export async function pendingInscriptionPage(
   deps: Pick<AppDependencies, 'network' | 'banner'>,

@@ -40,8 +40,8 @@ async function barsOf(
 }
 
 /**
- * A link to the same search, restricted to the blocks between two heights and within the search's own range. Null: no
- * blocks are left.
+ * A link to the same search, restricted to the blocks between two heights and within the search's own range. `null` if
+ * no blocks are left.
  */
 function linkTo(parameters: Parameters, start: number | undefined, end: number | undefined): string | null {
   if (start === undefined || end === undefined) return null;

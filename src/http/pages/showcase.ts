@@ -34,15 +34,18 @@ const shownMax = 15;
 /** Number of newest inscriptions that are considered. Their rows are short, and are read once per tip. */
 const consideredMax = 20_000;
 /**
- * Maximum number of frames that are checked, and of checked bytes of each: 8 MB together. A frame that needs
- * inscriptions outside the index would be blank, so it is not shown.
+ * Maximum number of frames that are checked, and of checked bytes of each frame. Together they are 8 MB. A frame that
+ * needs inscriptions outside the index would be blank, so it is not shown.
  */
 const framesConsideredMax = 1_000;
 const frameBytes = 8 * 1024;
-/** Maximum number of the newest documents that are searched for scripts, once per tip: a millisecond each. */
+/** How many of the newest documents are searched for scripts, once per tip. Each document takes a millisecond. */
 const stillConsideredMax = 100;
 
-/** Keys of new inscriptions to show: of various kinds, visible kinds first, each content once. */
+/**
+ * Chooses new inscriptions to show, and returns their keys. The inscriptions are of various kinds, visible kinds are
+ * first, and each content appears once.
+ */
 export function chooseShowcase(newest: readonly Candidate[]): InscriptionKey[] {
   const chosen = new Map<Media, InscriptionKey[]>(Object.keys(shares).map((media) => [media as Media, []]));
   const seen = new Set<number>();
@@ -78,8 +81,8 @@ export class Showcase {
   async keys(tip: Tip | null): Promise<readonly InscriptionKey[]> {
     const name = tip === null ? null : `${tip.height} ${Buffer.from(tip.hash).toString('hex')}`;
     if (name !== this.#tip) {
-      // use an own connection: other visitors wait for the selection, but the connection of the first visitor ends when
-      // that visitor leaves
+      // use a separate connection, because other visitors also wait for the selection, and the connection of the first
+      // visitor ends when that visitor leaves
       const keys = withSnapshot(this.#pool, ({ client }) => choose(client), null);
       // after a failure the next request selects again
       keys.catch(() => {
@@ -112,7 +115,7 @@ async function choose(client: pg.ClientBase): Promise<InscriptionKey[]> {
 }
 
 /**
- * The documents among these that have no scripts. Scripts do not run in a list, so a document with scripts would show a
+ * Returns the documents that have no scripts. Scripts do not run in a list, so a document with scripts would show a
  * badge instead of its art.
  */
 async function stillOf(

@@ -33,7 +33,7 @@ const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
 /** Maximum number of inscriptions on a page, as in ord. */
 const pageSize = 100;
-/** Maximum number of rare sats read at once: 40 ms, and 100 kB of lines. */
+/** Maximum number of rare sats read at once. They take 40 ms and 100 kB of text. */
 const rareAtOnce = 1000;
 /**
  * How much memory a list of rare sats is assumed to use, in bytes. Only some pieces of the list are in memory at a
@@ -42,8 +42,8 @@ const rareAtOnce = 1000;
 const rareHeldBytes = 1_000_000;
 
 /**
- * Routes of ord's paths about sats: with an index of sats, or with the answers of an ord without such an index
- * (docs/ord-api.md).
+ * Routes of ord's paths about sats (docs/ord-api.md). Without an index of sats, they answer like an ord that has no
+ * such index.
  */
 export function satsRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outputs: Outputs): void {
   satRoutes(app, deps, node, outputs);
@@ -66,7 +66,7 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
     config,
     handler: async (request, reply) => {
       const isPage = prefersHtml(request.headers.accept);
-      // errors, too, are either a page or JSON
+      // errors also are either a page or JSON
       varyBy(reply, 'Accept');
       const sat = isPage ? satOfPage(request.params.sat) : satOf(request.params.sat);
       const read = () => satFacts(deps, node, outputs, sat, askerOf(reply));
@@ -95,7 +95,9 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
   });
 }
 
-/** ord's list of sats that are not common, as of the height `upTo`. Null: only the list's heading. */
+/**
+ * ord's list of sats that are not common, as of the height `upTo`. If `upTo` is null, the list has only its heading.
+ */
 async function* rareLines(reads: ContentReads, asker: Asker, upTo: Height | null): AsyncGenerator<string> {
   yield 'sat\tsatpoint\n';
   if (upTo === null) return;
@@ -135,7 +137,7 @@ function satpointRoute(app: App, outputs: Outputs): void {
         if (error.code !== 'not_found') throw error;
         throw missing;
       });
-      // ord gives the same message for a spent output
+      // ord sends this message for a spent output, too
       if (ranges === null) throw new AppError('not_found', 'sat index required');
       let left = offset;
       for (const { start, end } of ranges) {
@@ -164,7 +166,7 @@ function recursiveSatRoutes(app: App, deps: AppDependencies): void {
     const place = asked.page === undefined ? 0n : u64Of(asked.page, 'page');
     return answerFromIndex(deps, request, reply, recursive, async ({ client }) => {
       await requireIndexForInscriptions(client);
-      // answer positions beyond any possible inscription without a read
+      // a position beyond any possible inscription is answered without a read
       const isFar = number >= satSupply || place >= 2 ** 31 / pageSize;
       const first = Number(place) * pageSize;
       const keys = isFar
@@ -231,7 +233,7 @@ function nthOf(asked: { readonly sat: string; readonly index: string }): NthOnSa
   return { sat: satOf(asked.sat), place: placeFromEitherEnd(asked.index) };
 }
 
-/** The id of an inscription on a sat. Null: the sat has fewer inscriptions. */
+/** The id of the nth inscription on a sat. `null` if the sat has fewer inscriptions. */
 async function nthInscription(client: ClientBase, { sat, place }: NthOnSat): Promise<string | null> {
   await requireIndexForInscriptions(client);
   const fromEnd = place < 0n;

@@ -21,7 +21,7 @@ export function positionInProof(proof: Uint8Array, txid: Txid): number | null {
   const hashes = hashesIn(proof);
   if (count === null || hashes === null) return null;
   const { first, end, flags } = hashes;
-  // depth first, from the left: a set flag marks a tree node on the path to a transaction of the proof
+  // the tree is read depth first, from the left; a set flag marks a tree node on the path to a transaction of the proof
   const left = [{ level: heightOf(count), position: 0 }];
   let hashAt = first;
   for (let flag = 0; flag < flags.length * 8; flag++) {

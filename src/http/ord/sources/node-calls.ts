@@ -6,8 +6,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
 /**
- * Maximum number of calls that run at once: half of the connections to the node (src/node/core-rpc.ts). The indexer has
- * the other half.
+ * Maximum number of calls that run at once. It is half of the connections to the node (src/node/core-rpc.ts). The
+ * indexer has the other half.
  */
 const runningMax = 4;
 /**
@@ -15,18 +15,20 @@ const runningMax = 4;
  * at most.
  */
 const eachBesideOthers = 2;
-/** How long a call waits at most, in ms: as long as a request waits for its own turn. */
+/** How long a call waits at most, in ms. A request waits equally long for its own turn. */
 const waitMs = 30_000;
 
 /** Number of calls that one request for many outputs makes at once: as many as may run. */
 export const callsAtOnce = runningMax;
 
-/** Maximum number of waiting calls: all requests that are being answered, each with the calls that it makes at once. */
+/**
+ * Maximum number of waiting calls. It is enough if every request that is being answered makes all its calls at once.
+ */
 const waitingMax = limits.requests * callsAtOnce;
 
 /**
- * Calls of the node for answers. Only a few run at once, and clients take turns, so that the indexer and other clients
- * get their calls, too. Calls for a disconnected client are aborted.
+ * Calls the node for the answers to clients. Only a few calls run at once, and clients take turns, so that the indexer
+ * and other clients get their calls, too. Calls for a disconnected client are aborted.
  */
 export class NodeCalls {
   readonly #node: NodeRpc;
@@ -43,12 +45,12 @@ export class NodeCalls {
     this.#node = node;
   }
 
-  /** Number of waiting calls, and their limit. */
+  /** Number of waiting calls, and the limit of this number. */
   get state(): QueueState {
     return this.#gate.state;
   }
 
-  /** The node, for the calls of one client. */
+  /** Returns the node for the calls of one client. */
   of(asker: Asker): NodeRpc {
     const { signal } = asker;
     return {

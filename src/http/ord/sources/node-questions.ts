@@ -45,14 +45,15 @@ function rpcCodeOf(error: AppError): number {
 
 /** An unspent output, as the node reports it. */
 export interface NodeOutput {
-  /** 0: the output's transaction is in the mempool. */
+  /** 0 if the output's transaction is in the mempool. */
   readonly confirmations: number;
   readonly value: Sats;
   readonly script: Uint8Array;
 }
 
 /**
- * An unspent output. Null if the node does not have it. With `mempool`, outputs spent in the mempool count as spent.
+ * An unspent output. `null` if the node does not have this output. With `mempool`, an output that the mempool spends is
+ * treated as spent.
  */
 export async function nodeOutput(
   node: NodeRpc,
@@ -72,15 +73,18 @@ export async function nodeOutput(
 
 export interface NodeTransaction {
   readonly transaction: RawTransaction;
-  /** 0: the transaction is in the mempool, or in a block outside the best chain. */
+  /** 0 if the transaction is in the mempool, or in a block outside the best chain. */
   readonly confirmations: number;
-  /** Null: the transaction is in no block of the best chain. */
+  /** `null` if the transaction is in no block of the best chain. */
   readonly blockHash: BlockHash | null;
 }
 
-/** A transaction of the mempool, or of the whole chain if the node has a txindex. Null: the node does not have it. */
+/**
+ * A transaction of the mempool, or of the entire chain if the node has a txindex. `null` if the node does not have the
+ * transaction.
+ */
 export async function nodeTransaction(node: NodeRpc, txid: Txid): Promise<NodeTransaction | null> {
-  // only this form of the call gives the confirmations; its answer is four times as large as the transaction
+  // only this form of the call returns the confirmations; its response is four times as large as the transaction
   const found = await ask<{ hex: string; confirmations?: number; blockhash?: string }>(
     node,
     'getrawtransaction',
@@ -104,8 +108,8 @@ export async function nodeTransactionIn(
 }
 
 /**
- * The outputs that a transaction of a block spends, by input. Empty for a coinbase. Null if the node lacks the block or
- * the spent outputs, or if its version is too old for this call.
+ * The outputs that a transaction of a block spends, in the order of its inputs. Empty for a coinbase. Null if the node
+ * lacks the block or the spent outputs, or if the node's version is too old for this call.
  */
 export async function nodeSpentIn(
   node: NodeRpc,
@@ -153,7 +157,7 @@ function transactionOf(hex: string, txid: Txid): RawTransaction {
   );
 }
 
-/** Display hash of the block at a height of the node's best chain. Null: the chain is not that long. */
+/** Display hash of the block at a height of the node's best chain. `null` if the chain is not that long. */
 export async function nodeBlockHash(node: NodeRpc, height: Height): Promise<BlockHashHex | null> {
   return ask<BlockHashHex>(node, 'getblockhash', [height]);
 }
@@ -166,7 +170,7 @@ export async function nodeBlock(node: NodeRpc, hash: BlockHashHex): Promise<Uint
 /** The fields of `getblockheader` that answers use. Hashes are in display order. */
 export interface NodeHeader {
   readonly height: Height;
-  /** -1: the block is outside the best chain. */
+  /** -1 if the block is outside the best chain. */
   readonly confirmations: number;
   readonly version: number;
   readonly merkleroot: string;
@@ -250,14 +254,14 @@ export interface NodeMempoolEntry {
   /** Arrival at this node, in Unix seconds. */
   readonly time: number;
   /**
-   * Number of unconfirmed transactions that this transaction depends on, and that depend on it. It is not counted
-   * itself.
+   * Number of unconfirmed transactions that this transaction depends on (ancestors), or that depend on this transaction
+   * (descendants). The transaction itself is not counted.
    */
   readonly ancestors: number;
   readonly descendants: number;
 }
 
-/** A transaction in the node's mempool. Null if the mempool does not contain it. */
+/** A transaction in the node's mempool. Null if the mempool does not contain this transaction. */
 export async function nodeMempoolEntry(node: NodeRpc, txid: Txid): Promise<NodeMempoolEntry | null> {
   const found = await ask<{
     vsize: number;
@@ -277,8 +281,8 @@ export async function nodeMempoolEntry(node: NodeRpc, txid: Txid): Promise<NodeM
 }
 
 /**
- * Transactions of the mempool that spend outputs, in the order of `outpoints`. Null for an output that the mempool does
- * not spend.
+ * The txids of the transactions in the mempool that spend outputs, in the order of `outpoints`. A txid is null if the
+ * mempool does not spend the output.
  */
 export async function nodeSpenders(
   node: NodeRpc,
@@ -290,7 +294,7 @@ export async function nodeSpenders(
   return outpoints.map((_, place) => found[place]?.spendingtxid ?? null);
 }
 
-/** The node's mempool as a whole. */
+/** Totals of the node's mempool. */
 export interface NodeMempool {
   readonly transactions: number;
   readonly vsize: number;

@@ -14,18 +14,18 @@ export interface RawBlock {
 }
 
 /**
- * Maximum size of all cached blocks in bytes: at least 16 full blocks. Blocks are requested in bursts (an explorer's
- * page, many viewers of one recursive inscription).
+ * Maximum size of all cached blocks, in bytes. It is enough for 16 full blocks. Blocks are requested in bursts, for
+ * example by an explorer's page, or by many viewers of one recursive inscription.
  */
 const cachedBytesMax = 64 * 1024 * 1024;
 /**
- * Maximum number of reads that run at once. Each holds a block of up to 4 MB and its spent outputs, and the indexer
- * uses the same source.
+ * Maximum number of reads that run at once. Each read holds a block of up to 4 MB and its spent outputs in memory, and
+ * the indexer uses the same source.
  */
 const readsMax = 4;
-/** Maximum number of waiting reads: all requests that are being answered. */
+/** Maximum number of waiting reads. It is enough for all requests that are being answered. */
 const waitingMax = limits.requests;
-/** How long a read waits at most, in ms: as long as a request waits for its own turn. */
+/** How long a read waits at most, in ms. A request waits equally long for its own turn. */
 const waitMs = 30_000;
 
 /**
@@ -34,7 +34,7 @@ const waitMs = 30_000;
  */
 export class RawBlocks {
   readonly #source: BlockSource | null;
-  /** Blocks by display hash. */
+  /** Cached blocks, by display hash. */
   readonly #cached = new LRUCache<string, RawBlock>({
     maxSize: cachedBytesMax,
     sizeCalculation: sizeOf,
@@ -52,8 +52,8 @@ export class RawBlocks {
   }
 
   /**
-   * The block. Null if there is no source, or if the source does not have the block. Throws `block_corrupt` and the
-   * error codes of the source.
+   * Returns a block. Null if there is no source, or if the source does not have the block. Throws `block_corrupt` and
+   * the error codes of the source.
    */
   async read(ref: BlockRef, asker: Asker): Promise<RawBlock | null> {
     const source = this.#source;

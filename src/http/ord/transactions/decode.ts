@@ -16,7 +16,7 @@ const onceValues = { metaprotocol: 7, pointer: pointerTag, property_encoding: 19
 
 /**
  * An envelope, as positions of its items in a script. Items are read one at a time, because a transaction can have
- * millions of them, and an object for each would take too much memory.
+ * millions of items, and one object per item would take too much memory.
  */
 interface Envelope {
   readonly script: Uint8Array;
@@ -28,8 +28,8 @@ interface Envelope {
 }
 
 /**
- * All envelopes of a transaction, including envelopes that reveal nothing (in a coinbase). Each envelope is valid until
- * the next is requested.
+ * All envelopes of a transaction, including envelopes that reveal nothing (in a coinbase). A returned envelope is valid
+ * until the next envelope is requested.
  */
 function* envelopesOf({ inputs }: RawTransaction): Generator<Envelope> {
   const scan = new ScriptScan();
@@ -115,11 +115,11 @@ function* itemsBetween(first: number, end: number): Generator<number> {
 /** The fields of an envelope that the answer needs. */
 interface Fields {
   /**
-   * The item that opens the body: the first empty item at an even position. If there is no body, the end of the
-   * envelope.
+   * Position of the item that opens the body. This is the first empty item at an even position. If there is no body, it
+   * is the end of the envelope.
    */
   readonly bodyAt: number;
-  /** Positions of the values of shown tags, by tag: all values, or only the first. */
+  /** Positions of the values of shown tags, by tag. A tag has all its values, or only the first value (`shownOnce`). */
   readonly values: ReadonlyMap<number, readonly number[]>;
   readonly hasDuplicate: boolean;
   readonly hasUnrecognizedEven: boolean;
@@ -153,7 +153,7 @@ function* readFields(envelope: Envelope): Generator<string, Fields> {
   return { bodyAt, values, hasDuplicate: keys.hasTwins, hasUnrecognizedEven };
 }
 
-/** Keys of fields up to the first duplicate. If keys have only one or two bytes, a duplicate comes soon. */
+/** Remembers the keys of fields until the first duplicate. Keys of only one or two bytes are soon duplicates. */
 class KeysSeen {
   readonly #keys = new Set<number | string>();
   hasTwins = false;
@@ -178,7 +178,7 @@ function keepValue(values: Map<number, number[]>, tag: number, item: number): vo
 /** Maximum number of bytes that become text in one piece. */
 const numbersAtOnce = 16 * 1024;
 
-/** The concatenated bytes of items, as an array of numbers. Null items: `null`. */
+/** The concatenated bytes of items, as an array of numbers. If `items` is null, the text is `null`. */
 function* numbersOrNull(envelope: Envelope, items: Iterable<number> | null): Generator<string> {
   if (items === null) {
     yield 'null';

@@ -7,8 +7,8 @@ import { decipher } from '#kernel/runes/runestone/decipher.ts';
 import { isRunestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
 
 /*
- * Runestones as JSON text. It is written piece by piece, because integers are up to 2^128, and one transaction can have
- * 250,000 edicts. Numbers and bigints as text already have the form of JSON.
+ * Runestones as JSON text. The text is written piece by piece, because one transaction can have 250,000 edicts.
+ * Integers are up to 2^128. Numbers and bigints as text already are valid JSON.
  */
 
 /** The `runestone` of ord's `/decode/<txid>`, in pieces. `null` if the transaction has no runestone. */

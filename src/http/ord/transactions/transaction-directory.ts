@@ -14,26 +14,26 @@ import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
 /**
- * Limits of a small chain. The first request reads and hashes at most `bytes`, in some seconds. Every request walks
- * over at most `blocks`, in milliseconds. A larger chain needs a node.
+ * Limits of a chain that is searched without a node. The first request reads and hashes at most `bytes`, in some
+ * seconds. Every request walks over at most `blocks`, in milliseconds. A larger chain needs a node.
  */
 const max = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
-/** Maximum number of waiting requests: all that are being answered. */
+/** Maximum number of waiting requests. It is enough for all requests that are being answered. */
 const waitingMax = limits.requests;
-/** How long a request waits at most, in ms: as long as it waits for its own turn. */
+/** How long a request waits for a search at most, in ms. A request waits equally long for its own turn. */
 const waitMs = 30_000;
 
 /**
- * Finds the transactions of a small chain, for servers without a node. The first request reads the blocks; the first 4
- * bytes of all their txids are then kept in memory.
+ * Finds the transactions of a small chain, for servers without a node. The first request reads the blocks. The first 4
+ * bytes of all txids are then kept in memory.
  */
 export class TransactionDirectory {
   readonly #rawBlocks: RawBlocks;
   /** First four bytes of a block's txids, by the block's hash in hex. */
   readonly #known = new Map<string, Uint32Array>();
-  /** The blocks of the chain at a tip. Null: there are too many. */
+  /** The blocks of the chain at a tip. `blocks` is null if the chain has too many blocks. */
   #listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
-  /** Runs one search at a time. The first search reads the blocks, and later searches use what it read. */
+  /** Runs one search at a time. The first search reads the blocks, and later searches use the result of that read. */
   readonly #gate = new FairGate({
     running: 1,
     waiting: waitingMax,
@@ -46,7 +46,8 @@ export class TransactionDirectory {
   }
 
   /**
-   * Blocks and positions that may contain a transaction; the caller checks them. Null: the chain is too large to read.
+   * Blocks and positions that may contain a transaction; the caller checks them. `null` if the chain is too large to
+   * read.
    */
   async candidates(pool: pg.Pool, txid: Txid, asker: Asker): Promise<TransactionPlace[] | null> {
     return this.#gate.run(asker, () => this.#search(pool, txid, asker));

@@ -26,7 +26,7 @@ import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts'
 import { decodeJson } from './decode.ts';
 
 const tags = ['ord'] as const;
-// expensive: whole transactions are decoded, and some are found only by reading blocks of 4 MB
+// expensive, because whole transactions are decoded, and some are found only by reading blocks of 4 MB
 const config = { errors: 'plain', guard: open, isDear: true } as const;
 const path = Type.Object({ txid: pathParts.txid });
 
@@ -35,7 +35,10 @@ export function ordChain(network: NetworkName): string {
   return network === 'testnet3' ? 'testnet' : network;
 }
 
-/** A path about transactions, and its description in the API document. */
+/**
+ * The name of a network in ord. For testnet3, ord still uses the name "testnet", because testnet3 was once the only
+ * test network.
+ */
 interface TransactionPath {
   readonly url: string;
   readonly operationId: string;
@@ -43,7 +46,7 @@ interface TransactionPath {
   readonly response: RouteSchema['response'];
 }
 
-/** Routes about transactions: in ord's form or as a page, as hex, and with their envelopes. */
+/** Routes about transactions: ord's JSON or a page, the transaction as hex, and its envelopes. */
 export function transactionsRoutes(app: App, sources: ChainSources, blocks: BlockAnswers): void {
   const { transactions } = sources;
   transactionRoute(app, sources);

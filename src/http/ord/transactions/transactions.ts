@@ -22,7 +22,7 @@ import { type BlockHash, displayHash, parseBlockHash, type Txid } from '#kernel/
 import { genesisHeight } from '#kernel/primitives/height.ts';
 import { TransactionDirectory } from './transaction-directory.ts';
 
-/** The coinbases of the first blocks, which a node does not give by their txids. */
+/** The coinbases of the first blocks. A node does not return these transactions by their txids. */
 const genesisTxids: ReadonlySet<string> = new Set([
   '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b',
   // the coinbase of testnet4
@@ -34,24 +34,27 @@ export function isGenesisCoinbase(txid: Txid): boolean {
 }
 
 /**
- * Number of a transaction's first outputs that are checked for inscriptions, because an inscription leads to the
- * transaction's block. Each check is one index probe.
+ * How many of a transaction's first outputs are checked for inscriptions. An inscription leads to the transaction's
+ * block. Each check is one index probe.
  */
 const probedOutputs = 64;
 
 /** Blocks and positions of transactions that the index knows, at one tip. */
 export interface ToldPlaces {
   readonly tip: Tip | null;
-  /** Blocks and positions in the order of the query. Null: unknown. */
+  /** Blocks and positions in the order of the query. `null` if unknown. */
   readonly places: readonly (TransactionPlace | null)[];
 }
 
 export interface FoundTransaction {
   readonly tip: Tip | null;
   readonly transaction: RawTransaction;
-  /** Counted from the tip of the index if the index has the transaction, else from the node's tip. 0: unconfirmed. */
+  /**
+   * Counted from the tip of the index if the index has the transaction, else from the node's tip. 0 if the transaction
+   * is unconfirmed.
+   */
   readonly confirmations: number;
-  /** The block with the transaction. Null: unconfirmed. */
+  /** The block with the transaction. `null` if the transaction is unconfirmed. */
   readonly blockHash: BlockHash | null;
 }
 
@@ -76,9 +79,10 @@ export class Transactions {
   }
 
   /**
-   * Blocks and positions of some transactions that the index knows. One connection is used; ten transactions take a
-   * millisecond. The index finds a block by the inscriptions in the transaction's first outputs and in the outputs
-   * `vouts`. With `withRunes`, it also finds blocks by the runes in these outputs, at one and a half times the cost.
+   * Finds the blocks and positions of transactions that the index knows. This uses one connection; ten transactions
+   * take a millisecond. The index finds a block by the inscriptions in the transaction's first outputs and in the
+   * outputs `vouts`. With `withRunes`, it also finds blocks by the runes in these outputs, and takes one and a half
+   * times as long.
    */
   async places(
     asked: readonly Pick<AskedTransaction, 'txid' | 'vouts'>[],
@@ -155,9 +159,7 @@ export class Transactions {
     return { height: genesisHeight, blockHash: hash, index: 0 };
   }
 
-  /**
-   * A transaction of a known block. If there is a node, it gives the transaction alone. Otherwise the block is read.
-   */
+  /** A transaction of a known block. A node returns the transaction alone. Without a node, the block is read. */
   async #inBlock(
     txid: Txid,
     place: TransactionPlace,

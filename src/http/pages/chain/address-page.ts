@@ -55,7 +55,7 @@ interface AddressQuestion {
   readonly after?: string | undefined;
 }
 
-/** A page of a tab. The contents of its outputs are not in words yet. */
+/** A page of a tab. The contents of the outputs are not in words yet. */
 interface TabRows {
   readonly shown: AddressTabView;
   readonly filled: readonly FilledOutput[];
@@ -114,13 +114,13 @@ async function totalsOf(client: ClientBase, tip: Tip | null, script: Uint8Array)
   };
 }
 
-/** A note for an index with missing blocks, because outputs in those blocks are unknown. Null: no block is missing. */
+/** A note that outputs are unknown, because the index lacks some blocks. `null` if no block is missing. */
 async function gapWords(client: ClientBase): Promise<string | null> {
   const { islands } = await chainCounts(client);
   return islands > 1 ? 'Blocks are missing here: only inscriptions with a known owner are listed.' : null;
 }
 
-/** A page of runes and one rune more. Null: runes are unknown. */
+/** The runes of a page, and one rune more. `null` if runes are unknown. */
 async function runesAfter(client: ClientBase, tip: Tip | null, script: Uint8Array, above: number) {
   const { state } = await runeStanding(client);
   if (state !== 'known' || tip === null) return null;

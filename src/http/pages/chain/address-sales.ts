@@ -16,8 +16,8 @@ import type { AddressSalesView } from '#web/parts/address-sales.ts';
 import { rowsMax } from './chain-sources.ts';
 
 /**
- * Maximum number of sales that a page sums. Each sale is a row anywhere in its table, so more would take seconds on a
- * slow disk.
+ * Maximum number of sales that a page sums. The rows of these sales are scattered over the table, so more rows would
+ * take seconds on a slow disk.
  */
 const summedMax = 2_000;
 
@@ -30,7 +30,7 @@ interface SalesQuestion {
 
 interface AddressSales {
   readonly sales: AddressSalesView;
-  /** The cursor of the next page. Null: there are no older sales. */
+  /** The cursor of the next page. `null` if there are no older sales. */
   readonly next: string | null;
 }
 
@@ -60,7 +60,7 @@ export async function addressSales(
   };
 }
 
-/** The reason why the sales of an address are unknown. Null: the sales are known. */
+/** The reason why the sales of an address are unknown. `null` if the sales are known. */
 async function whyUnknown(client: ClientBase): Promise<string | null> {
   if (await areSalesLeftOut(client)) return 'sales are not indexed here';
   if ((await whyBehind(client, 'sales')) !== null) return 'sales of earlier blocks are still being read';

@@ -11,7 +11,10 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 import type { BlockReward } from '#web/pages/block.page.ts';
 import { toldOrNull } from './chain-sources.ts';
 
-/** Maximum number of blocks with cached fees: a hash and a number each. The fees of a block never change. */
+/**
+ * Maximum number of blocks with cached fees. The cache has a hash and a number for each block. The fees of a block
+ * never change.
+ */
 const keptMax = 10_000;
 
 interface Sources {

@@ -12,7 +12,7 @@ import { blockPage, blockTabs } from '#web/pages/block.page.ts';
 import type { BlockFees } from './block-fees.ts';
 import { blockLists, blockTab } from './block-tabs.ts';
 
-/** The requested list of a block, from the page's address. */
+/** The list of a block that the page's URL requests. */
 interface BlockPageQuestion {
   /** The block as the path names it. */
   readonly query: string;

@@ -57,13 +57,13 @@ export interface BlockTabQuestion {
   readonly kind: InscriptionKind | undefined;
   /** Number of the page, from 1. */
   readonly page: number;
-  /** The cursor in a list of one kind: a key of an inscription. */
+  /** The cursor in a list of one kind of inscription. It is a key of an inscription. */
   readonly after: string | undefined;
   readonly network: NetworkParameters;
 }
 
 /**
- * The rows of a tab. Lists of one kind change settings of the query planner, so this must be the last read in a
+ * The rows of a tab. A list of one kind changes settings of the query planner, so this must be the last read in a
  * snapshot.
  */
 export async function blockTab(

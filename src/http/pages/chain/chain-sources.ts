@@ -13,7 +13,7 @@ export interface ChainSources {
   readonly rawBlocks: RawBlocks;
   readonly transactions: Transactions;
   readonly outputs: Outputs;
-  /** Null: there is no node. */
+  /** `null` if there is no node. */
   readonly estimates: FeeEstimates | null;
 }
 
@@ -21,8 +21,8 @@ export interface ChainSources {
 export const rowsMax = 100;
 
 /**
- * Error codes for data that neither blocks nor the node have, or do not have now. Pages show all other data, and the
- * reason.
+ * Error codes for data that is not available from blocks or from the node, now or ever. Pages show all other data, and
+ * the reason.
  */
 const untold: ReadonlySet<string> = new Set([
   'no_node',
@@ -36,7 +36,7 @@ const untold: ReadonlySet<string> = new Set([
   'spent_outputs_mismatch',
 ]);
 
-/** The answer, or the reason why it is missing. Throws all other errors. */
+/** The answer, or the error that says why the answer is missing. Throws all other errors. */
 export async function toldOrWhy<Told>(ask: Promise<Told>): Promise<{ told: Told } | { why: AppError }> {
   try {
     return { told: await ask };
@@ -46,7 +46,7 @@ export async function toldOrWhy<Told>(ask: Promise<Told>): Promise<{ told: Told 
   }
 }
 
-/** The answer. Null: neither blocks nor the node have it. */
+/** The answer. `null` if neither the blocks nor the node have the data. */
 export async function toldOrNull<Told>(ask: Promise<Told>): Promise<Told | null> {
   const answer = await toldOrWhy(ask);
   return 'told' in answer ? answer.told : null;

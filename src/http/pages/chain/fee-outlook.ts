@@ -21,8 +21,8 @@ export function feeOutlook(feeRate: number, fees: RecommendedFees): string {
 const roomOfBlock = (4_000_000 - 8_000) / 4;
 
 /**
- * Number of pending inscriptions, and of those that pay the fee rate of the next two blocks. Both are counted up to a
- * bound.
+ * Number of pending inscriptions, and of pending inscriptions that pay the fee rate of the next two blocks. Both counts
+ * stop at a bound.
  */
 export interface PayingCount {
   readonly count: number;

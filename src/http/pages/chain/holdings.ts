@@ -8,9 +8,12 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { HoldingsView } from '#web/parts/chain-outputs.ts';
 import type { HeldRune } from '#web/parts/held-runes.ts';
 
-/** Maximum number of inscriptions and of runes of one output in a row. The page of the output lists all. */
+/** Maximum number of inscriptions, and of runes, that a row shows for one output. The page of the output lists all. */
 const shownEach = 3;
-/** Maximum number of ranges that one turn of the event loop compares with all satributes: some milliseconds. */
+/**
+ * Maximum number of ranges that are compared with all satributes in one turn of the event loop. They take some
+ * milliseconds.
+ */
 const rangesATurn = 250;
 
 /** A rune and its held amount, in the form that pages show. */

@@ -33,7 +33,7 @@ const integerMax = 2 ** 31 - 1;
 export interface MempoolQuestion {
   readonly tab: MempoolTab;
   readonly kind: InscriptionKind | undefined;
-  /** A position in the list. The page has the older rows after it. */
+  /** A position in the list. The page has the rows that are older than this position. */
   readonly before: string | undefined;
   readonly network: NetworkParameters;
 }

@@ -53,7 +53,7 @@ interface Made {
   readonly view: OwnView;
 }
 
-/** The view of an output from its whole transaction, which also shows the contents of a spent output. */
+/** The view of an output, read from its transaction. This view also shows the contents of a spent output. */
 async function viewByTransaction(
   { deps, node }: ChainSources,
   read: ReadTransaction,

@@ -16,7 +16,7 @@ import type { PendingRuneLine } from '#web/pages/mempool.page.ts';
  */
 const linesMax = 5;
 
-/** Etchings, mints and moves of runes by pending transactions: one line for each rune of a transaction. */
+/** Etchings, mints and moves of runes by pending transactions. Each rune of a transaction has one line. */
 export const pendingRuneLines = (rows: readonly PendingRuneTransaction[]): PendingRuneLine[] =>
   rows.flatMap((row) => [...etchingLine(row), ...moveLines(row)].slice(0, linesMax));
 
@@ -114,6 +114,6 @@ function lineOf(
   ];
 }
 
-/** The name of a rune. Null: the block will assign the name. */
+/** The name of a rune. `null` if the block will assign the name. */
 const nameOf = (of: NamedRune | PendingEtchingRow | null): string | null =>
   of === null || of.rune === null ? null : formatSpacedRune({ rune: of.rune, spacers: of.spacers });

@@ -25,22 +25,22 @@ export interface BlockOfTransaction {
   readonly hash: BlockHash;
   /** Time of the block's header, in Unix seconds. */
   readonly time: number;
-  /** False: only the node has the block, because it is below or above the indexed blocks. */
+  /** `false` if only the node has the block, because it is below or above the indexed blocks. */
   readonly isIndexed: boolean;
 }
 
 /** A transaction, with all data that the blocks and the node have about it. */
 export interface ReadTransaction {
   readonly txid: Txid;
-  /** Null: the transaction's bytes are unavailable here. */
+  /** `null` if the transaction's bytes are unavailable here. */
   readonly transaction: RawTransaction | null;
-  /** The reason why the bytes are missing. Null: they are not missing. */
+  /** The reason why the bytes are missing. `null` if they are not missing. */
   readonly why: string | null;
-  /** Null: the transaction is in no block, or in no known block. */
+  /** `null` if the transaction is in no block, or in no known block. */
   readonly block: BlockOfTransaction | null;
-  /** Position in the block. Null: unknown. */
+  /** Position in the block. `null` if unknown. */
   readonly index: number | null;
-  /** The outputs that the transaction spends, by input. Null: unknown. An empty script is unknown, too. */
+  /** The outputs that the transaction spends, by input. `null` if unknown. An empty script is unknown, too. */
   readonly spent: readonly RawOutput[] | null;
 }
 
@@ -85,7 +85,7 @@ interface AskedPlace {
 type PartsInBlock = Pick<ReadTransaction, 'index' | 'spent'>;
 
 /**
- * Asks the node only about the transaction, because reading a whole block takes four times as long. Null: the node
+ * Asks the node only about the transaction, because reading a whole block takes four times as long. `null` if the node
  * cannot answer.
  */
 async function partsByNode(
@@ -103,7 +103,7 @@ async function partsByNode(
   return spent === null || index === null ? null : { index, spent };
 }
 
-/** The transaction from its block. Null: the bytes of the block are unavailable here. */
+/** The transaction from its block. `null` if the bytes of the block are unavailable here. */
 async function partsInBlock(
   { rawBlocks }: ChainSources,
   block: BlockOfTransaction,
@@ -131,7 +131,7 @@ async function blockOf(
 }
 
 /**
- * The position of a transaction in a block, and the outputs that the transaction spends. Null: the block does not
+ * The position of a transaction in a block, and the outputs that the transaction spends. `null` if the block does not
  * contain the transaction.
  */
 async function partsIn(

@@ -50,8 +50,8 @@ import { rowsMax } from './chain-sources.ts';
 import type { ReadTransaction } from './read-transaction.ts';
 
 /**
- * Maximum number of inscriptions, and of runes, that are read for a transaction. It is more than a page lists, because
- * outputs show their contents, too.
+ * Maximum number of inscriptions, and of runes, that are read for a transaction. A page lists fewer, but its outputs
+ * show their contents, too.
  */
 const heldMax = 1_000;
 /** Maximum number of ranges of sats that a page compares with satributes: some tens of milliseconds. */
@@ -59,7 +59,7 @@ const rangesMax = 5_000;
 
 /** The index's facts about a transaction, from one snapshot. */
 export interface TransactionFacts {
-  /** At most the limit, and one more if there are more. */
+  /** At most as many as the limit, and one more if there are more. */
   readonly revealed: readonly RevealedInscription[];
   readonly summaries: readonly InscriptionSummary[];
   /** Null: unknown. */
@@ -71,16 +71,16 @@ export interface TransactionFacts {
   readonly runes: readonly RuneChange[] | null;
   /** Shown outputs that no block spends, by their index in the query. */
   readonly known: KnownOutputs;
-  /** Heights at which the transaction's outputs were spent. Null: there is no index of addresses. */
+  /** Heights at which the transaction's outputs were spent. `null` if there is no index of addresses. */
   readonly spends: ReadonlyMap<number, Height | null> | null;
-  /** Ranges of the shown outputs. Null: unknown. */
+  /** Ranges of the shown outputs. `null` if unknown. */
   readonly sats: ((outpoint: Outpoint) => readonly SatRange[] | null) | null;
   readonly pending: PendingFacts | null;
   /** The reason why the transaction left the mempool, if it is neither in the mempool nor in a block. */
   readonly departure: DepartureRow | null;
 }
 
-/** Facts about the transaction in the tables of the mempool. */
+/** Facts about the transaction from the tables of the mempool. */
 export interface PendingFacts extends PendingTransaction {
   readonly inscriptions: readonly PendingSummary[];
   readonly transfers: readonly PendingTransferRow[];
@@ -163,7 +163,10 @@ async function soldIn(client: ClientBase, { txid }: ReadTransaction): Promise<St
   return salesOfTransaction(client, txid, rowsMax + 1);
 }
 
-/** Changes of runes. Null: the runes of the block are unknown, or the transaction's position in the block is. */
+/**
+ * Changes of runes. `null` if the runes of the block are unknown, or if the transaction's position in the block is
+ * unknown.
+ */
 async function runesIn(
   client: ClientBase,
   { index }: ReadTransaction,
@@ -173,7 +176,9 @@ async function runesIn(
   return runesOfTransaction(client, { height, txIndex: index }, heldMax);
 }
 
-/** Ranges of sats by output. Null: there is no index of sats, or the outputs have more ranges than a page compares. */
+/**
+ * Ranges of sats by output. `null` if there is no index of sats, or the outputs have more ranges than a page compares.
+ */
 async function satsOf(client: ClientBase, shown: readonly Outpoint[]): Promise<TransactionFacts['sats']> {
   try {
     const ranges = await satRangesOf(client, shown, rangesMax);

@@ -38,7 +38,9 @@ export function movedList({ read, facts: { moved, names, pending } }: RowParts):
   return { lines, isAll: moved.length <= rowsMax, unknown: null };
 }
 
-/** The list of a transaction without data: unknown if the transaction is in a block, else empty. */
+/**
+ * A list without lines about a transaction. The list is unknown if the transaction is in a block, and empty otherwise.
+ */
 const missing = ({ block }: ReadTransaction, unknown = 'its block is not indexed here'): ListOf<never> => ({
   lines: [],
   isAll: true,
@@ -94,7 +96,7 @@ export function runeList({ read, facts: { runes, pending }, network }: RowParts)
 /** An amount in a pending transaction. */
 interface PendingAmount {
   readonly rune: string | null;
-  /** Null: the rune is not in a block yet. */
+  /** `null` if the rune is not in a block yet. */
   readonly id: string | null;
   readonly display: string;
   readonly output?: string | null;

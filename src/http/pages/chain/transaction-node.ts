@@ -16,25 +16,25 @@ import type { ReadTransaction } from './read-transaction.ts';
 
 /** The node's facts about a transaction. All are null or empty without a node. */
 export interface NodeFacts {
-  /** Null: the transaction is not in the node's mempool. */
+  /** `null` if the transaction is not in the node's mempool. */
   readonly entry: NodeMempoolEntry | null;
-  /** Transactions of the mempool that spend the shown outputs. Null: unknown. */
+  /** Transactions of the mempool that spend the shown outputs. `null` if unknown. */
   readonly spenders: readonly (string | null)[] | null;
   /**
    * Whether shown outputs are unspent in the chain, by position. Only outputs that the index does not know are
-   * included. Null: unknown.
+   * included. `null` if unknown.
    */
   readonly unspent: ReadonlyMap<number, boolean | null>;
-  /** Outputs that an unconfirmed transaction spends, by shown input. Null: unknown. */
+  /** Outputs that an unconfirmed transaction spends, by shown input. `null` if unknown. */
   readonly spent: readonly (RawOutput | null)[] | null;
 }
 
-/** The questions of a page to the node: at most some hundred small calls. */
+/** Data that a page requests from the node, in at most some hundred small calls. */
 interface NodeQuestion {
   readonly read: ReadTransaction;
   readonly inputs: readonly Outpoint[];
   readonly outputs: readonly Outpoint[];
-  /** Positions of outputs whose state, spent or unspent, the index does not know. */
+  /** Positions of outputs for which the index does not know whether they are spent. */
   readonly untold: readonly number[];
 }
 
@@ -58,7 +58,7 @@ export async function nodeFacts(node: NodeRpc | null, question: NodeQuestion): P
   };
 }
 
-/** The answer of a lookup that may find nothing. Null: the node cannot answer. */
+/** The result of a lookup that may find nothing. `null` if the node cannot answer. */
 async function toldOrFailed<Found>(look: Promise<Found>): Promise<{ readonly found: Found } | null> {
   return toldOrNull(look.then((found) => ({ found })));
 }

@@ -131,12 +131,12 @@ const isCoinbase = ({ transaction, index }: ReadTransaction): boolean => {
 };
 
 function vsizeOf({ read: { transaction }, facts: { pending }, told: { entry } }: RowParts): number | null {
-  // use the size of the node, which also counts signature checks
+  // use the node's size, because it also counts signature checks
   if (entry !== null || pending !== null) return entry?.vsize ?? pending?.vsize ?? null;
   return transaction === null ? null : Math.ceil(transaction.weight / 4);
 }
 
-/** The fee of a transaction. Null: the transaction is a coinbase, or the value of an input is unknown. */
+/** The fee of a transaction. `null` if the transaction is a coinbase, or the value of an input is unknown. */
 function feeOf({ read, facts: { pending }, told: { entry } }: RowParts): number | null {
   const { transaction, spent } = read;
   if (isCoinbase(read)) return null;

@@ -30,7 +30,7 @@ export interface RowParts {
   readonly client: string;
 }
 
-/** The lists of inputs and outputs on one page: `from` is the index of the first row. */
+/** One page of the lists of inputs and outputs. `from` is the index of the first row. */
 interface Page {
   readonly from: number;
 }
@@ -102,7 +102,7 @@ function unknownHoldings({ facts: { moved, runes, pending } }: RowParts): string
   return runes === null ? 'its runes are not known here' : null;
 }
 
-/** Whether an input is the input of a coinbase: it names no output (also before BIP 30). */
+/** Whether an input is the input of a coinbase. Such an input names no output (also before BIP 30). */
 export const isCoinbaseInput = ({ txid, vout }: Outpoint): boolean =>
   vout === 0xffff_ffff && txid.every((byte) => byte === 0);
 
@@ -184,8 +184,7 @@ function absentState({ facts, told }: RowParts, { value }: RawOutput, place: num
 }
 
 /**
- * The spend of an output, as far as moves of inscriptions and runes, or the index of addresses, show it. Null: they
- * show none.
+ * The spend of an output, if moves of inscriptions or runes, or the index of addresses, show a spend. Otherwise null.
  */
 function spentInChain(facts: TransactionFacts, vout: number): SpentState | null {
   const spend = spendOfInscription(facts, vout) ?? spendOfRune(facts, vout);
