@@ -9,7 +9,7 @@ import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** A text parameter. The text is parsed by a reader of its own. */
+/** A text parameter. A separate reader parses the text. */
 export const text = (
   description: string,
   acceptedForm: AcceptedForm,
@@ -20,7 +20,7 @@ const optional = (description: string, acceptedForm: AcceptedForm, example?: str
     Type.String({ description, acceptedForm, ...(example === undefined ? {} : { examples: [example] }) }),
   );
 
-/** An existing id, so that readers and the reference's tools can send it. */
+/** The id of an existing inscription, so that readers and the reference's tools can send this id. */
 export const exampleId = '6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0';
 export const exampleAddress = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 
@@ -33,11 +33,11 @@ export const addressPath = Type.Object({
   }),
 });
 
-/** A whole number as a text. The text is parsed by a reader of its own. */
+/** A whole number as a text. A separate reader parses the text. */
 const wholeNumberText = (description: string, acceptedForm: AcceptedForm, example: string) =>
   Type.Optional(Type.String({ description, pattern: wholeNumberPattern, acceptedForm, examples: [example] }));
 
-/** Paging parameters of a list. They are texts, because they are then checked here, and errors name the parameter. */
+/** Paging parameters of a list. They are texts, so that the checks here can name the parameter in their errors. */
 export const pagingQuery = {
   limit: wholeNumberText('entries per page, 1 to 1,000', acceptedForms.limit, '100'),
   order: text('asc: oldest first; desc: newest first', acceptedForms.order, 'desc'),
@@ -82,14 +82,15 @@ const limitDefault = 100;
 const limitMax = 1_000;
 
 /**
- * Whether a page has more entries than usual. Such a request counts as expensive: with their lookups, 1,000 entries
- * take the database and the event loop some 30 ms.
+ * Whether a page has more entries than usual. Such a request counts as expensive, because 1,000 entries with their
+ * lookups take the database and the event loop some 30 ms.
  */
 export const isLongPage = ({ limit }: Readonly<Record<string, unknown>>): boolean =>
   Number(limit) > limitDefault;
 
 /**
- * Maximum number of bytes of a filter text. Longer content types and metaprotocols are data, and do not fit into a URL.
+ * Maximum number of bytes of a filter text. Some inscriptions have longer content types and metaprotocols, but such
+ * texts do not fit into a URL.
  */
 const textBytesMax = 4_096;
 
@@ -151,7 +152,9 @@ export function sharedFilterOf(
   };
 }
 
-/** The filter of a query. Null: the query has no filter. Throws `request_invalid` with the name of the parameter. */
+/**
+ * The filter of a query. `null` if the query has no filter. Throws `request_invalid` with the name of the parameter.
+ */
 export function filterOf(query: ListQuery, network: NetworkParameters): InscriptionFilter | null {
   const { address } = query;
   const filter: InscriptionFilter = {
@@ -197,7 +200,7 @@ export function choice<const Word extends string>(
   return word;
 }
 
-/** The inscription id of a parameter. Throws `request_invalid`. */
+/** Parses the inscription id in a parameter. Throws `request_invalid`. */
 export function idOf(value: string | undefined, name: string): InscriptionId | undefined {
   if (value === undefined) return undefined;
   const id = parseInscriptionId(value);

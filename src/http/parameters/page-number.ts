@@ -3,8 +3,8 @@ import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { wholeNumber } from './list-parameters.ts';
 
 /**
- * The page number for HTML on a path that has another answer for programs. Any value is accepted, because programs
- * never had this parameter.
+ * The page number of an HTML page. Programs get another answer from the same path. Any value is accepted, because
+ * programs never had this parameter.
  */
 export const pageQuery = Type.Object({
   page: Type.Optional(
@@ -17,8 +17,8 @@ export const pageQuery = Type.Object({
 });
 
 /**
- * Highest page number. Later pages have no rows, because a transaction has at most some hundred thousand inputs and
- * outputs.
+ * Highest page number. Pages after this number would be empty, because a transaction has at most some hundred thousand
+ * inputs and outputs.
  */
 const pageMax = 1_000_000;
 

@@ -20,17 +20,22 @@ function invalid(words: string): AppError {
   return new AppError('request_invalid', words);
 }
 
-/** The inscription id of a path. Throws `request_invalid`. */
+/** Parses the inscription id in a path. Throws `request_invalid`. */
 export function inscriptionIdOf(text: string): InscriptionId {
   const id = parseInscriptionId(text);
   if (id === null) throw invalid('this is not an inscription id');
   return id;
 }
 
-/** Whether a text in place of an inscription is the name of a sat. Ids are longer, and numbers have digits. */
+/**
+ * Whether a text that stands for an inscription is the name of a sat. Inscription ids are longer than such names, and
+ * inscription numbers have digits.
+ */
 export const isSatName = (text: string): boolean => /^[a-z]{1,11}$/u.test(text);
 
-/** Parses an id, a number, or the name of a sat. Throws `request_invalid`; messages about sats are ord's. */
+/**
+ * Parses an id, a number, or the name of a sat. Throws `request_invalid`. Messages about sats are the same as in ord.
+ */
 export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   const id = parseInscriptionId(text);
   if (id !== null) return { kind: 'id', id };
@@ -89,11 +94,11 @@ export function heightOf(text: string): Height {
   throw invalid('this is not a height');
 }
 
-/** Parses an index from 0, of a page, a child or an item. 0 if absent. Throws `request_invalid`. */
+/** Parses an index from 0 of a page, a child or an item. Returns 0 if the text is absent. Throws `request_invalid`. */
 export function placeOf(text: string | undefined, name: string): number {
   if (text === undefined) return 0;
   const place = /^\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
-  // ord parses 64 bits; here larger indexes are refused, and pages far beyond the end are empty
+  // ord parses 64 bits; this server refuses larger indexes, and pages far beyond the end are empty
   if (place < 2 ** 32) return place;
   throw invalid(`${name} is not a whole number`);
 }
@@ -139,7 +144,8 @@ export function u64Of(text: string, name: string): bigint {
 }
 
 /**
- * Parses an index in a list: from 0 at the beginning, or, if negative, from -1 at the end. Throws `request_invalid`.
+ * Parses an index in a list. Indexes from the beginning start at 0, and negative indexes from the end start at -1.
+ * Throws `request_invalid`.
  */
 export function placeFromEitherEnd(text: string): bigint {
   const place = /^[+-]?\d{1,63}$/u.test(text) ? BigInt(text.replace('+', '')) : null;

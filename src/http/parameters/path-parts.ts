@@ -3,8 +3,8 @@ import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-f
 import { exampleId } from './list-parameters.ts';
 
 /**
- * A path parameter. It is a text that the handler parses, so that the handler's errors can show the form of an id or an
- * outpoint.
+ * A path parameter. It is a text, so that the handler can parse it, and the handler's errors can show the form of an id
+ * or an outpoint.
  */
 const part = (description: string, example: string, acceptedForm: AcceptedForm) =>
   Type.String({ description, acceptedForm, examples: [example] });

@@ -19,7 +19,7 @@ export interface PictureFacts extends Pick<CardOrder, 'head' | 'title' | 'lines'
   readonly art: InscriptionId | null;
 }
 
-/** Reads facts of the subject that a path names. Null: the subject does not exist. Throws `request_invalid`. */
+/** Reads facts of the subject that a path names. `null` if the subject does not exist. Throws `request_invalid`. */
 type Reader = (client: ClientBase, name: string) => Promise<PictureFacts | null>;
 
 const block: Reader = async (client, name) => {

@@ -15,7 +15,10 @@ import { type PictureFacts, pictureFacts, pictureKinds, siteFacts } from './pict
 import { Pictures } from './pictures.ts';
 
 const suffix = '.png';
-/** Maximum size of all stored pictures, in bytes: 3,000 pictures of 30 kB. Thumbnails may take ten times as much. */
+/**
+ * Maximum size of all stored pictures, in bytes. That is enough for 3,000 pictures of 30 kB. Thumbnails may take ten
+ * times as much.
+ */
 const filesBytes = 100_000_000;
 
 const path = Type.Object({
@@ -86,8 +89,8 @@ export function picturesRoutes(app: App, deps: PieceDependencies, thumbnailOf: T
 }
 
 /**
- * Null for `not_found`, because a picture without its art is better than no picture. Throws all other errors, for
- * example if the server is busy and should be asked later.
+ * Returns null for `not_found`, because a picture without its art is better than no picture. Throws all other errors,
+ * for example if the server is busy and the client should retry later.
  */
 function unlessGone(error: unknown): null {
   if (error instanceof AppError && error.code === 'not_found') return null;

@@ -7,7 +7,9 @@ import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
-/** Version of the drawing, a part of each picture's name. Increase it when the same facts are drawn differently. */
+/**
+ * Version of the drawing. It is a part of each picture's name. Increase it when the same facts are drawn differently.
+ */
 const drawingVersion = 1;
 /**
  * Maximum number of requests that wait for the one drawing process. Robots of sites request one picture for each shared
@@ -20,7 +22,7 @@ const waitMs = 10_000;
 /** A picture, and a name that is a hash of everything that the picture shows. */
 export interface SharedPicture {
   readonly name: string;
-  /** Null: the picture could not be drawn this time. */
+  /** `null` if the picture could not be drawn this time. */
   readonly png: Buffer | null;
 }
 
@@ -36,7 +38,7 @@ export class Pictures {
   /**
    * Creates the drawer with the store of its files.
    *
-   * @param files null: no pictures are stored
+   * @param files null if no pictures are stored
    * @param onUnwritten receives the error of a file that could not be written
    */
   constructor(files: ThumbnailFiles | null, onUnwritten: (error: unknown) => void) {
@@ -49,7 +51,7 @@ export class Pictures {
     return this.#gate.state;
   }
 
-  /** The picture of an order. Throws `contents_busy`. */
+  /** Returns the picture of an order. Throws `contents_busy`. */
   async of(asker: Asker, order: Omit<CardOrder, 'kind'>): Promise<SharedPicture> {
     const name = nameOf(order);
     const known = (await this.#files?.read(name)) ?? null;

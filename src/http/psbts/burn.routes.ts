@@ -88,7 +88,7 @@ const inscriptionBurnBody = creationBody(
   },
 );
 
-/** PSBTs that burn inscriptions (docs/psbts.md, "Burning"). */
+/** Routes of PSBTs that burn inscriptions (docs/psbts.md, "Burning"). */
 export function burnRoutes(app: App, deps: AppDependencies): void {
   const { network } = deps;
   apiRoute(app, {

@@ -49,7 +49,7 @@ const cpfpAnswer = Type.Object({
   ...builtFields,
 });
 
-/** Children that pay for stuck transactions (docs/psbts.md, "Speeding up"). */
+/** Routes of child transactions that pay for stuck transactions (docs/psbts.md, "Speeding up"). */
 export function cpfpRoutes(app: App, deps: AppDependencies): void {
   const { network } = deps;
   apiRoute(app, {

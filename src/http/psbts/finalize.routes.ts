@@ -15,8 +15,8 @@ import { PsbtFaults, psbtFault } from '#psbts/bytes/psbt-faults.ts';
 import { psbtBytes } from '#psbts/bytes/psbt-text.ts';
 
 /**
- * Maximum number of PSBTs of one request, one from each signer. A script before Taproot needs signatures of at most 20
- * keys (MAX_PUBKEYS_PER_MULTISIG).
+ * Maximum number of PSBTs in one request. Each signer sends one PSBT. A script before Taproot needs signatures of at
+ * most 20 keys (MAX_PUBKEYS_PER_MULTISIG).
  */
 const psbtsMax = 20;
 
@@ -53,7 +53,7 @@ const finalAnswer = Type.Object({
   ),
 });
 
-/** Turns signed PSBTs into transactions (docs/psbts.md, "Finalizing"). */
+/** Route that turns signed PSBTs into transactions (docs/psbts.md, "Finalizing"). */
 export function finalizeRoutes(app: App, { network }: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',
@@ -82,7 +82,7 @@ export function finalizeRoutes(app: App, { network }: AppDependencies): void {
   });
 }
 
-/** Whether a value is a text. Long texts of large bodies are bytes. */
+/** Whether a value is a text. In large bodies, long texts are bytes. */
 const isText = (value: unknown): value is BodyText =>
   typeof value === 'string' || value instanceof Uint8Array;
 

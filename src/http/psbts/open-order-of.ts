@@ -5,7 +5,7 @@ import { unreachable } from '#kernel/unreachable.ts';
 import type { WantedOrderName } from '#orders/paying/find-open-order.ts';
 import type { OpenOrder } from '#orders/paying/open-order.ts';
 
-/** The order that a request pays for. Throws `not_found`, `request_invalid` with the reason, and `orders_off`. */
+/** Finds the order that a request pays for. Throws `not_found`, `request_invalid` with the reason, and `orders_off`. */
 export async function openOrderOf(
   { orders = null, network }: AppDependencies,
   wanted: WantedOrderName,
@@ -43,7 +43,7 @@ function refuse(error: AppError): never {
   throw error;
 }
 
-/** Maximum characters of a value that an error quotes. */
+/** Maximum number of characters of a value that an error quotes. */
 const shownChars = 100;
 
 const unknownOrder = (parameter: string, given: string): string => {

@@ -71,7 +71,7 @@ const paymentAnswer = Type.Object({
   chargeAmount: Type.Integer({ description: 'total sats to the address of the order' }),
 });
 
-/** PSBTs that pay for orders from wallets (docs/psbts.md). */
+/** Routes of PSBTs with which wallets pay for orders (docs/psbts.md). */
 export function paymentRoutes(app: App, deps: AppDependencies): void {
   const config = { errors: 'psbt', guard: builds, failures: [404, 422], answersLarge: true } as const;
   apiRoute(app, {

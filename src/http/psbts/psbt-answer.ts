@@ -16,7 +16,7 @@ const purposes: Readonly<Record<OutputPurpose, string>> = {
   runestone: 'says where runes go',
 };
 
-/** Fields that this service adds to the fields of the interface. */
+/** Fields of an answer that this service adds to the fields of the public interface. */
 export const builtFields = {
   fee: Type.Integer({ description: 'fee in sats' }),
   feeRate: Type.Number({ description: 'sats per virtual byte' }),
@@ -40,7 +40,7 @@ export const builtFields = {
 
 const indices = (description: string) => Type.Array(Type.Integer({ minimum: 0 }), { description });
 
-/** The answer of builders, which the public client hands to a wallet. */
+/** The answer of PSBT builders. The public client passes it to a wallet. */
 export const psbtAnswer = Type.Object({
   psbtBase64: Type.String(),
   psbtHex: Type.String(),
@@ -51,7 +51,7 @@ export const psbtAnswer = Type.Object({
 
 const builtAnswer = Type.Object(builtFields);
 
-/** The fields of an answer that this service adds. */
+/** Returns the fields that this service adds to an answer. */
 export function builtView(
   { plan, feeRate, warnings, unproven }: BuiltPsbt,
   network: NetworkParameters,
@@ -69,7 +69,7 @@ export function builtView(
   };
 }
 
-/** The answer of a builder. */
+/** The answer of a PSBT builder. */
 export const psbtView = (built: BuiltPsbt, network: NetworkParameters): Static<typeof psbtAnswer> => ({
   psbtBase64: built.psbt.base64,
   psbtHex: built.psbt.hex,
@@ -84,7 +84,7 @@ const signedInputs = (by: string) =>
     address: Type.String(),
   });
 
-/** The answer of the builders of token payments (interface 2.11). */
+/** The answer of the PSBT builders for token payments (interface 2.11). */
 export const tokenPsbtAnswer = Type.Object({
   psbtBase64: Type.String(),
   psbtHex: Type.String(),

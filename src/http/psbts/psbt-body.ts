@@ -53,7 +53,7 @@ export const outpointSchema = (description: string): TSchema =>
   accepted(`${description}: <txid>:<vout>`, { type: 'string', pattern: '^[0-9a-fA-F]{64}:[0-9]{1,9}$' });
 
 /**
- * Throws `request_invalid` if there are faults. Errors of builders have one message, so this message contains all
+ * Throws `request_invalid` if there are faults. An error of a builder has only one message, so the message contains all
  * faults, one per line.
  */
 export function refuseFaulty(faults: readonly RequestFault[]): void {
@@ -70,6 +70,6 @@ export function faultsError(faults: readonly RequestFault[]): AppError {
   );
 }
 
-/** The error of a refusal. */
+/** The error for a refusal. */
 export const refusalError = ({ reason, parameter }: PsbtRefusal): AppError =>
   new AppError('request_invalid', reason, parameter === null ? {} : { parameter });

@@ -76,7 +76,7 @@ const validateAnswer = Type.Object({
   warnings: Type.Array(Type.String(), { description: 'what else the transaction does' }),
 });
 
-/** PSBTs that burn runes, and checks of transactions that burn runes (docs/psbts.md, "Burning runes"). */
+/** Routes of PSBTs that burn runes, and of checks of transactions that burn runes (docs/psbts.md, "Burning runes"). */
 export function runeBurnRoutes(app: App, deps: AppDependencies): void {
   const { network, pool } = deps;
   apiRoute(app, {

@@ -29,7 +29,7 @@ const submitAnswer = Type.Object({
   ),
 });
 
-/** Sends signed payments of orders to the network (docs/psbts.md, "Sending"). */
+/** Routes that send signed payments of orders to the network (docs/psbts.md, "Sending"). */
 export function submitRoutes(app: App, deps: AppDependencies): void {
   const { pool, network, node = null } = deps;
   apiRoute(app, {

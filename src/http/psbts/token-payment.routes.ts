@@ -39,7 +39,7 @@ const answer = Type.Object({
   ...tokenPsbtAnswer.properties,
 });
 
-/** PSBTs that pay orders of shops from wallets. */
+/** Routes of PSBTs with which wallets pay orders of shops. */
 export function tokenPaymentRoutes(app: App, deps: AppDependencies): void {
   const { network, shopOrders = null } = deps;
   apiRoute(app, {

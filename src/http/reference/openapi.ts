@@ -12,7 +12,7 @@ Paths of the public interface (searches) and of ord keep their own forms; all ot
 Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials everywhere but on \`/metrics\` and \`/key\`. ord's pages answer JSON to
 \`Accept: application/json\`.`;
 
-/** The version that the public interface states for its paths under `/tokenpay` (client-compat 3.14). */
+/** The version that the public interface has for its paths under `/tokenpay` (client-compat 3.14). */
 const tokenpayVersion = '0.1.1';
 
 const tags = [
@@ -96,7 +96,7 @@ interface AnyDocument {
   readonly components?: object;
 }
 
-/** The plugin's document, with facts about this server's answers that the plugin does not know. */
+/** The plugin's document, plus facts about this server's answers that the plugin does not know. */
 function asAnswered<Document extends AnyDocument>(document: Document): Document {
   for (const operation of operationsOf(document)) {
     if (operation.parameters) operation.parameters = operation.parameters.map(asTaken);
@@ -110,9 +110,9 @@ function operationsOf({ paths = {} }: AnyDocument): Operation[] {
 }
 
 /**
- * A parameter in the form that readers need: a parameter with a default may be left out, and examples of optional
- * parameters stay in their schemas. "Try it" sends every parameter that has an example, but all filters together find
- * nothing, and some exclude each other.
+ * A parameter in the form that readers of the document need. A parameter with a default may be left out. Examples of
+ * optional parameters stay in their schemas, because "Try it" sends every parameter that has an example. All filters
+ * together would find nothing, and some filters exclude each other.
  */
 function asTaken(parameter: Parameter): Parameter {
   const { example, schema, ...rest } = parameter;
@@ -126,7 +126,7 @@ function asTaken(parameter: Parameter): Parameter {
   } as Parameter;
 }
 
-/** Moves errors that many paths share into one place of the document, under the name of their status. */
+/** Moves errors that many paths share into one part of the document, under the name of their status. */
 function withSharedErrors<Document extends AnyDocument>(document: Document): Document {
   const names = new Map<string, string>();
   const shared: Record<string, unknown> = {};

@@ -14,7 +14,7 @@ import { assetText } from '#web/assets.ts';
 const prefix = '/docs';
 
 /**
- * Content policies of the reference. Only scripts from the reference's own folder run, because this server also has
+ * Content policies of the reference. Only scripts from the reference's own folder may run, because this server also has
  * inscribed content (`/content/…`), and a policy can tell them apart only by path. "Try it" can request all paths of
  * this server, and shows the answer as text.
  */
@@ -22,7 +22,7 @@ const policies = [
   [
     "default-src 'none'",
     "script-src 'self'",
-    // needed because the reference sets styles on its elements
+    // the reference sets styles on its elements
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -39,14 +39,17 @@ const policies = [
 
 const icon = assetText('icon.svg');
 
-/** A script that adds a viewport. The package's page lacks it, so a phone would show the page in desktop width. */
+/**
+ * A script that adds a viewport to the package's page. Without a viewport, a phone would show the page in desktop
+ * width.
+ */
 const viewport = `const viewport = document.createElement('meta');
 viewport.name = 'viewport';
 viewport.content = 'width=device-width, initial-scale=1';
 document.head.append(viewport);
 `;
 
-// compress once, because routes do not change while the process runs
+// routes do not change while the process runs, so one compression is enough
 const config = { errors: 'plain', guard: open, compression: 'once' } as const;
 const tags = ['reference'] as const;
 const documentSchema = Type.Object({ openapi: Type.Literal('3.1.0') });
@@ -56,11 +59,11 @@ const yamlAnswer: Answer = {
 };
 
 /**
- * Routes of `/openapi.json`, `/openapi.yaml`, and `/docs`: the reference of all paths, with "try it". Call it after
- * `describeRoutes`.
+ * Routes of `/openapi.json`, `/openapi.yaml` and `/docs`. `/docs` is the reference of all paths, with "try it". Call
+ * this after `describeRoutes`.
  */
 export function referenceRoutes(app: App): void {
-  // make each text once, because routes do not change while the process runs
+  // each text is made once, because routes do not change while the process runs
   let json: TaggedText | undefined;
   let yaml: TaggedText | undefined;
   apiRoute(app, {
@@ -102,7 +105,7 @@ export function referenceRoutes(app: App): void {
     await scope.register(swaggerUi, {
       routePrefix: prefix,
       uiConfig: {
-        // the layout without the bar that offers documents of other services
+        // this layout has no bar that offers documents of other services
         layout: 'BaseLayout',
         deepLinking: true,
         docExpansion: 'none',
@@ -119,8 +122,8 @@ export function referenceRoutes(app: App): void {
 }
 
 /**
- * How long a client must stay connected before the document is made for it, in ms. Making the document blocks the event
- * loop for 300 ms, once.
+ * How long a client must stay connected before the document is made, in ms. Making the document blocks the event loop
+ * for 300 ms, but only once.
  */
 const stayMs = 100;
 

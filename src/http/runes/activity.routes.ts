@@ -25,7 +25,7 @@ import { pageRows, sendActivityPage } from './rune-list-pages.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountParts, amountView, ownerParts, runeParts, runeView, textOrNull } from './rune-views.ts';
 
-/** Number of bytes of a cursor, which names the event before the page: height, transaction, kind and output. */
+/** Number of bytes of a cursor. The cursor names the event before the page by height, transaction, kind and output. */
 const positionBytes = 16;
 
 const activitySchema = Type.Object({
@@ -48,7 +48,7 @@ const activityAnswer = Type.Object({
 
 const noOwner = { address: null, script: null, scriptSha256: null };
 
-/** Route of a rune's events, which ord does not have. */
+/** Route of a rune's events. ord does not have this route. */
 export function activityRoutes(app: App, deps: AppDependencies): void {
   const { pool, network } = deps;
   apiRoute(app, {

@@ -37,9 +37,9 @@ import { heightAt, heightOfAt, knownHeight } from './rune-moment.ts';
 import { amountParts, amountSchema, amountView, runeParts, runeView, textOrNull } from './rune-views.ts';
 
 const tags = ['runes'] as const;
-/** Number of bytes of a cursor of balances, which names the height of its list and the rune before the page. */
+/** Number of bytes of a cursor of balances. The cursor names the height of the list, and the rune before the page. */
 const balancePositionBytes = 8;
-/** Number of bytes of a cursor of a history, which names height, transaction and rune. */
+/** Number of bytes of a cursor of a history. The cursor names height, transaction and rune. */
 const historyPositionBytes = 12;
 
 const balancesAnswer = Type.Object({
@@ -70,7 +70,7 @@ const historyAnswer = Type.Object({
   nextCursor: textOrNull,
 });
 
-/** Routes of an address's runes at any height, and of their history. They need no index of addresses. */
+/** Routes of an address's runes at any height, and of the history of these runes. They need no index of addresses. */
 export function addressRunesRoutes(app: App, deps: AppDependencies): void {
   balancesRoute(app, deps);
   historyRoute(app, deps);
@@ -170,7 +170,7 @@ function historyRoute(app: App, { pool, network }: AppDependencies): void {
 interface BalancesQuestion {
   readonly address: string;
   readonly script: Uint8Array;
-  /** The requested height. Null: the tip's height. */
+  /** The requested height. `null` for the tip's height. */
   readonly asked: Height | null;
   readonly limit: number;
   readonly cursor: string | undefined;

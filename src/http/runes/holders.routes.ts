@@ -32,22 +32,22 @@ import { foundRune, heightAt, heightOfAt, knownHeight } from './rune-moment.ts';
 import { amountView } from './rune-views.ts';
 
 /**
- * Number of bytes of a cursor: the height of its list, so that all pages are about the same height, and the position in
- * the list.
+ * Number of bytes of a cursor. It contains the height of its list, so that all pages are about the same height, and the
+ * position in the list.
  */
 const positionBytes = 8;
 
 /**
- * Bounds of full scans. If no earlier scan found the requested page, all holders of the rune are scanned, which uses a
- * connection for up to ten seconds. Of the ten connections, two may do so at once, one for each client. A client that
- * would wait longer than one such scan is refused, and asks again.
+ * Bounds of full scans. If no earlier scan found the requested page, all holders of the rune are scanned. This uses one
+ * of the ten connections for up to ten seconds. Two scans may run at once, one for each client. A client that would
+ * wait longer than one such scan is refused, and must retry.
  */
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
 
 const busy = (): AppError =>
   new AppError('holders_busy', 'too many lists of holders are being made: try again in a few seconds');
 
-/** Routes of a rune's holders at any height, which ord does not have. */
+/** Route of a rune's holders at any height. ord does not have this route. */
 export function holdersRoutes(app: App, deps: AppDependencies): void {
   const { pool, network, operations } = deps;
   const gate = new FairGate({ ...gateBounds, refusal: busy });
@@ -99,7 +99,7 @@ export function holdersRoutes(app: App, deps: AppDependencies): void {
 interface PageQuestion {
   /** Name of the rune. */
   readonly name: string;
-  /** The requested height. Null: the tip's height. */
+  /** The requested height. `null` for the tip's height. */
   readonly asked: Height | null;
   readonly limit: number;
   readonly cursor: string | undefined;

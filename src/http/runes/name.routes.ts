@@ -225,7 +225,7 @@ function capView(terms: Terms | null, mints: number) {
   return { cap: String(cap), left: String(left), progress: cap === 0 ? null : mints / Number(cap) };
 }
 
-/** A height as a number, because heights go up to 2^64 - 1. Null stays null. */
+/** A height as a number, because heights go up to 2^64 - 1. Returns null for null. */
 const heightView = (height: U128 | null): number | null =>
   typeof height === 'bigint' ? exactNumber(String(height)) : height;
 
@@ -276,7 +276,7 @@ function nameState(name: Rune, rune: RuneDetail | null, isUnlocked: boolean): st
 }
 
 /**
- * The unlock of a name: its height, the blocks until then, and the estimated date.
+ * The unlock of a name: the height, the number of blocks until this height, and the estimated date.
  *
  * @param time the time of the tip in Unix seconds
  */

@@ -15,7 +15,7 @@ import type { FoundHolders } from './holders-answer.ts';
 /** Number of rows on an HTML page. With more rows, people on a phone would have to scroll far. */
 export const pageRows = 100;
 
-/** Sends the page of a rune's holders. `asked` is the height in the link. Null: the tip's height. */
+/** Sends the page of a rune's holders. `asked` is the height in the link, or null for the tip's height. */
 export function sendHoldersPage(
   deps: SiteDependencies,
   reply: FastifyReply,
@@ -83,7 +83,7 @@ export function sendActivityPage(
 const queryOf = (parameters: Readonly<Record<string, string>>): string =>
   new URLSearchParams(parameters).toString();
 
-/** A percentage with two decimals, rounded down, so that a holder of almost all units never has more than 100 %. */
+/** A percentage with two decimals. It is rounded down, so that a holder of almost all units never has 100 %. */
 export function percentOf(part: U128, whole: U128): number {
   return BigInt(whole) === 0n ? 0 : Number((BigInt(part) * 10_000n) / BigInt(whole)) / 100;
 }

@@ -14,13 +14,13 @@ export async function foundRune(client: ClientBase, name: string): Promise<RuneD
   return rune;
 }
 
-/** Returns the height if runes are known at it. Throws `not_found` otherwise. */
+/** Returns the height if the runes at this height are known. Throws `not_found` otherwise. */
 export async function knownHeight(client: ClientBase, height: Height): Promise<Height> {
   if (await knowsRunesAt(client, height)) return height;
   throw new AppError('not_found', `runes are unknown at height ${height}`);
 }
 
-/** The height in the parameter `at`. Null: the parameter is absent. Throws `request_invalid`. */
+/** Parses the height in the parameter `at`. `null` if the parameter is absent. Throws `request_invalid`. */
 export function heightOfAt(at: string | undefined): Height | null {
   if (at === undefined) return null;
   const height = parseHeight(at);

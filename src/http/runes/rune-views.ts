@@ -10,7 +10,7 @@ import type { U128 } from '#kernel/runes/u128.ts';
 export const textOrNull = Type.Union([Type.String(), Type.Null()]);
 export const units = Type.String({ pattern: '^[0-9]+$', description: 'in base units' });
 
-/** An amount of a rune. */
+/** Fields of an amount of a rune. */
 export const amountParts = {
   amount: units,
   amountNumber: Type.Union([Type.Integer(), Type.Null()], {
@@ -28,7 +28,7 @@ export function amountView(amount: U128, divisibility: number): Type.Static<type
   };
 }
 
-/** The owner of an output. */
+/** Fields of the owner of an output. */
 export const ownerParts = {
   address: textOrNull,
   script: Type.Union([Type.String(), Type.Null()], {
@@ -36,7 +36,7 @@ export const ownerParts = {
   }),
   scriptSha256: Type.Union([Type.String(), Type.Null()], { description: 'SHA-256 of a longer script' }),
 };
-/** A rune in lists. */
+/** Fields of a rune in lists. */
 export const runeParts = {
   rune: Type.String({ description: 'its name with spacers' }),
   id: Type.String({ description: '<block>:<transaction>' }),

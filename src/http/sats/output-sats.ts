@@ -8,8 +8,8 @@ import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import type { TracedSats } from '#sat-ranges/sat-tracer.ts';
 
 /**
- * Maximum number of special ranges of one output in an answer: one megabyte. Counts are exact, also if there are more
- * ranges.
+ * Maximum number of special ranges of one output in an answer. They take one megabyte. Counts are exact even if there
+ * are more ranges.
  */
 const specialMax = 10_000;
 
@@ -38,7 +38,10 @@ export const outputSatsAnswer = Type.Object({
   ),
 });
 
-/** Maximum number of ranges that one turn of the event loop compares with all satributes: some milliseconds. */
+/**
+ * Maximum number of ranges that are compared with all satributes in one turn of the event loop. They take some
+ * milliseconds.
+ */
 export const rangesATurn = 250;
 
 /** The sats of an output. Unknown sats are reported as unknown, never as common. */

@@ -21,8 +21,8 @@ import { satributesInForce } from './satributes-in-force.ts';
 import { specialRangeJson, specialRangeSchema } from './scan-outputs.ts';
 
 /**
- * Bounds of a fee rate in sats per virtual byte. Nodes relay nothing below the lower bound, and no one has ever paid
- * more than the upper bound.
+ * Bounds of a fee rate in sats per virtual byte. Nodes do not relay transactions below the lower bound, and no one has
+ * ever paid more than the upper bound.
  */
 const feeRateLeast = 0.1;
 const feeRateMost = 10_000;
@@ -129,7 +129,7 @@ async function extract(
   };
 }
 
-/** The message of a 404. It has no list of outputs, but each of their reasons once. */
+/** The message of a 404. It does not list outputs, but lists each of their reasons once. */
 function nothingWanted(leftOut: readonly LeftOut[]): string {
   if (leftOut.length === 0) return 'the address has no such special sats';
   const counts = new Map<string, number>();
@@ -142,7 +142,7 @@ function nothingWanted(leftOut: readonly LeftOut[]): string {
 
 const nameOf = ({ txid, vout }: Utxo): string => outpointText(displayHash(txid), vout);
 
-/** The spendable outputs with their wanted sats, and all other outputs with the reason. */
+/** The spendable outputs with their wanted sats, and each other output with the reason why it is left out. */
 async function candidatesOf(
   deps: AppDependencies,
   scanAddress: string,
@@ -189,7 +189,8 @@ function feeRateOf(given: number | string): number {
 }
 
 /**
- * The satributes with these names. Throws `request_invalid` for an unknown name, and for a satribute with unknown sats.
+ * Finds the satributes with these names. Throws `request_invalid` for an unknown name, and for a satribute with unknown
+ * sats.
  */
 function satributesOf(names: readonly string[], deps: AppDependencies): readonly Satribute[] {
   const book = satributesInForce(deps);

@@ -111,7 +111,7 @@ export function satributeView(
 /** Facts about a rule, in place of its long list of ranges. */
 interface RuleSummary extends Partial<Pick<ProvenanceRule, 'outputs'>> {
   readonly kind: SatributeRule['kind'];
-  /** Number of ranges in the rule's list. */
+  /** Number of ranges in the rule. */
   readonly count?: number;
   readonly why?: string;
 }
@@ -149,7 +149,7 @@ type Explained = Static<typeof satExplainAnswer>;
 type SatributeReason = Explained['satributes'][number] & { readonly title: string };
 type UnknownSatribute = Explained['unknown'][number] & { readonly title: string };
 
-/** The explanation of a sat, by every definition that applies to the network. */
+/** The explanation of a sat. It uses every definition that applies to the network. */
 export function satExplainView(sat: Sat, book: SatributeBook): Static<typeof satExplainAnswer> {
   const meant = book.satributes.filter((satribute) => book.isMeant(satribute));
   return {
@@ -169,12 +169,14 @@ export function satExplainView(sat: Sat, book: SatributeBook): Static<typeof sat
 function explanationOf(satribute: Satribute, sat: Sat, book: SatributeBook): Static<typeof explanation> {
   const { rule } = satribute;
   if (whyUnknown(rule) !== null) return { sat, has: null, range: null };
-  // a rule with facts of mainnet applies to no sat of another network
+  // a rule from facts of mainnet does not apply to sats of other networks
   const has = book.isMeant(satribute) && countWithin(rule, { start: sat, end: sat + 1 }) > 0;
   return { sat, has, range: has ? rangeAround(rule, sat) : null };
 }
 
-/** The range of a rule that contains a sat. For a rule with a list, the whole range. Otherwise only the sat. */
+/**
+ * The range of a rule that contains a sat. A rule with a list has an entire range, and any other rule has only the sat.
+ */
 function rangeAround(rule: Satribute['rule'], sat: Sat): SatRange {
   if (rule.kind === 'blocks') {
     for (const found of rangesWithin(rule, allSats)) if (found.start <= sat && sat < found.end) return found;
@@ -182,7 +184,7 @@ function rangeAround(rule: Satribute['rule'], sat: Sat): SatRange {
   return rangeInList(listOf(rule) ?? [], sat) ?? { start: sat, end: sat + 1 };
 }
 
-/** The satributes that can be found, in the scanner's spelling. */
+/** The names of the satributes that can be found, in the scanner's spelling. */
 export function scannerNames({ findable }: SatributeBook): string[] {
   return findable.map(({ id, scanner = id }) => scanner);
 }

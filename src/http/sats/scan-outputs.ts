@@ -16,7 +16,7 @@ import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
 import { rangesATurn, rarestIn, specialOf } from './output-sats.ts';
 import { satributesInForce } from './satributes-in-force.ts';
 
-/** Maximum number of ranges, and of special ranges, in one answer: 8 MB. */
+/** Maximum number of ranges, and of special ranges, in one answer. They take 8 MB. */
 const rangesMax = 50_000;
 
 const integer = Type.Integer();
@@ -56,8 +56,8 @@ type Scan = Static<typeof scanAnswer>['result'];
 const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
 
 /**
- * The sats of some outputs, in the order of the outputs. All outputs share the time limit of one trace. Sats of outputs
- * that it does not reach in time are unknown.
+ * The sats of some outputs, in the order of the outputs. All outputs share the time limit of one trace. If the trace
+ * does not reach an output in time, the sats of this output are unknown.
  *
  * @param isGone decides about an output that is not unspent according to the node
  */
@@ -82,7 +82,7 @@ interface Known {
   readonly found: Awaited<ReturnType<typeof traceOutputs>>;
 }
 
-/** The answer about outputs. The work is done in turns with other clients. */
+/** The answer about outputs. The work takes turns with the work of other clients. */
 export async function scanOf(
   { outpoints, held, found }: Known,
   book: SatributeBook,
@@ -120,7 +120,7 @@ async function addKnown(
     return;
   }
   const special = await specialOf(ranges, book, work, left);
-  // without this note a client would take all sats outside the incomplete list for common sats
+  // without this note a client would believe that all sats outside the incomplete list are common
   if (!special.isComplete)
     scan.unknown.push({
       output,

@@ -24,11 +24,11 @@ import {
 } from './search-parameters.ts';
 import { hashOf, requireOneOf } from './validate-parameters.ts';
 
-/** Maximum characters of a text with suggestions. Longer texts are pasted, not typed. */
+/** Maximum number of characters of a text with suggestions. Longer texts are pasted, not typed. */
 const suggestedCharsMax = 200;
 const dayMs = 86_400_000;
 
-/** The counts of a search, and completions of a text that is being typed. */
+/** Routes of the counts of a search, and of completions for a text while it is being typed. */
 export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
   const { pool, search } = deps;
   const tags = ['search'] as const;
@@ -73,7 +73,7 @@ export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
         return { status: 'ok' as const, words: [], names: [] };
       const { tip, value } = await search.suggest(text, askerOf(reply));
       const asker = askerOf(reply);
-      // the node is not asked at every keystroke
+      // do not ask the node at every keystroke
       const meanings = await resolve(deps, { text, asker, detail: 'name', transactions: null });
       const names = meanings
         .filter(({ certainty }) => certainty !== 'possible')
@@ -89,7 +89,7 @@ export function searchOverviewRoutes(app: App, deps: AppDependencies): void {
 const suggestedName = (kind: MeaningKind, label: string): string =>
   kind === 'inscription' ? `Inscription ${label}` : label;
 
-/** The question of a query. Throws `request_invalid` with the name of the parameter. */
+/** Parses the question in a query. Throws `request_invalid` with the name of the parameter. */
 function questionOf(query: FacetsQuery): FacetsQuestion {
   const { text, hash } = query;
   const corpus = choice(query.corpus, 'corpus', ['content', 'metadata']) ?? 'content';

@@ -20,7 +20,7 @@ const maxItemsPerPage = 1_000;
 const itemsPerPageDefault = 100;
 /** Maximum number of traits in one search. No known inscription has more traits. */
 const maxTraits = 32;
-/** Maximum number of code points of a title. It is the same as for a needle. */
+/** Maximum number of code points of a title. A needle has the same maximum. */
 const maxTitle = 1_000;
 
 const flag = (description: string) =>
@@ -168,7 +168,7 @@ export interface SearchPaging {
   readonly cursor?: string;
 }
 
-/** Throws `request_invalid`, naming the parameter. */
+/** Parses the paging parameters. Throws `request_invalid` with the name of the parameter. */
 export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly highlight: boolean } {
   const { page, itemsPerPage = itemsPerPageDefault, cursor } = query;
   const pending = isSet(query.pending);
@@ -190,7 +190,7 @@ export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly hi
 }
 
 /**
- * The filter of a search; undefined if the query has no filter. Throws `request_invalid` with the name of the
+ * The filter of a search, or undefined if the query has no filter. Throws `request_invalid` with the name of the
  * parameter.
  */
 export function searchFilterOf(
@@ -225,7 +225,8 @@ function titleOf(value: string | undefined): string | undefined {
 }
 
 /**
- * `Name:Value` pairs separated by commas. A backslash makes a comma, a colon or a backslash part of a name or value.
+ * Parses `Name:Value` pairs that are separated by commas. After a backslash, a comma, a colon or a backslash is part of
+ * the name or the value.
  */
 function traitsOf(value: string): MetadataMember[] {
   const bounded = boundedText(value, 'trait') ?? '';

@@ -41,7 +41,7 @@ import {
 } from './search-parameters.ts';
 import { hashOf, requireOneOf } from './validate-parameters.ts';
 
-/** The searches of the interface (4.6), the check of many hashes, and ord's `/search` redirects. */
+/** Routes of the searches of the interface (4.6), of the check of many hashes, and of ord's `/search` redirects. */
 export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
   const tags = ['search'] as const;
   roomRoutes(app, ['/search/*', '/indexer', '/indexer/*'], 'search');
@@ -188,7 +188,7 @@ function lookupRoutes(
   });
 }
 
-/** The guard of `/search`. With only `query`, the path redirects to a page without searching. */
+/** The guard of `/search`. If `query` is the only parameter, the path redirects to a page without searching. */
 function guardOf({ query, text, hash }: Readonly<Record<string, unknown>>): Guard {
   return query !== undefined && text === undefined && hash === undefined ? redirects : searches('search');
 }
@@ -242,7 +242,7 @@ function envelope<Result>(
 }
 
 /**
- * The record of a search by hash. It has the interface's fields, without fields that the client already has or did not
+ * The record of a search by hash, in the interface's form. It lacks fields that the client already has, or did not
  * request.
  */
 function withoutTexts(

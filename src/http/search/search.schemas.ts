@@ -44,7 +44,7 @@ export const searchPath = Type.Object({
   }),
 });
 
-// this endpoint is our own, so unknown fields are refused
+// this endpoint is not part of the public interface, so unknown fields are refused
 export const hashesBody = Type.Object(
   { hashes: Type.Array(Type.String({ acceptedForm: acceptedForms.hash }), { maxItems: limits.hashes }) },
   { additionalProperties: false, examples: [{ hashes: [exampleHash] }] },
@@ -135,7 +135,7 @@ export const hashesAnswer = Type.Object({
   status: Type.Literal('ok'),
   count: Type.Integer(),
   newCount: Type.Integer(),
-  /** `new` says that a hash is new within these blocks. */
+  /** `new` means that the hash is new within these blocks */
   coverage,
   results: Type.Array(
     Type.Object({

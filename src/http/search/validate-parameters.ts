@@ -16,7 +16,7 @@ export function requireOneOf(parameters: Readonly<Record<string, string | undefi
 
 const sha256Hex = /^[0-9a-f]{64}$/iu;
 
-/** The bytes of a SHA-256 in hex. Throws `request_invalid`. */
+/** Parses a SHA-256 in hex. Throws `request_invalid`. */
 export function hashOf(text: string, name: string): Uint8Array {
   if (!sha256Hex.test(text))
     throw new AppError('request_invalid', `${name} is not a sha256 in 64 hex digits`, { parameter: name });

@@ -16,30 +16,30 @@ import { blockMeaning } from './number-meanings.ts';
 
 type HashNotation = Extract<Notation, { kind: 'hash' }>;
 
-/** Facts of a transaction in the tables. */
+/** Facts about a transaction from the tables. */
 interface KnownTransaction {
-  /** The first inscription that it revealed. */
+  /** The first inscription that the transaction revealed. */
   readonly revealed: InscriptionName | null;
   readonly sale: StoredSale | null;
   readonly etched: SpacedRune | null;
   readonly isPending: boolean;
 }
 
-/** The thing with a given hash. Null: neither an indexed block nor a transaction in these tables has the hash. */
+/** The thing with a given hash. `null` if neither an indexed block nor a transaction in these tables has the hash. */
 export type KnownHash =
   | { readonly kind: 'block'; readonly block: BlockFacts }
   | ({ readonly kind: 'transaction' } & KnownTransaction)
   | null;
 
 /**
- * Finds a block, else a transaction that revealed, sold, etched or is in the mempool. Reads the database at most seven
- * times.
+ * Finds a block with this hash. If there is none, finds a transaction that revealed an inscription, is a sale, etched a
+ * rune, or is in the mempool. Reads the database at most seven times.
  */
 export async function knownHash(client: ClientBase, { block: hash, txid }: HashNotation): Promise<KnownHash> {
   const block = await blockAt(client, { kind: 'hash', hash });
   if (block !== null) return { kind: 'block', block };
   const revealed = await inscriptionName(client, { kind: 'id', id: { txid, index: 0 } });
-  // without its index, the query would read all sales
+  // without this index, the query would read all sales
   const hasSales = (await builtIndexes(client, [salesOfTransactionIndex])).size > 0;
   const [stored = null] = hasSales ? await salesOfTransaction(client, txid, 1) : [];
   // deliveries of our own orders are not sales, and have no page of a sale
@@ -50,7 +50,10 @@ export async function knownHash(client: ClientBase, { block: hash, txid }: HashN
   return { kind: 'transaction', revealed, sale, etched, isPending };
 }
 
-/** Meanings of a hash: a transaction comes before the things that it made. Empty if nothing indexed has this hash. */
+/**
+ * Meanings of a hash. A transaction comes before the things that the transaction made. Empty if nothing indexed has
+ * this hash.
+ */
 export async function hashMeanings(
   client: ClientBase,
   notation: HashNotation,

@@ -8,8 +8,8 @@ import { type Notation, readNotations } from './notations.ts';
 type Found = readonly Pick<Meaning, 'kind'>[];
 
 /**
- * Sentences about things that a text could name by its form but that do not exist. A list of contents alone would not
- * show that the rune, the sat or the address was searched too. Pure.
+ * Sentences about things that do not exist, although the form of a text could name them. A list of contents alone would
+ * not show that the rune, the sat or the address was searched too. Pure.
  *
  * @param found the meanings of the text
  */

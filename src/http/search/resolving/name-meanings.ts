@@ -57,10 +57,13 @@ async function runeFacts(client: ClientBase, rune: Rune): Promise<string[]> {
   ];
 }
 
-/** A name without the characters that pages, ids and public interfaces put between words. */
+/** A name in lower case, without the characters that pages, ids and public interfaces put between words. */
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/gu, '');
 
-/** The satribute that a text names: by its title, its id, or its spelling in a public interface. */
+/**
+ * The satribute that a text names. The text can be the satribute's title, its id, or its spelling in a public
+ * interface.
+ */
 export function satributeMeanings(book: SatributeBook, text: string): Meaning[] {
   const name = plainName(text);
   const found = book.satributes.find((satribute) =>
@@ -87,9 +90,14 @@ const namesOf = ({ id, title, inventory = id, scanner = id }: Satribute): string
   scanner,
 ];
 
-/** Maximum number of listed collections. More would push the found texts out of view. `/market` lists all. */
+/**
+ * Maximum number of listed collections. More collections would push the found texts out of view. `/market` lists all.
+ */
 const collectionsMax = 3;
-/** Minimum number of characters of a beginning, because the names of many collections begin with the same letter. */
+/**
+ * Minimum number of characters of a text that is searched as the beginning of a name. Shorter texts begin the names of
+ * many collections.
+ */
 const beginningCharsMin = 2;
 
 /** Imported collections whose name or slug is the text, or begins with it. */
@@ -116,7 +124,9 @@ export async function collectionMeanings(
   return meanings;
 }
 
-/** The cheapest pending sale. A node sees no listings, so this is the only floor price that it knows. */
+/**
+ * The cheapest pending sale. A node does not see listings, so this sale is the only floor price that the node knows.
+ */
 async function floorFact(client: ClientBase, collection: NamedCollection): Promise<string[]> {
   const floor = await pendingFloor(client, collection);
   return floor === null ? [] : [`cheapest pending sale ${plural(floor.price, 'sat')}`];

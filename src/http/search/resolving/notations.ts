@@ -11,12 +11,12 @@ import { isSat, type Sat } from '#kernel/sats/sat.ts';
 /** Notations of a sat, as ord names them. */
 export type SatForm = 'number' | 'name' | 'degree' | 'decimal' | 'percentile';
 
-/** One thing that a text can mean by its form alone. Its existence is checked later. */
+/** One thing that the form of a text can mean. A later step checks whether the thing exists. */
 export type Notation =
   | { readonly kind: 'inscription id'; readonly id: InscriptionId | null }
   /**
-   * `isMarked`: the number has a `#`, so it can only mean an inscription. `inscription` or `height` null: no
-   * inscription, or no block, can have this number.
+   * `isMarked` is true if the number has a `#`, so that it can only mean an inscription. `inscription` or `height` is
+   * null if no inscription, or no block, can have this number.
    */
   | {
       readonly kind: 'number';
@@ -24,26 +24,29 @@ export type Notation =
       readonly height: Height | null;
       readonly isMarked: boolean;
     }
-  /** A hash of 64 hex digits: of a block, a transaction or a file. */
+  /** A hash of 64 hex digits. It can belong to a block, a transaction or a file. */
   | { readonly kind: 'hash'; readonly block: BlockHash; readonly txid: Txid; readonly hex: string }
   | { readonly kind: 'outpoint'; readonly text: string }
   | { readonly kind: 'satpoint'; readonly text: string }
   | { readonly kind: 'address'; readonly address: string }
-  /** `id` null: the numbers are too large for any rune. */
+  /** `id` is null if the numbers are too large for any rune. */
   | { readonly kind: 'rune id'; readonly id: RuneId | null }
-  /** `isSpaced`: the name has bullets, so it can only mean a rune. */
+  /** `isSpaced` is true if the name has bullets, so that it can only mean a rune. */
   | { readonly kind: 'rune'; readonly rune: Rune; readonly isSpaced: boolean }
-  /** `sat` null: the notation is right, but its numbers name no sat. */
+  /** `sat` is null if the notation is right, but no sat has its numbers. */
   | { readonly kind: 'sat'; readonly form: SatForm; readonly text: string; readonly sat: Sat | null }
-  /** A name given by people: of a satribute or a collection. */
+  /** A name that people gave to a satribute or a collection. */
   | { readonly kind: 'name'; readonly name: string };
 
-/** Maximum number of characters of a text that is read. Names of collections have up to 100, satpoints up to 96. */
+/**
+ * Maximum number of characters of a text that is read. Names of collections have up to 100 characters, and satpoints
+ * have up to 96.
+ */
 const textCharsMax = 200;
 
 /**
- * Everything that a text can mean by its form, most certain first. One text may mean several things. Surrounding blanks
- * are ignored. Total and pure.
+ * Everything that the form of a text can mean, most certain first. One text may have several meanings. Surrounding
+ * blanks are ignored. Pure and never throws.
  */
 export function readNotations(given: string, network: NetworkParameters): Notation[] {
   const text = given.trim();
@@ -72,22 +75,22 @@ function wholeNotation(text: string, network: NetworkParameters): Notation | nul
     : null;
 }
 
-/** The address of a payment link (BIP 21), the form of QR codes and wallets. */
+/** The address in a payment link (BIP 21). QR codes and wallets use this form. */
 const paymentUri = /^bitcoin:([a-z0-9]+)(?:\?.*)?$/iu;
 
 /**
- * An address in its usual lower case, because QR codes contain it in capitals. An address whose case matters stays
- * unchanged.
+ * Returns an address in lower case, because QR codes often contain addresses in capitals. If the case of an address
+ * matters, the address stays unchanged.
  */
 function inLowerCase(address: string, network: NetworkParameters): string {
   const lower = address.toLowerCase();
   return parseAddress(lower, network).kind === 'script' ? lower : address;
 }
 
-/** Maximum number of an inscription. Numbers and keys of inscriptions are integers of Postgres. */
+/** Largest number of an inscription. Numbers and keys of inscriptions are integers in Postgres. */
 const inscriptionNumberMax = 2 ** 31 - 1;
 
-/** Notations of digits, also in groups as pages show them: the number of an inscription, a height, and a sat. */
+/** Notations that have only digits, also in groups as on pages: the number of an inscription, a height, and a sat. */
 function numberNotations(text: string): Notation[] {
   const match = /^(#?)(-?)(\d{1,63}|\d{1,3}(?:,\d{3})+)$/u.exec(text);
   if (match === null) return [];
@@ -111,7 +114,7 @@ const runeIdNotation = (text: string): Notation[] =>
 
 /**
  * Letters of a rune in any case, with the spacers that people type: bullets, middle dots, full stops, hyphens, blanks.
- * Spacers are not part of the name, so any of them lead to the rune.
+ * Spacers are not part of the name, so any spacers lead to the rune.
  */
 const lettersOfRune = /^[A-Za-z]+(?:[•·.\- ][A-Za-z]+)*$/u;
 
@@ -121,12 +124,12 @@ function runeNotation(text: string): Notation[] {
   return rune === null ? [] : [{ kind: 'rune', rune, isSpaced: text.includes('•') }];
 }
 
-/** A degree, with the marks that ord writes or with the marks of a keyboard. */
+/** A degree. Its marks are the marks that ord writes, or the marks of a keyboard. */
 const degree = /^(\d{1,10})°(\d{1,10})[′'’](\d{1,10})(?:″|"|”|''|′′)(?:(\d{1,20})(?:‴|'''|′′′))?$/u;
 const satForms: readonly (readonly [SatForm, RegExp])[] = [
   ['decimal', /^\d{1,10}\.\d+$/u],
   ['percentile', /^\d{1,3}(?:\.\d+)?%$/u],
-  // a name of twelve letters is above the supply
+  // a name of twelve letters would be a number above the supply
   ['name', /^[a-z]{1,11}$/u],
 ];
 

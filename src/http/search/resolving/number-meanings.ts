@@ -9,7 +9,9 @@ import { inscriptionMeaning } from './inscription-meanings.ts';
 import type { Detail, Meaning } from './meaning.ts';
 import type { SatForm } from './notations.ts';
 
-/** The inscription with a number. `#` makes it certain, because only inscriptions are written like that. */
+/**
+ * The inscription with a number. A number with `#` is certain, because only inscription numbers are written like that.
+ */
 export async function inscriptionNumberMeanings(
   client: ClientBase,
   number: number | null,
@@ -50,12 +52,12 @@ const whySat: Readonly<Record<SatForm, string>> = {
   percentile: 'is at this percentage of all sats',
 };
 
-/** A number above all heights and all numbers of inscriptions. Larger numbers almost always mean a sat. */
+/** A number above all heights and above all inscription numbers. Larger numbers almost always mean a sat. */
 const hardlyOther = 2 ** 31;
 
 /**
  * The meaning of a text as a sat. Every valid notation names an existing sat. So a name or a small number is only
- * `possible`: any short word in lower case is a name, and small numbers more often mean something else.
+ * `possible`, because any short word in lower case is such a name, and small numbers more often mean something else.
  */
 export function satMeaning(form: SatForm, sat: Sat): Meaning {
   const { height, rarity } = satStanding(sat);

@@ -15,14 +15,15 @@ type Chain = Pick<AppDependencies, 'pool' | 'network'>;
 
 /*
  * Targets of ord's redirects (ord src/subcommand/server.rs). They read texts like the search box (notations.ts), but
- * take one target, and only forms that ord reads: no `#`, no grouped digits, runes in capitals.
+ * return only one target, and read only ord's forms: no `#`, no grouped digits, and runes in capitals.
  */
 
 /**
  * The redirect of ord's `/search`. Its targets are known blocks and transactions, outputs, addresses, inscriptions by
  * id or number, satpoints, runes by id, existing runes by name, and sats by degree, decimal or percentile. The name of
- * a sat can be any word, so it is searched as a text. Any other 64 hex digits are searched as the hash of a file, and
- * anything else as a text. The id of an unknown rune leads to an answer that says so.
+ * a sat can be any word, so such a name is searched as a text. Other texts of 64 hex digits are searched as the hash of
+ * a file, and all other texts as texts. The id of an unknown rune leads to an answer that says that the rune is
+ * unknown.
  */
 export async function ordTarget({ pool, network }: Chain, given: string, { signal }: Asker): Promise<string> {
   const query = given.trim();
@@ -41,7 +42,7 @@ export async function ordTarget({ pool, network }: Chain, given: string, { signa
   return target ?? textTarget(query);
 }
 
-/** The redirect of ord's paths that are just an identifier; null for anything else. */
+/** The redirect of ord's paths that contain only an identifier. `null` for all other paths. */
 export async function bareTarget(
   { pool, network }: Chain,
   { method, url }: FastifyRequest,
@@ -50,7 +51,7 @@ export async function bareTarget(
   const query = segmentOf(url);
   if (query === null || (method !== 'GET' && method !== 'HEAD')) return null;
   const [notation] = readNotations(query, network);
-  // ord's bare paths never name sats
+  // in ord, paths with only an identifier never name sats
   if (notation === undefined || notation.kind === 'sat' || notation.kind === 'name') return null;
   if (notation.kind === 'rune id') return notation.id === null ? null : `/rune/${query}`;
   return notation.kind === 'hash' || notation.kind === 'rune'
@@ -59,8 +60,8 @@ export async function bareTarget(
 }
 
 /**
- * The only segment of a path, decoded, because the spacers of a rune are percent-encoded. Null if the path has several
- * segments, or if blanks surround the segment.
+ * The decoded segment of a path that has only one segment. It is decoded, because the spacers of a rune are
+ * percent-encoded. Null if the path has several segments, or if blanks surround the segment.
  */
 function segmentOf(url: string): string | null {
   const segment = /^\/+([^/?#]+)/u.exec(url)?.[1];
@@ -79,12 +80,14 @@ async function barePathOf(
     return `/${isBlock ? 'block' : 'tx'}/${notation.hex}`;
   }
   const rune = await lookedUpTarget(client, notation, query);
-  // the text clearly means a rune, whether it exists or not
+  // the text clearly means a rune, even if the rune does not exist
   const isMissing = rune === null && notation.isSpaced && parseSpacedRune(query) !== null;
   return isMissing ? textTarget(query) : rune;
 }
 
-/** The target of a notation that needs no database, or null. The answer at the target says whether the thing exists. */
+/**
+ * The target of a notation if no database is needed, or null. The answer at the target says whether the thing exists.
+ */
 function formTarget(notation: Notation, query: string): string | null {
   if (notation.kind === 'inscription id') return `/inscription/${query}`;
   if (notation.kind === 'number') return /^-?\d+$/u.test(query) ? `/inscription/${query}` : null;

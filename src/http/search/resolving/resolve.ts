@@ -20,19 +20,19 @@ export interface ResolveQuestion {
   readonly text: string;
   readonly asker: Asker;
   readonly detail: Detail;
-  /** Finds transactions that are in no table. Null: such transactions are not searched. */
+  /** Finds transactions that are in no table. `null` if such transactions are not searched. */
   readonly transactions: Transactions | null;
 }
 
 /**
- * Maximum time of a statement, in ms. With its index a statement takes one millisecond. Without the index it would read
- * a whole table.
+ * Maximum time of a statement, in ms. A statement with an index takes one millisecond. Without the index the statement
+ * would read a whole table.
  */
 const lookUpMs = 1_000;
 
 /**
  * Everything that a text names here, most certain first (ADR 83). The database is read in one snapshot, by indexes, at
- * most thirteen times. If it does not have a hash, the node is asked, for some seconds at most.
+ * most thirteen times. If the database does not have a hash, the node is asked, for some seconds at most.
  */
 export async function resolve(
   deps: Dependencies,
@@ -62,8 +62,8 @@ export async function resolve(
 
 /**
  * The redirect of the search box for a text that certainly means one thing: an id, an address, a hash, or a notation
- * with its own marks. Null: the text may also be a word, so the results of a search are shown. The page of an unknown
- * id says that it is unknown.
+ * with its own marks. `null` if the text may also be a word; the results of a search are then shown. If an id is
+ * unknown, the target page says so.
  */
 export async function typedTarget(
   deps: Dependencies,
@@ -141,7 +141,7 @@ async function meaningsOfWord(
   }
 }
 
-/** The meaning of a notation that is certain by its form. The page of the thing says whether the thing exists. */
+/** The meaning of a notation whose form is certain. The page of the thing says whether the thing exists. */
 const meaningOfForm = (kind: 'output' | 'satpoint' | 'address', label: string, why: string): Meaning => ({
   kind,
   label,
@@ -153,12 +153,14 @@ const meaningOfForm = (kind: 'output' | 'satpoint' | 'address', label: string, w
 });
 
 /**
- * Maximum wait for the node, in ms. A person waits for the page, and a page about the hash is useful even without the
- * node's answer.
+ * How long the node may take to answer, in ms. A person waits for the page, and a page about the hash is useful even
+ * without the node's answer.
  */
 const nodeWaitMs = 2_000;
 
-/** The meaning of a hash that is in no table: a transaction that the node or a block has, or a file. */
+/**
+ * The meaning of a hash that is in no table. The hash belongs to a transaction of the node or of a block, or to a file.
+ */
 async function unindexedHash(
   { hex, txid }: Extract<Notation, { kind: 'hash' }>,
   transactions: Transactions | null,

@@ -2,32 +2,35 @@ import type { FastifyReply } from 'fastify';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { clientOfRequest, keyOfRequest } from './client.ts';
 
-/** An asker, with the function that the server calls when the asker's answer is made. */
+/** An asker, and the function that the server calls when the answer for the asker is made. */
 interface KnownAsker extends Asker {
   readonly made: () => void;
 }
 
-/** How long work for a disconnected client still counts, in ms. The client's statements are cancelled sooner. */
+/** How long work still counts after its client disconnects, in ms. The client's statements are cancelled sooner. */
 const endingMs = 1_000;
 
 /**
- * One shared error, because a client may abandon thousands of requests per second. A new error with its trace takes 50
- * µs.
+ * Shared error for all disconnected clients, because clients may abandon thousands of requests per second. Creating an
+ * error with its stack trace takes 50 µs.
  */
 const gone = new DOMException('the client is gone', 'AbortError');
 
 const askers = new WeakMap<FastifyReply['raw'], KnownAsker>();
 
 /**
- * The client of a request. The result tells whether the client is still connected, and takes functions to call when the
- * answer is made and when the answer is sent. It may be called at any time, because earlier events of the connection
- * count too.
+ * The client of a request. The result says whether the client is still connected. It also accepts functions to call
+ * when the answer is made, and when the answer is sent. `askerOf` may be called at any time, because earlier events of
+ * the connection count too.
  */
 export function askerOf(reply: FastifyReply): Asker {
   return knownAskerOf(reply);
 }
 
-/** Frees what was held to make the answer. Call it when the answer is complete, or when its pieces are being sent. */
+/**
+ * Frees resources that were held to make the answer. Call this when the answer is complete, or when its pieces are
+ * being sent.
+ */
 export function answerIsMade(reply: FastifyReply): void {
   askers.get(reply.raw)?.made();
 }
@@ -45,12 +48,12 @@ function createAsker({ request, raw }: FastifyReply): KnownAsker {
   const onMade = new Frees();
   const onOut = new Frees();
   const close = (): void => {
-    // if the answer has ended, it is being sent, so no work is cancelled
+    // if the answer has ended, it is already being sent, so no work needs to be cancelled
     if (!raw.writableEnded) controller.abort(gone);
     onOut.call();
     if (onMade.isCalled) return;
-    // work for a disconnected client counts until its handler ends; otherwise a client could start any amount of work
-    // by resetting its connections
+    // work for a disconnected client still counts for a while; otherwise a client could start any amount of work by
+    // resetting its connections
     setTimeout(() => onMade.call(), endingMs).unref();
   };
   // `close` is emitted only once, so check first whether it was emitted already
@@ -69,7 +72,7 @@ function createAsker({ request, raw }: FastifyReply): KnownAsker {
   };
 }
 
-/** Functions to call when something happens, once. */
+/** A list of functions that are called once, when something happens. */
 class Frees {
   #waiting: (() => void)[] | null = [];
 

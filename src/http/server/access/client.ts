@@ -4,46 +4,43 @@ import { type ForwardedClient, forwardedClient } from '#accounts/forwarded-clien
 import { proxyTest } from '#accounts/trusted-proxies.ts';
 import { type AskingKey, noKey } from '#kernel/contracts/asking-key.ts';
 
-/** The trusted proxies of an app. */
+/** The trusted proxies of an application. */
 interface Proxies {
   readonly isProxy: (address: string) => boolean;
-  /** Proxies whose headers were logged because they name no client. */
+  /** Addresses of proxies whose headers were already logged because they name no client. */
   readonly logged: Set<string>;
 }
 
 /** Maximum number of characters of a header in the log. */
 const shownChars = 100;
-/** Maximum number of proxies whose headers are logged, each once. */
+/** Maximum number of proxies whose headers are logged. Each proxy is logged once. */
 const loggedMax = 100;
 
 const proxies = new WeakMap<FastifyInstance['server'], Proxies>();
 const clients = new WeakMap<FastifyRequest['raw'], ForwardedClient>();
 const keys = new WeakMap<FastifyRequest['raw'], AskingKey>();
 
-/** Makes the trusted proxies of an app known to the functions of this file. */
+/** Stores the trusted proxies of an application for the functions of this file. */
 export function knowProxies(app: FastifyInstance, trusted: readonly string[]): void {
   proxies.set(app.server, { isProxy: proxyTest(trusted), logged: new Set() });
 }
 
-/** The client's address of a request, or the address of a trusted proxy if the proxy names no client. */
+/** The IP address of a request's client. If a trusted proxy names no client, it is the IP address of the proxy. */
 export function addressOfRequest(request: FastifyRequest): string {
   return clientAt(request).address;
 }
 
-/**
- * The client whose share a request counts towards. If a proxy names no client, all its requests count towards the
- * proxy's own share.
- */
+/** The client that a request counts for. If a proxy names no client, all its requests count for the proxy. */
 export function clientOfRequest(request: FastifyRequest): string {
   return clientOf(addressOfRequest(request));
 }
 
-/** Records for the asker the key that a request sent. */
+/** Stores the key that a request sent, so that the request's asker has this key. */
 export function knowKey(request: FastifyRequest, key: AskingKey): void {
   keys.set(request.raw, key);
 }
 
-/** The key that a request sent, once its guard has read it. */
+/** The key that a request sent, if the request's guard has already read the key. */
 export function keyOfRequest(request: FastifyRequest): AskingKey {
   return keys.get(request.raw) ?? noKey;
 }

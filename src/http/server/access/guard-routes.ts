@@ -18,7 +18,7 @@ export const accessHeaders = [
 ];
 
 /**
- * Enforces the guard of each route before a body is read or a search begins. Register it in a plugin, before the
+ * Enforces the guard of each route before a body is read or a search begins. Register this in a plugin, before the
  * routes, and after CORS, so that pages of other origins can read a refusal.
  */
 export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void {
@@ -50,14 +50,14 @@ export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void
 /** The realm of paths that accept any key. */
 const anyScope = 'any';
 
-/** Faults that a key, or a different key, would solve (RFC 9110, 11.6.1). */
+/** Errors that a key, or a different key, would solve (RFC 9110, 11.6.1). */
 export const keyFaults: ReadonlySet<ErrorCode> = new Set(['key_missing', 'key_refused', 'key_ambiguous']);
 const challengesOf = (scope: Scope | null): string[] => [
   `ApiKey realm="${scope ?? anyScope}", header="x-api-key"`,
   `Bearer realm="${scope ?? anyScope}"`,
 ];
 
-/** The guard of a request's route; `open` if it has none. */
+/** The guard of a request's route. It is `open` if the route has no guard. */
 export function guardOf({ routeOptions, query }: FastifyRequest): Guard {
   const { guard = open } = routeOptions.config;
   return typeof guard === 'function' ? guard(query as Readonly<Record<string, unknown>>) : guard;
@@ -69,7 +69,7 @@ function scopeOf(guard: Exclude<Guard, { kind: 'none' }>): Scope | null {
 }
 
 function tell(reply: FastifyReply, scope: Scope | null, { refusal, rate }: Admission): void {
-  // a cache between us and our clients must not give one client's answer to a client without access
+  // a shared cache must not send one client's answer to a client without access
   varyBy(reply, 'Origin', 'Referer', 'Sec-Fetch-Site', 'x-api-key', 'Authorization', 'Cookie');
   if (refusal !== null && keyFaults.has(refusal.code)) reply.header('www-authenticate', challengesOf(scope));
   if (rate === null) return;
@@ -80,7 +80,7 @@ function tell(reply: FastifyReply, scope: Scope | null, { refusal, rate }: Admis
   if (!rate.isAllowed) reply.header('retry-after', Math.ceil(rate.retryAfterMs / 1000));
 }
 
-/** A repeated header becomes one comma-separated text, which is never a key. */
+/** Returns a repeated header as one comma-separated text. Such a text is never a valid key. */
 function one(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(', ') : header;
 }

@@ -2,14 +2,14 @@ import type { Scope } from '#accounts/api-key.ts';
 import type { BucketName } from '#accounts/rate-buckets.ts';
 
 interface Counted {
-  /** The group of routes that usage counts together. */
+  /** The group of routes that usage counts as one. */
   readonly endpoints: string;
-  /** The bucket that limits an address without a key. */
+  /** The bucket that limits an IP address without a key. */
   readonly bucket: BucketName;
 }
 
 /**
- * The access rule of a path: who may ask, and under which bucket and name its requests count.
+ * The access rule of a path. It says who may send requests, and under which bucket and name these requests are counted.
  * - `scope`: needs a key with that scope. Searches need a key, or a listed domain instead, only if they are restricted
  *   (docs/access.md). Limited.
  * - `page`: searches of our own pages. They need a key if `SEARCH_ACCESS` is `keys`. Limited.
@@ -22,7 +22,7 @@ export type Guard =
   | ({ readonly kind: 'scope'; readonly scope: Scope } & Counted)
   | ({ readonly kind: 'page' | 'open' | 'keyed' } & Counted);
 
-/** A guard, or a function of the query for a path that answers several kinds of questions. */
+/** A guard, or a function that returns the guard for a query if a path has several kinds of answers. */
 export type RouteGuard = Guard | ((query: Readonly<Record<string, unknown>>) => Guard);
 
 export const open: Guard = { kind: 'none' };
@@ -35,25 +35,25 @@ export function searches(endpoints: string): Guard {
   return { kind: 'scope', scope: 'search', endpoints, bucket: 'search' };
 }
 
-/** A redirect to a page, without a search. */
+/** Redirects to a page, without a search. */
 export const redirects: Guard = { kind: 'open', endpoints: 'redirect', bucket: 'search' };
 
 /**
- * Requests that keep our node and processors busy for seconds: sats of many outputs, and transactions that are made for
- * clients.
+ * Requests that keep the node and the processors busy for seconds, because they find the sats of many outputs or build
+ * transactions for clients.
  */
 export const builds: Guard = { kind: 'open', endpoints: 'build', bucket: 'build' };
 
-/** Creations of orders. */
+/** Requests that create orders. */
 export const createsOrders: Guard = { kind: 'open', endpoints: 'create', bucket: 'create' };
 
 /** Uploads of files that orders and collections name by URL. */
 export const uploadsFiles: Guard = { kind: 'scope', scope: 'orders', endpoints: 'upload', bucket: 'create' };
 
-/** Creations of collections, which share the limit of orders. */
+/** Requests that create collections. They share the limit of orders. */
 export const createsCollections: Guard = { kind: 'open', endpoints: 'collections', bucket: 'create' };
 
-/** Changes of collections, by the key of their creator or of an operator. */
+/** Requests that change collections, with the key of the creator or of an operator. */
 export const changesCollections: Guard = { kind: 'keyed', endpoints: 'collections', bucket: 'create' };
 
 /** Reads of collections for sale, which pages of mint sites poll. */
@@ -64,16 +64,16 @@ export const readsOrders: Guard = { kind: 'open', endpoints: 'orders', bucket: '
 /** Prices of orders. */
 export const priceReads: Guard = { kind: 'open', endpoints: 'price', bucket: 'price' };
 
-/** Reads of the market: sales and collections. */
+/** Reads of the market, which has sales and collections. */
 export const marketReads: Guard = { kind: 'open', endpoints: 'market', bucket: 'market' };
 
 /**
- * Reads of what the operator sells. Each asks the database which items orders have taken. They share the limit of the
- * market.
+ * Reads of the items that the operator sells. Each read checks in the database which items orders have taken. These
+ * reads share the limit of the market.
  */
 export const inventoryReads: Guard = { kind: 'open', endpoints: 'inventory', bucket: 'market' };
 
-/** Orders of shops and balances of accounts, limited by the limit of the key. */
+/** Orders of shops and balances of accounts. The limit of the key applies. */
 export const shopRequests: Guard = {
   kind: 'scope',
   scope: 'tokenpay',

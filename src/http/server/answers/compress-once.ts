@@ -8,7 +8,8 @@ import { LRUCache } from 'lru-cache';
 import { acceptedEncoding } from '#http/server/headers/accept.ts';
 
 /**
- * Maximum number of kept answers. Our own files, the document and the files of the reference fit, in both encodings.
+ * Maximum number of kept answers. It is enough for our own files, the API document and the files of the reference, in
+ * both encodings.
  */
 const filesMax = 64;
 /** Maximum memory of kept answers, in bytes. The largest file belongs to the reference and has 400 kB. */
@@ -31,9 +32,9 @@ const pack = {
 } as const;
 
 /**
- * Compresses answers that depend only on their path and never change while the process lives. Each is compressed at its
- * first request, and kept for all later requests.
- * @param isCompressible by the type of the answer
+ * Compresses answers that depend only on their path and never change while the process runs. Each answer is compressed
+ * at its first request, and kept for all later requests.
+ * @param isCompressible returns whether answers of a media type are compressed
  */
 export function compressOnce(isCompressible: (type: string) => boolean): onSendAsyncHookHandler {
   const made = new LRUCache<string, Buffer>({
@@ -69,11 +70,11 @@ export function compressOnce(isCompressible: (type: string) => boolean): onSendA
   };
 }
 
-/** Whether this is a whole answer, not a part or an error, and not compressed already. */
+/** Whether an answer is complete (not a part or an error), and not compressed already. */
 const isWhole = (reply: FastifyReply): boolean =>
   reply.statusCode === 200 && !reply.hasHeader('content-encoding') && !reply.hasHeader('content-range');
 
-/** One name for all ways to write a path, so that each path has one entry. */
+/** Returns one name for all spellings of a path, so that each path has one entry. */
 function nameOf(request: FastifyRequest): string {
   const [path = ''] = request.url.split('?', 1);
   return posix.normalize(decodeURIComponent(path));

@@ -25,26 +25,26 @@ declare module 'fastify' {
 }
 
 /**
- * Minimum size of a compressed body. A smaller body fits into one packet, and its headers would cost more than
- * compression saves.
+ * Minimum size of a compressed body, in bytes. A smaller body fits into one packet, and the headers of a compressed
+ * body would cost more than compression saves.
  */
 const thresholdBytes = 1024;
 /**
- * Maximum size of a body that is compressed in the event loop, which takes 0.3 ms. A larger body is compressed as a
- * stream in libuv's pool, which uses at most four threads for any number of requests. For a smaller body, a stream
+ * Maximum size of a body that is compressed in the event loop, in bytes. This takes 0.3 ms. A larger body is compressed
+ * as a stream in libuv's pool, which uses at most four threads for any number of requests. For a smaller body, a stream
  * would take longer than the event loop.
  */
 const onEventLoopBytes = 8 * 1024;
 /**
- * Compression level. Measured on one core with pages and JSON: brotli 3 compresses 35 to 80 MB/s, to 13 to 37 % of the
- * size. Gzip 4 is as fast, and compresses to 16 to 37 %. The usual levels (brotli 4, gzip 6) take 1.5 times as long and
- * save 1 % more of the size.
+ * Compression level. With pages and JSON on one core, brotli 3 compresses 35 to 80 MB/s to 13 to 37 % of the size. Gzip
+ * 4 is as fast, and compresses to 16 to 37 %. The usual levels (brotli 4, gzip 6) take 1.5 times as long and save 1 %
+ * more of the size.
  */
 const brotliQuality = 3;
 const gzipLevel = 4;
 /**
- * Log2 of brotli's window in bytes. It is large enough for our answers, and a stream then takes 0.9 MB of memory (gzip:
- * 0.2 MB).
+ * Base-2 logarithm of brotli's window in bytes. This window is large enough for our answers. A stream then takes 0.9 MB
+ * of memory; a gzip stream takes 0.2 MB.
  */
 const brotliWindow = 18;
 
@@ -56,7 +56,10 @@ const brotliParams = {
 const compressibleTypes =
   /^(?:text\/(?:html|css|csv|javascript|event-stream)|application\/(?:javascript|json|x-ndjson|yaml)|image\/svg\+xml)(?:;|$)/u;
 
-/** Paths of plugins whose routes take no configuration. Their files never change, so they are compressed once. */
+/**
+ * Paths of plugins whose routes accept no configuration. Files under these paths never change, so they are compressed
+ * once.
+ */
 const foldersOfFiles = ['/assets/', '/docs/static/'];
 
 const whole: FastifyCompressOptions = {
@@ -74,14 +77,18 @@ const flushed: FastifyCompressOptions = {
   zlibOptions: { level: gzipLevel, flush: constants.Z_SYNC_FLUSH },
 };
 
-/** The plain body's length differs from that of a compressed GET, so HEAD must not state it (RFC 9110, 8.6). */
+/**
+ * Removes the length from answers to HEAD. An uncompressed body has another length than the compressed answer to GET,
+ * so HEAD must not state this length (RFC 9110, 8.6).
+ */
 const withoutPlainLength: onSendAsyncHookHandler = async (request, reply) => {
   if (request.headers['accept-encoding'] !== undefined) reply.removeHeader('content-length');
 };
 
 /**
- * Limits how many large answers are compressed at the same time, and sends the others uncompressed. Each answer holds
- * the state of its compressor until its client has read it, and a client may read a stream of events for any time.
+ * Limits how many large answers are compressed at the same time, and sends all other answers uncompressed. Each
+ * compressed answer holds the state of its compressor until the client has read the answer. A client may read a stream
+ * of events for any time.
  */
 function boundCompressed(): onSendHookHandler<unknown> {
   const running = new HeldByClient();
@@ -107,11 +114,11 @@ function boundCompressed(): onSendHookHandler<unknown> {
 }
 
 /**
- * Sends answers as brotli or gzip to clients that accept these encodings. Entity tags stay the same, because ours are
- * weak and name the answer in any encoding. Call this before the routes are added.
+ * Sends answers as brotli or gzip to clients that accept these encodings. Entity tags stay the same, because our tags
+ * are weak and name the answer in any encoding. Call this before the routes are added.
  */
 export function compressAnswers(app: FastifyInstance): void {
-  // the plugin reads the options of the route, so this hook must run first
+  // the plugin reads the options of the route, so the hook that sets these options must run first
   const once = compressOnce((type) => compressibleTypes.test(type));
   const bound = boundCompressed();
   app.addHook('onRoute', (route) => {
@@ -123,7 +130,7 @@ export function compressAnswers(app: FastifyInstance): void {
     if (compression === 'stream') route.compress = flushed;
     if (compression === 'none') route.compress = false;
     else if (route.method === 'HEAD') {
-      // compressing a body that no client reads would cost as much as an answer to GET
+      // compression for HEAD would cost as much as for GET, although no client reads the body
       route.compress = false;
       add(withoutPlainLength);
     } else if (compression === 'once') {
@@ -131,7 +138,8 @@ export function compressAnswers(app: FastifyInstance): void {
       add(once);
     } else add(bound);
   });
-  // every answer needs it, also 304 and short answers: a cache must not give one client's encoding to another client
+  // every answer needs this header, even a 304 or a short answer, because a cache must not send one client's encoding
+  // to another client
   app.addHook(
     'onSend',
     payloadAtOnce((request, reply, payload) => {

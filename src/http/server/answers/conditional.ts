@@ -6,13 +6,13 @@ import { askerOf } from '#http/server/access/asker.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 
-/** Version of the answers. Increase it if newer code gives other bytes for the same tip and URL. */
+/** Version of the answers. Increase it if newer code makes other bytes for the same tip and URL. */
 const answerVersion = 6;
 
 /**
  * The entity tag of an answer. It changes with the tip, with undone blocks, with the URL, and with the pending
- * transactions if the answer contains them. It is weak, because two instances give different values of `createdat` at
- * the same tip.
+ * transactions if the answer contains pending transactions. It is weak, because two instances send different values of
+ * `createdat` at the same tip.
  */
 export function answerTag(tip: Tip | null, url: string, mempoolRevision: number | null = null): string {
   const hash = createHash('sha256');
@@ -29,7 +29,7 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
   return header.split(',').some((value) => value.trim() === '*' || opaque(value) === opaque(tag));
 }
 
-/** Sets the headers that name the tip of an answer. */
+/** Sets the headers that name the tip of an answer, and its revision of the mempool. */
 export function setMoment(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -42,8 +42,8 @@ export function setMoment(
 }
 
 /**
- * Whether a client has the answer with this entity tag. For `*` the result is false, because `*` names no copy to
- * compare, and it is not known yet whether there is an answer.
+ * Whether a client already has the answer with this entity tag. For `*` the result is false, because `*` names no copy
+ * to compare, and it is not known yet whether there is an answer.
  */
 export function namesTag({ headers }: FastifyRequest, tag: string): boolean {
   return isConditional(headers) && matchesTag(headers['if-none-match'], tag);
@@ -58,7 +58,7 @@ interface Moment {
   readonly revision?: number | null;
 }
 
-/** Sends 304, because the client already has the answer of this moment. */
+/** Sends 304, because the client already has the answer for this tip. */
 export function sendUnchanged(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -68,7 +68,7 @@ export function sendUnchanged(
   return reply.code(304).send();
 }
 
-/** Returns true after sending 304 without a search, because the client's copy has the current tip. */
+/** Sends 304 without a search if the client's copy has the current tip. Returns whether 304 was sent. */
 export async function answeredUnchanged(
   pool: pg.Pool,
   request: FastifyRequest,

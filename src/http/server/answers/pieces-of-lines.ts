@@ -1,6 +1,6 @@
 /**
- * Number of characters after which a piece ends. Such a piece is large enough to be cheap, and small enough that a slow
- * client holds little memory.
+ * Minimum number of characters of a piece, except the last. Such a piece is large enough to be cheap, and small enough
+ * that a slow client holds little memory.
  */
 const pieceChars = 32 * 1024;
 

@@ -8,12 +8,12 @@ import { sharingOfRequest } from './sharing.ts';
 import { publicOriginOfApp } from './site.ts';
 
 /**
- * Our own pages run only our own script and style. Inscribed content appears only in frames, which have an origin of
- * their own (docs/contents.md, "What was inscribed by others").
+ * The content policies of a page. Our own pages run only our own script and style. Inscribed content appears only in
+ * frames, which have a separate origin (docs/contents.md, "What was inscribed by others").
  *
- * An action needs the permission of both policies. The first restricts pages to this server. But inscribed content is
- * on this server too (`/content/…`), and `'self'` cannot name paths. A server behind a proxy does not know its own
- * name, so the second policy lists the allowed paths on any server.
+ * An action needs the permission of both policies. The first policy restricts pages to this server. But inscribed
+ * content is on this server too (`/content/…`), and `'self'` cannot name paths. A server behind a proxy does not know
+ * its own name, so the second policy lists the allowed paths on any server.
  */
 const policiesOf = ({ thumbnails = false, connects = [], challenge = false }: PageOptions): string[] => {
   const pictures = thumbnails ? [thumbnailPath] : [];
@@ -48,30 +48,28 @@ const policiesOf = ({ thumbnails = false, connects = [], challenge = false }: Pa
 
 const paths = (names: readonly string[]): string => names.map((name) => `*:*${name}`).join(' ');
 
-/**
- * Path of thumbnails. We draw these pictures ourselves, pixel by pixel, so they contain no inscribed bytes unchanged.
- */
+/** Path of thumbnails. This server draws thumbnails pixel by pixel, so they never contain inscribed bytes unchanged. */
 const thumbnailPath = '/thumbnails/';
 
 /** Origin of Turnstile's script and of the frame of its challenge (developers.cloudflare.com/turnstile, "CSP"). */
 const challengeOrigin = 'https://challenges.cloudflare.com';
 
 export interface PageOptions {
-  /** The page shows thumbnails. */
+  /** True if the page shows thumbnails. */
   readonly thumbnails?: boolean;
   /**
-   * Paths that the page's scripts may request, besides suggestions. A path that ends with `/` includes all paths below
-   * it.
+   * Paths that the page's scripts may request, in addition to suggestions. A path that ends with `/` includes all paths
+   * below it.
    */
   readonly connects?: readonly string[];
-  /** The page shows a challenge of Turnstile. This is the only content that our pages may load from another server. */
+  /** True if the page shows a challenge of Turnstile. Our pages load no other content from another server. */
   readonly challenge?: boolean;
 }
 
 const noOptions: PageOptions = {};
 const plainPolicies = policiesOf(noOptions);
 
-/** Sends a page, or 304 if the client already has these bytes. */
+/** Sends a page, or 304 if the client already has the same bytes. */
 export function sendPage(reply: FastifyReply, made: Markup, options: PageOptions = noOptions): FastifyReply {
   varyBy(reply, 'Accept');
   const isError = reply.statusCode >= 400;
@@ -90,8 +88,8 @@ export function sendPage(reply: FastifyReply, made: Markup, options: PageOptions
 }
 
 /**
- * The entity tag of a text. It is a hash, so it changes with any change of the text, also by newer code. It is weak,
- * because all encodings share it.
+ * The entity tag of a text. It is a hash, so it changes with any change of the text, even if newer code made the
+ * change. It is weak, because all encodings share it.
  */
 export function textTag(text: string): string {
   return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;

@@ -4,17 +4,17 @@ import { originOf } from '#http/server/headers/request-origin.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { FeedLink, Sharing } from '#web/parts/sharing-tags.ts';
 
-/** Pages with a picture of their own. */
+/** Paths of pages that have their own picture. */
 const withPicture = /^\/(?<kind>block|inscription|rune|collection|mint)\/(?<name>[^/]+)$/u;
 
 /** Parameters that are left out of a feed's link, because they only say which part of the matches a page shows. */
 const notOfFeeds = ['q', 'hash', 'page', 'sort', 'order'];
 
 /**
- * How a page is shared: its picture, and the feed of its news. Both come from the page's URL, so that no page can lack
- * them.
+ * How a page is shared. The result has the page's picture and the feed of its news. Both come from the page's URL, so
+ * that every page has them.
  *
- * @param origin null: links have only paths
+ * @param origin null if links have only paths
  */
 function sharingOf(url: string, origin: string | null): Sharing {
   const [path = '', query = ''] = url.split('?', 2);

@@ -8,16 +8,18 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, plural } from '#web/format.ts';
 import type { Banner } from '#web/layout.ts';
 
-/** Maximum age of the state that pages show, in ms. The time of the read, one small statement, is added to it. */
+/** Maximum age of the state that pages show, in ms. The time to read the state, one small statement, comes on top. */
 const keptMs = 2000;
 
 /**
- * Maximum duration of a read, in ms. After that, pages show the last state. Without this limit, the statement could run
+ * How long a read may take, in ms. After that, pages show the last state. Without this limit, the statement could run
  * long after all pages were sent.
  */
 const readMaxMs = 5000;
 
-/** Maximum number of missing blocks that counts as a delay. If more blocks are missing, this is the first sync. */
+/**
+ * Maximum number of missing blocks that is still called a delay. If more blocks are missing, this is the first sync.
+ */
 const syncingBlocks = 100;
 
 /** The state of the index in words, for every page. All pages within two seconds share one read. */
@@ -32,13 +34,13 @@ export class SiteBanner {
     this.#operations = operations;
   }
 
-  /** The last known state. The next state is read in the background, so pages never wait for it. */
+  /** The last known state. A newer state is read in the background, so pages never wait for it. */
   now(): Banner | null {
     this.#refresh();
     return this.#standing === null ? null : bannerOf(this.#standing, this.#pace.blocksPerSecond());
   }
 
-  /** The height of the last known tip; null if it is not known yet. */
+  /** The height of the last known tip, or null if no tip is known yet. */
   tipHeight(): Height | null {
     this.#refresh();
     return this.#standing?.tip?.height ?? null;
@@ -53,7 +55,7 @@ export class SiteBanner {
         this.#standing = standing;
         this.#pace.see(standing.tip?.height ?? -1, performance.now());
       })
-      // the statements of the page itself fail too, and say why
+      // the statements of the page itself also fail, and the page says why
       .catch(() => undefined)
       .finally(() => {
         this.#reading = null;
@@ -61,14 +63,14 @@ export class SiteBanner {
   }
 }
 
-/** The banner for a state and the pace of a sync in blocks per second (`blocksPerSecond` null: unknown). Pure. */
+/** The banner for a state. `blocksPerSecond` is the speed of a sync, or null if the speed is unknown. Pure. */
 export function bannerOf(standing: Standing, blocksPerSecond: number | null = null): Banner | null {
   const { status, tip, lag } = standing;
   const at = tip === null ? 'nothing is indexed yet' : `what you see ends at block ${grouped(tip.height)}`;
-  // no indexer ever ran: the database was restored, or belongs to a test
+  // no indexer ever ran, because the database was restored or belongs to a test
   if (status === null) return tip === null ? { kind: 'starting', words: 'No block is indexed yet.' } : null;
   const state = followerState(standing);
-  // a folder of blocks that is indexed completely needs no indexer
+  // if all blocks of a folder are indexed, no indexer is needed
   const isOver = state === 'ended' && !status.source.startsWith('folder ');
   if (state === 'gone' || isOver)
     return { kind: 'behind', words: `New blocks are not being indexed; ${at}.` };
@@ -90,7 +92,7 @@ function lagBanner(blocks: number, { tip, blocksPerSecond, at }: Lagging): Banne
   return { kind: 'syncing', words: `${words}${paceWords(blocks, blocksPerSecond)}; ${at}.` };
 }
 
-/** The banner of a problem. Addresses of the node are only for its operator, in the log and in /health/ready. */
+/** The banner of a problem. Only the operator may see URLs of the node, in the log and in /health/ready. */
 function problemBanner(
   { code, message, since }: NonNullable<NonNullable<Standing['status']>['problem']>,
   at: string,

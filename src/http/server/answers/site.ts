@@ -20,8 +20,8 @@ const decoration = 'site';
 const originDecoration = 'publicOrigin';
 
 /**
- * Stores the site and the origin in the application. Error pages get no dependencies, so they read the site by
- * `siteOfApp`. All pages read their origin by `publicOriginOfApp`.
+ * Stores the site and the origin in the application. Error pages have no access to the dependencies, so they read the
+ * site with `siteOfApp`. All pages read their origin with `publicOriginOfApp`.
  */
 export function decorateSite(
   app: App,
@@ -36,14 +36,14 @@ export function decorateSite(
   app.decorate(originDecoration, () => publicOrigin);
 }
 
-/** The origin that the operator set for the answering application; null if it is not set. */
+/** The origin that the operator set for the application of an answer, or null if no origin is set. */
 export function publicOriginOfApp({ server }: FastifyReply): string | null {
   return server.hasDecorator(originDecoration)
     ? server.getDecorator<() => string | null>(originDecoration)()
     : null;
 }
 
-/** The site of the answering application; null if it has none. */
+/** The site of the application of an answer, or null if the application has no site. */
 export function siteOfApp({ server }: FastifyReply): Site | null {
   return server.hasDecorator(decoration) ? server.getDecorator<() => Site>(decoration)() : null;
 }

@@ -6,7 +6,7 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { answerTag } from './conditional.ts';
 
-/** An answer, and its entity tag at its tip. */
+/** An answer, and the entity tag that the answer has at its tip. */
 interface KeptAnswer {
   readonly tag: string;
   readonly body: string;
@@ -16,31 +16,31 @@ interface FoundAnswer {
   readonly tip: Tip | null;
   /** The entity tag of an answer at this tip. */
   readonly tag: string;
-  /** The kept answer; null if none is kept. */
+  /** The kept answer, or null if no answer is kept. */
   readonly body: string | null;
-  /** Whether an answer that is read after this moment may be kept. */
+  /** Whether an answer that is read from now on may be kept. */
   readonly mayBeKept: boolean;
 }
 
 /**
- * Maximum memory of kept answers, in bytes. About 30,000 inscriptions as ord's JSON fit, which is more than clients ask
- * for again between two blocks.
+ * Maximum memory of kept answers, in bytes. It is enough for about 30,000 inscriptions as ord's JSON. Clients request
+ * fewer inscriptions again between two blocks.
  */
 const keptBytesMax = 32_000_000;
 /**
- * Maximum number of characters of a kept answer. Larger answers are rare, and one larger answer could take the memory
- * of hundreds of others.
+ * Maximum number of characters of a kept answer. Larger answers are rare, and one of them could take the memory of
+ * hundreds of small answers.
  */
 const bodyCharsMax = 16_000;
-/** Bytes of memory that an entry takes besides its texts. */
+/** Number of bytes of memory that an entry takes in addition to its texts. */
 const entryBytes = 400;
-/** Maximum bytes of memory per character of a string. */
+/** Maximum number of bytes of memory per character of a string. */
 const charBytes = 2;
 
 /**
- * Answers of the current tip by their URL. The tip is read after the request arrived, and a kept answer is used only if
- * its entity tag belongs to this tip. So a kept answer is never older than an answer from the database. Requests that
- * arrive at the same time share the read of the tip (ADR 87). While a derived table is incomplete, no answer is kept,
+ * Answers for the current tip, by URL. The tip is read after the request arrives, and a kept answer is used only if its
+ * entity tag belongs to this tip. So a kept answer is never older than an answer from the database. Requests that
+ * arrive at the same time share one read of the tip (ADR 87). While a derived table is incomplete, no answer is kept,
  * because new blocks in the table change answers without changing the tip.
  */
 export class TipAnswers {
@@ -52,13 +52,13 @@ export class TipAnswers {
 
   /**
    * Creates an empty store of answers.
-   * @param pool reads only
+   * @param pool used only for reads
    */
   constructor(pool: pg.Pool) {
     this.#moments = new SharedMaking(() => withCutConnection(pool, null, readIndexState));
   }
 
-  /** The current tip, and the kept answer to a URL if it belongs to this tip. */
+  /** The current tip, and the kept answer for a URL if the answer belongs to this tip. */
   async find(url: string): Promise<FoundAnswer> {
     const { tip, isComplete } = await this.#moments.get();
     const tag = answerTag(tip, url);

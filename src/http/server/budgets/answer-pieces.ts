@@ -2,21 +2,21 @@ import { Readable } from 'node:stream';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 
 /**
- * Maximum number of characters of a piece. Pieces of this size are cheap, although each takes a turn of the event loop.
- * A connection buffers one piece besides the answer itself.
+ * Maximum number of characters of a piece. Pieces of this size are cheap, although each piece takes a turn of the event
+ * loop. A connection buffers one piece in addition to the answer itself.
  */
 const pieceChars = 64 * 1024;
 
-/** Bytes of memory that each answer in pieces holds until it is sent. */
+/** Number of bytes of memory that each answer in pieces holds until it is sent. */
 const bytesBehind = new WeakMap<object, number>();
 
 /**
- * An answer in pieces. Each piece is made in a turn of the client, after the client has taken the previous piece. An
- * empty piece only ends the turn, because work was done but there is no text yet.
+ * An answer in pieces. Each piece is made in a turn of the client, after the client has received the previous piece. An
+ * empty piece only ends the turn. It means that work was done, but that there is no text yet.
  */
 export interface PiecesOfAnswer {
   readonly pieces: Iterable<string> | AsyncIterable<string | Buffer>;
-  /** Bytes of memory of the source of the pieces, which are held until the answer is sent. */
+  /** Number of bytes of memory that the source of the pieces holds until the answer is sent. */
   readonly bytes: number;
 }
 
@@ -39,14 +39,14 @@ async function* inTurns(
 ): AsyncGenerator<string | Buffer> {
   for await (const piece of pieces) {
     if (piece.length > 0) yield piece;
-    // the next piece is made in the next turn
+    // make the next piece in the next turn
     await nextTurn(client);
   }
 }
 
 /**
  * The payload of an answer to HEAD. No pieces are made, because the client gets no body. Otherwise Fastify would read
- * the stream to its end, after the request no longer counts in the limits.
+ * the stream to its end, at a time when the limits no longer count the request.
  */
 export function withoutBody(payload: unknown): unknown {
   if (!(payload instanceof Readable)) return payload;
@@ -55,9 +55,9 @@ export function withoutBody(payload: unknown): unknown {
 }
 
 /**
- * Bytes of memory that an answer holds until it is sent; 0 for a stream of unknown size. An ASCII text counts one byte
- * per UTF-16 unit. Any other text counts two, because V8 stores two bytes per unit for a text with a character beyond
- * Latin-1.
+ * Number of bytes of memory that an answer holds until it is sent, or 0 for a stream of unknown size. An ASCII text
+ * takes one byte per UTF-16 unit. Any other text is assumed to take two bytes, because V8 needs two bytes per unit for
+ * a text with a character beyond Latin-1.
  */
 export function bytesOfAnswer(payload: unknown): number {
   if (typeof payload === 'string') return bytesOfText(payload);

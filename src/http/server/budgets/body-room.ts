@@ -6,24 +6,24 @@ import type { QueueState } from '#kernel/reports/metrics.ts';
 /** Memory that a request holds until it calls `release`. */
 export interface HeldRoom {
   /**
-   * Takes more memory. Throws `bodies_busy` if there is not enough left. The request then keeps the memory that it
-   * already holds.
+   * Takes more memory for the request. Throws `bodies_busy` if there is not enough memory left. The request then keeps
+   * the memory that it already holds.
    */
   grow(bytes: number): void;
-  /** May be called several times. */
+  /** Frees the memory of the request. May be called several times. */
   release(): void;
 }
 
 export interface BodyRoomSize {
-  /** Maximum bytes of all bodies together. */
+  /** Maximum number of bytes of all bodies together. */
   readonly totalBytes: number;
-  /** Maximum bytes of all bodies of one client. */
+  /** Maximum number of bytes of all bodies of one client. */
   readonly eachBytes: number;
 }
 
 /**
  * Bounds the memory of all request bodies of the process, and of the bodies of each client, so that no client takes all
- * memory. There is no queue, so a refused client must try again.
+ * memory. There is no queue, so a refused client must retry.
  */
 export class BodyRoom {
   readonly #size: BodyRoomSize;

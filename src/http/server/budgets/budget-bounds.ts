@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import type { ReadingPace } from './slow-readers.ts';
 
-/** Bounds of what all clients together, and each of them, may use of a process. */
+/** Limits of a process for all clients together, and for each client. */
 export interface Budgets {
   readonly connections: number;
   readonly connectionsEach: number;
@@ -10,10 +10,10 @@ export interface Budgets {
   /** Maximum number of requests being answered. A request counts from the end of its body until its answer is made. */
   readonly requests: number;
   readonly requestsEach: number;
-  /** Maximum time that a request waits for other requests to end, in ms. */
+  /** How long a request waits for other requests to end, at most, in ms. */
   readonly requestWaitMs: number;
   readonly pace: ReadingPace;
-  /** Required pace of readers while unsent bytes take much memory. */
+  /** Pace that clients must read at while unsent bytes take much memory. */
   readonly pressedPace: ReadingPace;
 }
 
