@@ -11,15 +11,15 @@ export interface Operations {
   readonly startedAt: Date;
   readonly health: Health;
   readonly metrics: Metrics;
-  /** A pool of its own, so that health never waits for searches. */
+  /** Separate pool, so that checks of health never wait for searches. */
   readonly pool: pg.Pool;
   /** Number of missing blocks above which `/health/ready` reports a lag. */
   readonly lagMaxBlocks: number;
-  /** Whether another process indexes, and this one waits to take over. */
+  /** Whether another process indexes, and this process waits to take over. */
   readonly standsBy: () => boolean;
-  /** The search server in use; absent: only Postgres answers searches. */
+  /** The search server in use. Absent if only Postgres answers searches. */
   readonly searchServer?: SearchServerReport | undefined;
-  /** Free and total space on the disk of the data folder. Absent: unknown. */
+  /** Free and total space on the disk of the data folder. Absent if unknown. */
   readonly diskRoom?: () => Promise<DiskRoom>;
 }
 
@@ -29,14 +29,16 @@ export interface DiskRoom {
   readonly totalBytes: number;
 }
 
-/** Whether a process of this role answers questions about the chain. Other roles answer only about themselves. */
+/**
+ * Whether a process of this role answers requests about the chain. Other roles answer only requests about themselves.
+ */
 export const answersRequests = (role: Operations['role']): boolean => role === 'all' || role === 'api';
 
 /** The state of an index outside the database. */
 export interface SearchServerReport {
   readonly engine: string;
   readonly fallback: 'postgres' | 'error';
-  /** Why the search server does not answer searches now; null: no known problem. */
+  /** The reason why the search server currently does not answer searches. `null` if no problem is known. */
   readonly problem: () => Pick<AppError, 'code' | 'message'> | null;
   /** Asks the search server for its state, in a few seconds at most. */
   readonly standing: () => Promise<SearchStanding>;

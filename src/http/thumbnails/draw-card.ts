@@ -11,17 +11,17 @@ const margin = 72;
 const edge = 400;
 const colours = { paper: '#faf7f0', ink: '#221f1a', faint: '#6f675a', accent: '#a84c08' } as const;
 
-/** The font as TTF, because libvips reads no WOFF2. */
+/** The font as TTF, because libvips does not read WOFF2. */
 const fontfile = fileURLToPath(new URL('../pictures/fonts/serif.ttf', import.meta.url));
 const icon = readFileSync(new URL('../../web/assets/icons/icon-192.png', import.meta.url));
 const iconEdge = 56;
 
-/** Font sizes of a title in pixels. The largest size that fits is used. */
+/** Possible font sizes of a title, in pixels. The largest size that fits is used. */
 const titleSizes = [76, 60, 46, 36] as const;
 const titleHeight = 250;
 const lineSize = 32;
 const lineHeight = 48;
-/** Maximum number of characters of a text that are drawn. More do not fit, even at the smallest size. */
+/** Maximum number of drawn characters of a text. More characters do not fit, even at the smallest size. */
 const charsMax = 160;
 
 /** Draws a card with texts on the left, a thumbnail on the right, and this service's name below. */
@@ -61,7 +61,7 @@ export async function drawCard({ head, title, lines, network, thumbnail }: CardO
       .toBuffer();
     return { kind: 'picture', picture };
   } catch {
-    // the library cannot draw this text, so the page is shared without a picture
+    // the library cannot draw this text, so the link is shown without a picture
     return { kind: 'none' };
   }
 }
@@ -78,12 +78,12 @@ interface Drawn {
 }
 
 interface Style {
-  /** Size of the font in pixels. */
+  /** Font size in pixels. */
   readonly size: number;
   readonly colour: string;
-  /** Width for the text in pixels. */
+  /** Available width for the text, in pixels. */
   readonly room: number;
-  /** Maximum height in pixels. Absent: that of a title. */
+  /** Maximum height in pixels. If absent, the height of a title is used. */
   readonly most?: number;
 }
 
@@ -108,7 +108,7 @@ async function measured(text: string, { size, colour, room, most = titleHeight }
       text: `<span foreground="${colour}">${markupOf(text)}</span>`,
       font: `Satscribe Serif Bold ${size}`,
       fontfile,
-      // at 72 dpi a point is a pixel
+      // at 72 dpi a point equals a pixel
       dpi: 72,
       width: room,
       rgba: true,
@@ -131,7 +131,7 @@ function markupOf(text: string): string {
       .trim(),
   );
   const shown = characters.length > charsMax ? [...characters.slice(0, charsMax - 1), '…'] : characters;
-  // use a dash for an empty text, because the library refuses a text without a size
+  // for an empty text draw a dash, because the library refuses a text without a size
   if (shown.length === 0) return '—';
   return shown.map((character) => entities[character] ?? character).join('');
 }

@@ -10,27 +10,30 @@ import {
 } from './drawing.ts';
 
 /**
- * A process that only decodes images of strangers: it has no environment and no connection, and decodes one image at a
- * time. The process ends itself if it uses too much memory, and its parent ends it if it takes too long
+ * A process that only decodes images of strangers. It has no environment and no connection, and decodes one image at a
+ * time. The process ends itself if it uses too much memory. Its parent ends the process if the process takes too long
  * (thumbnail-drawer.ts).
  */
 
-/** Maximum width and height of a thumbnail: a card of a list, on a screen with two dots per pixel. */
+/**
+ * Maximum width and height of a thumbnail, in pixels. It is enough for a card of a list on a screen with two dots per
+ * pixel.
+ */
 const edge = 400;
 const quality = 80;
 /** Colour of the background of JPEGs, because JPEG has no transparency. */
 const paper = '#ffffff';
-/** Maximum width and height of images that count as pixel art. Pixel art is enlarged with sharp edges. */
+/** Maximum width and height of images that are treated as pixel art. Pixel art is enlarged with sharp edges. */
 const pixelArtEdge = edge / 2;
 /** Memory limit of this process in bytes. */
 const memoryBytes = Number(process.argv[2]);
 /** How often the memory is checked, in ms. A decoder fills some hundred megabytes in a tenth of a second. */
 const lookEveryMs = 10;
 
-// keep nothing in memory, because no part of an image is used a second time
+// do not cache anything, because no part of an image is used a second time
 sharp.cache(false);
 sharp.concurrency(1);
-// of libvips' forty formats, allow only those that browsers show, without PDF
+// allow only those of libvips' forty formats that browsers show, without PDF
 const loaders = {
   pixels: [
     'VipsForeignLoadJpegBuffer',
@@ -39,12 +42,15 @@ const loaders = {
     'VipsForeignLoadNsgifBuffer',
     'VipsForeignLoadHeifBuffer',
   ],
-  // an SVG in memory has no address, so it can load no file and nothing from other servers, only its own `data:` URLs
+  // an SVG in memory has no URL, so it cannot load files or anything from other servers, but only its own `data:` URLs
   svg: ['VipsForeignLoadSvgBuffer'],
   // thumbnails and icons that this service made
   card: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'],
 } as const;
-/** Dots per inch to try: first the density of browsers, then a lower one for drawings that are too large. */
+/**
+ * Dots per inch to try. The first is the density of browsers. The second is a lower density for drawings that are too
+ * large.
+ */
 const densities = [72, 4] as const;
 
 giveWayToOthers();
@@ -78,14 +84,14 @@ async function drawPixels({ image, form }: ImageOrder): Promise<Drawing> {
     });
     return { kind: 'picture', picture: await written(sized, form, isPixelArt) };
   } catch {
-    // every error here is about these bytes
+    // all errors here are about these bytes
     return { kind: 'none' };
   }
 }
 
 /**
- * Draws an SVG at the scale of the thumbnail. A result without visible pixels is no picture: the art needs scripts, or
- * appears only after some time.
+ * Draws an SVG at the scale of the thumbnail. If the result has no visible pixels, there is no picture, because the art
+ * needs scripts or appears only after some time.
  */
 async function drawSvg({ image, form }: ImageOrder): Promise<Drawing> {
   for (const density of densities) {
@@ -100,7 +106,7 @@ async function drawSvg({ image, form }: ImageOrder): Promise<Drawing> {
       const pixels = sharp(drawn.data, { raw: { width, height, channels: 4 } });
       return { kind: 'picture', picture: await written(pixels, form, true) };
     } catch (error) {
-      // every error except the pixel limit is about these bytes, so another density would not help
+      // except for the pixel limit, all errors are about these bytes, so another density would not help
       if (!String(error).includes('pixel limit')) break;
     }
   }
@@ -127,13 +133,13 @@ async function written(image: Sharp, form: ImageOrder['form'], isSharp: boolean)
         .toBuffer();
 }
 
-/** Makes Linux end this process first if the machine runs out of memory, so that other processes survive. */
+/** Makes Linux end this process first if the machine has no memory left, so that other processes survive. */
 function giveWayToOthers(): void {
   if (process.platform !== 'linux') return;
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // a sandbox may forbid this, and the memory limit works without it
+    // a sandbox may forbid this; the memory limit works anyway
   }
 }
 

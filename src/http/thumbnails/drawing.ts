@@ -1,6 +1,6 @@
-/** Messages to the decoder's process, and the process's answers. */
+/** Messages to the decoder's process, and answers of this process. */
 
-/** The formats of pictures: WebP keeps transparency, JPEG has a white background. */
+/** The formats of pictures. WebP keeps transparency, and JPEG has a white background. */
 export const pictureForms = ['jpeg', 'webp'] as const;
 export type PictureForm = (typeof pictureForms)[number];
 
@@ -15,22 +15,22 @@ export interface ImageOrder {
 /** A picture with texts, which sites show for a link to a page. */
 export interface CardOrder {
   readonly kind: 'card';
-  /** The kind of page. */
+  /** The name of the kind of page. */
   readonly head: string;
   readonly title: string;
   readonly lines: readonly string[];
   /** The network's name, shown in a corner of the picture. */
   readonly network: string;
-  /** A JPEG that this service drew. Null: the picture shows no thumbnail. */
+  /** A JPEG that this service drew. `null` if the picture shows no thumbnail. */
   readonly thumbnail: Buffer | null;
 }
 
 export type AnyOrder = ImageOrder | CardOrder;
 
-/** An order to draw, and a number that the answer repeats. */
+/** A request to draw. The answer repeats its number. */
 export type DrawingOrder = AnyOrder & { readonly number: number };
 
-/** `picture`: the picture was drawn. `none`: these bytes are not an image of a supported format. */
+/** `picture` if the picture was drawn. `none` if the bytes are not an image of a supported format. */
 export type Drawing = { readonly kind: 'picture'; readonly picture: Buffer } | { readonly kind: 'none' };
 
 export interface DrawingAnswer {
@@ -39,7 +39,7 @@ export interface DrawingAnswer {
 }
 
 /**
- * Maximum number of pixels of an image. With four bytes each they take 200 MB, in formats that are decoded whole.
- * Cameras make images of 50 million pixels at most, and inscriptions have less than 4 MB.
+ * Maximum number of pixels of an image. With four bytes each, the pixels take 200 MB in formats that are decoded in one
+ * step. Images of cameras have 50 million pixels at most, and inscriptions have less than 4 MB.
  */
 export const drawnPixelsMax = 50_000_000;

@@ -12,20 +12,21 @@ import { wholeBody } from './whole-body.ts';
  */
 const bytesMax = 4_000_000;
 /**
- * Maximum number of pixels of all images in one SVG. In addition to the drawing, they are decoded to four bytes each.
+ * Maximum number of pixels of all images in one SVG. They are decoded to four bytes per pixel, in addition to the
+ * drawing.
  */
 const pixelsMax = drawnPixelsMax / 2;
 
 /**
- * `unknown`: a referenced inscription is not known yet, or does not exist. `none`: one of them is not an image of
- * pixels, or they are too large together.
+ * `unknown` if a referenced inscription is not known yet, or does not exist. `none` if a referenced inscription is not
+ * an image of pixels, or if all images together are too large.
  */
 export type ReferencedImages =
   | { readonly kind: 'read'; readonly addresses: ReadonlyMap<string, string> }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'none' };
 
-/** The images that an SVG shows, as `data:` URLs by the ids of their inscriptions. */
+/** The images that an SVG shows. They are `data:` URLs, by the ids of their inscriptions. */
 export async function referencedImages(
   reads: ContentReads,
   asker: Asker,
@@ -52,7 +53,9 @@ export async function referencedImages(
   return { kind: 'read', addresses };
 }
 
-/** The content type of an image that can be decoded within an SVG: PNG, JPEG, GIF or WebP. Null: any other content. */
+/**
+ * The content type of an image that can be decoded within an SVG: PNG, JPEG, GIF or WebP. `null` for any other content.
+ */
 function drawableType(image: Buffer): string | null {
   const first = image.toString('latin1', 0, 12);
   if (first.startsWith('\x89PNG')) return 'image/png';

@@ -7,7 +7,7 @@ import {
 /** Maximum number of references to inscriptions in an SVG that is drawn. Generated art has about ten layers. */
 export const referencesMax = 24;
 
-/** Needs of an SVG that would be drawn without a browser. */
+/** Needs of an SVG that is drawn without a browser. */
 export type SvgNeeds =
   | { readonly kind: 'none' }
   /** The SVG is drawn by its scripts, or has parts in HTML. */
@@ -16,7 +16,7 @@ export type SvgNeeds =
   | { readonly kind: 'inscriptions'; readonly ids: readonly InscriptionId[] };
 
 const runsScripts = /<(?:\w+:)?(?:script|foreignObject)[\s/>]/iu;
-/** A reference in quotes or parentheses: an attribute, or `url(…)` of a style. */
+/** A reference in quotes or parentheses. It is an attribute, or `url(…)` in a style. */
 const reference =
   /(["'(])(?:https?:\/\/[^"'()\s/]{1,255})?\/content\/([0-9a-f]{64}i\d{1,10})(?=["'\u0029])/giu;
 
@@ -32,10 +32,10 @@ export function svgNeeds(svg: string): SvgNeeds {
 }
 
 /**
- * The SVG with `data:` URLs in place of its references to inscriptions. Null: the result would be longer than
+ * The SVG with `data:` URLs in place of its references to inscriptions. `null` if the result would be longer than
  * `charsMax`.
  *
- * @param addressOf gives the URL by id; null: the reference is unchanged, and not drawn
+ * @param addressOf returns the URL for an id; if it returns null, the reference is unchanged, and not drawn
  * @param charsMax needed because an SVG may name one image a thousand times
  */
 export function withReferences(

@@ -19,43 +19,49 @@ import { UnsentBytes } from './unsent-bytes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route's answers can have megabytes. They are not started while unsent answers take much memory. */
+    /**
+     * True if the route's answers can have megabytes. Such an answer is not started while unsent answers take much
+     * memory.
+     */
     readonly answersLarge?: boolean;
     /**
-     * The route takes the event loop or the database tens of milliseconds: always, or if the function returns true for
-     * the query. Absent: the value of `answersLarge`, because large answers always take that long.
+     * Whether the route takes the event loop or the database tens of milliseconds. A function decides by the query. If
+     * this is absent, the value of `answersLarge` applies, because large answers always take that long.
      */
     readonly isDear?: boolean | ((query: Readonly<Record<string, unknown>>) => boolean);
     /**
-     * Whether a request is read together with other requests. Such a request holds no database connection, so it does
-     * not wait for other requests.
+     * Whether one read serves this request and other requests together. Such a request holds no database connection, so
+     * it does not wait for other requests.
      */
     readonly isReadTogether?: (request: FastifyRequest) => boolean;
   }
 }
 
 /**
- * How often the connections of slow readers are searched, in ms. Once per second is enough, because rates are measured
- * over several seconds.
+ * How often slow readers are searched among the connections, in ms. Once per second is enough, because rates are
+ * measured over several seconds.
  */
 const lookEveryMs = 1_000;
 
 interface BudgetParts {
   readonly metrics: Metrics;
-  /** Proxies whose connections are not limited by address, because each speaks for many clients. */
+  /**
+   * IP addresses of proxies. Their connections are not limited by IP address, because each proxy speaks for many
+   * clients.
+   */
   readonly trustedProxies: readonly string[];
   readonly budgets?: Partial<Budgets> | undefined;
 }
 
-/** Functions of the budgets that other rules of requests use. */
+/** Functions of the budgets that other rules for requests use. */
 export interface KeptBudgets {
-  /** Refuses new connections of a connection's client for a second. */
+  /** Refuses new connections from the client of a connection for a second. */
   readonly shutOut: (socket: Socket) => void;
 }
 
 /**
- * Limits each client to its share of the process: connections, requests being answered, and bytes of answers that the
- * client has not taken (docs/http.md, "Budgets"). Call it before adding compression and routes.
+ * Limits each client to its share of the process. The share has connections, requests being answered, and bytes of
+ * answers that the client has not received (docs/http.md, "Budgets"). Call this before adding compression and routes.
  */
 export function keepBudgets(
   app: FastifyInstance,
@@ -75,8 +81,8 @@ export function keepBudgets(
 }
 
 /**
- * Makes requests of a client beyond its share wait for each other, so that the event loop and the database have time
- * for other clients. A request counts only after its body is read, so a slow upload keeps no other request waiting.
+ * Makes a client's requests wait for each other if they exceed its share, so that the event loop and the database have
+ * time for other clients. A request counts only after its body is read, so no other request waits for a slow upload.
  */
 function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics): void {
   const { requests: running, requestsEach: each, requestWaitMs: waitMs } = bounds;
@@ -99,19 +105,22 @@ function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics):
     const { answersUnderPressure, answersLarge = false, isDear = answersLarge } = request.routeOptions.config;
     const { isReadTogether } = request.routeOptions.config;
     const asker = askerOf(reply);
-    // wait here, before the request counts in the limits, before a schema is compiled and before the database is asked
+    // wait here, before the request counts in the limits, before a schema is compiled and before the database is used
     await leavers.wait(asker);
     if (answersUnderPressure === true) return;
-    // the dear requests of one client delay the cheap requests of others, so the gate must know all clients
+    // the expensive requests of one client delay the cheap requests of other clients, so the gate must know all clients
     dear.sees(asker.client);
     const query = request.query as Readonly<Record<string, unknown>>;
-    // enter this gate first: a request that waits here does not count against its client's cheap requests
+    // enter this gate first, because a request that waits here does not count against its client's cheap requests
     if (typeof isDear === 'function' ? isDear(query) : isDear) asker.whenMade(await dear.enter(asker));
     if (isReadTogether?.(request) !== true) asker.whenMade(await gate.enter(asker));
   });
 }
 
-/** Reports the end of a request to `leavers`, and how long its client stayed if it left before the answer began. */
+/**
+ * Reports the end of a request to `leavers`. If the client left before the answer began, also reports how long the
+ * client stayed.
+ */
 function watchForLeaving(leavers: Leavers, reply: FastifyReply): void {
   const { raw } = reply;
   const { client } = askerOf(reply);
@@ -124,8 +133,8 @@ function watchForLeaving(leavers: Leavers, reply: FastifyReply): void {
 }
 
 /**
- * Reports the client of every request to the given gates. A gate knows only the clients that enter it, but its work
- * also delays the requests of other clients.
+ * Reports the client of every request to the given gates. A gate otherwise knows only the clients that enter it, but
+ * its work also delays the requests of other clients.
  */
 export function tellOfClients(app: FastifyInstance, gates: readonly Pick<FairGate, 'sees'>[]): void {
   app.addHook(
@@ -142,8 +151,8 @@ function tooMany(): AppError {
 }
 
 /**
- * Counts large answers from when they are made until they are sent. Sends large texts in pieces, so that an answer that
- * a client does not take is in memory only once, not also in the buffers of its connection.
+ * Counts large answers from the time when they are made until they are sent. Sends large texts in pieces. If a client
+ * does not receive such an answer, the answer is in memory only once, and not also in the buffers of the connection.
  */
 function boundAnswers(app: FastifyInstance, unsent: UnsentBytes): void {
   app.addHook(
@@ -179,7 +188,7 @@ function boundConnections(
 ): Connections {
   const { server } = app;
   const connections = new Connections({ total, each, isProxy });
-  // Node also counts connections that are refused or being closed, and closes any connection above this number
+  // Node also counts connections that are refused or being closed, and closes each connection above this number
   server.maxConnections = total + closingMax + limits.connectionsClosing;
   const openers = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
@@ -197,7 +206,7 @@ function boundConnections(
   return connections;
 }
 
-/** Number of connections that were closed because their clients did not take their answers. */
+/** Number of connections that were closed because their clients did not receive their answers. */
 interface SlowCounts {
   cut: number;
 }

@@ -5,57 +5,62 @@ import { clientOf } from '#accounts/client-address.ts';
 /** A connection of a client. */
 interface Connection {
   readonly socket: Socket;
-  /** The client for which limits count the connection; null for a trusted proxy, which speaks for many clients. */
+  /** The client whose limits count the connection. `null` for a trusted proxy, which speaks for many clients. */
   readonly client: string | null;
-  /** Requests with complete headers and an unfinished answer. */
+  /** Number of requests with complete headers and an unfinished answer. */
   requests: number;
-  /** Time when the connection's last answer was sent, or when the connection was opened. */
+  /** Time when the connection's last answer was sent, or when the connection was opened if no answer was sent. */
   idleSinceMs: number;
 }
 
-/** How long a connection must be idle before it gives way to a new connection of the same address, in ms. */
+/** How long a connection must be idle before a new connection of the same IP address may replace it, in ms. */
 const idleMs = 1_000;
 /**
- * How long a refused connection stays open, in ms. If it were closed at once, its client would open the next one at
- * once.
+ * How long a refused connection stays open, in ms. If it were closed immediately, its client would immediately open the
+ * next connection.
  */
 const refusedMs = 1_000;
 /**
  * Maximum number of refused connections that stay open for `refusedMs`. Their data is not read, and at most 64 kB per
- * connection are buffered. The number equals the usual limit of connections, so that a client with twice its share of
- * connections waits too.
+ * connection are buffered. The maximum equals the usual limit of connections, so that a client with twice its share of
+ * connections has to wait, too.
  */
 export const closingMax = 1_000;
 
-/** How long a shut-out client gets no new connection, in ms. Without this pause it would reconnect at once. */
+/**
+ * How long a client that is shut out gets no new connection, in ms. Without this pause the client would reconnect
+ * immediately.
+ */
 const shutOutMs = 1_000;
 
 export interface ConnectionBounds {
   /** Maximum number of connections of all clients. */
   readonly total: number;
-  /** Maximum number of connections of one address. */
+  /** Maximum number of connections of one IP address. */
   readonly each: number;
   /**
-   * Whether a peer is a trusted proxy. Its connections are not limited by address, because it speaks for many clients.
+   * Whether a peer is a trusted proxy. A proxy's connections are not limited by IP address, because a proxy speaks for
+   * many clients.
    */
   readonly isProxy: (address: string) => boolean;
 }
 
 /**
- * Bounds the open connections of all clients and of each address. If an address has its maximum, the address's
- * connection that has been idle longest is closed for a new one. If the process has its maximum, an idle connection of
- * the address with the most connections is closed. A connection without a complete request is idle, so unfinished
- * headers and kept-alive connections never keep others out. If no connection is idle, the new one is refused.
+ * Limits the open connections of all clients and of each IP address. If an IP address has reached its limit, a new
+ * connection replaces the connection of this IP address that has been idle longest. If the process has reached its
+ * limit, a new connection replaces an idle connection of the IP address with the most connections. A connection without
+ * a complete request is idle, so unfinished headers and kept-alive connections never keep other clients out. If no
+ * connection is idle, the new connection is refused.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
   readonly #open = new Map<Socket, Connection>();
   readonly #ofClient = new Map<string, Set<Connection>>();
-  /** Clients that are shut out now. */
+  /** Clients that are currently shut out. */
   readonly #shutOut = new Set<string>();
   #refused = 0;
   #closedIdle = 0;
-  /** Refused connections that are still open. */
+  /** Number of refused connections that are still open. */
   #closing = 0;
 
   constructor(bounds: ConnectionBounds) {
@@ -70,7 +75,7 @@ export class Connections {
     return this.#bounds.total;
   }
 
-  /** Numbers since the start: refused connections, and idle connections that were closed to make room. */
+  /** Number of refused connections since the start, and number of idle connections that were closed to make room. */
   get counts(): { readonly refused: number; readonly closedIdle: number } {
     return { refused: this.#refused, closedIdle: this.#closedIdle };
   }
@@ -80,10 +85,10 @@ export class Connections {
     return this.#open.keys();
   }
 
-  /** Whether a new connection may send requests. If not, it is closed. */
+  /** Decides whether a new connection may send requests. If not, closes the connection. */
   accept(socket: Socket): boolean {
     const address = socket.remoteAddress;
-    // without an address, the connection is closed already
+    // without an address, the connection is already closed
     if (address === undefined) {
       socket.destroy();
       return false;
@@ -105,8 +110,8 @@ export class Connections {
   }
 
   /**
-   * Refuses new connections from the client of a connection for one second, because its requests took the event loop
-   * tens of milliseconds for nothing.
+   * Refuses new connections from the client of a connection for one second, because the client's requests wasted tens
+   * of milliseconds of the event loop.
    */
   shutOut(socket: Socket): void {
     const client = this.#open.get(socket)?.client ?? null;
@@ -146,8 +151,8 @@ export class Connections {
     const own = client === null ? undefined : this.#ofClient.get(client);
     if (own !== undefined && own.size >= each) {
       const idle = longestIdle(own);
-      // without `idleMs`, a client could replace its connections as soon as they are open, and open any number one
-      // after another
+      // without `idleMs`, a client could replace its connections as soon as they are open, and so open any number of
+      // connections one after another
       if (idle === null || performance.now() - idle.idleSinceMs < idleMs) return false;
       this.#close(idle);
     }
@@ -155,8 +160,8 @@ export class Connections {
   }
 
   /**
-   * Among addresses with an idle connection, takes the address with the most connections, and returns its connection
-   * that has been idle longest.
+   * Returns the connection that has been idle longest, from the IP address that has the most connections. Only
+   * addresses with an idle connection are considered.
    */
   #idleOfLargest(): Connection | null {
     let found: Connection | null = null;
@@ -174,7 +179,7 @@ export class Connections {
     if (connection === null) return false;
     this.#closedIdle++;
     connection.socket.destroy();
-    // `close` is emitted later, but the new connection needs the room now
+    // `close` is emitted later, but the new connection needs the room immediately
     this.#forget(connection);
     return true;
   }

@@ -13,11 +13,11 @@ export interface ContentReadsOptions {
   readonly running?: number;
   /** Maximum number of requests that wait for their first read. */
   readonly waiting?: number;
-  /** Maximum wait for a first read, in ms. */
+  /** How long a request waits for its first read at most, in ms. */
   readonly waitMs?: number;
-  /** Bodies of more than one piece that are being sent. */
+  /** Maximum number of bodies of more than one piece that are being sent. */
   readonly sending?: number;
-  /** Maximum number of such bodies of one client. */
+  /** Maximum number of bodies of more than one piece that are being sent to one client. */
   readonly sendingEach?: number;
 }
 
@@ -32,38 +32,40 @@ export const contentConnections = 4;
  */
 const eachBesideOthers = 1;
 /**
- * Maximum number of waiting requests. It equals the maximum number of requests being answered, so a request is refused
- * only after its wait, never because too many requests wait.
+ * Maximum number of waiting requests. It equals the maximum number of requests being answered. So a request is refused
+ * only after it has waited for `waitMs`, never because too many requests wait.
  */
 const waitingDefault = limits.requests;
-/** Maximum wait for a first read, in ms. Readers reload a page that shows nothing for this long. */
+/**
+ * How long a request waits for its first read at most, in ms. Readers reload a page that shows nothing for this long.
+ */
 const waitMsDefault = 5_000;
 /**
  * Maximum number of bytes of one read. Such a read takes 130 chunks of a table, in about one millisecond. Each body
- * that is being sent holds up to two pieces: one in the socket, and the next one.
+ * that is being sent holds up to two pieces. One piece is in the socket, and the other is the next piece.
  */
 export const pieceBytes = 256 * 1024;
 /**
- * Maximum number of bodies of several pieces that are sent at the same time. Each holds twice 256 KiB, so all hold 64
- * MiB. Nearly all bodies have one piece, and are not counted.
+ * Maximum number of bodies of several pieces that are sent at the same time. Each body holds twice 256 KiB, so all
+ * bodies hold 64 MiB. Nearly all bodies have only one piece, and do not count.
  */
 const sendingDefault = 128;
 /**
- * Maximum number of such bodies of one client. The large pictures of one page fit, over HTTP/2. Four such clients reach
- * the maximum of all clients.
+ * Maximum number of bodies of several pieces that are sent to one client at the same time. It is enough for the large
+ * pictures of one page over HTTP/2. Four such clients reach the maximum of all clients.
  */
 const sendingEachDefault = 32;
 
 /**
- * Reads contents, and further pieces of any answer, over its own database connections, so that these reads never keep
- * other answers waiting. A limited number of requests waits for a first read; further requests are refused
- * (`contents_busy`). Long bodies are read in pieces. The next piece is read after the client has taken the previous
- * one, so a body holds no connection between two pieces.
+ * Reads contents, and further pieces of any answer, over separate database connections, so that these reads never delay
+ * other answers. A limited number of requests waits for a first read; further requests are refused (`contents_busy`).
+ * Long bodies are read in pieces. The next piece is read after the client has received the previous piece, so a body
+ * holds no connection between two pieces.
  */
 export class ContentReads {
   readonly #pool: pg.Pool;
   readonly #gate: FairGate;
-  /** Reads of further pieces. */
+  /** The gate for reads of further pieces. */
   readonly #pieces: FairGate;
   readonly #sending: Shares;
 
@@ -72,8 +74,8 @@ export class ContentReads {
     this.#pool = pool;
     const total = options.sending ?? sendingDefault;
     this.#gate = new FairGate({ running, eachBesideOthers, waiting, waitMs, refusal: contentsBusy });
-    // these bounds never refuse an answer that has begun: each connection has at most one answer, and the answer waits
-    // for its client anyway
+    // these bounds never refuse an answer that has begun, because each connection has at most one answer, and the
+    // answer waits for its client anyway
     const patience = { waiting: limits.connections, waitMs: limits.requestTimeoutMs };
     this.#pieces = new FairGate({
       running: contentConnections,
@@ -96,7 +98,7 @@ export class ContentReads {
     return this.#sending.state;
   }
 
-  /** Tells the gates that a client is active, also if the client does not read contents. */
+  /** Tells the gates that a client is active, even if the client does not read contents. */
   sees(client: string): void {
     this.#gate.sees(client);
     this.#pieces.sees(client);
@@ -113,9 +115,9 @@ export class ContentReads {
   }
 
   /**
-   * The bytes of a part of a body, in pieces. The first piece is read before this returns, so that a failure of this
-   * read can still become an error answer. If a reorganisation removes the body later, the pieces end with an error. A
-   * body of several pieces counts in `sending` until its answer is sent or abandoned.
+   * Reads a part of a body in pieces. The first piece is read before this returns, so that a failure of this first read
+   * can still become an error answer. If a reorganisation removes the body later, the pieces end with an error. A body
+   * of several pieces counts in `sending` until its answer is sent or abandoned.
    */
   async pieces(
     asker: Asker,
@@ -149,7 +151,7 @@ export class ContentReads {
 
 async function partOfBody(client: pg.ClientBase, body: StoredBody, part: BodyPart): Promise<Buffer> {
   const piece = await readBodyPart(client, body, part);
-  // the requested length comes from the stored bytes, so a shorter part means that the bytes are gone
+  // the requested length comes from the stored bytes, so a shorter part means that the bytes were deleted
   if (piece === null || piece.length !== part.count) {
     throw new AppError('not_found', 'this inscription no longer has a content');
   }

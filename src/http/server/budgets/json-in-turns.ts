@@ -5,8 +5,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { answerOfPieces, type PiecesOfAnswer, textSlices } from './answer-pieces.ts';
 
 /**
- * Number of list items that are written in one turn of the event loop. If the items are small, this is some hundred
- * kilobytes.
+ * Number of list items that are written in one turn of the event loop. Small items then make some hundred kilobytes.
  */
 const itemsATurn = 1_000;
 
@@ -14,8 +13,8 @@ const itemsATurn = 1_000;
 const turnChars = 256 * 1024;
 
 /**
- * Number of characters up to which an answer is written at once, in a tenth of a millisecond. Most pages of a search
- * are smaller, and writing them in parts would take three times as long.
+ * Maximum number of characters of an answer that is written in one turn, in a tenth of a millisecond. Most pages of a
+ * search are smaller. Writing them in parts would take three times as long.
  */
 const smallChars = 32 * 1024;
 
@@ -27,10 +26,10 @@ export async function sendJsonInTurns(reply: FastifyReply, answer: object): Prom
 
 const jsonType = 'application/json; charset=utf-8';
 
-/** Number of characters that is counted for each number, name or bracket, so that fields without texts count too. */
+/** Number of characters that each number, name or bracket counts as, so that fields without texts count too. */
 const charsOfOther = 16;
 
-/** The given number of characters minus the characters of a value. Counting stops once the result is below 0. */
+/** Subtracts the number of characters of a value from the given number. Counting stops when the result is below 0. */
 function charsLeft(value: unknown, chars: number): number {
   if (typeof value === 'string') return chars - value.length;
   let left = chars - charsOfOther;
@@ -51,7 +50,7 @@ function charsLeft(value: unknown, chars: number): number {
   return left;
 }
 
-/** Sends JSON in parts, made in turns of the client. Throws the same errors as `madeInTurns`. */
+/** Sends JSON in parts that are made in turns of the client. Throws the same errors as `madeInTurns`. */
 export async function sendPartsInTurns(reply: FastifyReply, parts: JsonParts): Promise<FastifyReply> {
   reply.type(jsonType);
   const asker = askerOf(reply);
@@ -62,8 +61,8 @@ export async function sendPartsInTurns(reply: FastifyReply, parts: JsonParts): P
 }
 
 /**
- * Makes a body of parts in turns of its client. The body is a text if one turn makes all of it. Throws the same errors
- * as `madeInTurns`.
+ * Joins parts into a body, in turns of its client. The body is a text if one turn makes all of it. Throws the same
+ * errors as `madeInTurns`.
  */
 export async function bodyInTurns(
   parts: JsonParts,
@@ -76,13 +75,13 @@ export async function bodyInTurns(
 
 interface MadePieces extends PiecesOfAnswer {
   readonly pieces: readonly string[];
-  /** Bytes of all pieces in UTF-8. The pieces take about as much memory. */
+  /** Number of bytes of all pieces in UTF-8. The pieces take about as much memory. */
   readonly bytes: number;
 }
 
 /**
- * Makes all pieces before the answer is sent, in turns of a client, so that the source of the pieces is freed early.
- * Throws the reason of the signal if the client has disconnected.
+ * Makes all pieces before the answer is sent, so that the source of the pieces is freed early. The pieces are made in
+ * turns of a client. Throws the reason of the signal if the client has disconnected.
  */
 export async function madeInTurns(
   pieces: Iterable<string> | AsyncIterable<string>,
@@ -104,7 +103,7 @@ const endOfPiece = null;
 export type JsonPart = string | typeof endOfPiece;
 export type JsonParts = Iterable<JsonPart>;
 
-/** Joins parts into pieces, each made in one turn. */
+/** Joins parts into pieces. Each piece is made in one turn. */
 export function* piecesOf(parts: JsonParts): Generator<string> {
   let text = '';
   for (const part of parts) {
@@ -148,7 +147,7 @@ function* itemParts(items: readonly unknown[]): Generator<JsonPart> {
     if (place > 0) yield ',';
     if (place > 0 && place % itemsATurn === 0) yield endOfPiece;
     if (hasLongText(item)) yield* jsonParts(item);
-    // JSON writes null in a list for values that it cannot express
+    // in lists, JSON writes null for values that it cannot express
     else yield (JSON.stringify(item) as string | undefined) ?? 'null';
   }
   yield ']';
@@ -165,9 +164,9 @@ function* fieldParts(object: object): Generator<JsonPart> {
   yield before === '{' ? '{}' : '}';
 }
 
-/** Whether a value is a text that must be written in slices. */
+/** Whether a value is a text so long that it must be written in slices. */
 const isLongText = (value: unknown): value is string => typeof value === 'string' && value.length > turnChars;
 
-/** Whether an item of a list has a long text. All other items are written whole. */
+/** Whether an item of a list has a long text. All other items are written in one step. */
 const hasLongText = (item: unknown): boolean =>
   typeof item === 'object' && item !== null ? Object.values(item).some(isLongText) : isLongText(item);

@@ -3,39 +3,39 @@ import { LRUCache } from 'lru-cache';
 import type { Asker } from '#kernel/contracts/asker.ts';
 
 /**
- * Maximum number of remembered clients, 100 bytes each. Only clients that left a request are remembered, and few
+ * Maximum number of remembered clients. Each takes 100 bytes. Only clients that left a request are remembered, and few
  * clients leave.
  */
 const clientsMax = 10_000;
 /**
- * How long it takes until an ended request counts only about a third, in ms. So a client that stops leaving is soon
- * served at once.
+ * How long it takes until an ended request counts only about a third, in ms. So a client that no longer leaves its
+ * requests is soon served without a wait.
  */
 const forgetMs = 5_000;
 /**
- * Number of recently abandoned requests from which the client's next requests may wait. A reader who clicks to the next
- * page abandons fewer.
+ * Number of recently abandoned requests that makes the client's next requests wait. A reader who clicks to the next
+ * page abandons fewer requests.
  */
 const leftMin = 5;
 /**
- * Maximum wait in ms. Other users of the same address would notice a longer wait. A client that stays this long is
- * served.
+ * How long a request waits at most, in ms. Other users of the same IP address would notice a longer wait. A client that
+ * stays this long is served.
  */
 const waitMaxMs = 50;
 /**
- * Minimum wait in ms. It includes a turn of the event loop that reads arrived data, because a disconnection is not
- * noticed before that.
+ * How long a request waits at least, in ms. This includes a turn of the event loop that reads arrived data, because
+ * only such a turn notices a disconnection.
  */
 const waitMinMs = 4;
 
 interface Known {
   /**
-   * Number of ended requests. `left` is the number of those whose client left before the answer began. Both fade with
-   * time.
+   * Number of ended requests. `left` counts ended requests whose client left before the answer began. Both numbers
+   * decrease with time.
    */
   readonly ended: number;
   readonly left: number;
-  /** Average time that the client stayed in requests that it left. */
+  /** Average time that the client stayed in abandoned requests. */
   readonly staysMs: number;
   readonly atMs: number;
 }
@@ -43,15 +43,15 @@ interface Known {
 /**
  * Clients that send requests and leave before the answer. Work for such a client is wasted, because a reset connection
  * is only noticed after the first statements of its request were sent. So if a client leaves most of its requests, its
- * next requests wait before any work starts, twice as long as the client used to stay. If the client leaves during this
- * wait, no work is wasted.
+ * next requests wait before any work starts. They wait twice as long as the client used to stay. If the client leaves
+ * during this wait, no work is wasted.
  */
 export class Leavers {
   readonly #known = new LRUCache<string, Known>({ max: clientsMax });
 
   /**
-   * Records that a request of a client ended. `staysMs` is how long the client stayed before it left; null: it stayed
-   * until the answer began.
+   * Records that a request of a client ended. `staysMs` is how long the client stayed before it left, or null if the
+   * client stayed until the answer began.
    */
   ended(client: string, staysMs: number | null, nowMs = performance.now()): void {
     const before = this.#known.get(client);
@@ -67,7 +67,7 @@ export class Leavers {
     });
   }
 
-  /** Milliseconds that the next request of a client waits: 0 unless it leaves most of its requests. */
+  /** How long the next request of a client waits, in ms. It is 0 unless the client leaves most of its requests. */
   waitMs(client: string, nowMs = performance.now()): number {
     const known = this.#known.get(client);
     if (known === undefined) return 0;

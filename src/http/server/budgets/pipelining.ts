@@ -2,18 +2,18 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 /**
- * Maximum number of requests that may wait on a connection. Clients that pipeline send some tens ahead. Each waiting
- * request holds its headers, and a packet has room for thousands of requests.
+ * Maximum number of requests that may wait on a connection. Clients with pipelining send some tens of requests ahead.
+ * Each waiting request holds its headers, and a packet has room for thousands of requests.
  */
 const waitingMax = 100;
 
-/** A request that waits for its turn. */
+/** Starts a request that waits for its turn. */
 type Begin = () => void;
 
 /**
- * Starts the requests of a connection one after another. Each starts after the previous answer was sent, because
- * answers are sent in this order anyway (RFC 9112, 9.3.2). Otherwise a packet of a thousand requests would hold a
- * thousand answers in memory. `refuse` closes a connection with too many waiting requests.
+ * Starts the requests of a connection one after another. Each request starts after the previous answer was sent,
+ * because answers are sent in this order anyway (RFC 9112, 9.3.2). Otherwise a packet of a thousand requests would hold
+ * a thousand answers in memory. `refuse` closes a connection with too many waiting requests.
  */
 export function inTurn(handle: RequestListener, refuse: (socket: Socket) => void): RequestListener {
   const waitingOf = new WeakMap<Socket, Begin[]>();
@@ -23,7 +23,7 @@ export function inTurn(handle: RequestListener, refuse: (socket: Socket) => void
     response.once('close', () => {
       const next = waiting.shift();
       if (next === undefined) waitingOf.delete(socket);
-      // no request of a closed connection starts
+      // on a closed connection, no further request starts
       else if (socket.writable) next();
     });
     handle(request, response);

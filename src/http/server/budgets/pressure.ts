@@ -5,17 +5,20 @@ import { limits } from '../limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route answers under any load. True for health and for the operators' paths. */
+    /** Whether the route answers under any load. True for paths about health and for the operators' paths. */
     readonly answersUnderPressure?: boolean;
   }
 }
 
-/** Limits in ms: the mean delay above which requests are refused, and the period over which the mean is taken. */
+/**
+ * Limits in ms. Requests are refused if the mean delay is above `eventLoopDelayMs`; the mean is taken over
+ * `eventLoopSampleMs`.
+ */
 export type EventLoopLimits = Readonly<Record<'eventLoopDelayMs' | 'eventLoopSampleMs', number>>;
 
 /**
  * Refuses requests with 503 `overloaded`, in the form of the route, while the event loop is so late that each request
- * would wait for seconds. Call it after CORS, so that pages of other origins can read the refusal, and before the
+ * would wait for seconds. Call this after CORS, so that pages of other origins can read the refusal, and before the
  * routes are added.
  */
 export function refuseUnderPressure(

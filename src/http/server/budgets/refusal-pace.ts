@@ -1,22 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Asker } from '#kernel/contracts/asker.ts';
 
-/** Maximum number of refusals per second that one client gets at once: enough for a page with all its pictures. */
+/**
+ * Maximum number of refusals per second that one client gets without a pause. It is enough for a page with all its
+ * pictures.
+ */
 const freeRefusals = 20;
-/** How long each further refusal waits, in ms. It is half the time in Retry-After. */
+/** How long each refusal after the first `freeRefusals` waits, in ms. It is half the time in Retry-After. */
 const pauseMs = 1_000;
 
 /**
- * Delays refusals to clients that ignore them. A refusal takes half a millisecond, so a client that repeats its
- * requests at once on all its connections would take the whole event loop. With the pause, the number of its
+ * Delays refusals to clients that ignore them. A refusal takes half a millisecond. If a client repeated its requests
+ * immediately on all its connections, it would take all the time of the event loop. With the pause, the number of its
  * connections limits the client to some hundred refusals per second.
  */
 export class RefusalPace {
-  /** Refusals since `#sinceMs`, by client. */
+  /** Number of refusals since `#sinceMs`, by client. */
   readonly #refused = new Map<string, number>();
   #sinceMs = performance.now();
 
-  /** Waits if the client was refused too often within this second. The wait ends early if the client disconnects. */
+  /**
+   * Waits if the client was refused too often within the current second. The wait ends early if the client disconnects.
+   */
   async wait({ client, signal }: Asker): Promise<void> {
     const nowMs = performance.now();
     if (nowMs - this.#sinceMs >= 1_000) {

@@ -5,21 +5,21 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
 export interface SharesOptions {
-  /** The shared thing, in the words of messages: `streams of events`. */
+  /** Name of the shared thing in messages, for example `streams of events`. */
   readonly what: string;
   /** Maximum number for all clients together. */
   readonly total: number;
   /** Maximum number for one client. */
   readonly each: number;
-  /** Maximum number for one network of clients (`networkOfClient`). Absent: a network has no limit. */
+  /** Maximum number for one network of clients (`networkOfClient`). If this is absent, networks have no limit. */
   readonly eachNetwork?: number;
-  /** Makes the error for the case that `total` is reached. */
+  /** Makes the error that is thrown when `total` is reached. */
   readonly full: (message: string) => AppError;
 }
 
 /**
- * Counts things that clients have open, such as streams, and limits how many each client may have, so that one client
- * cannot take all. There is no queue, so a refused client must try again.
+ * Counts things that clients have open, for example streams. Limits how many each client may have, so that one client
+ * cannot have all. There is no queue, so a refused client must retry.
  */
 export class Shares {
   readonly #options: SharesOptions;
@@ -30,14 +30,14 @@ export class Shares {
     this.#options = options;
   }
 
-  /** The number of open things, and its maximum. */
+  /** The number of open things, and the maximum of this number. */
   get state(): QueueState {
     return { length: this.#held.total, limit: this.#options.total };
   }
 
   /**
    * Counts one more open thing of a client until the answer is sent. Throws `too_many_at_once` if the client or its
-   * network has its maximum, or the error that `full` makes.
+   * network has reached its maximum. Throws the error that `full` makes if all clients together have.
    */
   take({ client, whenOut }: Asker): void {
     const { what, total, each, eachNetwork, full } = this.#options;

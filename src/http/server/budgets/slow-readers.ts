@@ -1,28 +1,28 @@
 import type { Socket } from 'node:net';
 
-/** The rate at which clients must take their answers. */
+/** The rate at which clients must receive their answers. */
 export interface ReadingPace {
   /** How long bytes may wait before the rate is checked, in ms. */
   readonly patienceMs: number;
-  /** Required average in bytes per second, from the moment when bytes began to wait. */
+  /** Required average rate in bytes per second, since bytes began to wait. */
   readonly rate: number;
 }
 
-/** Time when bytes of a connection began to wait, and the number of bytes that its client had taken before. */
+/** Time when bytes of a connection began to wait, and the number of bytes that the client had received before. */
 interface Wait {
   readonly sinceMs: number;
   readonly takenBefore: number;
 }
 
 /**
- * Finds clients that do not take their answers. Each check compares the required rate with the bytes that a connection
- * took since bytes began to wait on it. Bytes in the operating system's buffers count as taken, because they are some
- * megabytes at most, and not in our memory.
+ * Finds clients that do not receive their answers. Each check compares the required rate with the number of bytes that
+ * a connection sent since bytes began to wait on it. Bytes in the operating system's buffers count as received, because
+ * they are some megabytes at most, and do not take this process's memory.
  */
 export class SlowReaders {
   readonly #waits = new WeakMap<Socket, Wait>();
 
-  /** Finds the connections that are too slow now. Call it about once per second. */
+  /** Finds the connections that are currently too slow. Call this about once per second. */
   find(sockets: Iterable<Socket>, { patienceMs, rate }: ReadingPace, nowMs = performance.now()): Socket[] {
     const slow: Socket[] = [];
     for (const socket of sockets) {

@@ -11,16 +11,19 @@ export interface UnsentBounds {
 }
 
 /**
- * Share of `total` above which slow readers are disconnected sooner, and a client with unsent bytes gets no further
- * large answer.
+ * Share of `total`. If more bytes are unsent, slow readers are disconnected sooner, and a client with unsent bytes gets
+ * no further large answer.
  */
 const pressedShare = 0.5;
-/** Share of `total` above which no large answer may start, because answers that are being made still need room. */
+/**
+ * Share of `total`. If more bytes are unsent, no large answer may start, because answers that are being made still need
+ * room.
+ */
 const fullShare = 0.9;
 
 /**
- * Counts the bytes of answers that were made but not yet taken by their clients, for the process and for each client.
- * All bytes of an answer count until the answer is sent or abandoned.
+ * Counts the bytes of answers that were made but that clients have not received yet, for the process and for each
+ * client. All bytes of an answer count until the answer is sent or abandoned.
  */
 export class UnsentBytes {
   readonly #bounds: UnsentBounds;
@@ -30,7 +33,7 @@ export class UnsentBytes {
     this.#bounds = bounds;
   }
 
-  /** The number of unsent bytes, and its limit. */
+  /** The number of unsent bytes, and the limit of this number. */
   get state(): QueueState {
     return { length: this.#held.total, limit: this.#bounds.total };
   }
@@ -40,8 +43,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Throws if an answer should not even start: `too_many_at_once` if the client must first take earlier answers, and
-   * `answers_busy` for a large answer if all clients together have too many unsent bytes.
+   * Throws if an answer should not even start. Throws `too_many_at_once` if the client must first receive earlier
+   * answers, and `answers_busy` for a large answer if all clients together have too many unsent bytes.
    */
   check({ client }: Asker, isLarge: boolean): void {
     const { total, each } = this.#bounds;
@@ -52,8 +55,8 @@ export class UnsentBytes {
   }
 
   /**
-   * Counts an answer until it is sent or abandoned. Throws the errors of `check` if the answer would exceed a limit. An
-   * answer is always accepted if there are no other unsent answers, because its size is limited elsewhere.
+   * Counts an answer until it is sent or abandoned. Throws the errors of `check` if the answer would exceed a limit. If
+   * there are no other unsent answers, any answer is accepted, because the size of one answer is limited elsewhere.
    */
   hold(asker: Asker, bytes: number): void {
     const { client } = asker;

@@ -17,7 +17,9 @@ import { InvalidRequest } from './invalid-request.ts';
 import { faultsOf } from './schema-faults.ts';
 import { searchInstead } from './search-instead.ts';
 
-/** The HTTP status of the failures that clients may see. Every other code is a 500 without details. */
+/**
+ * The HTTP statuses of the failures that clients may see. All other codes are answered with 500 and without details.
+ */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   request_invalid: 400,
   header_repeated: 400,
@@ -33,7 +35,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_too_broad: 400,
   not_found: 404,
   collection_unknown: 404,
-  // like no_node: this depends on how the server was started, so a repeated request gets the same answer
+  // like no_node, this depends on how the server was started, so a repeated request gets the same answer
   sales_not_indexed: 404,
   runes_not_indexed: 404,
   parameter_unknown: 400,
@@ -52,7 +54,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   address_too_large: 422,
   not_acceptable: 406,
   url_too_long: 414,
-  // these may be available again at any moment
+  // the data may be available again at any moment
   node_unreachable: 503,
   node_warming_up: 503,
   node_tls: 503,
@@ -114,7 +116,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   bodies_busy: 503,
 };
 
-/** Refusals caused by the load of other clients. They are not failures; the request metrics count them. */
+/** Refusals because of the load of other clients. They are not failures, and the request metrics count them. */
 const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'search_busy',
   'contents_busy',
@@ -131,7 +133,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
   'bodies_busy',
   'not_offered',
-  // these depend on how the service was started, not on an event
+  // these states depend on how the service was started, not on an event
   'mempool_not_followed',
   'orders_off',
   'test_payment_refused',
@@ -140,18 +142,21 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'inscription_not_indexed',
 ]);
 
-/** Whether an error is expected, and not logged as a failure. */
+/** Whether an error is expected. Such an error is not logged as a failure. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof AppError)) return false;
   // an unreachable search server is logged once, when its failure begins
   return refusals.has(error.code) || error.code.startsWith('search_engine_');
 }
 
-/** Whether an error says that a client has more open than its share. */
+/** Whether an error says that a client has more things open than its share. */
 export const isTooMuchAtOnce = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'too_many_at_once';
 
-/** The message that clients get for a failure of ours. Where it happened, and its details, are only in the log. */
+/**
+ * The message that clients get for a failure of this service. Only the log says where the failure happened, and has its
+ * details.
+ */
 export function toldOf({ code, message }: AppError): string {
   if (code.startsWith('node_')) return 'the node does not answer';
   if (code === 'postgres_timeout') return 'the database takes too long for this answer: ask for less at once';
@@ -165,7 +170,7 @@ export function toldOf({ code, message }: AppError): string {
 }
 
 type Found = Omit<Failure, 'docs'> & {
-  /** The header Retry-After, in seconds. Absent: the same request will fail again. */
+  /** The header Retry-After, in seconds. Absent if the same request will fail again. */
   readonly retryAfter?: number;
 };
 
@@ -200,7 +205,7 @@ function failureOf(error: unknown): Found {
   return { status: statusCode, code: 'request_invalid', faults: [{ message: error.message }] };
 }
 
-/** Answers any error in the form of its path. Unexpected errors are logged in full and answered without details. */
+/** Answers any error in the form of its path. An unexpected error is logged in full and answered without details. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = failureOf(postgresFailure(error));
   // the client disconnected, so its query was cancelled
@@ -240,7 +245,9 @@ function errorPageOf(failure: Failure, status: number, request: FastifyRequest, 
   });
 }
 
-/** Link to the part of the reference that documents a path. For an unknown path: to the whole reference. */
+/**
+ * Link to the part of the reference that documents a path. For an unknown path, the link leads to the entire reference.
+ */
 function docsOf(
   schema: { readonly tags?: readonly string[]; readonly operationId?: string } | undefined,
 ): string {
@@ -262,7 +269,7 @@ function pathOf(request: FastifyRequest): string {
 }
 
 /**
- * A URL, shortened for the log. A URL has up to 32 kB, and if the database fails, every request is logged, so whole
+ * A URL, shortened for the log. A URL has up to 32 kB, and if the database fails, every request is logged, so complete
  * URLs could fill the disk. The beginning is enough to identify a search.
  */
 const shownUrl = (url: string): string => shortened(url, 500);

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
-// Errors of Node's parser, with our status and message for each.
+// Errors of Node's parser. Each has a status and a message of this service.
 const clientErrors: Readonly<Record<string, { status: number; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'the URL and headers are too large' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the chunk extensions are too large' },
@@ -11,8 +11,8 @@ const clientErrors: Readonly<Record<string, { status: number; message: string }>
 };
 
 /**
- * Answers the errors of Node's HTTP parser (431, 413, 408, 400) in the form of our other errors. By default Node closes
- * the connection with an empty answer.
+ * Answers the errors of Node's HTTP parser (431, 413, 408, 400) in the form of other errors. By default Node closes the
+ * connection with an empty answer.
  */
 export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {

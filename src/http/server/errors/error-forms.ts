@@ -4,18 +4,21 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 /** One fault of a request. */
 export interface Fault {
   readonly message: string;
-  /** The parameter or field with the fault, if there is one. */
+  /** The parameter or field with the fault. Absent if the fault has none. */
   readonly parameter?: string;
-  /** The part of the URL with the parameter. Absent: the query. */
+  /** The part of the URL with the parameter. Absent if the parameter is in the query. */
   readonly place?: 'path';
 }
 
-/** An error before it takes the form of its path. */
+/** An error before it gets the form of its path. */
 export interface Failure {
   /** The HTTP status that fits the error. */
   readonly status: number;
   readonly code: ErrorCode;
-  /** Messages for the client, at least one. A form with a list shows all faults, any other form shows the first one. */
+  /**
+   * Messages for the client, at least one. A form with a list shows all faults. Any other form shows only the first
+   * fault.
+   */
   readonly faults: readonly [Fault, ...Fault[]];
   /** Link to the part of the reference that documents the path, relative to our origin. */
   readonly docs: string;
@@ -23,11 +26,11 @@ export interface Failure {
 
 /**
  * Who must act on an error.
- * - `fault`: the client asked for something impossible, or for something that this service does not have.
- * - `unknown`: the client asked for something that does not exist.
- * - `access`: the client may not ask at all, not so often, or not in this way.
+ * - `fault`: the client requested something impossible, or something that this service does not have.
+ * - `unknown`: the client requested something that does not exist.
+ * - `access`: the client may not send this request at all, not so often, or not in this way.
  * - `busy`: the same request will be answered later.
- * - `failure`: something is wrong here.
+ * - `failure`: something is wrong in this service.
  */
 export type FailureKind = 'fault' | 'unknown' | 'access' | 'busy' | 'failure';
 
@@ -39,7 +42,7 @@ export function kindOf(status: number): FailureKind {
   return status >= 500 ? 'failure' : 'fault';
 }
 
-/** The body of an error, and its schema for the document. */
+/** The body of an error, and the schema of the body for the API document. */
 interface Shape {
   readonly schema: TSchema;
   readonly body: (failure: Failure) => object | string;
@@ -48,13 +51,13 @@ interface Shape {
 /** How a group of paths answers errors (docs/http.md, "Errors"). */
 export interface ErrorForm extends Readonly<Record<FailureKind, Shape>> {
   readonly mediaType: 'application/json' | 'text/plain';
-  /** Whether clients that accept HTML get a page. */
+  /** Whether clients that accept HTML get errors as a page. */
   readonly hasPages: boolean;
   /** Whether the answer lists all faults of a request instead of only the first. */
   readonly hasLists: boolean;
   /**
-   * Whether client faults and unknown things have HTTP status 200 (interface, section 7). The body then contains the
-   * error.
+   * Whether client faults and unknown things are answered with HTTP status 200 (interface, section 7). The body then
+   * contains the error.
    */
   readonly inBody: boolean;
   /** Whether unknown query parameters and unknown fields of a body are refused. */
@@ -129,7 +132,7 @@ const noFunds = Type.Object({
   ),
 });
 /**
- * The answer when funds are missing. Clients know the first message (client-compat 2.3); the second message has the
+ * The answer if funds are missing. Clients know the first message (client-compat 2.3). The second message has the
  * numbers.
  */
 const withoutFunds = ({ faults: [fault, ...others] }: Failure): object => ({
@@ -183,13 +186,13 @@ const told: ErrorForm = { ...json, ...refused, fault: error, unknown: error, fai
 const toldInBody: ErrorForm = { ...told, inBody: true };
 const listed: ErrorForm = { ...told, fault: list, unknown: list, hasLists: true };
 
-/** The forms of all paths. Each route names one, independently of its URL. */
+/** The forms of all paths. Each route names its form. The form does not depend on the route's URL. */
 export const errorForms = {
-  /** The interface's searches. */
+  /** The form for the interface's searches. */
   search: toldInBody,
-  /** ord's paths and our pages. */
+  /** The form for ord's paths and for our pages. */
   plain: { ...told, hasPages: true },
-  /** Contents. Their errors are texts, because the frame or client that shows a content reads text. */
+  /** The form for contents. Their errors are texts, because the frame or client that shows a content reads text. */
   text: {
     ...json,
     mediaType: 'text/plain',
@@ -199,7 +202,7 @@ export const errorForms = {
     busy: textShape,
     failure: textShape,
   },
-  /** Our own paths. */
+  /** The form for paths that only this service has. */
   own: {
     ...json,
     hasPages: true,
@@ -209,25 +212,25 @@ export const errorForms = {
     unknown: codedError,
   },
   /**
-   * Our own pages whose errors programs read too. Links to these pages may have parameters of other sites, which are
-   * ignored.
+   * The form for our pages whose errors programs read too. Links to these pages may have parameters of other sites,
+   * which are ignored.
    */
   ownPage: { ...json, hasPages: true, ...coded, fault: codedError, unknown: codedError },
-  /** GET `/order`, `/price`, `/referrals`. */
+  /** The form for GET `/order`, `/price`, `/referrals`. */
   orderRead: toldInBody,
-  /** The endpoints that create or change orders, collections and referrals. */
+  /** The form for endpoints that create or change orders, collections and referrals. */
   orderWrite: listed,
   /** POST `/textorder`. */
   textOrder: { ...listed, failure: error },
-  /** Collections, inventory, scanner, extractor, `/mempool/api`, `/fxrate`. */
+  /** The form for collections, inventory, scanner, extractor, `/mempool/api`, `/fxrate`. */
   serviceRead: told,
-  /** The endpoints that build PSBTs, also for token payments. */
+  /** The form for endpoints that build PSBTs, also for token payments. */
   psbt: { ...told, fault: builder, unknown: builder, failure: builder },
-  /** The other endpoints of token payments. */
+  /** The form for all other endpoints of token payments. */
   tokenpay: { ...listed, fault: tokenFault, failure: list },
-  /** GET `/marketplace/data/collections/activity`: the interface only has a form for faults. */
+  /** The form for GET `/marketplace/data/collections/activity`. The interface only has a form for faults. */
   marketplace: { ...json, ...coded, fault: parameters, unknown: codedParameters, hasLists: true },
-  /** Our own paths below `/marketplace/data`. */
+  /** The form for this service's own paths below `/marketplace/data`. */
   market: {
     ...json,
     ...coded,
@@ -240,15 +243,15 @@ export const errorForms = {
 
 export type ErrorFormName = keyof typeof errorForms;
 
-/** Statuses that are kept even in forms that answer other faults with status 200. */
+/** Statuses that stay the same even in forms that answer other faults with status 200. */
 const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 410, 429]);
 
 /** The HTTP status of a failure in a form. */
 export function statusIn(form: ErrorForm, { status: given, code }: Pick<Failure, 'status' | 'code'>): number {
-  // HTTP demands this status on every path, because proxies read it
+  // HTTP requires this status on every path, because proxies read the status
   if (!form.inBody || code === 'header_repeated') return given;
   if (given < 500) return plainStatuses.has(given) ? given : 200;
-  // the interface answers 500 to every failure of the database; a timeout keeps its status, so that it differs from our
-  // faults
+  // the interface answers 500 to every failure of the database; a timeout keeps its status, so that it differs from
+  // faults of this service
   return code.startsWith('postgres_') && code !== 'postgres_timeout' ? 500 : given;
 }

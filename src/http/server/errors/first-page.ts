@@ -1,6 +1,6 @@
 /**
- * The address of the first page of a list, for a client whose cursor names undone blocks. The address is always on this
- * server, even if the URL begins with two slashes. Pure.
+ * The URL of the first page of a list, for a client whose cursor names undone blocks. This URL is always on this
+ * server, even if the given URL begins with two slashes. Pure.
  */
 export function firstPageOf(url: string): string {
   const [path = '', query = ''] = url.split('?', 2);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { Settings } from 'typebox/system';
 import { type Fault, faultsMax } from './error-forms.ts';
 
-// the default is 8, but our lists of errors may be longer
+// the default is 8, but this service lists more errors
 Settings.Set({ maxErrors: faultsMax });
 
-/** The parts of a validator's error that are used here. */
+/** The parts of a validator's error that this file uses. */
 export interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
@@ -17,8 +17,9 @@ export interface SchemaError {
 export const wholeNumberPattern = '^-?\\d+$';
 
 /**
- * The faults of parameters or a body, in our words instead of the validator's. There is one fault per field, in the
- * order of the schema, and at most `faultsMax`. `part` is `querystring`, `params` (of the path) or `body`.
+ * The faults of parameters or a body, in words of this service instead of the validator's words. There is one fault per
+ * field, in the order of the schema, and at most `faultsMax`. `part` is `querystring`, `params` (of the path) or
+ * `body`.
  */
 export function faultsOf(errors: readonly SchemaError[], part: string): readonly [Fault, ...Fault[]] {
   const byField = new Map<string, SchemaError[]>();
@@ -43,14 +44,14 @@ function faultOf(errors: readonly SchemaError[], part: string): Fault {
     field.startsWith(whole)
       ? { message: `${field} ${words}` }
       : { message: `${field} ${words}`, parameter: field };
-  // for a wrong choice, the validator first reports an error for each alternative
+  // for a wrong choice, the validator first reports one error per alternative
   if (error.keyword === 'const') {
     const choices = errors
       .filter(({ keyword }) => keyword === 'const')
       .map(({ params }) => params['allowedValue']);
     return fault(`must be one of ${choices.map(String).join(', ')}`);
   }
-  // parameters in a URL are strings, so another type means that the parameter was given more than once
+  // parameters in a URL are strings, so another type means that the parameter occurs more than once
   if (part === 'querystring' && error.keyword === 'type' && isScalar(error.params['type'])) {
     return fault('is given more than once');
   }
@@ -83,7 +84,7 @@ const typeWords: Readonly<Record<string, string>> = {
 
 type Params = SchemaError['params'];
 
-/** Phrases that follow the name of a field, by the failed keyword. */
+/** Phrases that follow the name of a field. The failed keyword selects the phrase. */
 const phrases: Readonly<Record<string, (params: Params) => string>> = {
   type: ({ type }) =>
     `must be ${[type]

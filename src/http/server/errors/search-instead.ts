@@ -12,16 +12,16 @@ const ofOneThing =
 /** An unknown path with only one part. */
 const bare = /^\/(?<name>[^/?#]+)\/?(?:\?.*)?$/u;
 /**
- * The txid at the beginning of an id. It is searched alone, because a search for the whole id would lead back to the
- * same page.
+ * The txid at the beginning of an id. Only the txid is searched, because a search for the entire id would lead back to
+ * the same page.
  */
 const withTxid = /^[0-9a-f]{64}(?=[i:]\d)/iu;
 /** Maximum number of characters of a name. */
 const textCharsMax = 200;
 
 /**
- * The search that an error page offers. The search finds names that other sites write differently: in another letter
- * case, or with spacers. Null if the path names nothing to search. Pure.
+ * The search that an error page offers. The search also finds names that other sites write differently, for example in
+ * another letter case or with spacers. Null if the path names nothing to search. Pure.
  *
  * @param isUnknown whether no page has this path
  */
@@ -32,7 +32,7 @@ export function searchInstead(url: string, isUnknown: boolean): SearchInstead | 
   return { text, href: `/?${new URLSearchParams({ q: text }).toString()}` };
 }
 
-/** The name in a path; empty if it has none. */
+/** The name in a path. Empty if the path has no name. */
 function nameIn(url: string, isUnknown: boolean): string {
   const match = ofOneThing.exec(url) ?? (isUnknown ? bare.exec(url) : null);
   return decoded(match?.groups?.['name'] ?? '').trim();

@@ -3,8 +3,8 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * The error for missing pending transactions. If neither this nor another process has a node, they stay missing, so the
- * error is `no_node`, as for all answers that need a node. Otherwise they may arrive at any moment, so the error is
+ * The error for missing pending transactions. If no process has a node, pending transactions stay missing, so the error
+ * is `no_node`, as for all answers that need a node. Otherwise they may arrive at any moment, so the error is
  * `mempool_not_followed`.
  *
  * @param otherwise what the client can do without pending transactions

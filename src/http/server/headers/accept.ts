@@ -1,12 +1,12 @@
 interface Preference {
   readonly quality: number;
-  /** Position in the header. If two preferences are equal, the earlier one wins. */
+  /** Position in the header. If two preferences are equal, the earlier preference wins. */
   readonly place: number;
 }
 
 /**
- * The preference for an explicitly named media type or encoding; null if the header does not name it (wildcards do not
- * count).
+ * The preference for a media type or encoding that the header names explicitly. `null` if the header does not name it;
+ * wildcards do not count as names.
  */
 function preferenceFor(accept: string, type: string): Preference | null {
   for (const [place, part] of accept.split(',').entries()) {
@@ -20,8 +20,8 @@ function preferenceFor(accept: string, type: string): Preference | null {
 }
 
 /**
- * Whether a path that has both a page and JSON answers with JSON. It does so only if `application/json` is named
- * explicitly and not after `text/html`, as in ord. Clients without a preference get the page.
+ * Whether a path that has both a page and JSON answers with JSON. The answer is JSON only if `application/json` is
+ * named explicitly and not after `text/html`, as in ord. Clients without a preference get the page.
  */
 export function prefersJson(accept: string | undefined): boolean {
   const json = preferenceFor(accept ?? '', 'application/json');
@@ -31,15 +31,15 @@ export function prefersJson(accept: string | undefined): boolean {
   return json.place < html.place;
 }
 
-/** Whether an error is shown as a page. Only clients that accept HTML explicitly get a page, as browsers do. */
+/** Whether an error is shown as a page. Only clients that accept HTML explicitly, as browsers do, get a page. */
 export function prefersHtml(accept: string | undefined): boolean {
   const html = preferenceFor(accept ?? '', 'text/html');
   return html !== null && html.quality > 0 && !prefersJson(accept);
 }
 
 /**
- * The encoding that compresses an answer; null: not compressed. If the client prefers both equally, it is brotli,
- * because brotli compresses better.
+ * The encoding that compresses an answer, or null if the answer is not compressed. If the client accepts both encodings
+ * equally, brotli is used, because brotli compresses better.
  */
 export function acceptedEncoding(acceptEncoding: string | undefined): 'br' | 'gzip' | null {
   const qualityOf = (name: string): number => preferenceFor(acceptEncoding ?? '', name)?.quality ?? 0;

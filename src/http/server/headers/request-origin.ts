@@ -2,14 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 
 /**
- * A name, an IPv4 address, or an IPv6 address in brackets, with an optional port: the hosts that a URL may have (RFC
- * 3986, 3.2).
+ * The hosts that a URL may have (RFC 3986, 3.2). A host is a name, an IPv4 address, or an IPv6 address in brackets,
+ * with an optional port.
  */
 const hostForm = /^(?:[a-z0-9](?:[a-z0-9._-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/iu;
 
 /**
- * The origin at which clients reach this service, for URLs in an answer: PUBLIC_URL if it is set, otherwise the origin
- * that the request names. A trusted proxy names this origin in X-Forwarded-Host and X-Forwarded-Proto. Throws
+ * The origin at which clients reach this service, for URLs in an answer. It is PUBLIC_URL if set, and otherwise the
+ * origin that the request names. A trusted proxy names this origin in X-Forwarded-Host and X-Forwarded-Proto. Throws
  * `request_invalid` for a host that no URL can have.
  */
 export function originOf(request: FastifyRequest, publicOrigin: string | null): string {

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * Headers with one value that an answer may depend on. If such a header is sent twice, a program between us and the
- * client may use the other value than we do. Node itself refuses two different values of Content-Length.
+ * Headers with one value that an answer may depend on. If such a header is sent twice, a program between this server
+ * and the client may use the other value. Node itself refuses two different values of Content-Length.
  */
 const singles: ReadonlySet<string> = new Set([
   'authorization',
@@ -19,7 +19,7 @@ const singles: ReadonlySet<string> = new Set([
   'x-api-key',
 ]);
 
-/** Refuses a request that has two values of one header (for `Host`: RFC 9112, 3.2). Throws `header_repeated`. */
+/** Refuses a request that has two values of one header (for `Host`, see RFC 9112, 3.2). Throws `header_repeated`. */
 export function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {

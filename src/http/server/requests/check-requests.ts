@@ -48,7 +48,7 @@ export function checkRequests(app: FastifyInstance): void {
   );
 }
 
-/** The error of a request without a body. For ord's lists of ids, its status is 415, as in ord. */
+/** The error for a request without a body. For ord's lists of ids, its status is 415, as in ord. */
 function bodyMissing({ sink, body: kind = 'json' }: FastifyContextConfig): AppError {
   if (sink !== undefined)
     return new AppError('request_invalid', 'the body is missing: send the bytes of the file');

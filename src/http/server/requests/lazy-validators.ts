@@ -5,9 +5,9 @@ type BuildCompiler = ReturnType<typeof ajvCompiler>;
 type Validate = ReturnType<ReturnType<BuildCompiler>>;
 
 /**
- * Unknown fields are refused if a schema says so, and otherwise ignored; by default Fastify removes them silently. A
- * repeated parameter becomes a list, and no parameter has the type of a list. Reporting all errors is cheap, because
- * queries are small and bodies were checked before.
+ * Options of the validator. Unknown fields are refused if a schema says so, and otherwise ignored; by default Fastify
+ * removes them silently. A repeated parameter becomes a list, and no schema of a parameter allows a list. Reporting all
+ * errors is cheap, because queries are small and bodies were checked before.
  */
 export const validatorOptions: NonNullable<Parameters<BuildCompiler>[1]> = {
   customOptions: {
@@ -18,13 +18,13 @@ export const validatorOptions: NonNullable<Parameters<BuildCompiler>[1]> = {
   },
 };
 
-/** Fastify's own compilers of schemas. The applications of a process share them and the compiled schemas. */
+/** Fastify's own compilers of schemas. All applications of a process share these compilers and the compiled schemas. */
 const buildCompiler: BuildCompiler = ajvCompiler();
 
 /**
- * Compiles the schema of a part of a request at the first request that needs it. Compiling all schemas at the start
- * took a third of its processor time, and most processes answer few routes. A test compiles all schemas, so that no
- * request meets a schema that does not compile.
+ * Compiles the schema for a part of a request when the first request needs it. Compiling all schemas at the start took
+ * a third of the start's processor time, and most processes answer only few routes. A test compiles all schemas, so
+ * that no request needs a schema that does not compile.
  */
 export const lazyValidators: BuildCompiler = (schemas, options) => {
   const compile = buildCompiler(schemas, options);
@@ -33,7 +33,7 @@ export const lazyValidators: BuildCompiler = (schemas, options) => {
     const validate = (value: unknown): unknown => {
       compiled ??= compile(...route);
       const answer: unknown = compiled(value);
-      // Fastify reads the errors from the function that it called
+      // Fastify reads the errors from the function that Fastify called
       (validate as Partial<Validate>).errors = compiled.errors ?? null;
       return answer;
     };

@@ -4,9 +4,9 @@ import type { IncomingMessage } from 'node:http';
 const brokenPaths = new WeakSet<IncomingMessage>();
 
 /**
- * The target of a request as routes see it. If a forward proxy sent a target with an origin, the origin is removed (RFC
- * 9112, 3.2.2). A path that cannot be decoded still reaches its route, with its percent signs unchanged, and is refused
- * there in the form of that route.
+ * The target of a request in the form that routes need. If a forward proxy sent a target with an origin, the origin is
+ * removed (RFC 9112, 3.2.2). A path that cannot be decoded still reaches its route, with its percent signs unchanged.
+ * The route then refuses it in its own form.
  */
 export function routableTarget(request: IncomingMessage): string {
   const target = originForm(request.url ?? '/');

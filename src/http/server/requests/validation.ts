@@ -13,7 +13,7 @@ const compiled = new WeakMap<TSchema, Validator>();
 
 /**
  * Checks the body of a request without changing the body. Fastify's validator is made for parameters in URLs, and would
- * turn a text into a list and a number into a text. Throws `request_invalid`, and `field_unknown` with the nearest
+ * turn a text into a list and a number into a text. Throws `request_invalid`. Throws `field_unknown` with the nearest
  * known name if the schema forbids other fields.
  */
 export function checkBody(schema: TSchema, body: unknown): void {
@@ -60,7 +60,7 @@ export function refuseUnknownParameters(schema: unknown, query: unknown): void {
   }
 }
 
-/** A name that a client made up, shortened for the answer. */
+/** A name from a client, shortened for the answer. */
 function shortened(name: string): string {
   return name.length <= shownNameChars ? name : `${name.slice(0, shownNameChars).toWellFormed()}…`;
 }
@@ -72,8 +72,8 @@ function unescaped(part: string): string {
 }
 
 /**
- * Checks that numbers in a path or a query are whole numbers in digits. Throws `request_invalid`, for forms that list
- * errors also with the other faults of the query. The validator checks the bounds of the numbers.
+ * Checks that numbers in a path or a query are whole numbers in digits. Throws `request_invalid`. In forms that list
+ * errors, this error also has the other faults of the query. The validator checks the bounds of the numbers.
  */
 export function checkWholeNumbers(request: FastifyRequest): void {
   const { params, querystring } = request.routeOptions.schema ?? {};
@@ -129,7 +129,7 @@ export function checkQuery(url: string): void {
   checkQueryEncoding(url, start);
 }
 
-/** Percent-encoded bytes in a query must be UTF-8 (RFC 3986, 2.1 and 2.5). Throws `request_invalid`. */
+/** Checks that percent-encoded bytes in a query are UTF-8 (RFC 3986, 2.1 and 2.5). Throws `request_invalid`. */
 function checkQueryEncoding(url: string, start: number): void {
   if (!url.includes('%', start)) return;
   for (const pair of url.slice(start + 1).split('&')) {

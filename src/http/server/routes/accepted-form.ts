@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox';
 
 /**
- * The texts that a parameter accepts, as a schema. It appears only in the document, for clients and tests of the API.
- * The function that reads the parameter refuses other texts with its own messages, not with the validator's. A test
- * compares each schema with its function.
+ * The texts that a parameter accepts, as a schema. The schema appears only in the API document, for clients and tests
+ * of the API. The function that reads the parameter refuses other texts with its own messages, not with the
+ * validator's. A test compares each schema with its function.
  */
 export type AcceptedForm = Readonly<Record<string, unknown>>;
 
@@ -12,8 +12,8 @@ export const acceptedFormKeyword = 'acceptedForm';
 
 const hash = '[0-9a-fA-F]{64}';
 /**
- * A number of at most nine digits. Numbers of ten digits below 2^31 are not needed, because neither a block nor a list
- * has a billion entries.
+ * A number of at most nine digits. Numbers of ten digits below 2^31 are not needed, because there are fewer than a
+ * billion blocks, and no block or list has a billion entries.
  */
 const count = '[0-9]{1,9}';
 const id = `${hash}i${count}`;
@@ -23,33 +23,39 @@ const whole = (pattern: string): AcceptedForm => ({ pattern: `^(?:${pattern})$` 
 export const acceptedForms = {
   hash: whole(hash),
   inscriptionId: whole(id),
-  /** An id, or a number, which is negative if cursed. */
+  /** An id or a number. Numbers of cursed inscriptions are negative. */
   inscription: whole(`${id}|-?${count}`),
   count: whole(count),
   block: whole(`${count}|${hash}`),
   outpoint: whole(`${hash}:${count}`),
   satpoint: whole(`${hash}:${count}:${count}`),
-  /** Number, name, decimal or percentile of a sat. A pattern cannot fully check the last sat and the subsidies. */
+  /**
+   * Number, name, decimal or percentile of a sat. The pattern cannot check all bounds, namely the last sat and the
+   * subsidies.
+   */
   sat: whole(String.raw`[0-9]{1,15}|[a-m][a-z]{0,10}|[0-9]{1,5}\.[0-9]{1,9}|[0-9]{1,2}(?:\.[0-9]{1,9})?%`),
-  /** Number, id or name of a rune. Names of 27 letters are always below the last name. */
+  /**
+   * Number, id or name of a rune. Names of up to 27 letters are accepted, because the last possible name has 28
+   * letters.
+   */
   rune: whole(`${count}|${count}:${count}|[A-Z](?:[•.]?[A-Z]){0,26}`),
-  /** A name only. */
+  /** Name of a rune. */
   runeName: whole('[A-Z](?:[•.]?[A-Z]){0,26}'),
   fromEitherEnd: whole(`-?${count}`),
-  /** base58 and bech32 in either case; the checksum is checked later. */
+  /** An address in base58 or bech32, in either case. The checksum is checked later. */
   address: whole('[0-9A-Za-z]{14,90}'),
   /** Number of entries of a page. */
   limit: whole('[1-9][0-9]{0,2}|1000'),
   order: { enum: ['asc', 'desc'] },
   /** The text of a cursor from a previous page. */
   cursor: whole('[0-9A-Za-z_-]{1,128}'),
-  /** An exact content type, or all of a class. */
+  /** An exact content type, or a class of types such as `image/*`. */
   contentType: whole(String.raw`[^*]{1,1000}|[^*\/]{1,1000}\/\*`),
-  /** At most 4,096 bytes. A character takes at most four bytes. */
+  /** A text of at most 4,096 bytes. A character takes at most four bytes. */
   text: { minLength: 1, maxLength: 1000 },
 } as const satisfies Readonly<Record<string, AcceptedForm>>;
 
-/** The list of texts in a body, each of the given form. */
+/** A list of texts in a body, each in the given form. */
 export function acceptedList(items: AcceptedForm, maxItems: number): AcceptedForm {
   return { type: 'array', items: { type: 'string', ...items }, maxItems };
 }
@@ -57,7 +63,7 @@ export function acceptedList(items: AcceptedForm, maxItems: number): AcceptedFor
 /** A schema as the document shows it, with the accepted forms of the schema itself, of its fields and of its items. */
 export function documentedSchema(schema: TSchema): TSchema {
   const { [acceptedFormKeyword]: form, ...own } = schema as DocumentedParts;
-  // a form may have fields and items with forms of their own
+  // a form may have fields and items that have accepted forms
   const { properties, items, ...rest }: DocumentedParts = { ...own, ...form };
   return {
     ...rest,

@@ -3,17 +3,19 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { RouteGuard } from '#http/server/access/guard.ts';
 import { type ErrorForm, kindOf, statusIn } from '#http/server/errors/error-forms.ts';
 
-/** An answer in one or more content types, each with its schema. Without content types it has no body. */
+/** An answer in one or more content types, each with its schema. An answer without content types has no body. */
 export interface Answer {
   readonly description: string;
   readonly content: Readonly<Record<string, { readonly schema: TSchema }>>;
 }
 
 const html = Type.String({ description: 'a page' });
-/** No schema, because inscribed JSON or YAML can be any value for a client that parses it. */
+/** Schema of any value, because inscribed JSON or YAML can be any value for a client that parses it. */
 const bytes = Type.Unknown();
 
-/** An object of ours in an answer. A field that the schema does not name is a fault, and tests find it. */
+/**
+ * An object that this service makes for an answer. A field that the schema does not name is a fault, and tests find it.
+ */
 export function strictObject<Fields extends TProperties>(
   fields: Fields,
   description?: string,
@@ -24,7 +26,7 @@ export function strictObject<Fields extends TProperties>(
   });
 }
 
-/** An answer that is written as JSON text. Tests check its shape. */
+/** An answer that is written as JSON text. Tests check the form of the text. */
 export function jsonText(schema: TSchema, description: string): Answer {
   return { description, content: { 'application/json': { schema } } };
 }
@@ -33,7 +35,7 @@ export function page(description: string): Answer {
   return { description, content: { 'text/html': { schema: html } } };
 }
 
-/** The same path for people and for programs (`Accept: application/json`). */
+/** The answer of a path that people get as a page, and programs as JSON (`Accept: application/json`). */
 export function pageOrJson(schema: TSchema, description: string): Answer {
   return { description, content: { 'application/json': { schema }, 'text/html': { schema: html } } };
 }
@@ -74,7 +76,7 @@ interface ErrorSources {
 
 type Answers = Record<number, unknown>;
 
-/** The answers of a route and of its errors. If faults have status 200, that status has both schemas. */
+/** The answers of a route and of its errors. If faults have status 200, this status has both schemas. */
 export function errorAnswers(
   form: ErrorForm,
   { guard, failures = [], hasBody }: ErrorSources,

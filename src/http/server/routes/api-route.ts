@@ -15,14 +15,17 @@ import { type ErrorForm, type ErrorFormName, errorForms } from '#http/server/err
 import { errorAnswers } from './answer-schemas.ts';
 import type { App } from './app-dependencies.ts';
 
-/** The policy of a path, besides its schemas. */
+/** The policy of a path. It has everything except the path's schemas. */
 export interface RoutePolicy {
-  /** The form of its errors. */
+  /** The form of the path's errors. */
   readonly errors: ErrorFormName;
   readonly guard: RouteGuard;
   /** Error statuses of this path in addition to those of its form. */
   readonly failures?: readonly number[];
-  /** false: pages of other origins cannot read the answers; absent: all pages can (ADR 64). @fastify/cors reads it. */
+  /**
+   * `false` if pages of other origins cannot read the answers. Absent if all pages can (ADR 64). @fastify/cors reads
+   * this.
+   */
   readonly cors?: false;
 }
 
@@ -31,7 +34,9 @@ declare module 'fastify' {
   interface FastifyContextConfig extends Partial<RoutePolicy> {}
 }
 
-/** The schemas of a path's parameters, body and answers, each answer by its status. Errors come from its form. */
+/**
+ * The schemas of a path's parameters and body, and of its answers by status. The schemas of errors come from the form.
+ */
 export interface RouteSchema extends FastifySchema {
   readonly operationId: string;
   readonly summary: string;
@@ -54,7 +59,7 @@ type Options<Schema extends RouteSchema> = RouteOptions<
   FastifyBaseLogger
 >;
 
-/** The whole definition of a route. Its URL decides nothing. */
+/** The complete definition of a route. Nothing depends on its URL. */
 export type ApiRoute<Schema extends RouteSchema> = Pick<Options<Schema>, 'url' | 'handler' | 'bodyLimit'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly schema: Schema;
@@ -78,8 +83,8 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
 }
 
 /**
- * An additional entry for requests without a key. Searches are the only scope that may be open. A key is optional
- * there, but its limits apply.
+ * Adds an entry for requests without a key. Searches are the only scope that may be open. A key is optional for them,
+ * but its limits apply.
  */
 const unlessRequired = (guard: RouteGuard): object[] =>
   typeof guard !== 'function' && guard.kind === 'scope' && guard.scope !== 'search' ? [] : [{}];

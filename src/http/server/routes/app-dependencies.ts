@@ -38,63 +38,66 @@ export interface PieceDependencies extends AppDependencies {
 export interface AppDependencies {
   /** Reads only. */
   readonly pool: pg.Pool;
-  /** Reads of contents. Absent: they use the connections of `pool`. */
+  /** Reads of contents. If absent, reads of contents use the connections of `pool`. */
   readonly contents?: ContentReads;
-  /** Folder of stored thumbnails. Absent: each is drawn for its request. */
+  /** Folder of stored thumbnails. If absent, each thumbnail is drawn for its request. */
   readonly thumbnailsFolder?: string | null;
   readonly search: SearchService;
   readonly network: NetworkParameters;
   readonly logger: FastifyBaseLogger;
   /** Health, measurements, and the identity of the process. */
   readonly operations: Operations;
-  /** The state of the index in words, for pages. Absent: not shown. */
+  /** The state of the index in words, for pages. If absent, pages do not show the state. */
   readonly banner?: Pick<SiteBanner, 'now' | 'tipHeight'>;
-  /** Answers of the current tip. Null: each answer is read from the database. */
+  /** Answers for the current tip. If this is null, each answer is read from the database. */
   readonly tipAnswers?: TipAnswers | null;
-  /** The kinds of events. Absent: only events of inscriptions. */
+  /** The kinds of events. If absent, there are only events of inscriptions. */
   readonly eventKinds?: readonly StoredEventKind[];
-  /** Raw blocks of the index, for answers that hold transactions. Absent: those answers are 404. */
+  /** Raw blocks of the index, for answers that contain transactions. If absent, such answers are 404. */
   readonly blocks?: BlockSource | null;
-  /** Who may search, and how often. Absent: all clients may, without limits. */
+  /** Rules for who may search, and how often. If absent, all clients may search without limits. */
   readonly access?: SearchAccess | null;
-  /** Proxies that are trusted to state a client's address (docs/access.md). Absent: no proxy is trusted. */
+  /** Proxies that are trusted to state a client's IP address (docs/access.md). If absent, no proxy is trusted. */
   readonly trustedProxies?: readonly string[] | null;
-  /** The node, for data that the index lacks. Absent: those answers are 404 (docs/ord-api.md). */
+  /** The node, for data that the index lacks. If absent, answers with such data are 404 (docs/ord-api.md). */
   readonly node?: NodeRpc | null;
   /**
-   * The definitions of satributes that are in force now. Absent: the definitions of this version, without data of the
+   * The current definitions of satributes. If absent, the definitions of this version are used, without data of the
    * chain.
    */
   readonly satributes?: () => SatributeBook;
-  /** Sats of outputs on demand, through the node. Absent: those answers are 404. */
+  /** Finds sats of outputs on demand, through the node. If absent, answers with such sats are 404. */
   readonly satTracer?: SatTracer | null;
-  /** Unspent outputs of addresses. Absent: those answers are 404. */
+  /** Unspent outputs of addresses. If absent, answers with such outputs are 404. */
   readonly utxos?: UtxoReader | null;
-  /** The operator's special sats. Absent: there are no special sats for sale. */
+  /** The operator's special sats. If absent, there are no special sats for sale. */
   readonly inventory?: Inventory | null;
-  /** Orders. Absent: orders can be neither created nor read. */
+  /** Orders. If absent, orders can be neither created nor read. */
   readonly orders?: CustomerOrders | null;
-  /** Collections of creators. Absent: collections can be neither created nor changed. */
+  /** Collections of creators. If absent, collections can be neither created nor changed. */
   readonly collections?: CreatorCollections | null;
-  /** Orders of shops, paid in runes. Absent: such orders can be neither created nor read. */
+  /** Orders of shops, which are paid in runes. If absent, such orders can be neither created nor read. */
   readonly shopOrders?: ShopOrders | null;
-  /** Withdrawals of accounts. Null: this service makes no withdrawals. */
+  /** Withdrawals of accounts. If this is null, the service makes no withdrawals. */
   readonly withdrawals?: AccountWithdrawals | null;
-  /** Test payments of shops' orders. Absent: test payments are not possible. */
+  /** Test payments of shops' orders. If absent, test payments are not possible. */
   readonly testPayments?: TestPayments | null;
-  /** Payments of a demo. Absent: this is not a demo, or it has no node of its own. */
+  /** Payments of a demo. Absent if this is not a demo, or if the demo has no node of its own. */
   readonly demo?: DemoPayments | null;
-  /** The origin of this service's public address. Absent: links use the host that the request names. */
+  /** The origin of this service's public URL. If absent, links use the host that the request names. */
   readonly publicOrigin?: string | null;
-  /** Reads the prices of coins in dollars; its result is null if they are unknown now. Absent: there are no prices. */
+  /**
+   * Reads the prices of coins in dollars. The result is null if the prices are currently unknown. If absent, there are
+   * no prices.
+   */
   readonly fxRates?: (() => Promise<FxRates | null>) | null;
-  /** The operator's prices of orders. Absent: the published prices. */
+  /** The operator's prices of orders. If absent, the published prices apply. */
   readonly prices?: PriceSettings;
-  /** The maximum delay of the event loop. Absent: the delay in `limits`. */
+  /** The maximum delay of the event loop. If absent, the delay in `limits` applies. */
   readonly eventLoop?: EventLoopLimits;
-  /** Bounds of what clients may use of the process. An absent bound has its value in `limits`. */
+  /** Bounds of how much clients may use of the process. For an absent bound, the value in `limits` applies. */
   readonly budgets?: Partial<Budgets>;
-  /** Room for large bodies. Absent: the room in `limits`. */
+  /** Room for large bodies. If absent, the room in `limits` applies. */
   readonly bodyRoom?: BodyRoom;
 }
 

@@ -6,8 +6,8 @@ import type { App } from './app-dependencies.ts';
 const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Collects the methods of an app's paths. Call this before the routes are registered, and register its result after the
- * routes. A known path then answers another method with 405 and `Allow` (RFC 9110, 15.5.6) instead of 404.
+ * Collects the methods of an application's paths. Call this before the routes are registered, and register its result
+ * after the routes. A known path then answers other methods with 405 and `Allow` (RFC 9110, 15.5.6) instead of 404.
  */
 export function watchMethods(app: App): (routes: App) => void {
   const pathsByUrl = new Map<string, { methods: Set<string>; errors: RoutePolicy['errors'] }>();
@@ -31,7 +31,7 @@ export function watchMethods(app: App): (routes: App) => void {
         exposeHeadRoute: false,
         schema: { hide: true },
         config: { errors, guard: open },
-        // before the body is read
+        // answer before the body is read
         onRequest: async (request, reply) => {
           reply.header('allow', allow);
           throw new AppError('method_not_allowed', `${request.method} is not a method of this path`);

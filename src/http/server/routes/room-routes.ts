@@ -9,7 +9,7 @@ import type { App } from './app-dependencies.ts';
  * Answers unknown paths below a known path in the form of the known path. So `/indexer/nothing` has the form of
  * searches, not the form of all other unknown paths.
  *
- * @param urls the group's own path and all paths below it that have no other route
+ * @param urls the known path, and all paths below the known path that have no other route
  */
 export function roomRoutes(app: App, urls: readonly string[], errors: ErrorFormName): void {
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> =>
