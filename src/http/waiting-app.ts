@@ -20,15 +20,18 @@ export interface WaitingDependencies {
   readonly problems: () => readonly Problem[];
 }
 
-/** Seconds of a normal start. */
+/** How long a normal start takes, in seconds. */
 const startingSeconds = 5;
-/** Seconds until the page reloads. A person looks at it, and an answer takes a millisecond. */
+/**
+ * How long the page waits before it reloads, in seconds. A person looks at the page, and an answer takes a millisecond.
+ */
 const pageAgainSeconds = 3;
 const nothingKnown = 'This service is starting.';
 
 /**
- * Answers before the service can, while the network is still unknown: the process is alive and not ready, with the
- * reason. Supervisors and load balancers then see a waiting process, not a missing one, and people see a page.
+ * Answers requests while the network is still unknown, so that the service cannot start. The answers say that the
+ * process is alive and not ready, with the reason. Supervisors and load balancers then see a waiting process instead of
+ * a missing process, and people see a page.
  */
 export function buildWaitingApp({ logger, problems }: WaitingDependencies): FastifyInstance {
   const app = fastify({
@@ -43,11 +46,11 @@ export function buildWaitingApp({ logger, problems }: WaitingDependencies): Fast
     },
   });
   app.server.maxConnections = limits.connections;
-  // bodies are not read: they never change the answer
+  // do not read bodies, because they never change the answer
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.get('/health/live', async (_request, reply) => withHeaders(reply).send({ status: 'ok' }));
-  // assets of any version: they are not cached, because the started service answers at the same address
+  // serve assets of any version; they are not cached, because the started service answers at the same URL
   app.get<{ Params: { '*': string } }>('/assets/:version/*', async ({ params }, reply) => {
     const asset = assets.get(params['*']);
     return asset === undefined ? refuse(reply) : withHeaders(reply).type(asset.type).send(asset.bytes);

@@ -19,7 +19,7 @@ export class HeldMemory {
     this.#fees = fees;
   }
 
-  /** The contents of these outputs. Removes all other outputs from the cache. */
+  /** The contents of these outputs. The cache drops all other outputs. */
   async of(outputs: readonly InventoryOutput[], rules: TypeRules): Promise<HeldTypes[]> {
     const before = this.#rules === rules ? this.#held : new Map<string, HeldTypes>();
     const held = new Map<string, HeldTypes>();

@@ -10,10 +10,10 @@ export interface TypeStanding {
   readonly amount: number;
   /** Price of an inscription on a sat of the type, in sats. */
   readonly baseFee: number;
-  /** Number of outputs that hold sats of the type. */
+  /** Number of outputs that contain sats of the type. */
   readonly commonCount: number;
   /**
-   * Number of outputs that can be ordered now. An order takes a whole output, and returns the rest of it as new
+   * Number of outputs that can be ordered now. An order uses an entire output, and returns the rest of it as new
    * outputs.
    */
   readonly count: number;
@@ -26,22 +26,22 @@ export type InventoryStanding = Readonly<Record<InventoryType, TypeStanding>>;
 
 /** Minimum and maximum number of bytes of a content that fits into one reveal of standard size. */
 export const contentBytes = { least: 1, most: 390_000 } as const;
-/** The minimum size by which the public interface marks a type as sold out. No content is this large. */
+/** The minimum size that marks a type as sold out in the public interface. No content is this large. */
 const soldOutSize = 100_000_000;
 /**
- * Maximum number of sats of an inscription's output, and also the usual number. The output contains these other sats at
- * the price of the ordered sat.
+ * Maximum number of sats of an inscription's output, and also the usual number. The price of the ordered sat includes
+ * all other sats of the output.
  */
 export const postageMost = 546;
 
 /** The sats of one type in an output. */
 export interface HeldType {
   readonly amount: number;
-  /** The first sat that an order with the usual postage can have. Null if there is no such sat. */
+  /** The first sat that an order with the usual postage can have. Null if no sat can be ordered. */
   readonly place: OrderablePlace | null;
 }
 
-/** The types of sats that an output holds. */
+/** The types of sats that an output contains. */
 export type HeldTypes = ReadonlyMap<InventoryType, HeldType>;
 
 /** The contents of an output. Takes milliseconds if the output has a thousand ranges. Pure. */
@@ -90,9 +90,9 @@ export interface SaleTerms {
 }
 
 /**
- * The first sat of a type that can be sold from an output. Its postage must not contain a sat of a more expensive type.
- * A more expensive type is ignored if it includes all sats of the requested type. Returns null if there is no such sat.
- * Pure.
+ * The first sat of a type that can be sold from an output. The postage of this sat must not contain a sat of a more
+ * expensive type. A more expensive type is ignored if it includes all sats of the requested type. Returns null if no
+ * sat can be sold. Pure.
  */
 export function sellablePlace(
   ranges: readonly SatRange[],
@@ -107,7 +107,7 @@ export function sellablePlace(
   return placeOf(ranges, rule, postage, dearer);
 }
 
-/** A sat in an output that an order can inscribe. */
+/** A sat of an output that an order can inscribe. */
 export interface OrderablePlace {
   /** Number of sats in the output before this sat. */
   readonly place: number;
@@ -115,9 +115,9 @@ export interface OrderablePlace {
 }
 
 /**
- * The first sat of a rule that can be taken from an output with a postage. The parts before the sat, and after its
- * postage, become outputs again, so each part must be empty or above dust. No sat of the postage may have a more
- * expensive rule. Returns null if there is no such sat. Pure.
+ * The first sat of a rule that can be taken from an output with a postage. The sats before the postage and after it
+ * become outputs again, so each of these parts must be empty or above dust. No sat of the postage may have a more
+ * expensive rule. Returns null if no sat can be taken. Pure.
  */
 export function placeOf(
   ranges: readonly SatRange[],
@@ -142,7 +142,7 @@ export function placeOf(
 }
 
 /**
- * The first position from `from` to below `to` where the remaining parts can be outputs, and the postage has no more
+ * The first position from `from` to below `to` at which the remaining parts can be outputs, and the postage has no more
  * expensive sat.
  */
 function firstPlace(
@@ -155,14 +155,14 @@ function firstPlace(
   for (let place = Math.max(from, leastRest); place < to && place <= last - leastRest; ) {
     const end = dearerEndAt(place);
     if (end === null) return place;
-    // each position before this end has a more expensive sat in its postage
+    // every position before this end has a more expensive sat in its postage
     place = end;
   }
   return isFree(last) ? last : null;
 }
 
 interface Postage {
-  /** Index of a range that begins at `offset` of the output, at or before `from`. */
+  /** Index of a range at or before `from`. The range begins at `offset` of the output. */
   readonly index: number;
   readonly offset: number;
   readonly from: number;

@@ -1,8 +1,8 @@
 import { satributeId } from '#kernel/satributes/definitions.ts';
 
 /**
- * The types of sats that orders can name, with the names of the public interface. Each has the price of one inscription
- * on such a sat, in sats. The price comes from the interface's documentation if it names a price.
+ * The types of sats that orders can name, with the names of the public interface. For each type, there is the price of
+ * one inscription on such a sat, in sats. The price is the price in the interface's documentation if it names one.
  */
 const defaults = {
   black: 40_000,
@@ -14,7 +14,7 @@ const defaults = {
   hitman: 5_000,
   jpeg: 5_000,
   legacy: 5_000,
-  // the documentation has no price for this type, so it has the price of the most similar types
+  // the documentation has no price for this type, so the price of the most similar types is used
   nakamoto: 10_000,
   pizza: 5_000,
   silkroad: 5_000,
@@ -25,10 +25,13 @@ const defaults = {
 export type InventoryType = keyof typeof defaults;
 export type BaseFees = Readonly<Record<InventoryType, number>>;
 
-/** The types in the order of answers. */
+/** The types, in the order in which answers list them. */
 export const inventoryTypes = Object.keys(defaults) as readonly InventoryType[];
 
-/** Maximum price: one bitcoin. No one sells a sat for more, and the bound shows an error of one or two digits. */
+/**
+ * Maximum price, which is one bitcoin. No one sells a sat for more. The bound detects prices with one or two digits too
+ * many.
+ */
 const baseFeeMost = 100_000_000;
 
 /**
@@ -49,7 +52,7 @@ export function parseBaseFees(text: string): BaseFees | null {
 export const defaultBaseFees: BaseFees = defaults;
 
 /**
- * The type that a text names, by a key of the public interface or as a satribute (docs/satributes.md). Returns null if
+ * The type that a text names by a key of the public interface, or as a satribute (docs/satributes.md). Returns null if
  * the type is unknown.
  */
 export function inventoryTypeOf(text: string): InventoryType | null {

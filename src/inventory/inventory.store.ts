@@ -6,7 +6,7 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { type ListedOutput, outpointText } from '#utxos/utxo.ts';
 
-/** An output of the inventory, in the state of its last examination. */
+/** An output of the inventory, with the data from its last examination. */
 export interface InventoryOutput extends Omit<ListedOutput, 'blockTime'> {
   readonly ranges: readonly SatRange[];
   readonly addedAt: Date;
@@ -60,7 +60,7 @@ export async function reservedOutpoints(db: pg.Pool): Promise<ReadonlySet<string
 const nameOfRow = ({ txid, vout }: Pick<Row, 'txid' | 'vout'>): string =>
   outpointText(displayHash(trustedTxid(txid)), vout);
 
-/** The outputs among these that are in the inventory. */
+/** Returns those of the given outputs that are in the inventory. */
 export async function inventoryOutputsAt(
   db: pg.Pool | pg.ClientBase,
   outpoints: readonly Outpoint[],
@@ -80,7 +80,7 @@ const outpointColumns = (outpoints: readonly Outpoint[]): unknown[] => [
 ];
 
 /**
- * Adds outputs in one statement. Known outputs get the new block and sats. The outpoints must be different. Returns the
+ * Adds outputs in one statement. Known outputs get the new block and sats. All outpoints must be different. Returns the
  * added outputs, as `<txid>:<vout>`.
  */
 export async function putInventoryOutputs(
@@ -108,7 +108,7 @@ export async function putInventoryOutputs(
   return new Set(rows.filter(({ is_new: isNew }) => isNew).map(nameOfRow));
 }
 
-/** Removes an output. Returns whether it was in the inventory. */
+/** Removes an output. Returns whether the output was in the inventory. */
 export async function removeInventoryOutput(
   db: pg.Pool | pg.ClientBase,
   outpoint: Outpoint,
@@ -116,7 +116,7 @@ export async function removeInventoryOutput(
   return (await removeInventoryOutputs(db, [outpoint])) === 1;
 }
 
-/** Removes outputs in one statement. Returns how many were in the inventory. */
+/** Removes outputs in one statement. Returns how many of them were in the inventory. */
 export async function removeInventoryOutputs(
   db: pg.Pool | pg.ClientBase,
   outpoints: readonly Outpoint[],

@@ -35,21 +35,21 @@ import { type OwnScripts, ownScriptsOf, scriptsOf } from './own-scripts.ts';
 import { TypeRules } from './type-rules.ts';
 
 /**
- * Maximum number of outputs to which the inventory can be filled. Each refresh of the stock requests every output from
- * the node.
+ * Maximum number of outputs that are added to the inventory. Each refresh of the stock requests every output from the
+ * node.
  */
 const outputsMax = 2_000;
 /**
- * Maximum number of outputs to read. An order replaces one output by up to two, and these are stored even if the
+ * Maximum number of outputs to read. An order replaces one output by up to two outputs, which are stored even if the
  * inventory is full.
  */
 const readMax = 2 * outputsMax;
 /**
- * Maximum number of ranges of an output. An output with more consists of dust from thousands of coins, so no order can
- * use it.
+ * Maximum number of ranges of an output. An output with more ranges consists of dust from thousands of coins, so no
+ * order can use it.
  */
 const rangesMax = 1_000;
-/** How long facts from node and index are used, in ms. Reservations of orders are read each time. */
+/** How long facts from the node and the index are used, in ms. Reservations of orders are read each time. */
 const freshMs = 10_000;
 
 export interface InventoryParts {
@@ -61,21 +61,21 @@ export interface InventoryParts {
   readonly utxos: UtxoReader;
   readonly node: NodeRpc | null;
   /**
-   * Descriptor of outputs of the operator that are not in the wallet. Undefined if there are no such outputs. Orders
-   * never use them.
+   * Descriptor of the operator's outputs that are not in the wallet. Undefined if there are no such outputs. Orders
+   * never use these outputs.
    */
   readonly descriptor: string | undefined;
   /**
-   * Addresses of the wallet's branch for the inventory, in the order of their indices. They never change. Empty if
-   * there is no wallet.
+   * Addresses of the wallet's branch for the inventory, in the order of their indices. They never change. The list is
+   * empty if there is no wallet.
    */
   readonly addresses: () => Promise<readonly Owner[]>;
   readonly fees: BaseFees;
-  /** How long facts from node and index are used, in ms. Absent: ten seconds. */
+  /** How long facts from the node and the index are used, in ms. If absent, they are used for ten seconds. */
   readonly freshMs?: number;
 }
 
-/** A sat that can be sold, with its output. */
+/** A sat that can be sold, and its output. */
 interface SoldSat extends OrderablePlace {
   readonly output: InventoryOutput;
 }
@@ -87,10 +87,10 @@ export interface OfferedSat extends SoldSat {
 }
 
 export interface Offer {
-  /** The offered sats. Each is in a different output. */
+  /** The offered sats. They are all in different outputs. */
   readonly sats: readonly OfferedSat[];
   /**
-   * All valid outputs from which a sat of the type can be sold with the usual postage, including outputs that orders
+   * All valid outputs from which a sat of the type can be sold with the usual postage. They include outputs that orders
    * have reserved.
    */
   readonly ofType: readonly Outpoint[];
@@ -99,25 +99,25 @@ export interface Offer {
 /** An output of the inventory, with its orderable sats. */
 export interface ListedInventory {
   readonly output: InventoryOutput;
-  /** Why the output cannot be ordered from now. Null if it can. */
+  /** The reason why the output cannot be ordered from now. Null if there is no such reason. */
   readonly problem: string | null;
-  /** Number of sats of each type that the output holds. */
+  /** Number of sats of each type in the output. */
   readonly sats: Readonly<Partial<Record<InventoryType, number>>>;
   readonly held: HeldTypes;
 }
 
-/** Result of a scan for one output of the operator. */
+/** Result of a scan for an output of the operator. */
 export interface ScannedOutput {
   readonly outpoint: string;
   readonly result: 'added' | 'kept' | 'removed' | 'passed over';
-  /** Reason why the output was removed or passed over. Null otherwise. */
+  /** Reason why the output was removed or not added. Null otherwise. */
   readonly reason: string | null;
 }
 
 /**
- * The operator's outputs with special sats that orders may use (docs/inventory.md). Only proven outputs are valid. They
- * belong to the wallet, are unspent and still in the stored block, are old enough, and hold no inscriptions and no
- * runes.
+ * The operator's outputs with special sats that orders may use (docs/inventory.md). Only proven outputs are valid.
+ * Proven outputs belong to the wallet, are unspent and still in the stored block, are old enough, and contain no
+ * inscriptions and no runes.
  */
 export class Inventory {
   readonly #parts: InventoryParts;
@@ -148,7 +148,11 @@ export class Inventory {
     );
   }
 
-  /** Price of an inscription on a sat of a type, in sats. */
+  /**
+   * Finds sats of a type that an order with this postage can have, and proves them now. Returns `count` sats, or all if
+   * there are fewer. Several orders may be offered the same sats. The first order that reserves them gets them. Throws
+   * the codes of NodeRpc.
+   */
   baseFee(type: InventoryType): number {
     return this.#parts.fees[type];
   }
@@ -172,11 +176,11 @@ export class Inventory {
     const ofType = sellable.map(({ output }) => output);
     const reserved = await reservedOutpoints(this.#parts.pool);
     const stock = counted.filter(({ output }) => !reserved.has(nameOf(output)));
-    // begin at a random output: if concurrent requests got the same sats, only one of them could reserve them
+    // begin at a random output, because if concurrent requests got the same sats, only one request could reserve them
     const first = stock.length === 0 ? 0 : randomInt(stock.length);
     const places: SoldSat[] = [];
     for (const { output, held } of [...stock.slice(first), ...stock.slice(0, first)]) {
-      // an unusual postage takes milliseconds for each output
+      // for an unusual postage, each output takes milliseconds
       if (postage !== postageMost) await nextTurn();
       const place =
         postage === postageMost
@@ -184,7 +188,8 @@ export class Inventory {
           : sellablePlace(output.ranges, type, { postage, fees, rules });
       if (place !== null) places.push({ ...place, output });
     }
-    // sort by cost, so that a price request and its order get sats of equal cost while the stock is unchanged
+    // sort by cost, so that a price request and its order get sats of equal cost if the stock does not change in
+    // between
     const left = places.toSorted((a, b) => costRank(a, postage) - costRank(b, postage));
     const sats: OfferedSat[] = [];
     while (sats.length < count && left.length > 0)
@@ -192,7 +197,7 @@ export class Inventory {
     return { sats, ofType };
   }
 
-  /** The sats among these whose outputs are valid now, with their keys. */
+  /** Returns those of the given sats whose outputs are valid now, with their keys. */
   async #proven(places: readonly SoldSat[], asker: Asker): Promise<OfferedSat[]> {
     const problems = await this.#problems(
       places.map(({ output }) => output),
@@ -227,14 +232,17 @@ export class Inventory {
     return listed.filter(({ output, problem }) => problem === null && !reserved.has(nameOf(output)));
   }
 
-  /** All outputs, in their state of at most ten seconds ago. While a read is running, its result is returned. */
+  /**
+   * All outputs, with data that is at most ten seconds old. While a read is running, all callers get the result of this
+   * read.
+   */
   #recentlyListed(): Promise<readonly ListedInventory[]> {
     const now = performance.now();
     const isFresh = this.#isListing || now - this.#madeAt < (this.#parts.freshMs ?? freshMs);
     if (this.#listed !== null && isFresh) return this.#listed;
     this.#madeAt = now;
     this.#isListing = true;
-    // all requests share this read until it ends
+    // all requests share one read until it ends
     const listed = this.#all(ownAsker('inventory')).finally(() => {
       this.#isListing = false;
     });
@@ -246,7 +254,7 @@ export class Inventory {
     return listed;
   }
 
-  /** All outputs, with the reason for each output that cannot be ordered from now. */
+  /** All outputs. Outputs that cannot be ordered from now have the reason. */
   async list(asker: Asker): Promise<ListedInventory[]> {
     const [listed, reserved] = [await this.#all(asker), await reservedOutpoints(this.#parts.pool)];
     return listed.map((each) =>
@@ -266,7 +274,7 @@ export class Inventory {
     );
   }
 
-  /** Why each of these outputs is not valid now. Null for a valid output. */
+  /** The reasons why these outputs are not valid now. The reason is null for a valid output. */
   async #problems(outputs: readonly InventoryOutput[], asker: Asker): Promise<(string | null)[]> {
     const { node, utxos } = this.#parts;
     const isOwned = await this.#ownsAny();
@@ -325,7 +333,7 @@ export class Inventory {
     const scanned = judged.map((found): ScannedOutput => {
       const outpoint = nameOf(found.output);
       if ('reason' in found) return { outpoint, result: 'passed over', reason: found.reason };
-      // an output comes twice if the descriptor contains an address of the wallet
+      // the node returns an output twice if the descriptor contains an address of the wallet
       return { outpoint, result: added.delete(outpoint) ? 'added' : 'kept', reason: null };
     });
     const unspentNames = new Set(scanned.map(({ outpoint }) => outpoint));
@@ -339,15 +347,13 @@ export class Inventory {
     return [...scanned, ...removed];
   }
 
-  /**
-   * Removes an output from the inventory. The output on the chain is not changed. Throws `inventory_output_unknown`.
-   */
+  /** Removes an output from the inventory. Nothing on the chain changes. Throws `inventory_output_unknown`. */
   async remove(outpoint: Outpoint): Promise<void> {
     if (await removeInventoryOutput(this.#parts.pool, outpoint)) return;
     throw new AppError('inventory_output_unknown', `${nameOf(outpoint)} is not in the inventory.`);
   }
 
-  /** The outputs in the form of the inventory, each with the reason if it is refused. */
+  /** The outputs in the form of the inventory. Refused outputs have the reason. */
   async #judge(
     utxos: readonly Utxo[],
     asker: Asker,
@@ -356,7 +362,7 @@ export class Inventory {
     const holdings = await reader.holdings(utxos, asker);
     const faults = utxos.map((utxo, place) => whyNotSpendable(utxo, holdings[place]));
     const good = utxos.filter((_, place) => faults[place] === null);
-    // only types of the inventory, because early blocks have tens of thousands of palindromes
+    // use only types of the inventory, because early blocks have tens of thousands of palindromes
     const sats = await reader.sats(good, asker, this.#rules().satributes);
     const satsOfGood = new Map(good.map((utxo, place) => [utxo, sats[place]]));
     return utxos.map((output, place) => {
@@ -368,7 +374,7 @@ export class Inventory {
     });
   }
 
-  /** Adds or updates outputs in their order, until an output does not fit. Returns the names of the added outputs. */
+  /** Adds or updates outputs in their order, until the inventory is full. Returns the names of the added outputs. */
   async #put(outputs: readonly InventoryOutput[]): Promise<Set<string>> {
     const { pool } = this.#parts;
     const there = new Set((await inventoryOutputs(pool, readMax)).map(nameOf));
@@ -397,8 +403,8 @@ export class Inventory {
   }
 
   /**
-   * The wallet's addresses. Deriving them takes half a second of work, so all callers share the result. They are read
-   * again while there is no wallet.
+   * The wallet's addresses. Deriving them takes half a second of work, so all callers share the result. If there is no
+   * wallet yet, the next call reads again.
    */
   async #ownAddresses(): Promise<readonly Owner[]> {
     const asked = this.#addresses ?? this.#parts.addresses();
@@ -428,15 +434,15 @@ export class Inventory {
 }
 
 /**
- * Ranks a sat by the cost of its reveal without the file: first the number of outputs that return to the inventory,
- * then the bytes of the pointer to the sat. Sats of the same rank cost the same.
+ * Ranks a sat by the cost of its reveal without the file. The rank depends first on the number of outputs that return
+ * to the inventory, and then on the bytes of the pointer to the sat. Sats of the same rank cost the same.
  */
 function costRank({ output, place }: SoldSat, postage: number): number {
   const outputs = [place, output.value - place - postage].filter((sats) => sats > 0).length;
   return outputs * pointerBytesMax + Math.ceil(Math.log2(place + 1) / 8);
 }
 
-/** Larger than the number of bytes of any pointer, because a 64-bit number takes eight bytes. */
+/** A number that is larger than the number of bytes of any pointer, because a 64-bit number takes eight bytes. */
 const pointerBytesMax = 9;
 
 const nothingOwn = 'There is no wallet, and INVENTORY_DESCRIPTOR is not set';
@@ -446,7 +452,7 @@ export function requireOwn(isOwned: boolean): void {
   if (!isOwned) throw new AppError('inventory_descriptor_missing', `${nothingOwn}.`);
 }
 
-/** Why an output does not belong to the operator, or cannot be used by orders. Returns null if orders can use it. */
+/** The reason why an output does not belong to the operator, or why orders cannot use it. Null if orders can use it. */
 function whyNotOwn(
   own: OwnScripts,
   addresses: readonly Owner[],

@@ -5,8 +5,8 @@ import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { Owner } from '#utxos/utxo.ts';
 
 /**
- * Maximum number of addresses of a ranged descriptor that are treated as the operator's. Wallets give out far fewer
- * unused addresses.
+ * Maximum number of addresses of a ranged descriptor that are treated as the operator's addresses. Wallets give out far
+ * fewer unused addresses.
  */
 export const ownAddressesMax = 1_000;
 
@@ -19,8 +19,8 @@ export interface OwnScripts {
 const hex = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
 /**
- * The scripts of a descriptor, derived by the node. Throws `inventory_descriptor_invalid`. Also throws it for a
- * descriptor with private keys, because private keys must not be on this server.
+ * The scripts of a descriptor, derived by the node. Throws `inventory_descriptor_invalid`, also for a descriptor with
+ * private keys, because private keys must not be on this server.
  */
 export async function ownScriptsOf(
   node: NodeRpc,
@@ -35,7 +35,7 @@ export async function ownScriptsOf(
   if (hasprivatekeys) throw invalid('it holds private keys: give the one with public keys');
   const checked = descriptor.includes('#') ? descriptor : `${descriptor}#${checksum}`;
   const range = isrange ? [[0, ownAddressesMax - 1]] : [];
-  // for a descriptor with several paths, the node returns a list of addresses for each path
+  // for a descriptor with several paths, the node returns one list of addresses per path
   const derived = await ask<readonly (string | readonly string[])[]>(node, 'deriveaddresses', [
     checked,
     ...range,
@@ -62,6 +62,7 @@ async function ask<Result>(node: NodeRpc, method: string, parameters: readonly u
   }
 }
 
-// the message must not contain the descriptor, which shows all addresses of a wallet; the node's message may contain it
+// the message must not contain the descriptor, because a descriptor shows all addresses of a wallet; the node's message
+// may contain the descriptor
 const invalid = (why: string): AppError =>
   new AppError('inventory_descriptor_invalid', `INVENTORY_DESCRIPTOR: ${why}.`);

@@ -15,17 +15,18 @@ import {
 } from './inventory.store.ts';
 import { TypeRules } from './type-rules.ts';
 
-/** An output of a mined transaction that holds remaining sats of an output of the inventory. */
+/** An output of a mined transaction that contains remaining sats of an output of the inventory. */
 export interface Rest extends Pick<InventoryOutput, 'txid' | 'vout' | 'script' | 'height' | 'blockHash'> {
-  /** Number of sats of the spent output before the sats of this one. */
+  /** Number of sats of the spent output that are before the sats of this output. */
   readonly place: number;
   readonly value: number;
 }
 
 /**
- * Replaces an output of the inventory by the outputs that an order left of it. Their sats are known from the spent
- * output. Outputs without sats of any type still belong to the operator, but are not added. If the spent output is not
- * in the inventory, `satscribe inventory scan` has removed it, and the next scan finds the remaining outputs.
+ * Replaces an output of the inventory by the outputs that an order left of it. The sats of the new outputs are known
+ * from the spent output. Outputs without sats of any type still belong to the operator, but are not added. If the spent
+ * output is not in the inventory, `satscribe inventory scan` has removed it, and the next scan finds the remaining
+ * outputs.
  */
 export async function restock(
   tx: pg.ClientBase,
@@ -44,7 +45,7 @@ export async function restock(
   const left = rests.map(({ place, value, ...rest }) => ({
     ...rest,
     value: asSats(value),
-    // the spent output is missing, because a reorganisation moved the remaining outputs into another block
+    // the spent output is missing if a reorganisation moved the remaining outputs into another block
     ranges: spentRanges === null ? (rangesListed(rest) ?? []) : rangesFrom(spentRanges, place, value),
   }));
   await putInventoryOutputs(

@@ -4,7 +4,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { satSupply } from '#kernel/sats/sat.ts';
 import { type InventoryType, inventoryTypes } from './inventory-types.ts';
 
-/** The rules of the types of the inventory, from one set of definitions. They never change. */
+/** The rules of the types of the inventory, from one set of definitions. An object of this class never changes. */
 export class TypeRules {
   readonly #satributes: ReadonlyMap<InventoryType, Satribute>;
   #partOf: ReadonlyMap<InventoryType, ReadonlySet<InventoryType>> | null = null;
@@ -18,7 +18,7 @@ export class TypeRules {
     );
   }
 
-  /** The satributes of the types that can be found. */
+  /** The satributes of those types whose sats can be found. */
   get satributes(): readonly Satribute[] {
     return [...this.#satributes.values()];
   }
@@ -29,7 +29,7 @@ export class TypeRules {
   }
 
   /**
-   * Whether all sats of a type are also of another type. All sats of block 286 are vintage, for example. The higher
+   * Whether all sats of a type are also of another type. For example, all sats of block 286 are vintage. The higher
    * price of the other type is then ignored, because otherwise no sat of block 286 could be sold at its lower price.
    */
   isPartOf(type: InventoryType, other: InventoryType): boolean {

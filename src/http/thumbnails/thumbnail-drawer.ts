@@ -2,19 +2,25 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { AnyOrder, Drawing, DrawingAnswer, DrawingOrder } from './drawing.ts';
 
-/** `given up`: the drawing took too long or too much memory, or ended its process. A later attempt may succeed. */
+/**
+ * Result of a drawing. `given up` if the drawing took too long or too much memory, or ended its process. A later
+ * attempt may succeed.
+ */
 export type Drawn = Drawing | { readonly kind: 'given up' };
 
-/** How long one image may take, in ms. 50 million pixels of a PNG take a second, or a few seconds on a slow machine. */
+/**
+ * How long the drawing of one image may take, in ms. 50 million pixels of a PNG take a second, or a few seconds on a
+ * slow machine.
+ */
 const drawMsDefault = 5_000;
 /**
- * Maximum memory of the process in bytes. An interlaced image is decoded whole: 50 million pixels with four channels of
- * 16 bits take 517 MiB, including Node itself.
+ * Maximum memory of the process in bytes. All pixels of an interlaced image are decoded at once. 50 million pixels with
+ * four channels of 16 bits take 517 MiB, including Node itself.
  */
 const memoryBytesDefault = 640 * 1024 * 1024;
 /** How long the process may be idle before it ends, in ms. An idle process holds 80 MB. */
 const idleMs = 60_000;
-/** Maximum JavaScript heap of the process, in megabytes: an image and its answer. */
+/** Maximum JavaScript heap of the process, in megabytes. It is enough for an image and its answer. */
 const heapMegabytes = 96;
 
 interface DrawingBounds {
@@ -26,7 +32,7 @@ const program = fileURLToPath(new URL('./draw-thumbnail.worker.ts', import.meta.
 
 /**
  * Decodes images in a separate process, which starts when it is needed. If a decoder crashes, hangs or fills the
- * memory, only that process ends, and the next image starts a new process. The caller passes one image at a time.
+ * memory, only its process ends, and the next image starts a new process. The caller passes one image at a time.
  */
 export class ThumbnailDrawer {
   readonly #drawMs: number;
@@ -37,7 +43,7 @@ export class ThumbnailDrawer {
   #ended = 0;
 
   /**
-   * Creates the drawer; no process starts yet.
+   * Creates the drawer. No process starts yet.
    *
    * @param drawMs how long one image may take
    * @param memoryBytes the maximum memory of the process
@@ -47,7 +53,7 @@ export class ThumbnailDrawer {
     this.#memoryBytes = memoryBytes;
   }
 
-  /** Numbers since the start: images that were tried, and images that were given up. */
+  /** Number of images that were tried since the start, and number of images that were given up. */
   get counts(): { readonly tried: number; readonly givenUp: number } {
     return { tried: this.#drawn, givenUp: this.#ended };
   }
@@ -80,7 +86,7 @@ export class ThumbnailDrawer {
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    // the process could not be started or written to, so its image is given up
+    // the process could not be started, or could not receive the image, so the image is given up
     decoder.on('error', () => this.#end(decoder));
     decoder.on('exit', () => this.#forget(decoder));
     this.#process = decoder;
@@ -118,6 +124,6 @@ function ordered(decoder: ChildProcess, order: DrawingOrder, timeoutMs: number):
   });
 }
 
-/** Restores buffers: messages carry them as views of the received bytes. */
+/** Restores buffers, because messages carry buffers as views of the received bytes. */
 const withBuffer = (drawing: Drawing): Drawing =>
   drawing.kind === 'picture' ? { kind: 'picture', picture: Buffer.from(drawing.picture) } : drawing;

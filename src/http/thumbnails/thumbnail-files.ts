@@ -4,23 +4,24 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Maximum size of all files in bytes: fifty thousand pictures of 20 kB. The least recently used files are deleted
- * first, and drawn again on request.
+ * Maximum size of all files, in bytes. It is enough for fifty thousand pictures of 20 kB. The least recently used files
+ * are deleted first, and drawn again on request.
  */
 const bytesMaxDefault = 1_000_000_000;
-/** Size of a disk block. Each file takes whole blocks. */
+/** Size of a disk block, in bytes. Each file takes a whole number of blocks. */
 const blockBytes = 4096;
-/** End of file names. An earlier part of the name has the form. */
+/** End of file names. The part before this end contains the picture's format. */
 const suffix = '.picture';
 
 /**
- * Thumbnails in files of a folder, named by their content. They are in files and not in the database, because they can
- * be drawn again: backups need not include them, and an API process needs no right to write to tables. Processes may
- * share a folder: a file is either complete or missing, and a file that another process deleted counts as missing.
+ * Thumbnails in files of a folder. Files are named by the content of the thumbnail. They are not in the database,
+ * because they can be drawn again. So backups need not include them, and an API process needs no right to write to
+ * tables. Several processes may share a folder. A file is either complete or missing, and a file that another process
+ * deleted is treated as missing.
  */
 export class ThumbnailFiles {
   readonly #folder: string;
-  /** Sizes on disk, by file name. */
+  /** Sizes of files on disk, by file name. */
   readonly #known: LRUCache<string, number>;
   #opened: Promise<void> | null = null;
 
@@ -36,7 +37,7 @@ export class ThumbnailFiles {
   }
 
   /**
-   * Reads a picture. Null: it is not stored.
+   * Reads a picture. `null` if the picture is not stored.
    *
    * @param name hexadecimal digits
    */

@@ -36,8 +36,8 @@ const placeholderOf = (name: string): Buffer =>
   readFileSync(new URL(`./placeholders/${name}`, import.meta.url));
 
 /**
- * Empty pictures of 400 × 400 for contents without a picture. As WebP they show the reason, in a grey that both themes
- * can show.
+ * Empty pictures of 400 × 400 for contents without a picture. WebP placeholders show the reason in a grey that is
+ * visible in both themes.
  */
 const placeholders: Readonly<Record<PictureForm, Readonly<Record<Undrawn, Buffer>>>> = {
   jpeg: sameForAll(placeholderOf('none.jpeg')),
@@ -53,7 +53,7 @@ function sameForAll(picture: Buffer): Readonly<Record<Undrawn, Buffer>> {
   return { none: picture, scripts: picture, inscriptions: picture, 'given up': picture };
 }
 
-/** Cache rule for a content that the next block may contain. */
+/** Cache rule if the content may be in the next block. */
 const untilItComes = 'public, max-age=10';
 const untilTriedAgain = `public, max-age=${givenUpMs / 1000}`;
 
@@ -64,10 +64,10 @@ const thumbnailPath = Type.Object({
   }),
 });
 
-/** Reads the thumbnail of an inscription as JPEG. Null: the inscription has none. */
+/** Reads the thumbnail of an inscription as JPEG. `null` if the inscription has no thumbnail. */
 export type ThumbnailReader = (asker: Asker, id: InscriptionId) => Promise<Buffer | null>;
 
-/** Routes of `/thumbnails/<id>.jpeg` and `.webp`: a small picture of an inscription's content. */
+/** Routes of `/thumbnails/<id>.jpeg` and `.webp`, which are small pictures of an inscription's content. */
 export function thumbnailsRoutes(app: App, deps: PieceDependencies): ThumbnailReader {
   const { contents: reads, operations, logger, thumbnailsFolder = null } = deps;
   const drawer = new ThumbnailDrawer();
@@ -124,7 +124,10 @@ export function thumbnailsRoutes(app: App, deps: PieceDependencies): ThumbnailRe
   };
 }
 
-/** Route of `/thumbnails/mint/<slug>/<place>.webp`: a small picture of an approved file that is not inscribed yet. */
+/**
+ * Route of `/thumbnails/mint/<slug>/<place>.webp`, which is a small picture of an approved file that is not inscribed
+ * yet.
+ */
 function mintThumbnailRoute(
   app: App,
   { pool, orders = null }: PieceDependencies,
@@ -166,7 +169,7 @@ function mintThumbnailRoute(
   });
 }
 
-/** The id and the form in a path. Throws `request_invalid`. */
+/** Parses the id and the format in a path. Throws `request_invalid`. */
 function askedOf(file: string): { readonly id: InscriptionId; readonly form: PictureForm } {
   for (const form of pictureForms) {
     const id = file.endsWith(`.${form}`) ? parseInscriptionId(file.slice(0, -form.length - 1)) : null;
@@ -189,7 +192,7 @@ const nonePicture = (form: PictureForm, why: Undrawn, cache: string): Picture =>
 });
 
 /**
- * The content that an inscription shows. Null: the inscription exists, but its content is not known yet. Throws
+ * The content that an inscription shows. `null` if the inscription exists, but its content is not known yet. Throws
  * `not_found`.
  */
 async function shownContent(
@@ -205,7 +208,7 @@ async function shownContent(
   });
 }
 
-/** The drawable part of a content. Null: there is nothing to draw. */
+/** The drawable part of a content. `null` if there is nothing to draw. */
 function artOf(
   reads: ContentReads,
   { contentType, contentEncoding, body }: StoredContent,

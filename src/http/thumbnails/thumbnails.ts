@@ -14,13 +14,17 @@ import { referencesMax, svgNeeds, withReferences } from './svg-art.ts';
 import type { ThumbnailDrawer } from './thumbnail-drawer.ts';
 import type { ThumbnailFiles } from './thumbnail-files.ts';
 
-/** Version of the drawing, a part of each name and entity tag. Increase it when the same image is drawn differently. */
+/**
+ * Version of the drawing. It is part of each name and entity tag. Increase it when the same image is drawn differently.
+ */
 export const drawingVersion = 2;
 
 /**
- * Reason for a missing picture. `none`: this content is never drawn. `scripts`: only the content's scripts would draw
- * it. `inscriptions`: the content needs other inscriptions that are not images of pixels, or too many of them. `given
- * up`: this attempt failed.
+ * Reason for a missing picture.
+ * - `none`: this content is never drawn.
+ * - `scripts`: only the content's scripts would draw the picture.
+ * - `inscriptions`: the content needs other inscriptions that are not images of pixels, or needs too many inscriptions.
+ * - `given up`: this attempt failed.
  */
 export type Undrawn = 'none' | 'scripts' | 'inscriptions' | 'given up';
 
@@ -33,15 +37,13 @@ export interface Art {
   /** Hash of the stored bytes. */
   readonly sha256: Uint8Array;
   readonly encoding: EncodingName | null;
-  /** Reads all bytes, decoded. Null: there are no bytes to draw. */
+  /** Reads all bytes, decoded. `null` if there are no bytes to draw. */
   readonly image: (asker: Asker) => Promise<Buffer | null>;
   readonly kind: ImageOrder['kind'];
   readonly form: PictureForm;
 }
 
-/**
- * Maximum number of bytes of an SVG. Longer SVGs have only been seen in attacks, with text that takes librsvg seconds.
- */
+/** Maximum number of bytes of an SVG. Longer SVGs were only seen in attacks. Their text takes librsvg seconds. */
 const svgBytesMax = 4_000_000;
 
 /** An image that is being drawn. */
@@ -52,28 +54,34 @@ interface Making {
   waiting: number;
 }
 
-/** How long a request waits at most, in ms: two of the slowest images, which may take five seconds each. */
+/**
+ * How long a request waits at most, in ms. It is enough for two of the slowest images, which may take five seconds
+ * each.
+ */
 const waitMs = 12_000;
-/** Maximum number of remembered contents that could not be drawn: 200 bytes each, by hash. */
+/**
+ * Maximum number of remembered contents that could not be drawn. Each takes 200 bytes, and is remembered by its hash.
+ */
 const undrawnMax = 20_000;
 /**
- * How long a given up content is not tried again, in ms. An image bomb then takes less than 1 % of the decoder's time.
+ * How long a content is not tried again after it was given up, in ms. An image bomb then takes less than 1 % of the
+ * decoder's time.
  */
 export const givenUpMs = 600_000;
 
 export interface ThumbnailParts {
   readonly reads: ContentReads;
   readonly drawer: ThumbnailDrawer;
-  /** Null: thumbnails are not stored. */
+  /** The stored thumbnails. `null` if thumbnails are not stored. */
   readonly files: ThumbnailFiles | null;
   /** Receives the error of a file that could not be written. */
   readonly onUnwritten: (error: unknown) => void;
 }
 
 /**
- * Thumbnails of contents. Each content is drawn once for all inscriptions that show it. One image is drawn at a time,
- * and clients take turns. Requests that wait too long are refused (`contents_busy`). Requests for the same content
- * share one drawing. If all of them disconnect before its turn, the drawing is cancelled.
+ * Thumbnails of contents. Each content is drawn once for all inscriptions that show the content. One image is drawn at
+ * a time, and clients take turns. Requests that wait too long are refused (`contents_busy`). Requests for the same
+ * content share one drawing. If all these requests are abandoned before the drawing begins, the drawing is cancelled.
  */
 export class Thumbnails {
   readonly #parts: ThumbnailParts;
@@ -85,7 +93,7 @@ export class Thumbnails {
     this.#parts = parts;
   }
 
-  /** Number of images that wait for the decoder, and its limit. */
+  /** this drawing is cancelled, so later requests must start a new drawing */
   get waiting(): QueueState {
     return this.#gate.state;
   }
@@ -116,7 +124,7 @@ export class Thumbnails {
 
   #begin(asker: Asker, name: string, art: Art): Making {
     const controller = new AbortController();
-    // the drawing must not end when this client disconnects, because others may wait for it
+    // the drawing must not end when this client disconnects, because other clients may wait for it
     const own = ownAsker(asker.client, controller.signal);
     const making: Making = {
       made: this.#gate.run(own, () => this.#make(own, name, art)).finally(() => this.#forget(name, making)),
@@ -159,7 +167,7 @@ export class Thumbnails {
     return { kind: 'undrawn', why };
   }
 
-  /** Stores a thumbnail. If that fails, the thumbnail is still sent, and drawn again for the next request. */
+  /** Stores a thumbnail. If storing fails, the thumbnail is still sent, and drawn again for the next request. */
   async #keep(name: string, picture: Buffer): Promise<void> {
     await this.#parts.files?.write(name, picture).catch(this.#parts.onUnwritten);
   }
@@ -190,7 +198,7 @@ async function svgOf(reads: ContentReads, asker: Asker, image: Buffer): Promise<
 }
 
 /**
- * Waits until the image is drawn. If the signal is aborted before that, throws its reason.
+ * Waits until the image is drawn. If the signal is aborted before, throws the signal's reason.
  *
  * @param onLeft called when no request waits for the image any more
  */

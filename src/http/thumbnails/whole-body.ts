@@ -9,7 +9,10 @@ interface EncodedBody {
   readonly encoding: EncodingName | null;
 }
 
-/** All bytes of a body, decoded. Null: there is no body, it has more than `bytesMax`, or it cannot be decoded. */
+/**
+ * Reads all bytes of a body, decoded. `null` if there is no body, if the body has more than `bytesMax`, or if it cannot
+ * be decoded.
+ */
 export async function wholeBody(
   reads: ContentReads,
   asker: Asker,

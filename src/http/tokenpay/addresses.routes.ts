@@ -27,7 +27,7 @@ const addresses = Type.Object({
   }),
 });
 
-/** Addresses to which the account of a key may withdraw (docs/tokenpay.md, "Addresses"). */
+/** Routes of addresses to which the account of a key may withdraw (docs/tokenpay.md, "Addresses"). */
 export function addressesRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

@@ -15,16 +15,16 @@ import {
   isPayable,
 } from '#web/pages/checkout.page.ts';
 
-/** Facts of the service on the page. */
+/** Facts about the service for the page. */
 interface CheckoutPlace {
-  /** Null: the process does not know the site yet. */
+  /** `null` if the process does not know the site yet. */
   readonly site: Site | null;
   readonly network: string;
 }
 
 /**
- * An order as its payer sees it: without the account, the description, the webhook, and payments that belong to no
- * charge. Pure.
+ * An order in the form that its payer sees. It lacks the account, the description, the webhook, and payments that
+ * belong to no charge. Pure.
  */
 export function checkoutView(checkout: Checkout, now: Date, place: CheckoutPlace): CheckoutView {
   const { order, missing, symbol, isEtchedAgain } = checkout;
@@ -67,7 +67,7 @@ function chargeView(
   };
 }
 
-/** The state of a charge. A seen payment has precedence, so that the customer does not pay twice. */
+/** The state of a charge. A payment that was seen has precedence, so that the customer does not pay twice. */
 function chargeStateOf(
   { order, missing, isEtchedAgain }: Checkout,
   kind: ChargeKind,

@@ -18,7 +18,7 @@ const connects = [
   '/tokenpay/utils/submittx',
 ];
 
-/** The page on which customers of shops pay (docs/tokenpay.md, "Checkout"). */
+/** Route of the page on which customers of shops pay (docs/tokenpay.md, "Checkout"). */
 export function checkoutRoutes(app: App, deps: AppDependencies): void {
   const { shopOrders = null, network } = deps;
   apiRoute(app, {
@@ -45,7 +45,7 @@ export function checkoutRoutes(app: App, deps: AppDependencies): void {
           'not_found',
           'there is no such order: open the link of the shop again, or ask the shop for a new one',
         );
-      // hides the id in the path from pages that are opened by a link on this page
+      // hides the id in the path from pages that a link on this page opens
       reply.header('referrer-policy', 'no-referrer').header('x-robots-tag', 'noindex');
       reply.header('cache-control', 'no-store');
       const place = { site: siteOfApp(reply), network: network.name };

@@ -40,7 +40,7 @@ export function fxRateRoutes(app: App, { fxRates = null }: AppDependencies): voi
   });
 }
 
-/** A decimal as JSON writes numbers. */
+/** Writes a decimal like a number in JSON. */
 function digitsOf({ digits, decimals }: Decimal): string {
   const text = String(digits).padStart(decimals + 1, '0');
   return decimals === 0 ? text : `${text.slice(0, -decimals)}.${text.slice(-decimals)}`;

@@ -20,14 +20,14 @@ import { documentQuery, reservesDocument, reservesOfAccount, reservesPage } from
 const tags = ['token payments'] as const;
 const querystring = Type.Object(documentQuery);
 /**
- * How long caches keep a document that a request names, in seconds. A document never changes. A request for the last
- * document is always revalidated.
+ * How long caches keep a document if its name is in the request, in seconds. A document never changes. A request for
+ * the last document is always revalidated.
  */
 const cacheSeconds = 60 * 60;
-/** Maximum number of a page. All pages up to it have 10,000,000 outputs. */
+/** Maximum number of a page. The pages up to this number have 10,000,000 outputs. */
 const pageMax = 100_000;
 
-/** Proof of reserves in public (docs/tokenpay.md; ADR 92). */
+/** Routes of the public proof of reserves (docs/tokenpay.md; ADR 92). */
 export function reservesRoutes(app: App, deps: AppDependencies): void {
   documentRoute(app, deps);
   pageRoute(app, deps);
@@ -115,8 +115,8 @@ const noDocument = {
 } as const;
 
 /**
- * The document that a text names. Throws `request_invalid` for an invalid text, `not_found` for a document that is not
- * kept, and `orders_off` before the first document.
+ * Finds the document that a text names. Throws `request_invalid` for an invalid text, `not_found` if the document is no
+ * longer kept, and `orders_off` before the first document.
  */
 async function found({ pool }: AppDependencies, document: string | undefined): Promise<ReservesDocument> {
   if (document !== undefined && !/^[0-9a-f]{64}$/u.test(document)) throw new InvalidRequest([noDocument]);

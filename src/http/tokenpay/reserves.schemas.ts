@@ -23,7 +23,7 @@ const reservedAsset = Type.Object({
   liabilitiesRoot: Type.Union([hash('the root of the sum tree of liabilities'), Type.Null()]),
 });
 
-/** The document of reserves. HTTP headers sign its bytes. */
+/** The document of reserves. The signature of its bytes is in HTTP headers. */
 export const reservesDocument = Type.Object({
   network: Type.String(),
   block: Type.Object({

@@ -22,7 +22,10 @@ import { withdrawalRoutes } from './withdrawal.routes.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 
-/** Orders of shops that are paid in runes, and balances of their accounts (docs/tokenpay.md; interface 4.7). */
+/**
+ * Routes of orders of shops that are paid in runes, and of balances of the shops' accounts (docs/tokenpay.md; interface
+ * 4.7).
+ */
 export function tokenpayRoutes(app: App, deps: AppDependencies): void {
   createRoute(app, deps);
   apiRoute(app, {
@@ -100,8 +103,8 @@ function createRoute(app: App, deps: AppDependencies): void {
 }
 
 /**
- * Adds the webhook secret to an answer. The secret is in no table, so both the first answer and a repeated answer get
- * it here.
+ * Adds the webhook secret to an answer. The secret is not in any table, so this function adds it to the first answer
+ * and to repeated answers.
  */
 async function withSecret(shops: ShopOrders, answer: object): Promise<object> {
   const { id, webhookUrl } = answer as { readonly id: string; readonly webhookUrl: string | null };

@@ -22,7 +22,7 @@ const withdrawalId = Type.Object({
   id: Type.String({ description: 'the id of a withdrawal', examples: [exampleWithdrawal] }),
 });
 
-/** Withdrawals of accounts (docs/tokenpay.md; interface 4.7). */
+/** Routes of withdrawals of accounts (docs/tokenpay.md; interface 4.7). */
 export function withdrawalRoutes(app: App, deps: AppDependencies): void {
   askRoute(app, deps);
   readRoute(app, deps, '/tokenpay/user/withdrawal/:id', 'withdrawal');
@@ -77,8 +77,8 @@ function readBody(
 }
 
 /**
- * Adds the webhook secret to an answer. The secret is in no table, so both the first answer and a repeated answer get
- * it here.
+ * Adds the webhook secret to an answer. The secret is not in any table, so this function adds it to the first answer
+ * and to repeated answers.
  */
 async function withSecret(
   withdrawals: AccountWithdrawals,
@@ -130,13 +130,13 @@ function cancelRoute(app: App, deps: AppDependencies): void {
   });
 }
 
-/** The id in a path. Throws `not_found` if it is not an id. */
+/** Returns the id in a path. Throws `not_found` if the text is not an id. */
 function readId({ id }: { readonly id: string }): string {
   if (!isOrderId(id)) throw new AppError('not_found', noWithdrawalId);
   return id;
 }
 
-/** The answer to a text that is not an id. It begins with the words that clients know (client-compat 2.3). */
+/** The answer if a text is not an id. It begins with the words that clients know (client-compat 2.3). */
 const noWithdrawalId = `withdrawal not found: this is not the id of a withdrawal, a UUID such as ${exampleWithdrawal}`;
 
 function found(answer: object | null): object {

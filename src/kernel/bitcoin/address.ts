@@ -12,9 +12,9 @@ const base58check = createBase58check((bytes: Uint8Array) =>
 const opOne = 0x51;
 
 /**
- * The address of an output script, as rust-bitcoin's `Address::from_script` gives it (ord shows the same): P2PKH and
- * P2SH in base58check, witness programs of version 0 in bech32 (BIP 173), of versions 1 to 16 in bech32m (BIP 350).
- * Null for every other script, and for a version 0 program that is neither 20 nor 32 bytes long (BIP 141).
+ * The address of an output script, in the form of rust-bitcoin's `Address::from_script` and of ord. P2PKH and P2SH are
+ * base58check. Witness programs of version 0 are bech32 (BIP 173), and of versions 1 to 16 are bech32m (BIP 350). Null
+ * for every other script, and for a version 0 program that is neither 20 nor 32 bytes long (BIP 141).
  */
 export function scriptToAddress(script: Uint8Array, network: NetworkParameters): string | null {
   const type = scriptType(script);

@@ -5,9 +5,10 @@ import { asSats, type Sats } from '#kernel/primitives/sats.ts';
 const satsMax = 21_000_000 * 100_000_000;
 
 /**
- * Sats of an amount that the node gives in JSON, in bitcoins. Exact: a double below 2^25 is off by at most 2^-29, which
- * is less than half a sat even after the multiplication, so rounding gives the amount that was written. Throws
- * `node_answer_invalid` for a value that is not an amount, exceeds the maximum supply, or has more than eight decimals.
+ * Converts an amount in bitcoins from the node's JSON to sats. The result is exact: a double below 2^25 is off by at
+ * most 2^-29, which is less than half a sat even after the multiplication, so rounding returns the amount that was
+ * written. Throws `node_answer_invalid` for a value that is not an amount, exceeds the maximum supply, or has more than
+ * eight decimals.
  */
 export function satsOfBitcoins(amount: unknown): Sats {
   if (typeof amount === 'number' && amount >= 0) {

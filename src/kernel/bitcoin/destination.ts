@@ -10,13 +10,14 @@ export type Destination = (
   | { readonly address: string; readonly network: NetworkParameters }
   | { readonly script: Uint8Array }
 ) & {
-  /** Sats of the output. Null: the amount is decided later, and the signer checks it. */
+  /** Sats of the output. `null` if the amount is decided later, when the signer checks it. */
   readonly amount: bigint | null;
 };
 
 /**
- * Rule about our own scripts. `later`: the caller checks them afterwards (`checkDestinations`). `allowed`: the money is
- * not ours, so it may pay us. A function: returns whether a script is ours.
+ * Rule for scripts of this service. If `later`, the caller checks these scripts afterwards (`checkDestinations`). If
+ * `allowed`, the money does not belong to this service, so it may go to this service. A function returns whether a
+ * script belongs to this service.
  */
 export type OwnRule = ((script: Uint8Array) => boolean) | 'later' | 'allowed';
 
@@ -39,7 +40,7 @@ const refused = (code: DestinationFault, reason: string): RefusedDestination => 
   reason,
 });
 
-/** Reason, for people, why no payment goes to a script of our own. */
+/** Reason, in words for people, why no payment goes to a script of this service. */
 export const ownScriptReason = 'is an address of this service, which sends nothing to itself';
 
 const unowned: Readonly<Partial<Record<ScriptType, RefusedDestination>>> = {
@@ -53,9 +54,9 @@ const offCurve = refused(
 );
 
 /**
- * Decides whether money may go to a destination. It must be an address of the network, with a script of a type that
- * someone can own, a key on the curve, not one of our own, and an amount that nodes relay. No other code decides this.
- * Pure; any input gives a result. A Taproot script takes some 30 microseconds.
+ * Decides whether money may go to a destination. The destination must be an address of the network. Its script must
+ * have a type that someone can own, have a key on the curve, and not belong to this service. Nodes must relay the
+ * amount. No other code decides this. Pure; any input has a result. A Taproot script takes some 30 microseconds.
  */
 export function checkDestination(to: Destination, isOwn: OwnRule): CheckedDestination {
   const parsed = 'address' in to ? parseAddress(to.address, to.network) : to;
@@ -72,21 +73,24 @@ export function checkDestination(to: Destination, isOwn: OwnRule): CheckedDestin
   return { kind: 'script', script };
 }
 
-/** A script that is about to be paid. */
+/** A script that will be paid. */
 export type PaidScript = Extract<Destination, { readonly script: Uint8Array }>;
 
-/** Returns those of the given scripts that are our own. */
+/** Returns those of the given scripts that belong to this service. */
 export type OwnAmong = (scripts: readonly Uint8Array[]) => Promise<readonly Uint8Array[]>;
 
-/** Number of scripts checked between two turns of the event loop: 3 ms. */
+/** Number of scripts that are checked between two turns of the event loop. They take 3 ms. */
 const checkedInTurn = 100;
 
-/** Checks destinations. Our own scripts are looked up once for all. Returns the refused destinations. */
+/**
+ * Checks destinations. The scripts of this service are looked up once for all destinations. Returns the refused
+ * destinations.
+ */
 export async function checkDestinations<Paid extends PaidScript>(
   destinations: readonly Paid[],
   ownAmong: OwnAmong,
 ): Promise<readonly (RefusedDestination & { readonly destination: Paid })[]> {
-  // check each script once, because 10,000 files may go to one address
+  // check each script once, because 10,000 files may go to the same address
   const scripts = new Map(destinations.map(({ script }) => [hexOf(script), script]));
   const own = new Set((await ownAmong([...scripts.values()])).map(hexOf));
   const checked = new Map<string, CheckedDestination>();

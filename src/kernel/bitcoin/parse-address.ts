@@ -22,9 +22,9 @@ const otherNetwork = { kind: 'refused', reason: 'belongs to another network' } a
 const noAddress = { kind: 'refused', reason: 'is not a Bitcoin address' } as const;
 
 /**
- * The output script of an address: the inverse of `scriptToAddress`. P2PKH and P2SH in base58check, witness programs of
- * version 0 in bech32 (BIP 173), of versions 1 to 16 in bech32m (BIP 350), in upper or lower case. Any text gives a
- * result: an invalid address, or an address of another network, is refused with the reason.
+ * The output script of an address (the inverse of `scriptToAddress`). Accepts P2PKH and P2SH in base58check, and
+ * witness programs of version 0 in bech32 (BIP 173) and of versions 1 to 16 in bech32m (BIP 350), in upper or lower
+ * case. Any text has a result. An invalid address, or an address of another network, is refused with the reason.
  */
 export function parseAddress(text: string, network: NetworkParameters): ParsedAddress {
   if (text.length > addressCharsMax) return noAddress;
@@ -43,12 +43,12 @@ function segwitPrefix(text: string): string | null {
   return prefixes.includes(prefix) ? prefix : null;
 }
 
-/** The script of a segwit address. Null: the checksum, case, version or program is invalid. */
+/** The script of a segwit address. `null` if the checksum, case, version or program is invalid. */
 function witnessScript(text: string, prefix: string, network: NetworkParameters): Uint8Array | null {
   const lower = text.toLowerCase();
   if (text !== lower && text !== text.toUpperCase()) return null;
   const data = lower.slice(prefix.length + 1);
-  // the first character of the data is the version: q is 0
+  // the first character of the data is the version, and q means 0
   const coder = data.startsWith('q') ? bech32 : bech32m;
   let version: number | undefined;
   let program: Uint8Array;
@@ -61,7 +61,7 @@ function witnessScript(text: string, prefix: string, network: NetworkParameters)
   }
   if (version === undefined || version > witnessVersionMax) return null;
   const script = Uint8Array.of(version === 0 ? 0 : opOne + version - 1, program.length, ...program);
-  // the valid lengths of a program
+  // checks that the length of the program is valid
   return scriptToAddress(script, network) === null ? null : script;
 }
 

@@ -3,23 +3,27 @@ import { scriptType } from './script-type.ts';
 import { compactSizeBytes, frameWeight, outputWeight } from './transaction-size.ts';
 
 /**
- * Weight of an input without its witness: four times outpoint, empty script with its length, and sequence (BIP 141).
+ * Weight of an input without its witness. It is four times the bytes of the outpoint, of the length of the empty
+ * script, and of the sequence (BIP 141).
  */
 const inputWeight = 4 * 41;
-/** Bytes of a Schnorr signature with its length: 64 bytes under the default signature hash (BIP 341). */
+/**
+ * Number of bytes of a Schnorr signature with its length. The signature has 64 bytes under the default signature hash
+ * (BIP 341).
+ */
 const signatureBytes = 1 + 64;
 /**
- * Bytes of a control block with its length: leaf version and parity, and the internal key. The path of a single leaf is
- * empty (BIP 341).
+ * Number of bytes of a control block with its length. It contains leaf version and parity, and the internal key. The
+ * path of a single leaf is empty (BIP 341).
  */
 const controlBlockBytes = 1 + 33;
 
 /**
- * Bytes of an ECDSA signature of the wallet, in DER and with its hash type. The wallet signs again until a signature
- * has this length (signer.ts), so a weight is exact before signing.
+ * Number of bytes of an ECDSA signature of the wallet, in DER and with its hash type. The wallet signs again until a
+ * signature has this length (signer.ts), so a weight is exact before signing.
  */
 export const ecdsaSignatureBytes = 71;
-/** Bytes of a compressed public key. */
+/** Number of bytes of a compressed public key. */
 const publicKeyBytes = 33;
 
 /** The parts of a plan that decide its weight. */
@@ -31,8 +35,8 @@ export interface WeighedPlan {
 type WeighedInput = Pick<PlannedInput, 'path' | 'leafScript' | 'script'>;
 
 /**
- * The weight of a plan's transaction once it is signed. The weight is exact, because all signatures of a type have the
- * same size, and anchors are never the only inputs.
+ * The weight of a plan's transaction after signing. The weight is exact, because all signatures of a type have the same
+ * size, and anchors are never the only inputs.
  */
 export function plannedWeight({ inputs, outputs }: WeighedPlan): number {
   const spent = inputs.reduce((sum, input) => sum + weightOfInput(input), 0);
@@ -44,7 +48,7 @@ export function plannedWeight({ inputs, outputs }: WeighedPlan): number {
 export const keyInputWeight = inputWeight + 1 + signatureBytes;
 /** The weight of a P2WPKH input. */
 export const publicKeyHashInputWeight = inputWeight + 1 + (1 + ecdsaSignatureBytes) + (1 + publicKeyBytes);
-/** The weight of an input that spends an anchor (P2A): its witness has no items. */
+/** The weight of an input that spends an anchor (P2A). The witness of such an input has no items. */
 export const anchorInputWeight = inputWeight + 1;
 
 /** The weight of an input that is spent through a leaf of this length. */

@@ -10,7 +10,9 @@ const limits: Readonly<Record<NetworkName, number>> = {
   regtest: 0x207fffff,
 };
 
-/** A compact target as a number (Bitcoin Core arith_uint256 `SetCompact`). Null: it is negative, zero or too large. */
+/**
+ * A compact target as a number (Bitcoin Core arith_uint256 `SetCompact`). `null` if it is negative, zero or too large.
+ */
 function targetOf(bits: number): bigint | null {
   const size = bits >>> 24;
   const word = bits & 0x007fffff;
@@ -21,8 +23,8 @@ function targetOf(bits: number): bigint | null {
 }
 
 /**
- * Whether the hash of a header (32 bytes, internal order) is below the target that the header claims, and that target
- * is not easier than the network allows. Only the earlier headers show whether it is the right target for its height.
+ * Whether the hash of a header (32 bytes, internal order) is below the target that the header claims, and whether this
+ * target is not easier than the network allows. Only earlier headers show whether the target is right for its height.
  */
 export function hasProofOfWork(hash: BlockHash, bits: number, network: NetworkName): boolean {
   const target = targetOf(bits);
@@ -32,8 +34,8 @@ export function hasProofOfWork(hash: BlockHash, bits: number, network: NetworkNa
 }
 
 /**
- * Average number of hashes for a block with this compact target (Bitcoin Core chain.cpp `GetBlockProof`). 0 for an
- * impossible target.
+ * Average number of hashes that a block with this compact target needs (Bitcoin Core chain.cpp `GetBlockProof`).
+ * Returns 0 for an impossible target.
  */
 export function workOfBits(bits: number): bigint {
   const target = targetOf(bits);

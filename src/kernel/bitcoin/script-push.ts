@@ -9,8 +9,8 @@ export interface Push {
 }
 
 /**
- * The push whose opcode is at `at`. The opcode must be at most `opPushData4`. Null: the script ends within the push.
- * `indexer/parse` has a faster reader that makes no object, because it runs over the witness of every input.
+ * The push whose opcode is at `at`. The opcode must be at most `opPushData4`. `null` if the script ends within the
+ * push. `indexer/parse` has a faster reader that makes no object, because it runs over the witness of every input.
  */
 export function pushAt(script: Uint8Array, at: number, end: number): Push | null {
   const opcode = script[at]!;
@@ -26,7 +26,7 @@ export function pushAt(script: Uint8Array, at: number, end: number): Push | null
   return start + length > end ? null : { start, end: start + length };
 }
 
-/** The opcode of a push and its length, in the shortest form. Empty for zero bytes. */
+/** The opcode of a push and its length, in the shortest form. Empty if the length is 0. */
 export function pushPrefix(length: number): number[] {
   if (length === 0) return [];
   if (length < opPushData1) return [length];

@@ -5,14 +5,14 @@ const opZero = 0x00;
 const opOne = 0x51;
 const opSixteen = 0x60;
 
-/** The type of a script. `witness`: a witness program of another version or length (BIP 141). */
+/** The type of a script. It is `witness` for a witness program of another version or length (BIP 141). */
 export function scriptType(script: Uint8Array): ScriptType {
   if (isPayToPublicKeyHash(script)) return 'p2pkh';
   if (isPayToScriptHash(script)) return 'p2sh';
   return witnessProgram(script);
 }
 
-/** The type of a witness program; `other` for any other script. */
+/** The type of a witness program. It is `other` for any other script. */
 function witnessProgram(script: Uint8Array): ScriptType {
   const [opcode] = script;
   const length = script.length - 2;

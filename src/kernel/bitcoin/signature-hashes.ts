@@ -14,7 +14,7 @@ export interface HashedInput {
   readonly txid: Uint8Array;
   readonly vout: number;
   readonly sequence: number;
-  /** The output that the input spends. Null: unknown. */
+  /** The output that the input spends. `null` if this output is unknown. */
   readonly spent: HashedOutput | null;
 }
 
@@ -26,19 +26,19 @@ export interface HashedTransaction {
   readonly outputs: readonly HashedOutput[];
 }
 
-/** Types of signatures (BIP 143, BIP 341). ANYONECANPAY is added to one of the others. */
+/** Types of signatures (BIP 143, BIP 341). ANYONECANPAY is added to another type. */
 export const sighash = { default: 0, all: 1, none: 2, single: 3, anyoneCanPay: 0x80 } as const;
 
-/** The types that nodes relay, in addition to Taproot's DEFAULT (Bitcoin Core's IsDefinedHashtypeSignature). */
+/** Whether nodes relay a type, in addition to Taproot's DEFAULT (Bitcoin Core's IsDefinedHashtypeSignature). */
 export const isDefinedSighash = (type: number): boolean => {
   const outputs = type & ~sighash.anyoneCanPay;
   return outputs >= sighash.all && outputs <= sighash.single;
 };
 
 /**
- * The hashes that the inputs of a transaction sign. Parts that inputs share are hashed once, so SegWit hashes take time
- * linear in the transaction. Hashes from before SegWit cover the whole transaction for each input, as Bitcoin defines
- * them.
+ * The hashes that the inputs of a transaction sign. Parts that several inputs sign are hashed once, so SegWit hashes
+ * take time linear in the transaction. A hash from before SegWit covers all of the transaction for each input, as
+ * Bitcoin defines it.
  */
 export class SignatureHashes {
   readonly #transaction: HashedTransaction;
@@ -50,14 +50,14 @@ export class SignatureHashes {
   }
 
   /**
-   * Hash from before SegWit.
+   * The hash of signatures from before SegWit.
    *
    * @param code the script that is run, without OP_CODESEPARATOR
    */
   legacy(place: number, code: Uint8Array, type: number): Buffer {
     const { version, lockTime, inputs, outputs } = this.#transaction;
     const { isAnyoneCanPay, isNone, isSingle } = partsOf(type);
-    // a bug that became a rule: such a signature signs the number 1
+    // an old bug that became a rule: such a signature signs the number 1
     if (isSingle && place >= outputs.length) return Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
     const hash = createHash('sha256').update(u32(version));
     hash.update(compactSize(isAnyoneCanPay ? 1 : inputs.length));
@@ -72,7 +72,7 @@ export class SignatureHashes {
   }
 
   /**
-   * Hash of SegWit version 0 (BIP 143).
+   * The hash of SegWit version 0 (BIP 143).
    *
    * @param code the witness script, or the P2PKH script of a P2WPKH output's hash
    */
@@ -98,10 +98,10 @@ export class SignatureHashes {
   }
 
   /**
-   * Hash of Taproot (BIP 341), without an annex. Null: an output that it commits to is unknown, or the type is SINGLE
-   * and there is no output at this index, so that no signature is possible.
+   * The hash of Taproot (BIP 341), without an annex. `null` if an output that the hash commits to is unknown, or if the
+   * type is SINGLE and there is no output at this index, so that no signature is possible.
    *
-   * @param leafHash hash of the script that is run (BIP 342), before any OP_CODESEPARATOR; null: a spend by key
+   * @param leafHash hash of the script that is run (BIP 342), before any OP_CODESEPARATOR; null for a spend by key
    */
   taproot(place: number, type: number, leafHash: Uint8Array | null): Buffer | null {
     const { version, lockTime, outputs } = this.#transaction;
@@ -140,7 +140,7 @@ export class SignatureHashes {
     return this.#sharedHashes;
   }
 
-  /** Hashes of all inputs, as Taproot commits to them. Null: one of the spent outputs is unknown. */
+  /** Hashes of all inputs that Taproot signatures commit to. `null` if a spent output is unknown. */
   #allInputs(): Buffer | null {
     if (this.#committed !== undefined) return this.#committed;
     const { inputs } = this.#transaction;
@@ -154,7 +154,9 @@ export class SignatureHashes {
   }
 }
 
-/** Parts of a transaction that each input commits to, hashed once. BIP 143 hashes them a second time. */
+/**
+ * Parts of a transaction that each input commits to. They are hashed once. BIP 143 hashes these hashes a second time.
+ */
 interface SharedHashes {
   readonly outpoints: Buffer;
   readonly sequences: Buffer;
@@ -178,16 +180,16 @@ function partsOf(type: number): TypeParts {
 
 const noHash = Buffer.alloc(32);
 const noBytes = new Uint8Array();
-/** An output that a SINGLE signature before SegWit leaves open: no script, and the value -1. */
+/** An output that a SINGLE signature from before SegWit leaves open. It has no script, and the value -1. */
 const blankOutput = Buffer.from('ffffffffffffffff00', 'hex');
-/** Version 0 of the key in a leaf, and no OP_CODESEPARATOR before its signature (BIP 342). */
+/** Version 0 of the key in a leaf, and no OP_CODESEPARATOR before the signature (BIP 342). */
 const leafEnd = Buffer.of(0, 0xff, 0xff, 0xff, 0xff);
 
-/** An input as signatures from before SegWit see it: with the script that is run, or without a script. */
+/** An input in the form for signatures from before SegWit. It has the script that is run, or no script. */
 const legacyInput = (input: HashedInput, script: Uint8Array, isSequenceSigned: boolean): Buffer =>
   Buffer.concat([outpointBytes(input), withLength(script), u32(isSequenceSigned ? input.sequence : 0)]);
 
-/** Outputs as signatures from before SegWit see them. */
+/** Outputs in the form for signatures from before SegWit. */
 function legacyOutputs(
   outputs: readonly HashedOutput[],
   place: number,
@@ -203,20 +205,20 @@ function legacyOutputs(
 const outpointBytes = ({ txid, vout }: Pick<HashedInput, 'txid' | 'vout'>): Buffer =>
   Buffer.concat([txid, u32(vout)]);
 
-/** One input, as Taproot commits to it. Null: the output that it spends is unknown. */
+/** One input in the form that Taproot commits to. `null` if the output that it spends is unknown. */
 const ownInput = (input: HashedInput): Buffer | null =>
   input.spent === null
     ? null
     : Buffer.concat([outpointBytes(input), outputBytes(input.spent), u32(input.sequence)]);
 
-/** The hash of the output that a SINGLE signature commits to. Null: there is no output at its index. */
+/** The hash of the output that a SINGLE signature commits to. `null` if there is no output at this index. */
 const ownOutput = (output: HashedOutput | undefined): Buffer | null =>
   output === undefined ? null : sha256(outputBytes(output));
 
 const outputBytes = ({ value, script }: HashedOutput): Buffer =>
   Buffer.concat([u64(value), withLength(script)]);
 
-/** A script preceded by its length. */
+/** A script, preceded by its length. */
 const withLength = (script: Uint8Array): Buffer => Buffer.concat([compactSize(script.length), script]);
 
 function sha256(...parts: readonly Uint8Array[]): Buffer {
@@ -227,7 +229,7 @@ function sha256(...parts: readonly Uint8Array[]): Buffer {
 
 const doubleSha256 = (...parts: readonly Uint8Array[]): Buffer => sha256(sha256(...parts));
 
-/** Hash with a tag that names its purpose (BIP 340, "tagged hashes"). */
+/** A hash with a tag that names its purpose (BIP 340, "tagged hashes"). */
 export function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Buffer {
   const tagHash = sha256(Buffer.from(tag));
   return sha256(tagHash, tagHash, ...parts);

@@ -2,26 +2,26 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { scriptToAddress } from './address.ts';
 
 /**
- * Maximum bytes of a script that is stored whole. Longer scripts are stored as their first 97 bytes and a sha256
- * (docs/adr/0098-tables-of-runes.md).
+ * Maximum number of bytes of a script that is stored in full. For longer scripts, the first 97 bytes and a sha256 are
+ * stored (docs/adr/0098-tables-of-runes.md).
  */
 const wholeScriptMax = 128;
 const sha256Bytes = 32;
 
-/** An owner of runes, or a party of a sale, by its script as it is stored. */
+/** An owner of runes, or a party of a sale, in the form of its stored script. */
 export interface StoredOwner {
-  /** Null: the script has no address. */
+  /** The address. `null` if the script has no address. */
   readonly address: string | null;
-  /** The script in hex. Null: it is longer than 128 bytes. */
+  /** The script in hex. `null` if the script is longer than 128 bytes. */
   readonly script: string | null;
-  /** sha256 of a longer script. */
+  /** sha256 of a script that is longer than 128 bytes, otherwise null. */
   readonly scriptSha256: string | null;
 }
 
-/** @param script whole, or cut as in rows of runes and sales */
+/** @param script a full script, or a cut script as in rows of runes and sales */
 export const isWholeScript = (script: Uint8Array): boolean => script.length <= wholeScriptMax;
 
-/** @param script whole, or cut as in rows of runes and sales */
+/** @param script a full script, or a cut script as in rows of runes and sales */
 export function storedOwner(script: Uint8Array, network: NetworkParameters): StoredOwner {
   const isWhole = isWholeScript(script);
   return {
@@ -32,7 +32,8 @@ export function storedOwner(script: Uint8Array, network: NetworkParameters): Sto
 }
 
 /**
- * The stored owner as one text: the address, else the script in hex, else `sha256:` and the hash of a longer script.
+ * The stored owner as one text. It is the address if there is one, otherwise the script in hex, or `sha256:` and the
+ * hash of a longer script.
  */
 export function ownerText(script: Uint8Array, network: NetworkParameters): string {
   const { address, script: hex, scriptSha256 } = storedOwner(script, network);

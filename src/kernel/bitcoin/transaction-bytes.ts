@@ -1,13 +1,13 @@
 import { compactSizeBytes } from './transaction-size.ts';
 
-/** A number of a transaction in four bytes, the least significant one first. */
+/** A number of a transaction in four bytes, least significant byte first. */
 export function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
   return bytes;
 }
 
-/** An amount of a transaction in eight bytes, the least significant one first. */
+/** An amount of a transaction in eight bytes, least significant byte first. */
 export function u64(value: bigint): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(value);

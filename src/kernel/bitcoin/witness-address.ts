@@ -1,19 +1,19 @@
 /**
  * Addresses of witness programs (BIP 173, BIP 350). Exports and lists write hundreds of thousands of addresses per
- * second. A library that makes lists of words and checks them takes five to ten times as long, and took a quarter of
- * the time of an export.
+ * second. A library that makes and checks lists of words takes five to ten times as long, and took a quarter of the
+ * time of an export.
  */
 
 const charset = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l', 'latin1');
 const separator = '1'.charCodeAt(0);
 const checksumWords = 6;
-/** Constant at the end of the checksum of each encoding. */
+/** Constants at the end of the checksum of each encoding. */
 const bech32Constant = 1;
 const bech32mConstant = 0x2bc830a3;
-/** Generator of BIP 173, for each of the five bits that leave the checksum. */
+/** Generator of BIP 173. There is one number for each of the five bits that leave the checksum. */
 const generator = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3] as const;
 
-/** The generator's part of the checksum for each value of its upper five bits. */
+/** Parts that the generator adds to the checksum, for each value of the checksum's upper five bits. */
 const tops = Int32Array.from({ length: 32 }, (_, top) =>
   generator.reduce((sum, part, bit) => ((top >>> bit) & 1 ? sum ^ part : sum), 0),
 );
@@ -21,7 +21,7 @@ const tops = Int32Array.from({ length: 32 }, (_, top) =>
 const step = (checksum: number, word: number): number =>
   ((checksum & 0x1ffffff) << 5) ^ (tops[checksum >>> 25] ?? 0) ^ word;
 
-/** Keyed by human-readable part: the checksum after that part. Networks have only a few such parts. */
+/** Checksums after a human-readable part, by this part. Networks have only a few such parts. */
 const begun = new Map<string, number>();
 
 function begin(prefix: string): number {
@@ -35,7 +35,7 @@ function begin(prefix: string): number {
 }
 
 /**
- * The address of a witness program: bech32 for version 0, bech32m for the others.
+ * The address of a witness program. It is bech32 for version 0, and bech32m for all other versions.
  *
  * @param prefix the human-readable part in lower case, such as `bc`
  * @param version 0 to 16
@@ -62,7 +62,7 @@ export function witnessAddress(prefix: string, version: number, program: Uint8Ar
     }
     pending &= 31;
   }
-  // the last word is filled with zeros
+  // fill the last word with zeros
   if (bits > 0) add((pending << (5 - bits)) & 31);
   for (let word = 0; word < checksumWords; word++) checksum = step(checksum, 0);
   checksum ^= version === 0 ? bech32Constant : bech32mConstant;

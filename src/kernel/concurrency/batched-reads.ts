@@ -9,20 +9,20 @@ interface Waiting<Question, Answer> {
 export interface BatchBounds {
   /** Maximum number of batches that are read at the same time. */
   readonly batches: number;
-  /** Maximum number of questions in one batch. */
+  /** Maximum number of queries in one batch. */
   readonly questions: number;
 }
 
-/** Answers questions in their order. The signal is aborted once all clients of the batch have left. */
+/** Answers queries in their order. The signal is aborted when all clients of the batch have left. */
 type ReadBatch<Question, Answer> = (
   questions: readonly Question[],
   signal: AbortSignal,
 ) => Promise<readonly Answer[]>;
 
 /**
- * Reads for many clients, in batches. A question that arrives while enough batches are being read must wait, and is
- * then read together with all others that have arrived. So a single question does not wait, and under load each read
- * serves many questions. A batch begins after all its questions were asked.
+ * Reads for many clients, in batches. A query that arrives while the maximum number of batches are being read must
+ * wait, and is then read together with all other waiting queries. So a single query does not wait, and under load each
+ * read serves many queries. A batch begins after all its queries arrived.
  */
 export class BatchedReads<Question, Answer> {
   readonly #read: ReadBatch<Question, Answer>;
@@ -37,7 +37,8 @@ export class BatchedReads<Question, Answer> {
   }
 
   /**
-   * Rejects if the read of the batch rejects, or with the reason of the signal if it is aborted before the read begins.
+   * Adds a query. Rejects if the read of the batch rejects, or with the reason of the signal if the signal is aborted
+   * before the read begins.
    */
   ask(question: Question, signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -46,7 +47,9 @@ export class BatchedReads<Question, Answer> {
     });
   }
 
-  /** Begins after this turn of the event loop, so that requests that arrive in the same turn are read together. */
+  /**
+   * Begins a batch after this turn of the event loop, so that requests that arrive in the same turn are read together.
+   */
   #start(): void {
     if (this.#isStartAwaited || this.#running === this.#bounds.batches || this.#waiting.length === 0) return;
     this.#isStartAwaited = true;
@@ -58,7 +61,7 @@ export class BatchedReads<Question, Answer> {
     });
   }
 
-  /** The next batch, without clients that have left. */
+  /** Returns the next batch, without clients that have left. */
   #take(): Waiting<Question, Answer>[] {
     const batch: Waiting<Question, Answer>[] = [];
     while (batch.length < this.#bounds.questions) {
@@ -89,7 +92,7 @@ export class BatchedReads<Question, Answer> {
   }
 }
 
-/** A signal that is aborted once all of the given signals are aborted. */
+/** A signal that is aborted when all given signals are aborted. */
 class AllLeft {
   readonly #controller = new AbortController();
   readonly #watched: readonly AbortSignal[];

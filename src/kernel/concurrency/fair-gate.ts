@@ -5,85 +5,86 @@ import { HeldByClient } from './held-by-client.ts';
 import { inTurnsOf } from './turns.ts';
 
 export interface FairGateOptions {
-  /** Maximum number of works that run at once. Each running work takes one place. */
+  /** Maximum number of jobs that run at once. Each running job has one slot. */
   readonly running: number;
-  /** Maximum number of places for one client. Absent: all places. */
+  /** Maximum number of slots for one client. If absent, one client may have all slots. */
   readonly each?: number;
-  /** Maximum number of places for one client while other clients send requests too. Absent: the same as `each`. */
+  /** Maximum number of slots for one client while other clients send requests, too. If absent, `each` applies. */
   readonly eachBesideOthers?: number;
   /**
-   * While others send requests too, a client that has used a place gets it again only after a rest. The rest is this
-   * many times as long as the use. Others may have the place immediately. Absent: no rest.
+   * Length of a pause, as a multiple of the time that a client used a slot. While other clients send requests, too,
+   * this client may use the slot again only after the pause. Other clients may use the slot immediately. If absent,
+   * there is no pause.
    */
   readonly restsBesideOthers?: number;
-  /** Maximum number of works that wait for a place. */
+  /** Maximum number of jobs that wait for a slot. */
   readonly waiting: number;
-  /** How long a work may wait, in ms. */
+  /** How long a job may wait, in ms. */
   readonly waitMs: number;
-  /** Makes the error of a refusal. */
+  /** Makes the error that is thrown when a job is refused. */
   readonly refusal: () => AppError;
 }
 
 interface Waiting {
-  /** Round of the waiting work. Each round has one work of each client. */
+  /** Round of the waiting job. Each round has one job of each client. */
   readonly round: number;
-  /** Number in the order of arrival. */
+  /** Number of the job in the order of arrival. */
   readonly turn: number;
   readonly enter: () => void;
 }
 
-/** Client of work that no client requested. All such work shares one client's part. */
+/** Client of jobs that no client requested. All such jobs share the part of one client. */
 const unnamed = '';
 
 /**
- * How long ago another client's request may be to count as simultaneous, in ms. It includes the time to a person's next
- * click.
+ * Maximum age of another client's request that is treated as simultaneous, in ms. It includes the time until a person's
+ * next click.
  */
 const besideMs = 5_000;
 /**
- * How long a rest lasts at most, in ms. After work that hung for seconds, a longer rest would take the place away for
- * too long.
+ * Maximum length of a pause, in ms. After a job that hung for seconds, a longer pause would block the slot for too
+ * long.
  */
 const restMaxMs = 100;
 
 /**
- * Limits the number of works that run at once and the number of works that wait. Further works are refused immediately.
- * A free place goes to the client with the fewest places. Clients with equally many are served in rounds, each client
- * once per round. So a client with many requests waits for its own requests, and others hardly wait for that client.
+ * Limits the number of jobs that run at once, and the number of jobs that wait. Further jobs are refused immediately. A
+ * free slot goes to the client with the fewest slots. Clients with equally many slots are served in rounds, once per
+ * round. So a client with many requests waits for its own requests, and other clients hardly wait for that client.
  */
 export class FairGate {
   readonly #options: FairGateOptions;
-  /** Client of the last request. Null: there was no request yet. */
+  /** Client of the last request. `null` if there was no request yet. */
   #lastClient: string | null = null;
-  /** Time of the last request that came from another client than the request before it. */
+  /** Time of the last request whose client differs from the client of the request before it. */
   #otherAtMs = Number.NEGATIVE_INFINITY;
   readonly #running = new HeldByClient();
-  /** Places that rest. Only the client that used such a place cannot have it. */
+  /** Slots in a pause, by the client that used them. Only this client cannot have the slot. */
   readonly #resting = new HeldByClient();
   #waiting = 0;
   #turns = 0;
-  /** Round of the last admitted work. New work begins in this round. */
+  /** Round of the last admitted job. New jobs begin in this round. */
   #round = 0;
   /** The last round of each waiting client. */
   readonly #lastRoundOf = new Map<string, number>();
-  /** Waiting works by client, in the order of arrival. */
+  /** Waiting jobs by client, in the order of arrival. */
   readonly #waitingOf = new Map<string, Set<Waiting>>();
 
   constructor(options: FairGateOptions) {
     this.#options = options;
   }
 
-  /** Number of waiting works, and its limit. */
+  /** Number of waiting jobs, and the limit of this number. */
   get state(): QueueState {
     return { length: this.#waiting, limit: this.#options.waiting };
   }
 
-  /** Number of taken places, and of all places. */
+  /** Number of used slots, and number of all slots. */
   get places(): QueueState {
     return { length: this.#running.total, limit: this.#options.running };
   }
 
-  /** Runs `work` in a place, in turns of its client. Throws like `enter`. */
+  /** Runs `work` in a slot, in turns of its client. Throws the same errors as `enter`. */
   async run<T>(asker: Asker | undefined, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(asker);
     try {
@@ -94,8 +95,9 @@ export class FairGate {
   }
 
   /**
-   * Takes a place when one is free. Returns a function that frees it, which may be called several times. Throws the
-   * refusal if too many works wait already or the wait was too long, and the signal's reason if it was aborted before.
+   * Waits for a free slot. Returns a function that frees the slot, which may be called several times. Throws the
+   * refusal if too many jobs wait already or if the wait was too long. Throws the signal's reason if the signal was
+   * aborted before.
    */
   async enter(asker: Asker | undefined): Promise<() => void> {
     asker?.signal.throwIfAborted();
@@ -111,7 +113,7 @@ export class FairGate {
     };
   }
 
-  /** Records that a client sent a request, although the request needs no place here. */
+  /** Records that a client sent a request that needs no slot here. */
   sees(client: string): void {
     if (this.#lastClient !== null && client !== this.#lastClient) this.#otherAtMs = performance.now();
     this.#lastClient = client;
@@ -126,13 +128,13 @@ export class FairGate {
     return this.#isBesideOthers ? eachBesideOthers : each;
   }
 
-  /** Number of places that a client cannot have now. */
+  /** Number of slots that a client uses, or cannot have because of a pause. */
   #takenBy(client: string): number {
     return this.#running.of(client) + this.#resting.of(client);
   }
 
   #mayEnter(client: string): boolean {
-    // a client may have more places again, so its waiting requests come first
+    // the client's waiting requests come first, because the client may have more slots again
     if (this.#waitingOf.has(client)) return false;
     return this.#running.total < this.#options.running && this.#takenBy(client) < this.#each;
   }
@@ -153,9 +155,9 @@ export class FairGate {
   }
 
   #admit(): void {
-    // admit several if a client may have more places again
+    // admit several jobs if a client may have more slots again
     for (let next = this.#next(); next !== null; next = this.#next()) {
-      // add it now, so that the place is taken before the waiting work continues
+      // add the client now, so that the slot is used before the waiting job continues
       this.#running.add(next.client, 1);
       next.waiting.enter();
     }
@@ -178,7 +180,7 @@ export class FairGate {
     const { waiting: most, waitMs, refusal } = this.#options;
     if (this.#waiting >= most) throw refusal();
     const queue = this.#waitingOf.get(client) ?? new Set();
-    // a client with a place already had its turn in this round
+    // a client with a slot already had its turn in this round
     const lastRound = this.#lastRoundOf.get(client) ?? this.#round - (this.#running.of(client) > 0 ? 0 : 1);
     const round = Math.max(this.#round, lastRound + 1);
     this.#lastRoundOf.set(client, round);
@@ -219,11 +221,14 @@ export class FairGate {
 
 interface Candidate {
   readonly waiting: Waiting;
-  /** Number of places that its client has. */
+  /** Number of slots that the candidate's client has. */
   readonly has: number;
 }
 
-/** Whether one candidate is admitted before the other: by places, then by round, then by arrival. */
+/**
+ * Whether one candidate is admitted before the other. The number of slots decides first, then the round, then the
+ * arrival.
+ */
 function isBefore(one: Candidate, other: Candidate): boolean {
   if (one.has !== other.has) return one.has < other.has;
   if (one.waiting.round !== other.waiting.round) return one.waiting.round < other.waiting.round;

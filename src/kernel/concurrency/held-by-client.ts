@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 
-/** Amounts, such as places or bytes, that each client of a process holds, and their sum. */
+/** Amounts that each client of a process holds, for example slots or bytes, and the sum of these amounts. */
 export class HeldByClient {
   #total = 0;
-  /** Clients that hold nothing are absent. */
+  /** Amounts by client. Clients that hold nothing are absent. */
   readonly #of = new Map<string, number>();
 
   get total(): number {
@@ -14,7 +14,7 @@ export class HeldByClient {
     return this.#of.get(client) ?? 0;
   }
 
-  /** @param amount negative if it is returned */
+  /** @param amount a negative number if the amount is given back */
   add(client: string, amount: number): void {
     const held = this.of(client) + amount;
     assert(held >= 0, 'no more is given back than was taken');

@@ -1,4 +1,7 @@
-/** Works on at most `lanes` things at once, in order. Rejects with the first failure; after it no new work begins. */
+/**
+ * Works on at most `lanes` items at once, in order. Rejects with the first failure. After a failure, no new work
+ * begins.
+ */
 export async function inLanes<Given, Made>(
   given: readonly Given[],
   lanes: number,

@@ -1,13 +1,13 @@
-/** How long after a search a client is expected to search again, in ms. */
+/** How long after a search another search of a client is expected, in ms. */
 const recentMs = 10_000;
-/** How long background work waits for running searches before each piece, in ms. A search takes milliseconds. */
+/** How long each piece of background work waits at most for running searches, in ms. A search takes milliseconds. */
 const pauseMsMax = 100;
 
 /**
- * Tracks the searches of this process for background loads and builds. On a small machine both compete for the cores. A
- * delay matters to a searching client, but not to a load of hours. So while searches run, and for ten seconds after,
- * pieces of background work run one by one, which leaves a core free, and none starts during a search. Each piece is
- * delayed by a tenth of a second at most.
+ * Tracks the searches of this process for background loads and builds. On a small machine, searches and background work
+ * compete for the cores. A delay matters to a searching client, but not to a load of hours. So while searches run, and
+ * for ten seconds after, pieces of background work run one by one, which leaves a core free, and no piece starts during
+ * a search. Each piece is delayed by a tenth of a second at most.
  */
 export class SearchDemand {
   #underWay = 0;
@@ -21,12 +21,12 @@ export class SearchDemand {
     this.#now = now;
   }
 
-  /** True if a search runs now, or ran within the last ten seconds. */
+  /** True if a search is running now, or ran within the last ten seconds. */
   get isRecent(): boolean {
     return this.#underWay > 0 || this.#now() - this.#lastAskedAt < recentMs;
   }
 
-  /** Runs a search. */
+  /** Runs a search, and counts it as running. */
   async during<T>(search: () => Promise<T>): Promise<T> {
     this.#underWay++;
     try {
@@ -38,8 +38,8 @@ export class SearchDemand {
   }
 
   /**
-   * Runs a piece of background work: at once without searches, else in its turn and between searches. A piece must not
-   * wait for another piece. Throws the errors of the piece.
+   * Runs a piece of background work. Without searches, it runs at once. Otherwise it runs in its turn and between
+   * searches. A piece must not wait for another piece. Throws the errors of the piece.
    */
   async turn<T>(piece: () => T | Promise<T>): Promise<T> {
     if (!this.isRecent) return piece();

@@ -1,18 +1,19 @@
 /**
- * Makes a value once at a time, for all callers. A caller that arrives during a run gets the result of the next run, so
- * each result was begun after the call. A flood of requests causes one run after another, never two at once.
+ * Makes a value for all callers, one run at a time. A caller that arrives during a run gets the result of the next run,
+ * so each caller's result was begun after its call. A flood of requests causes one run after another, never two at
+ * once.
  */
 export class SharedMaking<T> {
   readonly #make: () => Promise<T>;
   #running: Promise<T> | null = null;
   #next: Promise<T> | null = null;
 
-  /** @param make must use nothing of the caller, not even a signal, because others wait for its result */
+  /** @param make must not use anything of the caller, not even a signal, because other callers wait for its result */
   constructor(make: () => Promise<T>) {
     this.#make = make;
   }
 
-  /** Rejects if `make` rejects; the next caller is not affected. */
+  /** Returns the value of the next run. Rejects if `make` rejects; the next caller is not affected. */
   get(): Promise<T> {
     if (this.#next !== null) return this.#next;
     if (this.#running === null) return this.#begin();

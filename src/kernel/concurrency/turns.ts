@@ -4,12 +4,12 @@ type Begin = () => void;
 
 /**
  * Turns of the event loop, for work that many clients request. A fixed number of pieces of work begins in each turn of
- * the loop, and clients take turns. So the length of a turn is limited however many pieces wait, and a client with a
+ * the loop, and clients take turns. So the length of a turn is limited even if many pieces wait, and a client with a
  * hundred pieces only delays itself.
  */
 export class Turns {
   readonly #perTurn: number;
-  /** Waiting pieces by client. The next client comes first. No entry is empty. */
+  /** Waiting pieces by client. The client that is next comes first. No client has an empty list. */
   readonly #waiting = new Map<string, Begin[]>();
   /** Number of pieces that began in this turn of the loop. */
   #begun = 0;
@@ -19,14 +19,14 @@ export class Turns {
     this.#perTurn = perTurn;
   }
 
-  /** Begins in this turn of the loop if there is room, else in one of the next. */
+  /** Waits for a turn. If there is room, it is the current turn of the loop, otherwise one of the next turns. */
   enter(client: string): Promise<void> | void {
     if (this.#waiting.size > 0 || this.#begun === this.#perTurn) return this.next(client);
     this.#begun++;
     this.#awaitEnd();
   }
 
-  /** Begins in one of the next turns of the loop. */
+  /** Waits for one of the next turns of the loop. */
   next(client: string): Promise<void> {
     return new Promise((begin) => {
       const own = this.#waiting.get(client);
@@ -53,42 +53,42 @@ export class Turns {
   #take(): Begin {
     const [[client, own]] = this.#waiting as unknown as readonly [readonly [string, Begin[]]];
     const begin = own.shift() as Begin;
-    // after all other clients
+    // the client is next after all other clients
     this.#waiting.delete(client);
     if (own.length > 0) this.#waiting.set(client, own);
     return begin;
   }
 }
 
-/** Turns for pieces of some milliseconds, one piece per turn. */
+/** Turns for pieces of work that take some milliseconds. There is one piece per turn. */
 const pieces = new Turns(1);
 
 /** The client for which the current work is done. */
 const clientOfWork = new AsyncLocalStorage<string>();
 
-/** Runs work. Its turns belong to the given client. */
+/** Runs work whose turns belong to the given client. */
 export const inTurnsOf = <T>(client: string, work: () => T): T => clientOfWork.run(client, work);
 
 /**
- * Waits for a turn of the event loop for a few milliseconds of work: one piece in each turn, clients one after another.
+ * Waits for a turn of the event loop for a few milliseconds of work. Each turn has one piece, and clients take turns.
  *
- * @param client absent: the client of `inTurnsOf`, or an unnamed one
+ * @param client if absent, the client of `inTurnsOf`, or an unnamed client
  */
 export const nextTurn = (client = clientOfWork.getStore() ?? ''): Promise<void> => pieces.next(client);
 
-/** Work of a client in pieces of a bounded size, with a turn between two of them. */
+/** Work of a client in pieces of a limited size. There is a turn of the event loop between two pieces. */
 export class WorkInTurns {
   readonly #client: string;
   readonly #most: number;
   #done = 0;
 
-  /** @param most maximum units of work in one turn */
+  /** @param most maximum number of units of work in one turn */
   constructor(client: string, most: number) {
     this.#client = client;
     this.#most = most;
   }
 
-  /** Adds units of work that were just done. Waits for the next turn if this turn is full. */
+  /** Adds units of work that were just done. Waits for the next turn if this turn has no units left. */
   async did(units: number): Promise<void> {
     this.#done += units;
     if (this.#done < this.#most) return;

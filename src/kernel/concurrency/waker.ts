@@ -1,6 +1,6 @@
 import { pause } from '#kernel/retry.ts';
 
-/** Remembers news until someone waits for it. */
+/** Remembers a notification until someone waits for it. */
 export class Waker {
   #isWoken = false;
   #wake: (() => void) | null = null;
@@ -10,7 +10,7 @@ export class Waker {
     this.#wake?.();
   }
 
-  /** Resolves once woken, at once if that happened since the last wait, and after `timeoutMs` at the latest. */
+  /** Resolves when woken, immediately if that happened since the last wait, and after `timeoutMs` at the latest. */
   async wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (!this.#isWoken && !signal.aborted) {
       const controller = new AbortController();

@@ -2,15 +2,15 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { nextTurn } from './turns.ts';
 
 /**
- * Work in steps that ends with a result. Each step yields the number of bytes that it read, or of bytes that take as
- * long.
+ * Work in steps, with a result at the end. Each step yields the number of bytes that it read, or a number of bytes that
+ * would take as long.
  */
 export type Steps<Result> = Generator<number, Result>;
 
-/** Number of bytes between two turns of the event loop. They take a millisecond of plain work. */
+/** Number of bytes between two turns of the event loop. Simple work on these bytes takes a millisecond. */
 const turnBytes = 256 * 1024;
 
-/** Pauses in the work of one client. Short pieces of work share a turn. */
+/** Pauses in the work for one client. Short pieces of work share a turn. */
 export class Pauses {
   readonly #asker: Asker;
   #bytes = 0;
@@ -19,7 +19,7 @@ export class Pauses {
     this.#asker = asker;
   }
 
-  /** Does all steps of some work, and pauses between them. Throws the reason of the asker's signal. */
+  /** Runs all steps of some work, and pauses between them. Throws the reason of the asker's signal. */
   async run<Result>(work: Steps<Result>): Promise<Result> {
     for (;;) {
       const step = work.next();
@@ -33,7 +33,7 @@ export class Pauses {
   }
 }
 
-/** Does all steps of some work at once. */
+/** Runs all steps of some work without pauses. */
 export function atOnce<Result>(work: Steps<Result>): Result {
   for (;;) {
     const step = work.next();

@@ -11,18 +11,18 @@ export interface RuneAmount {
 export interface HeldInscription {
   /** `<txid>i<index>`. */
   readonly id: string;
-  /** Number of sats of the output before the inscription. */
+  /** Number of sats of the output that are before the inscription. */
   readonly offset: bigint;
 }
 
-/** Contents of an output besides its sats. Null: not known. */
+/** Contents of an output in addition to its sats. A list is null if unknown. */
 export interface Holdings {
   readonly inscriptions: readonly HeldInscription[] | null;
   readonly runes: readonly RuneAmount[] | null;
 }
 
-/** An output with nothing but sats. */
+/** Contents of an output that has only sats. */
 export const nothingHeld: Holdings = { inscriptions: [], runes: [] };
 
-/** An output of which only the sats are known. */
+/** Contents of an output if only its sats are known. */
 export const unknownHoldings: Holdings = { inscriptions: null, runes: null };
