@@ -1,6 +1,9 @@
 import type { Discount, DiscountedFee } from '#kernel/contracts/asking-key.ts';
 
-/** A fee after the discounts on it, rounded down in the customer's favour to whole sats, and not below 0. Pure. */
+/**
+ * A fee minus its discounts. It is rounded down to a whole number of sats, in the customer's favour, and is at least 0.
+ * Pure.
+ */
 export function discountedFee(fee: bigint, parameter: DiscountedFee, discounts: readonly Discount[]): bigint {
   return discounts
     .filter((one) => one.parameter === parameter)

@@ -1,8 +1,8 @@
 type Growable = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
 
 /**
- * `array`, or a copy of it with room for `length` elements. The size doubles, so that growth costs a constant per
- * element.
+ * Returns `array`, or a copy of it with room for `length` elements. The size doubles, so that growth takes constant
+ * time per element.
  */
 export function withRoom<T extends Growable>(array: T, length: number): T {
   if (length <= array.length) return array;

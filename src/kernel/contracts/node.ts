@@ -4,16 +4,17 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Timeout of this call. */
+  /** Timeout of this call, in ms. */
   readonly timeoutMs?: number;
 }
 
 /**
  * JSON-RPC calls to a bitcoind. Throws `node_unreachable`, `node_refused` (wrong user, password or cookie),
- * `node_answer_invalid`, or `node_call_failed`, whose details carry the node's own `rpcCode` (-5: not found).
+ * `node_answer_invalid`, or `node_call_failed`. The details of `node_call_failed` have the node's own `rpcCode` (-5:
+ * not found).
  */
 export interface NodeRpc {
-  /** Address for messages, without user and password. */
+  /** URL for messages, without user and password. */
   readonly url: string;
   call<Result>(method: string, parameters?: readonly unknown[], options?: CallOptions): Promise<Result>;
 }
@@ -23,35 +24,40 @@ export interface RpcBatchCall {
   readonly parameters: readonly unknown[];
 }
 
-/** NodeRpc, and many calls in one request: results in the same order; one failed call throws for all. */
+/**
+ * NodeRpc with many calls in one request. The results have the order of the calls. If one call fails, an error is
+ * thrown for all calls.
+ */
 export interface BatchRpc extends NodeRpc {
   batch<Result>(calls: readonly RpcBatchCall[], options?: CallOptions): Promise<Result[]>;
 }
 
 /**
- * Whether a node's mempool accepts reveals of inscriptions. `accepted`: it contained one. `refused`: the node's
- * policy excludes them. `untested`: unknown so far.
+ * Whether a node's mempool accepts reveals of inscriptions.
+ * - `accepted`: it contained a reveal.
+ * - `refused`: the node's policy excludes reveals.
+ * - `untested`: unknown so far.
  */
 export type RevealPolicy = 'accepted' | 'refused' | 'untested';
 
-/** A node's properties and features, as discovered at the start. */
+/** A node's properties and features, as found at the start. */
 export interface NodeFacts {
   readonly network: NetworkName;
-  /** Version from `getnetworkinfo`, e.g. 290403. */
+  /** Version from `getnetworkinfo`, for example 290403. */
   readonly version: number;
   readonly isInitialBlockDownload: boolean;
-  /** Lowest height whose block the node has. Null: nothing was pruned. */
+  /** Lowest height whose block the node has. `null` if nothing was pruned. */
   readonly pruneHeight: Height | null;
   readonly hasRest: boolean;
-  /** Way to get spent outputs: `/rest/spenttxouts`, or `getblock <hash> 3`. */
+  /** Method to get spent outputs. It is `/rest/spenttxouts`, or `getblock <hash> 3`. */
   readonly spentOutputs: 'rest' | 'rpc';
   /** True if any transaction can be requested by its id (txindex). */
   readonly hasTxIndex: boolean;
-  /** Reveal policy that the node's name implies. */
+  /** Reveal policy according to the node's name. */
   readonly reveals: Exclude<RevealPolicy, 'accepted'>;
-  /** Endpoints by topic. Empty: the node is only polled. */
+  /** Endpoints by topic. If this is empty, the node is only polled. */
   readonly zmq: ReadonlyMap<ZmqTopic, string>;
-  /** The missing features, each with the line of bitcoin.conf that adds it. */
+  /** The missing features. Each has the line of bitcoin.conf that adds the feature. */
   readonly advice: readonly string[];
 }
 

@@ -3,52 +3,55 @@ import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 import type { RuneAmount } from './holdings.ts';
 
 /**
- * A key of the wallet, by its place below the account `m/86'/coin'/0'` (BIP 86). Branch 0 has one key per order, branch
- * 1 the keys of the service's own outputs: revenue and change. Branch 2 has the inventory of special sats, and branch 3
- * the keys of fee charges, whose outputs are P2WPKH. All others are P2TR.
+ * A key of the wallet, by its path below the account `m/86'/coin'/0'` (BIP 86). Branch 0 has one key per order. Branch
+ * 1 has the keys of the service's own outputs, which are revenue and change. Branch 2 has the inventory of special
+ * sats. Branch 3 has the keys of fee charges, whose outputs are P2WPKH. Outputs of all other branches are P2TR.
  */
 export interface WalletKey {
   readonly branch: 0 | 1 | 2 | 3;
   readonly index: number;
 }
 
-/**
- * The hash of a leaf that is no longer stored (BIP 341, 32 bytes). Together with the key it is enough for a spend by
- * key. Only given if `leafScript` is null.
- */
+/** Data from which the wallet rebuilds a script of its own. */
 export interface OwnScript {
   readonly key: WalletKey;
-  /** `<x-only key> OP_CHECKSIG` and envelopes. */
+  /**
+   * The leaf, which has `<x-only key> OP_CHECKSIG` and envelopes. Null if the script has no leaf, or if the leaf is no
+   * longer stored.
+   */
   readonly leafScript: Uint8Array | null;
   /**
-   * The hash of a leaf that is no longer stored (BIP 341, 32 bytes): with the key it suffices for a spend by key. Only
-   * if `leafScript` is null.
+   * The hash of a leaf that is no longer stored (BIP 341, 32 bytes). The hash and the key are enough for a spend by
+   * key. Present only if `leafScript` is null.
    */
   readonly leafHash?: Uint8Array;
 }
 
-/** An output of the wallet that a plan spends, or an anchor (P2A), which needs no signature, whatever key it names. */
+/**
+ * An output of the wallet that a plan spends, or an anchor (P2A). An anchor needs no signature, and its key is ignored.
+ */
 export interface PlannedInput extends OwnScript {
   readonly txid: Txid;
   readonly vout: number;
   /** Value in sats. */
   readonly value: bigint;
   /**
-   * Its output script. The wallet rebuilds it from the key and the leaf, and refuses a plan with a different script.
+   * The output's script. The wallet rebuilds this script from the key and the leaf, and refuses a plan with a different
+   * script.
    */
   readonly script: Uint8Array;
   readonly sequence: number;
-  /** How the output is spent: through its leaf, which reveals the envelopes, or by key. */
+  /** Whether the output is spent through its leaf, which reveals the envelopes, or by key. */
   readonly path: 'key' | 'leaf';
 }
 
-/** Maximum sats that a transaction pays for others (`bump`): the largest ORDER_BUMP_MAX_SATS. */
+/**
+ * Maximum number of sats that a transaction pays for other transactions (`bump`). It is the largest
+ * ORDER_BUMP_MAX_SATS.
+ */
 export const bumpFeeMax = 1_000_000n;
 
-/**
- * Ingredients of its script, if the output stays in the wallet. The wallet rebuilds the script, and signs no plan with
- * a different script, or with a `commit`, `service`, `change` or `inventory` output that lacks ingredients.
- */
+/** Purpose of an output of a plan. */
 export type PlannedOutputKind =
   | 'postage'
   | 'parent'
@@ -70,8 +73,9 @@ export interface PlannedOutput {
   readonly value: bigint;
   readonly kind: PlannedOutputKind;
   /**
-   * Ingredients of its script, if it stays with the wallet. The wallet makes the script again, and signs no plan with a
-   * different one, or with a `commit`, `service`, `change` or `inventory` that lacks them.
+   * Data from which the wallet rebuilds the output's script, if the output stays in the wallet. The wallet refuses a
+   * plan with a different script. It also refuses a plan in which a `commit`, `service`, `change` or `inventory` output
+   * lacks this data.
    */
   readonly own?: OwnScript;
 }
@@ -84,7 +88,7 @@ export interface PlannedInscription extends PlannedReveal {
 
 /** An inscription that the plan reveals, and the output that receives it. */
 export interface PlannedReveal {
-  /** Number of sats in all inputs before it. */
+  /** Number of sats of all inputs that are before the inscription. */
   readonly at: bigint;
   readonly output: number;
 }
@@ -93,17 +97,19 @@ export interface PlannedReveal {
 export interface PlannedRunes {
   readonly held: readonly (RuneAmount & { readonly input: number })[];
   readonly given: readonly (RuneAmount & { readonly output: number })[];
-  /** Runes that are burned on purpose. */
+  /** Runes that the plan burns on purpose. */
   readonly burned: readonly RuneAmount[];
-  /** The output that gets all runes that no edict moves, even if it is unknown whether there are any. */
+  /**
+   * Index of the output that gets all runes that no edict moves, even if it is unknown whether there are such runes.
+   */
   readonly rest: number;
-  /** The parsed runestone of the plan. Null: it has none. */
+  /** The parsed runestone of the plan. `null` if the plan has no runestone. */
   readonly runestone: Runestone | null;
 }
 
 /**
- * A transaction before it is signed. At least one of its inputs is the wallet's. The fee is the rest of the inputs
- * after the outputs, at most `feeMax` sats: the wallet signs no plan that pays more.
+ * A transaction before signing. At least one of its inputs belongs to the wallet. The fee is the value of the inputs
+ * minus the value of the outputs. It is at most `feeMax` sats, because the wallet signs no plan that pays more.
  */
 export interface TransactionPlan {
   readonly version: 2 | 3;
@@ -111,10 +117,12 @@ export interface TransactionPlan {
   readonly inputs: readonly PlannedInput[];
   readonly outputs: readonly PlannedOutput[];
   readonly feeMax: bigint;
-  /** Inscriptions of its inputs. Absent: there are none. */
+  /** Inscriptions of the plan's inputs. Absent if there are none. */
   readonly inscriptions?: readonly PlannedInscription[];
-  /** Inscriptions that it reveals, in the order of their ids. Absent: there are none. */
+  /** Inscriptions that the plan reveals, in the order of their ids. Absent if there are none. */
   readonly reveals?: readonly PlannedReveal[];
-  /** Absent: its inputs hold no known runes, and unknown runes go to the first output. */
+  /**
+   * Runes of the plan. If this is absent, the inputs contain no known runes, and unknown runes go to the first output.
+   */
   readonly runes?: PlannedRunes;
 }

@@ -1,8 +1,8 @@
 import type { ErrorCode } from './error-codes.ts';
 
 /**
- * An operating failure: something outside the code is wrong. Broken invariants are assertions, expected outcomes are
- * return values. docs/errors.md has the meaning of each code, and the remedy.
+ * An operating failure, which means that something outside the code is wrong. A broken invariant is an assertion
+ * instead, and an expected outcome is a return value. docs/errors.md has the meaning of each code, and the remedy.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;

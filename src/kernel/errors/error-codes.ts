@@ -17,7 +17,7 @@ import { utxoErrors } from './utxo-errors.ts';
 import { walletErrors } from './wallet-errors.ts';
 import { webhookErrors } from './webhook-errors.ts';
 
-/** All codes, each from the file of its subject. */
+/** All codes. Each code comes from the file of its subject. */
 const table = {
   ...accessErrors,
   ...blockErrors,

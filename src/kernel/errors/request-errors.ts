@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** Faults of an HTTP request, and reasons why it is not answered now. */
+/** Faults of an HTTP request, and reasons why a request is not answered now. */
 export const requestErrors = {
   request_invalid: {
     meaning: 'A request has an invalid parameter.',

@@ -24,13 +24,16 @@ const fileCodes = new Set([
   'EXDEV',
 ]);
 
-/** Codes of Node for findings of a function of `fs`, such as ERR_FS_EISDIR. */
+/** Codes of Node for problems that a function of `fs` finds, for example ERR_FS_EISDIR. */
 const ownFileCode = /^ERR_FS_/u;
 
-/** Calls of sockets and names: the part that talks to the other side reports their failures. */
+/**
+ * System calls for sockets and host names. The part of the program that connects to the other side reports their
+ * failures.
+ */
 const networkCalls = new Set(['accept', 'bind', 'connect', 'getaddrinfo', 'listen', 'queryA', 'queryAaaa']);
 
-/** Limits of the system for a process, and of Node for its threads. */
+/** Limits that the system sets for a process, and Node for its threads. */
 const limitCodes = new Set([
   'EAGAIN',
   'EMFILE',
@@ -59,7 +62,7 @@ export function systemFailure(error: unknown): unknown {
     return new AppError('system_limit', `The system gives this process no more: ${message}`, {}, error);
   if (ownFileCode.test(code)) return unusable(error, path);
   if (!fileCodes.has(code) || syscall === undefined || networkCalls.has(syscall)) return error;
-  // the program to start is missing
+  // the program that should start is missing
   if (syscall.startsWith('spawn'))
     return new AppError('program_incomplete', `A program cannot be started: ${message}`, {}, error);
   return unusable(error, path);

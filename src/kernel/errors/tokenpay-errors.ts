@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** Failures of what operators do with token payments. */
+/** Failures of operators' commands for token payments. */
 export const tokenpayErrors = {
   tokenpay_unknown: {
     meaning: 'No order of a shop has a confirmed output with this outpoint.',

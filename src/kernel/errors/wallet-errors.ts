@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** Failures of the wallet of the orders, and of the transactions that it should sign. */
+/** Failures of the wallet that orders use, and of the transactions that it should sign. */
 export const walletErrors = {
   wallet_missing: {
     meaning: 'The database has no wallet, so no order can be paid.',

@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** Failures of webhooks, and of the secret from which their keys are derived. */
+/** Failures of webhooks, and of the secret from which the keys of webhooks are derived. */
 export const webhookErrors = {
   service_secret_missing: {
     meaning: 'There is no file with the secret of the service, or with the one before it.',

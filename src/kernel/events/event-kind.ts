@@ -1,23 +1,25 @@
 import { strict as assert } from 'node:assert';
 
-/** The name, number, letter and version of a kind of events in texts, ids, hashes and answers (docs/events.md). */
+/**
+ * The name, number, letter and version of a kind of events. Texts, ids, hashes and answers use them (docs/events.md).
+ */
 export interface EventKindIdentity {
-  /** The value of `kind` in requests, and the second word of its texts: lower-case letters. */
+  /** The value of `kind` in requests, and the second word of the kind's texts, in lower-case letters. */
   readonly name: string;
-  /** Its number in the tables: 0 to 32767. It is never given to another kind. */
+  /** Number of the kind in the tables, from 0 to 32767. It is never given to another kind. */
   readonly number: number;
-  /** Precedes the index in the ids of its events: one lower-case letter, or nothing. */
+  /** One lower-case letter, or nothing. It is before the index in the ids of the kind's events. */
   readonly letter: string;
-  /** Version of its canonical text. If any byte of any text changes, the version changes, and all hashes are new. */
+  /** Version of the kind's canonical text. If any byte of any text changes, the version and all hashes change. */
   readonly version: number;
 }
 
-/** The kind of events for requests that name no kind. */
+/** The kind of events that is used if a request names no kind. */
 export const inscriptionKind: EventKindIdentity = { name: 'inscriptions', number: 0, letter: '', version: 1 };
 
 type Marks = Omit<EventKindIdentity, 'version'>;
 
-/** Kinds with reserved names, numbers and letters, whether registered or not. */
+/** Reserved names, numbers and letters of kinds, whether these kinds are registered or not. */
 const reserved: readonly Marks[] = [
   inscriptionKind,
   { name: 'runes', number: 1, letter: 'r' },
@@ -26,13 +28,13 @@ const reserved: readonly Marks[] = [
 
 const numberMax = 2 ** 15 - 1;
 
-/** Number of equal fields among name, number and letter of two kinds: 0 to 3. */
+/** How many of the fields name, number and letter are equal in two kinds, from 0 to 3. */
 function sharedMarks(one: Marks, other: Marks): number {
   return [one.name === other.name, one.number === other.number, one.letter === other.letter].filter(Boolean)
     .length;
 }
 
-/** Returns the kinds unchanged. Throws an AssertionError if two of them are ambiguous. */
+/** Returns the kinds unchanged. Throws an AssertionError if two kinds cannot be told apart. */
 export function checkedEventKinds<Kind extends EventKindIdentity>(kinds: readonly Kind[]): readonly Kind[] {
   for (const [at, kind] of kinds.entries()) {
     const { name, number, letter, version } = kind;

@@ -10,18 +10,21 @@ const eventCharms =
   charms.cursed | charms.lost | charms.reinscription | charms.unbound | charms.vindicated | charms.burned;
 
 /**
- * Number of bytes hashed at once. It is large enough that a call of the hash costs little; the text of a usual block is
- * about as long.
+ * Number of bytes that are hashed at once. With this size, a call of the hash costs little. The text of a usual block
+ * is about as long.
  */
 const chunkBytes = 1 << 18;
-/** Maximum bytes of a value. An outpoint with its offset has 64 + 1 + 10 + 1 + 16 characters, an id 64 + 1 + 10. */
+/**
+ * Maximum number of bytes of a value. An outpoint with its offset has 64 + 1 + 10 + 1 + 16 characters, and an id has 64
+ * + 1 + 10.
+ */
 const valueBytesMax = 128;
 /**
- * Maximum number of bytes written as hex at once. Each takes two characters, so together they are as long as a value
- * may be.
+ * Maximum number of bytes that are written as hex at once. Each byte takes two characters, so together they take the
+ * maximum length of a value.
  */
 const hexBytesAtOnce = valueBytesMax / 2;
-/** Maximum bytes of a stored text (some 150,000 events in a block). A longer text is rebuilt on request. */
+/** Maximum number of bytes of a stored text (some 150,000 events in a block). A longer text is rebuilt on request. */
 const keptBytesMax = 32 * 1024 * 1024;
 
 const hexDigits = Buffer.from('0123456789abcdef', 'latin1');
@@ -40,7 +43,7 @@ const [space, comma, colon, dash, question, newline, zero, letterI] = Buffer.fro
 ) as unknown as [number, number, number, number, number, number, number, number];
 const smallMax = 2 ** 31;
 
-/** The canonical text of one block, complete or only as its hash. */
+/** The canonical text of one block, or only the hash of this text. */
 export interface EventText {
   /** sha256 of the text. */
   readonly sha256: Buffer;
@@ -50,8 +53,8 @@ export interface EventText {
 }
 
 /**
- * Writes canonical texts of blocks (docs/events.md), value by value, into a reused buffer: about half a microsecond per
- * line, hash included. It knows the form of values, not the order of events.
+ * Writes canonical texts of blocks (docs/events.md), value by value, into a reused buffer. A line takes about half a
+ * microsecond, hash included. The writer knows the form of values, but not the order of events.
  */
 export class EventTextWriter {
   readonly #bytes = new Uint8Array(chunkBytes);
@@ -61,7 +64,7 @@ export class EventTextWriter {
   #kept: Buffer[] | null = null;
   #doneBytes = 0;
 
-  /** @param bytesMax maximum bytes of a kept text; absent: the limit of stored texts */
+  /** @param bytesMax maximum number of bytes of a kept text; if absent, the limit of stored texts */
   constructor(bytesMax = keptBytesMax) {
     this.#keptBytesMax = bytesMax;
   }
@@ -84,7 +87,9 @@ export class EventTextWriter {
     this.#byte(newline);
   }
 
-  /** `created <id> <sequence> <number> <charms> `; null: unknown. The location follows. */
+  /**
+   * Writes `created <id> <sequence> <number> <charms> `. The location must follow. A value is null if it is unknown.
+   */
   created(
     txids: Uint8Array,
     txidAt: number,
@@ -101,7 +106,7 @@ export class EventTextWriter {
     this.#byte(space);
   }
 
-  /** `transferred <id> <sequence> `; the old and the new location follow. */
+  /** Writes `transferred <id> <sequence> `. The old and the new location must follow. */
   transferred(txids: Uint8Array, txidAt: number, index: number, sequence: number | null): void {
     this.word(words.transferred);
     this.#subject(txids, txidAt, index, sequence);
@@ -135,14 +140,14 @@ export class EventTextWriter {
     this.#byte(question);
   }
 
-  /** Parent `position` of a list. */
+  /** Writes parent number `position` of a list. */
   parent(position: number, txids: Uint8Array, txidAt: number, index: number): void {
     this.#reserve();
     if (position > 0) this.#byte(comma);
     this.id(txids, txidAt, index);
   }
 
-  /** The id of an inscription: 32 bytes of its transaction, and its index there. */
+  /** Writes the id of an inscription, from the 32 bytes of its txid and its index in the transaction. */
   id(txids: Uint8Array, txidAt: number, index: number): void {
     this.#hashHex(txids, txidAt);
     this.#byte(letterI);
@@ -161,7 +166,7 @@ export class EventTextWriter {
     this.#integer(vout);
   }
 
-  /** `<height>:<index of the transaction>` */
+  /** Writes `<height>:<index of the transaction>`. */
   runeId(height: number, tx: number): void {
     this.#reserve();
     this.#integer(height);
@@ -169,14 +174,14 @@ export class EventTextWriter {
     this.#integer(tx);
   }
 
-  /** An integer of up to 128 bits, in decimal digits. */
+  /** Writes an integer of up to 128 bits, in decimal digits. */
   amount(value: number | bigint): void {
     this.#reserve();
     if (typeof value === 'number') this.#integer(value);
     else this.word(Buffer.from(String(value), 'latin1'));
   }
 
-  /** ASCII words with the blanks between them, less than 128 bytes. */
+  /** Writes ASCII words with the blanks between them, in less than 128 bytes. */
   word(word: Uint8Array): void {
     assert(word.length < valueBytesMax, 'a word of a canonical text is too long');
     this.#reserve();
@@ -186,7 +191,7 @@ export class EventTextWriter {
     this.#at = at + word.length;
   }
 
-  /** Writes any number of bytes in hex. Zero bytes give zero characters. */
+  /** Writes any number of bytes in hex. Zero bytes result in zero characters. */
   hex(source: Uint8Array): void {
     const bytes = this.#bytes;
     for (let from = 0; from < source.length; from += hexBytesAtOnce) {
@@ -202,7 +207,7 @@ export class EventTextWriter {
     }
   }
 
-  /** Separator between two values of a line. */
+  /** Writes the separator between two values of a line. */
   next(): void {
     this.#reserve();
     this.#byte(space);
@@ -250,7 +255,7 @@ export class EventTextWriter {
     this.#at = at;
   }
 
-  /** A safe integer in decimal digits. */
+  /** Writes a safe integer in decimal digits. */
   #integer(value: number): void {
     if (value < 0 || value >= smallMax) {
       this.word(Buffer.from(String(value), 'latin1'));
@@ -269,8 +274,8 @@ export class EventTextWriter {
   }
 
   /**
-   * Writes a byte. Its room was reserved with the previous value, because `valueBytesMax` far exceeds any value with
-   * its separators.
+   * Writes a byte. The previous value has already reserved the room for it, because `valueBytesMax` far exceeds any
+   * value with its separators.
    */
   #byte(value: number): void {
     this.#bytes[this.#at++] = value;

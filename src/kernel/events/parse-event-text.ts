@@ -1,6 +1,6 @@
 import { charmNames } from '#kernel/primitives/charm.ts';
 
-/** An inscription event as it is served. Fields are null if they are unknown (docs/events.md). */
+/** An inscription event in the form of an answer. Unknown fields are null (docs/events.md). */
 export type InscriptionEvent =
   | {
       readonly type: 'inscription-created';
@@ -8,7 +8,10 @@ export type InscriptionEvent =
       readonly sequence: number | null;
       readonly number: number | null;
       readonly charms: readonly string[] | null;
-      /** `<txid>:<vout>:<offset>`, the null outpoint if it is lost, `unbound`, or null. */
+      /**
+       * A location `<txid>:<vout>:<offset>`. It is the null outpoint if the inscription is lost, `unbound` if it is
+       * unbound, and null if unknown.
+       */
       readonly location: string | null;
       readonly parents: readonly string[] | null;
     }
@@ -20,7 +23,7 @@ export type InscriptionEvent =
       readonly newLocation: string | null;
     };
 
-/** An event of any kind: its type, and its other fields. */
+/** An event of any kind. It has a type, and other fields. */
 export interface ParsedEvent {
   readonly type: string;
 }
@@ -28,8 +31,9 @@ export interface ParsedEvent {
 const newline = 0x0a;
 
 /**
- * The events of a canonical text from one index on (the first is 1, as in an event's id), with their indexes. Reads
- * only our own texts. Throws a RangeError if one ends within a line, and the errors of `parseLine`.
+ * The events of a canonical text, starting at an index, with their indexes. As in an event's id, the first event has
+ * index 1. Reads only texts that this program wrote. Throws a RangeError if a text ends within a line, and the errors
+ * of `parseLine`.
  */
 export function* parseEventText<Event>(
   text: Buffer,
@@ -45,7 +49,7 @@ export function* parseEventText<Event>(
   }
 }
 
-/** Reads a line of a text of inscriptions. Throws a RangeError if it is not of this version. */
+/** Parses a line of a text of inscriptions. Throws a RangeError if the line is not of this version. */
 export function parseInscriptionLine(line: string): InscriptionEvent {
   const [type, ...words] = line.split(' ');
   if (type === 'created' && words.length === 6) return parseCreated(words as CreatedWords);

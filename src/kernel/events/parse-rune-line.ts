@@ -1,4 +1,4 @@
-/** Terms as an event shows them: decimal digits, absent if the etching named none. */
+/** Terms in the form of an event. Values are decimal digits, and absent if the etching did not name them. */
 interface ShownTerms {
   readonly amount: string | null;
   readonly cap: string | null;
@@ -8,7 +8,7 @@ interface ShownTerms {
   readonly offsetEnd: string | null;
 }
 
-/** A rune event as it is served (docs/events.md). Amounts are decimal digits of base units. */
+/** A rune event in the form of an answer (docs/events.md). Amounts are decimal digits of base units. */
 export type RuneLineEvent =
   | {
       readonly type: 'rune-etched';
@@ -34,7 +34,7 @@ export type RuneLineEvent =
       readonly amount: string;
     };
 
-/** Reads a line of a text of runes. Throws a RangeError if it is not of this version. */
+/** Parses a line of a text of runes. Throws a RangeError if the line is not of this version. */
 export function parseRuneLine(line: string): RuneLineEvent {
   const [type, ...words] = line.split(' ');
   if (type === 'etched' && words.length === 8) return parseEtched(words as EtchedWords);

@@ -1,7 +1,7 @@
 import type { SaleEvidence, StoredNames } from '#kernel/sales/sale-evidence.ts';
 import { emptyScript } from './sale-lines.ts';
 
-/** A sale as it is served (docs/events.md), with names as in the text. Scripts are hex. */
+/** A sale in the form of an answer (docs/events.md), with the names of the text. Scripts are hex. */
 export interface SaleEvent extends Omit<SaleEvidence, keyof StoredNames> {
   readonly type: 'inscription-sold';
   readonly inscriptionId: string;
@@ -12,7 +12,7 @@ export interface SaleEvent extends Omit<SaleEvidence, keyof StoredNames> {
   readonly confidence: string;
   readonly wash: boolean;
   readonly makerScript: string;
-  /** Null: the inscription went into the fee. */
+  /** Script of the taker. `null` if the inscription went into the fee. */
   readonly takerScript: string | null;
 }
 
@@ -35,7 +35,7 @@ type SoldWords = [
 ];
 const wordCount = 15;
 
-/** Reads a line of a text of sales. Throws a RangeError if it is not of this version. */
+/** Parses a line of a text of sales. Throws a RangeError if the line is not of this version. */
 export function parseSaleLine(line: string): SaleEvent {
   const [type, ...words] = line.split(' ');
   if (type !== 'sold' || words.length !== wordCount) throw new RangeError(`no event of sales: ${line}`);

@@ -6,17 +6,17 @@ import type { U128 } from '#kernel/runes/u128.ts';
 import type { EventTextWriter } from './event-text-writer.ts';
 
 /*
- * The lines of a block's text of runes (docs/events.md). The ledger writes them while a block is applied, and the
- * tables while a text is rebuilt.
+ * The lines of a block's text of runes (docs/events.md). The ledger writes them while a block is applied. The code of
+ * the tables writes them while a text is rebuilt.
  */
 
-/** Height and index of the transaction. */
+/** The id of a rune, which is the height and the index of its etching's transaction. */
 export interface LineRuneId {
   readonly block: number;
   readonly tx: number;
 }
 
-/** A new rune in a line. */
+/** The fields of a new rune in a line. */
 export interface EtchedLine extends LineRuneId {
   readonly rune: Rune;
   readonly spacers: number;
@@ -85,7 +85,7 @@ export function writeMinted(
   writeAmount(out, id, amount);
 }
 
-/** An output. Its txid is at an offset in some bytes. */
+/** An output whose txid is at an offset in some bytes. */
 export interface LineOutput {
   readonly txids: Uint8Array;
   readonly txidAt: number;

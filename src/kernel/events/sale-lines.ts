@@ -11,26 +11,26 @@ import {
 import type { EventTextWriter } from './event-text-writer.ts';
 
 /*
- * The lines of a block's text of sales (docs/events.md). The derived table writes them while a block is applied, and
- * the stored rows while a text is rebuilt.
+ * The lines of a block's text of sales (docs/events.md). The code of the derived table writes them while a block is
+ * applied. When a text is rebuilt, they are written from the stored rows.
  */
 
-/** An inscription that a spend sold. */
+/** Data of a line about an inscription that was sold. */
 export interface SaleLine extends SaleEvidence {
-  /** The inscription: the transaction that revealed it, and its index there. */
+  /** The inscription, by the transaction that revealed it and its index in that transaction. */
   readonly revealTxid: Txid;
   readonly index: number;
-  /** The transaction that sold it, and its input. */
+  /** The transaction that sold the inscription, and its input with the inscription. */
   readonly txid: Txid;
   readonly input: number;
   readonly isWash: boolean;
-  /** Scripts as they are stored. */
+  /** Scripts in their stored form. */
   readonly maker: Uint8Array;
-  /** Null: the inscription went into the fee. */
+  /** Script of the taker. `null` if the inscription went into the fee. */
   readonly taker: Uint8Array | null;
 }
 
-/** Stands for a script of zero bytes, because an empty value would end before it began. */
+/** Replaces a script of zero bytes, because an empty value could not be read. */
 export const emptyScript = 'empty';
 
 const words = {
@@ -39,7 +39,7 @@ const words = {
   empty: Buffer.from(emptyScript),
 };
 
-/** The words of a line that name a class, a form or a confidence. */
+/** Words of a line for classes, forms and confidences, by name. */
 const nameWords = Object.fromEntries(
   [moveClasses, saleForms, confidences].flatMap((names) =>
     Object.keys(names).map((name) => [name, Buffer.from(name, 'latin1')]),

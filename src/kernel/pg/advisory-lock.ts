@@ -1,61 +1,63 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Our advisory locks. The numbers are part of the protocol between processes: never change one. */
+/** Advisory locks of this program. The numbers are part of the protocol between processes, so never change a number. */
 export const advisoryLocks = {
-  /** The one process that applies blocks to a database. */
+  /** Lock of the process that applies blocks to a database. */
   writer: 7_700_100,
-  /** The one process that seals segments of the search index. */
+  /** Lock of the process that seals segments of the search index. */
   sealer: 7_700_101,
-  /** The one process that follows the chain with the index of a search engine that is in use. */
+  /** Lock of the process that updates the index of the active search engine with the chain. */
   searchSync: 7_700_102,
-  /** The one process that builds another such index. */
+  /** Lock of the process that builds the index of another search engine. */
   searchBuild: 7_700_103,
-  /** The one process that looks for payments to watched scripts. */
+  /** Lock of the process that searches for payments to watched scripts. */
   payments: 7_700_104,
-  /** The one process that advances orders: it signs and broadcasts. */
+  /** Lock of the process that advances orders. It signs and broadcasts their transactions. */
   orders: 7_700_105,
-  /** The one process that fills derived tables for blocks that were indexed before. */
+  /** Lock of the process that fills derived tables for blocks that were indexed before. */
   catchUp: 7_700_106,
-  /** The one connection that builds a secondary index; used with the hash of the index's name. */
+  /** Lock of the connection that builds a secondary index. It is used with the hash of the index's name. */
   indexBuild: 7_700_107,
-  /** Shared by the processes that index and serve; exclusive for a command that takes blocks back. */
+  /** Lock that all processes that index or serve share. A command that takes blocks back holds it exclusively. */
   service: 7_700_108,
-  /** The one process that gives rights to the role that answers requests. */
+  /** Lock of the process that grants rights to the role that answers requests. */
   readerRights: 7_700_109,
-  /** The one process that audits orders. */
+  /** Lock of the process that audits orders. */
   audit: 7_700_110,
-  /** The one process that deletes files of orders. */
+  /** Lock of the process that deletes files of orders. */
   files: 7_700_111,
-  /** The one process that traces the outputs that define satributes. */
+  /** Lock of the process that traces the outputs that define satributes. */
   provenance: 7_700_112,
-  /** The one connection that releases indices of the wallet; used with the number of its release. */
+  /** Lock of the connection that releases indices of the wallet. It is used with the number of the release. */
   walletRelease: 7_700_113,
-  /** The one transaction that raises the wallet's mark. */
+  /** Lock of the transaction that raises the wallet's mark. */
   walletMark: 7_700_114,
-  /** The one transaction that reserves a sat of the inventory, and counts the reserved ones. */
+  /** Lock of the transaction that reserves a sat of the inventory, and counts the reserved sats. */
   reservations: 7_700_115,
-  /** The one transaction that asks for payouts: two at once never see the same money. */
+  /** Lock of the transaction that requests payouts, so that two requests at once never use the same money. */
   payouts: 7_700_116,
-  /** The one transaction that creates a collection without a key, and counts those that wait for the operator. */
+  /**
+   * Lock of the transaction that creates a collection without a key, and counts collections that wait for the operator.
+   */
   undecidedCollections: 7_700_117,
-  /** The one process that credits payments of shops' orders. */
+  /** Lock of the process that credits payments of shops' orders. */
   tokenOrders: 7_700_118,
-  /** The one transaction that makes a payment for a test, and counts the used part of its budget. */
+  /** Lock of the transaction that makes a payment for a test, and counts the used part of the test's budget. */
   testPayments: 7_700_121,
-  /** The one process that proves reserves of accounts. */
+  /** Lock of the process that proves reserves of accounts. */
   tokenReserves: 7_700_119,
   /**
-   * The one transaction that posts to the ledger of a subject; used with a hash of the subject. A trigger takes it,
-   * too.
+   * Lock of the transaction that posts to the ledger of a subject. It is used with a hash of the subject. A trigger
+   * takes this lock, too.
    */
   ledger: 7_700_120,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 
 /**
- * Takes a lock for the life of the client's connection, so it is released even if the process dies. Throws
- * `database_busy` if another connection holds it.
+ * Takes a lock until the client's connection ends, so the lock is released even if the process dies. Throws
+ * `database_busy` if another connection holds the lock.
  */
 export async function takeAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock): Promise<void> {
   const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
@@ -66,8 +68,8 @@ export async function takeAdvisoryLock(client: pg.ClientBase, lock: AdvisoryLock
 }
 
 /**
- * Whether any connection to this database holds a lock. Takes no lock, so another process may take the lock at any
- * time.
+ * Whether any connection to this database holds a lock. This function does not take the lock, so another process may
+ * take it at any time.
  */
 export async function isAdvisoryLockHeld(
   client: pg.Pool | pg.ClientBase,

@@ -5,13 +5,14 @@ import { shownAddress } from '#kernel/shown-address.ts';
 import { connectClient } from './pool.ts';
 import { postgresFailure } from './postgres-failure.ts';
 
-/** Minimum server version. Our SQL is not tested with older versions. */
+/** Minimum version of the server. The SQL of this program is not tested with older versions. */
 const oldestVersion = 150_000;
 
 /**
- * Checks that the server is usable: it answers, is new enough, stores text as UTF8, and gives each of our connections
- * its own session. Throws `postgres_unreachable`, `postgres_lost`, `postgres_refused`, `postgres_tls`,
- * `postgres_version` or `postgres_pooled`. Returns whether a pooler in session mode is between us and the server.
+ * Checks that the server is usable. It must answer, be new enough, store text as UTF8, and have a separate session for
+ * each connection. Throws `postgres_unreachable`, `postgres_lost`, `postgres_refused`, `postgres_tls`,
+ * `postgres_version` or `postgres_pooled`. Returns whether a pooler in session mode is between this program and the
+ * server.
  */
 export async function checkServer(url: string): Promise<{ isPooled: boolean }> {
   const client = await connectClient(url);
@@ -27,7 +28,10 @@ export async function checkServer(url: string): Promise<{ isPooled: boolean }> {
   }
 }
 
-/** Whether the server's process has another id than the connection was told, because poolers give ids of their own. */
+/**
+ * Whether the id of the server's process differs from the id that the connection received, because poolers send ids of
+ * their own.
+ */
 async function hasOtherProcess(client: pg.Client): Promise<boolean> {
   const { processID } = client as unknown as { readonly processID: number | null };
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -52,13 +56,16 @@ async function checkVersion(client: pg.ClientBase, url: string): Promise<void> {
 
 /** A setting that no server has. It shows which session runs a statement. */
 const mark = 'satscribe.session';
-/** Number of checks, because a pooler that is busy with other clients may give a client the same connection again. */
+/**
+ * How often the check is repeated. A pooler that is busy with other clients may assign the same connection to a client
+ * again.
+ */
 const rounds = 5;
 
 /**
  * Throws `postgres_pooled` if a pooler assigns server connections to clients per transaction, because locks and
- * settings of a session would then belong to other clients. For a transaction of another client, such a pooler uses the
- * connection that ours had last, and then gives ours another connection.
+ * settings of a session would then belong to other clients. Such a pooler uses the last server connection of `client`
+ * for a transaction of another client, and then assigns another server connection to `client`.
  */
 async function checkOwnSession(client: pg.ClientBase, url: string): Promise<void> {
   const own = randomUUID();
@@ -67,7 +74,7 @@ async function checkOwnSession(client: pg.ClientBase, url: string): Promise<void
   try {
     for (let round = 0; round < rounds; round++) {
       await other.query('BEGIN').catch((error: unknown) => {
-        // a pooler that shares connections by statement refuses a transaction: protocol_violation
+        // a pooler that shares connections by statement refuses a transaction with protocol_violation
         throw (error as { code?: unknown }).code === '08P01' ? pooled(url, error) : error;
       });
       if ((await markOf(other)) === own || (await markOf(client)) !== own) throw pooled(url);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { copyBytes } from '#kernel/copy-bytes.ts';
 import { seam } from '#kernel/process/failpoint.ts';
 
-/** PostgreSQL manual, COPY, "Binary Format": signature, no flags, no extension. */
+/** Header of the file (PostgreSQL manual, COPY, "Binary Format"). It has the signature, no flags, and no extension. */
 const fileHeader = Buffer.from([
   ...Buffer.from('PGCOPY\n', 'latin1'),
   0xff,
@@ -14,22 +14,32 @@ const fileHeader = Buffer.from([
 ]);
 
 /**
- * Bytes of a chunk. It is large enough that socket writes cost little per byte, and small enough that an idle encoder
- * takes little memory.
+ * Size of a chunk, in bytes. It is large enough that socket writes cost little per byte, and small enough that an idle
+ * encoder takes little memory.
  */
 const chunkBytes = 1 << 18;
-/** Bytes of an encoder's first chunk. Most tables get few rows per block, and many encoders live for one block. */
+/**
+ * Size of an encoder's first chunk, in bytes. Most tables get few rows per block, and many encoders are used for only
+ * one block.
+ */
 const firstChunkBytes = 1 << 13;
-/** Maximum number of chunks kept for reuse (8 MB). It is more than the rows of one table in a usual batch. */
+/**
+ * Maximum number of chunks that are kept for reuse (8 MB). It is more than the rows of one table in a usual batch need.
+ */
 const idleChunksMax = 32;
-/** Maximum length of a value that is always in one chunk. A longer value may begin in one chunk and end in another. */
+/**
+ * Maximum length of a value that is always in one chunk, in bytes. A longer value may begin in one chunk and end in
+ * another chunk.
+ */
 const wholeMax = 64;
 const nullLength = -1;
-/** A numeric is sent in digits of base 10,000: ten of them hold 2^128 - 1. */
+/** Base of the digits in which a numeric is sent. Ten such digits are enough for 2^128 - 1. */
 const numericBase = 10_000;
 const numericDigitsMax = 10;
 const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
-/** Postgres counts microseconds from 2000-01-01. */
+/**
+ * The start of Postgres's time (2000-01-01) in milliseconds since 1970. Postgres counts microseconds from this time.
+ */
 const epochOffsetMs = 946_684_800_000;
 
 interface Chunk {
@@ -44,10 +54,10 @@ function newChunk(sizeBytes: number): Chunk {
 }
 
 /**
- * Rows in the binary format of COPY, written value by value into buffers that are reused for the next batch. `row()`
- * begins a row. Then write exactly one value per column of the target, in order and with the right types, because the
- * encoder does not know the table. The bytes of `chunks()` belong to the encoder: call `reset` only after they were
- * sent.
+ * Rows in the binary format of COPY. They are written value by value into buffers that are reused for the next batch.
+ * `row()` begins a row. Then write exactly one value per column of the target, in order and with the right types,
+ * because the encoder does not know the table. The bytes of `chunks()` belong to the encoder, so call `reset` only
+ * after these bytes were sent.
  */
 export class CopyEncoder {
   rows = 0;
@@ -68,7 +78,7 @@ export class CopyEncoder {
     this.#begin();
   }
 
-  /** Bytes written so far. */
+  /** Number of bytes written so far. */
   get byteLength(): number {
     return this.#doneBytes + this.#at;
   }
@@ -108,13 +118,13 @@ export class CopyEncoder {
     this.#at += 8;
   }
 
-  /** A safe integer. */
+  /** Writes a safe integer. */
   int8(value: number): void {
     const high = Math.floor(value / 2 ** 32);
     this.int8Halves(high, value - high * 2 ** 32);
   }
 
-  /** The 64 bits of a bigint as two 32-bit halves. */
+  /** Writes the 64 bits of a bigint as two halves of 32 bits. */
   int8Halves(high: number, low: number): void {
     this.#reserve(12);
     this.#view.setInt32(this.#at, 8);
@@ -123,7 +133,10 @@ export class CopyEncoder {
     this.#at += 12;
   }
 
-  /** A numeric without decimals: an integer from 0 to 2^128 - 1, in the only form in which Postgres sends it too. */
+  /**
+   * Writes a numeric without decimals. It is an integer from 0 to 2^128 - 1, in the only form in which Postgres also
+   * sends it.
+   */
   numeric(value: number | bigint): void {
     const digits = this.#digits;
     let count = 0;
@@ -148,7 +161,7 @@ export class CopyEncoder {
     let at = this.#at;
     view.setInt32(at, 8 + 2 * (count - zeros));
     view.setInt16(at + 4, count - zeros);
-    // weight of the first digit: its power of 10,000
+    // weight of the first digit, which is its power of 10,000
     view.setInt16(at + 6, Math.max(0, count - 1));
     // sign and number of decimals
     view.setInt32(at + 8, 0);
@@ -157,12 +170,12 @@ export class CopyEncoder {
     this.#at = at;
   }
 
-  /** Milliseconds since 1970, as `Date.now()` gives them. */
+  /** Writes a time in milliseconds since 1970, as `Date.now()` returns it. */
   timestamptz(milliseconds: number): void {
     this.int8(Math.round((milliseconds - epochOffsetMs) * 1000));
   }
 
-  /** bytea, or text in UTF-8: `length` bytes of `source` from `start` on. */
+  /** Writes a bytea, or a text in UTF-8. It is `length` bytes of `source`, starting at `start`. */
   range(source: Uint8Array, start: number, length: number): void {
     if (length > wholeMax) {
       this.#longRange(source, start, length);
@@ -180,7 +193,7 @@ export class CopyEncoder {
     this.range(bytes, 0, bytes.length);
   }
 
-  /** All written rows and the trailer. Nothing can be added afterwards until `reset`. */
+  /** All written rows and the trailer. Nothing can be added until `reset` is called. */
   *chunks(): Generator<Uint8Array> {
     this.#reserve(2);
     this.#view.setInt16(this.#at, -1);
@@ -190,8 +203,8 @@ export class CopyEncoder {
   }
 
   /**
-   * Drops all rows and keeps buffers for a usual batch. Further buffers are freed, so that an unusual block does not
-   * keep its memory forever.
+   * Drops all rows, and keeps enough buffers for a usual batch. Further buffers are freed, so that an unusual block
+   * does not keep its memory forever.
    */
   reset(): void {
     for (const chunk of this.#done)
@@ -241,7 +254,7 @@ export class CopyEncoder {
   }
 }
 
-/** A table that gets rows, and its columns in the order of encoding. */
+/** A table that gets rows, and its columns in the order in which they are encoded. */
 export interface CopyTarget {
   /** Name of the table, with its schema. */
   readonly table: string;
@@ -252,11 +265,11 @@ export interface CopyTarget {
 export const encoderOf = ({ columns }: CopyTarget): CopyEncoder => new CopyEncoder(columns.split(',').length);
 
 /**
- * Sends the rows of an encoder into `target`. Returns their number. All bytes are written to the socket at once, before
- * the server has answered, so on a pipelined connection (pool.ts) other statements may follow immediately. The client
- * must not be a pool, because a COPY occupies its connection. The encoder may be reset once this function has
- * succeeded. A refused COPY is still being sent: the encoder may then be reset once a later statement is answered or
- * the connection is lost.
+ * Sends the rows of an encoder into `target`. Returns the number of rows. All bytes are written to the socket at once,
+ * before the server answers, so on a pipelined connection (pool.ts) other statements may follow immediately. The client
+ * must not be a pool, because a COPY occupies its connection. The encoder may be reset after this function has
+ * succeeded. If the server refuses a COPY, its bytes are still being sent. Then reset the encoder only after a later
+ * statement is answered or the connection is lost.
  */
 export function copyBinary(
   client: pg.ClientBase,
@@ -273,14 +286,14 @@ export function copyBinary(
   });
 }
 
-/** Messages of a COPY (PostgreSQL manual, "Message Formats"): a code, and the length of the rest. */
+/** Parts of a message of COPY (PostgreSQL manual, "Message Formats"). It has a code, and the length of the rest. */
 const copyDataCode = 0x64;
 const lengthBytes = 4;
 const copyDone = Buffer.from([0x63, 0, 0, 0, lengthBytes]);
 
 /**
- * A COPY whose rows are sent with the command. If the server refuses the command or a row, it drops the rest of the
- * rows (PostgreSQL manual, "COPY Operations"), and the connection remains usable.
+ * A COPY whose rows are sent with the command. If the server refuses the command or a row, it ignores the rest of the
+ * rows (PostgreSQL manual, "COPY Operations"), and the connection can still be used.
  */
 class CopyIn extends pg.Query {
   readonly #encoder: CopyEncoder;
@@ -291,14 +304,14 @@ class CopyIn extends pg.Query {
     this.submit = (connection): void => this.#send(connection, text);
   }
 
-  /** The server asks for rows, which are already being sent. */
+  /** Does nothing, because the rows that the server requests are already being sent. */
   handleCopyInResponse(): void {}
 
   #send(connection: pg.Connection, text: string): void {
     const { stream } = connection;
-    // compute the chunks first: no step may fail once the server expects rows
+    // make the chunks first, because no step may fail after the server begins to expect rows
     const chunks = [...this.#encoder.chunks()];
-    // one system call for many parts
+    // use one system call for many parts
     stream.cork();
     connection.query(text);
     for (const chunk of chunks) {
@@ -314,8 +327,8 @@ class CopyIn extends pg.Query {
 }
 
 /**
- * Sends the written part and half of a chunk if the point acts, and keeps the rest until the point releases it, as a
- * full socket would. Returns the number of bytes that were sent of the chunk.
+ * Tests use this to split a COPY. If the point `copying` is active, sends the written part and half of a chunk, and
+ * holds the rest until the point releases it, as a full socket would. Returns how many bytes of the chunk were sent.
  */
 function sendHalf(stream: pg.Connection['stream'], chunk: Uint8Array): number {
   let sent = 0;

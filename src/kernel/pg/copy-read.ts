@@ -4,15 +4,15 @@ import { to as copyTo } from 'pg-copy-streams';
 const fileHeaderLength = 19;
 const trailer = -1;
 
-/** Bytes of the number of fields of a row, and of the length of a field. */
+/** Number of bytes of a row's count of fields, and of the length of a field. */
 const countBytes = 2;
 const lengthBytes = 4;
 
 /**
- * The bytes of a query's only column, which must be of type bytea and not null. Null: the query has no row. A SELECT
- * would return them as hex: 256 kB then take four times as long, most of it on the event loop.
+ * The bytes of a query's only column, which must be of type bytea and not null. `null` if the query has no row. A
+ * SELECT would return the bytes as hex, and 256 kB would take four times as long, mostly on the event loop.
  *
- * @param query must have no parameters, because COPY takes none
+ * @param query must have no parameters, because COPY has none
  */
 export async function readCopyBytes(client: pg.ClientBase, query: string): Promise<Buffer | null> {
   const stream = client.query(copyTo(copyOf(query)));
@@ -26,12 +26,15 @@ export async function readCopyBytes(client: pg.ClientBase, query: string): Promi
 
 const copyOf = (query: string): string => `COPY (${query}) TO STDOUT (FORMAT binary)`;
 
-/** A row of a binary COPY within `bytes`: called with the offset of its first field's length. */
+/**
+ * Called for each row of a binary COPY. The row is in `bytes`, and `at` is the offset of the length of its first field.
+ */
 export type CopyRow = (bytes: Buffer, at: number) => void;
 
 /**
  * Streams the rows of a query in the binary format of COPY, without an object per row. Every column must have a fixed
- * length and not be null, so that all rows have `rowBytes` bytes: 2, and for each column 4 and its length.
+ * length and not be null, so that all rows have `rowBytes` bytes. These are 2 bytes, and for each column 4 bytes and
+ * the column's length.
  */
 export async function readCopy(
   client: pg.ClientBase,
@@ -40,8 +43,8 @@ export async function readCopy(
   onRow: CopyRow,
 ): Promise<number> {
   const stream = client.query(copyTo(copyOf(query)));
-  // Only a row split over two chunks is copied: for a table of millions of rows, copies would make as much garbage as
-  // it has bytes.
+  // Copy of a row that is split over two chunks. Other rows are not copied, because for a table of millions of rows,
+  // copies would make as much garbage as the table has bytes.
   const split = Buffer.alloc(rowBytes);
   let splitBytes = 0;
   let skip = fileHeaderLength;

@@ -1,17 +1,17 @@
 import type pg from 'pg';
 
 /**
- * How long a statement may continue until its connection is cut, in ms. Most statements end within milliseconds, and a
+ * How long a statement may continue before its connection is cut, in ms. Most statements end within milliseconds, and a
  * new connection costs more than such a statement, so only hanging connections are cut.
  */
 const cutAfterMs = 250;
 
 /**
- * Runs `work` on a connection of the pool, and returns the connection. If the signal is aborted before `work` has
- * begun, no query is sent. If it is aborted while `work` runs, the connection is cut, and the server ends its
- * statement. `discard`: the connection must not be used again.
+ * Runs `work` on a connection of the pool, and then returns the connection to the pool. If the signal is aborted before
+ * `work` has begun, no query is sent. If the signal is aborted while `work` runs, the connection is cut, and the server
+ * ends the statement. `work` calls `discard` if the connection must not be used again.
  *
- * @param signal null: no client could leave
+ * @param signal null if no client could disconnect
  */
 export async function withCutConnection<T>(
   pool: pg.Pool,

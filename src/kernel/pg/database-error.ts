@@ -5,9 +5,9 @@ import { shownAddress } from '#kernel/shown-address.ts';
 import { codeOfPostgresError } from './postgres-failure.ts';
 
 /**
- * Turns an error of `pg` while connecting into an AppError: `postgres_refused` if the server denies access,
- * `postgres_tls` if both cannot agree on TLS, `postgres_unreachable` for everything else. An AppError is returned
- * unchanged.
+ * Turns an error of `pg` during connecting into an AppError. It is `postgres_refused` if the server denies access,
+ * `postgres_tls` if client and server cannot agree on TLS, and otherwise `postgres_unreachable`. An AppError is
+ * returned unchanged.
  */
 export function databaseError(error: unknown, url: string): AppError {
   if (error instanceof AppError) return error;
@@ -23,7 +23,7 @@ export function databaseError(error: unknown, url: string): AppError {
   return new AppError(code, `Postgres at ${shownAddress(url)} ${what}: ${reason}${hint}`, {}, error);
 }
 
-/** End of the message of a server that refuses a connection without TLS, by whatever rule. */
+/** End of the message of a server that refuses a connection without TLS, for any reason. */
 const unencrypted = /, (?:no encryption|SSL off)$/u;
 
 function whatHappened(code: ErrorCode, error: unknown, sqlState: string): string {
@@ -33,6 +33,6 @@ function whatHappened(code: ErrorCode, error: unknown, sqlState: string): string
       ? 'answers, and its certificate is not trusted'
       : 'answers, and the connection by TLS failed';
   }
-  // only an answer has one; codes of the system begin with E
+  // only an answer has an SQLSTATE; codes of the system begin with E
   return /^(?!E)[0-9A-Z]{5}$/u.test(sqlState) ? 'answers, and gives no connection' : 'does not answer';
 }

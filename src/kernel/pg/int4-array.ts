@@ -1,14 +1,17 @@
 /** Oid of int4 in pg_type. */
 const int4Oid = 23;
-/** Dimensions, whether there are nulls, type of the elements; then for the one dimension its length and first index. */
+/**
+ * Number of bytes of the head. It has the number of dimensions, a flag for nulls, and the type of the elements. Then
+ * the only dimension has its length and first index.
+ */
 const headBytes = 5 * 4;
 const elementBytes = 2 * 4;
 
 /**
- * A parameter of type integer[] in the binary format (array_recv of PostgreSQL), which costs both sides a fraction of
- * the text `{1,2,…}`.
+ * A parameter of type integer[] in the binary format (array_recv of PostgreSQL). For client and server, it costs a
+ * fraction of the text `{1,2,…}`.
  *
- * @param order indexes of `values` in the wanted order; absent: all, in their own order
+ * @param order indexes of `values` in the wanted order; if absent, all values in their own order
  */
 export function int4Array(
   values: readonly number[],

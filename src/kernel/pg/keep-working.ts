@@ -8,20 +8,20 @@ import { postgresFailure } from './postgres-failure.ts';
 export interface KeepWorking extends RetryPlace {
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Effect of a failure, for the log: `webhooks are not sent`. */
+  /** Effect of a failure, for the log, for example `webhooks are not sent`. */
   readonly failing: string;
-  /** Called with each failure, including a failure that is then thrown. */
+  /** Called with each failure, even if the failure is then thrown. */
   readonly onProblem?: ((problem: AppError) => void) | undefined;
 }
 
-/** How long the first pause after failures lasts, in ms. `retryMaxMs` is the longest pause. */
+/** Length of the first pause after a failure, in ms. `retryMaxMs` is the longest pause. */
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
 /**
- * Does work on the database again and again, until the signal is aborted. Failures are logged and retried as the table
- * of error codes says. After a while without a failure, the next failure is treated as the first. Throws failures that
- * are not retried.
+ * Repeats work on the database until the signal is aborted. Failures are logged, and retried according to the table of
+ * error codes. After some time without a failure, the next failure is treated as the first failure. Throws failures
+ * that are not retried.
  */
 export async function keepWorking(
   { signal, log, failing, onProblem, isFolder, hasCookieFile }: KeepWorking,

@@ -7,24 +7,26 @@ import { shownAddress } from '#kernel/shown-address.ts';
 import { connectClient } from './pool.ts';
 import { postgresFailure } from './postgres-failure.ts';
 
-/** The two histories: `chain` can be rebuilt from blocks at any time, `service` is only ever migrated. */
+/**
+ * The two schemas with migrations. `chain` can be rebuilt from blocks at any time, but `service` can only be migrated.
+ */
 export const migrationSchemas = ['chain', 'service'] as const;
 export type MigrationSchema = (typeof migrationSchemas)[number];
 
 const migrationsRoot = new URL('../../../migrations/', import.meta.url);
 const historyTable = 'migrations';
-// a number of our own, so that migrations of other programs in the same server do not block ours
+// a number of this program, so that migrations of other programs in the same server do not block its migrations
 const lockValue = 7_700_001;
 
 export interface MigrationSummary {
-  /** Names of the migrations that this call ran, e.g. `chain/0001_foundation`. */
+  /** Names of the migrations that this call ran, for example `chain/0001_foundation`. */
   readonly applied: readonly string[];
 }
 
 /**
  * Migrates both schemas of the database to this version. Concurrent callers wait for each other. Throws
- * `database_newer`, and changes nothing, if the database has a migration that this version does not know;
- * `migration_failed`; and `postgres_lost` if the connection was lost: uncommitted work was rolled back.
+ * `database_newer`, and changes nothing, if the database has a migration that this version does not know. Throws
+ * `migration_failed`. Throws `postgres_lost` if the connection was lost; uncommitted work was then rolled back.
  */
 export async function migrate(url: string): Promise<MigrationSummary> {
   const client = await connectClient(url, 'satscribe migrate');
@@ -40,7 +42,7 @@ export async function migrate(url: string): Promise<MigrationSummary> {
   }
 }
 
-/** Names of migrations of this version that the database has not run yet; throws `database_newer` like `migrate`. */
+/** Names of migrations of this version that the database has not run yet. Throws `database_newer`, like `migrate`. */
 export async function pendingMigrations(client: pg.ClientBase, url: string): Promise<readonly string[]> {
   const pending: string[] = [];
   for (const schema of migrationSchemas) {
@@ -67,7 +69,7 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
     log: () => undefined,
   }).catch((error: unknown) => {
     const failure = postgresFailure(error);
-    // the migration itself is correct; missing rights are reported with their purpose
+    // the migration itself is correct, and missing rights are reported with their purpose
     if (failure instanceof AppError && failure.code !== 'postgres_refused') throw failure;
     const reason = error instanceof Error ? error.message : String(error);
     const message = `Migrating schema ${schema} at ${shownAddress(url)} failed, and was rolled back: ${reason}`;
@@ -77,11 +79,11 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
 }
 
 /**
- * The names that the database has run, as far as this role may read them. Throws if one of them is not a file of this
- * version.
+ * Names of migrations that the database has run, if this role may read the names. Throws if this version has no file
+ * for a name.
  */
 async function refuseNewer(client: pg.ClientBase, schema: MigrationSchema, url: string): Promise<string[]> {
-  // read catalogs, because the schema may be new and its reader may not have the rights yet
+  // read the catalogs, because the schema may be new, and the reader role may not have its rights yet
   const { rowCount } = await client.query(
     `SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
       WHERE nspname = $1 AND relname = $2
@@ -102,7 +104,7 @@ async function refuseNewer(client: pg.ClientBase, schema: MigrationSchema, url: 
   return names;
 }
 
-/** Names of the migrations of this code, in order, without their ending. */
+/** Names of the migrations in this version's files, in order, without the file extension. */
 export async function migrationNames(schema: MigrationSchema): Promise<string[]> {
   const files = await readdir(directoryOf(schema));
   return files

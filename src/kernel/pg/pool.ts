@@ -7,8 +7,8 @@ const int8Oid = 20;
 const int8ArrayOid = 1016;
 
 /**
- * A bigint column as a number. Every bigint of ours (sats, times, totals) is below 2^53. A larger value would be
- * rounded silently, so this function throws, and the query fails.
+ * Converts a bigint column to a number. Every bigint of this program (sats, times, totals) is below 2^53. A larger
+ * value would be rounded silently, so this function throws, and the query fails.
  */
 function int8ToNumber(text: string): number {
   const value = Number(text);
@@ -22,8 +22,9 @@ function int8ArrayToNumbers(text: string): (number | null)[] {
 }
 
 /**
- * Conversion of columns to values on all our connections: int8 is a number (see `int8ToNumber`), bytea a Buffer,
- * numeric a string, the rest as `pg` has it. Per client, so that nothing global changes under other users of `pg`.
+ * Conversion of columns to values on all our connections. int8 is a number (see `int8ToNumber`), bytea is a Buffer,
+ * numeric is a string, and other types are as in `pg`. It is set per client, so that nothing changes for other users of
+ * `pg`.
  */
 const columnTypes: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -37,16 +38,19 @@ const columnTypes: pg.CustomTypesConfig = {
 
 export interface PoolOptions extends Partial<SessionOptions> {
   /**
-   * Maximum number of connections. Default 10: more than two cores can serve at once, and far below the server's own
-   * limit of 100.
+   * Maximum number of connections. The default is 10. This is more than two cores can serve at once, and far below the
+   * server's own limit of 100.
    */
   readonly max?: number;
-  /** Called with errors of idle connections (a restarted server); the pool replaces the connection by itself. */
+  /**
+   * Called with errors of idle connections, for example after a restart of the server. The pool then replaces the
+   * connection.
+   */
   readonly onError?: (error: Error) => void;
 }
 
 /**
- * How long a server may take to answer until it is treated as unreachable, in ms. A local server answers in
+ * How long a server may take to answer before it is treated as unreachable, in ms. A local server answers in
  * milliseconds.
  */
 const connectTimeoutMs = 10_000;
@@ -66,12 +70,13 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
     onConnect: (client: pg.ClientBase) => prepareSession(client, { ...options, applicationName }),
   });
-  // Without a listener an error on an idle connection would end the process. Our own server may stop before a pool that
-  // ended just before has disconnected: nothing is lost then.
+  // Without a listener, an error on an idle connection would end the process. A server that this program runs may stop
+  // while a pool that just ended is still disconnecting. Nothing is lost then.
   pool.on('error', (error) => {
     if (!pool.ending) options.onError?.(error);
   });
-  // The pool listens to idle connections only. A connection lost in use fails its query, and would end the process too.
+  // The pool listens only to idle connections. A connection that is lost while in use fails its query, but without this
+  // listener the error would also end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
@@ -86,7 +91,7 @@ export async function connectClient(url: string, applicationName = defaultName):
     keepAlive: true,
   });
   client.on('error', () => {
-    // The query that runs on a lost connection fails by itself; an idle one has nothing to lose.
+    // If a connection is lost, its running query fails by itself. If the connection is idle, nothing is lost.
   });
   try {
     await client.connect();
@@ -98,26 +103,26 @@ export async function connectClient(url: string, applicationName = defaultName):
   return client;
 }
 
-/** A pool's preparation of a connection before it lends it. */
+/** The options of a pool that prepare a connection before its first use. */
 interface Prepared {
   readonly onConnect: (client: pg.ClientBase) => Promise<void>;
 }
 
 /**
  * Opens one connection with the settings of a pool, outside of the pool. The connection sends each statement
- * immediately, whether or not earlier statements were answered. Statements run in their order. A statement in a
- * transaction in which an earlier one has failed fails too.
+ * immediately, even if earlier statements are not answered yet. Statements run in their order. If a statement in a
+ * transaction fails, all later statements in the transaction fail too.
  */
 export async function connectPipelined(pool: pg.Pool): Promise<pg.Client> {
   const { options } = pool as unknown as { readonly options: Omit<pg.PoolConfig, 'onConnect'> & Prepared };
   // the pool hides its password from enumeration
   const client = new pg.Client({ ...options, password: options.password, pipeline: true });
-  // a lost connection fails its statements
+  // if the connection is lost, its statements fail
   client.on('error', () => undefined);
   await client.connect();
   try {
     await options.onConnect(client);
-    // listeners of the pool's connections listen to this one too
+    // listeners of the pool's connections also get this connection
     pool.emit('connect', client);
   } catch (error) {
     void client.end();

@@ -3,11 +3,12 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { tlsFailure } from '#kernel/errors/tls-failure.ts';
 
 /**
- * SQLSTATEs, or their first characters, and our codes for them (PostgreSQL manual, appendix A). The longest match is
- * used.
+ * Error codes of this program by SQLSTATE, or by the first characters of an SQLSTATE (PostgreSQL manual, appendix A).
+ * The longest match is used.
  */
 const codeByState: Readonly<Record<string, keyof typeof what>> = {
-  // the server, or something in between, ended a connection; if its database was dropped, the next connection shows it
+  // the server, or something in between, ended a connection; if its database was dropped, the next connection reports
+  // it
   '08': 'postgres_lost',
   '57P': 'postgres_lost',
   '25P03': 'postgres_lost',
@@ -20,10 +21,10 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
   '54001': 'postgres_exhausted',
   // Postgres lacks resources for a statement
   '53': 'postgres_exhausted',
-  // deadlock, serialisation, or a lock that was not available at once
+  // deadlock, serialisation failure, or a lock that was not available immediately
   '40': 'postgres_conflict',
   '55P03': 'postgres_conflict',
-  // a standby, or a server set to read only
+  // a standby, or a server that is set to read only
   '25006': 'postgres_read_only',
   // a time limit, or a statement that was cancelled
   '57014': 'postgres_timeout',
@@ -32,7 +33,7 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
   XX002: 'postgres_damaged',
   // a missing file of a table, and errors of the server's system
   '58': 'postgres_damaged',
-  // a statement that was prepared in this session is unknown, or prepared already
+  // a prepared statement is unknown in this session, or is already prepared
   '26000': 'postgres_pooled',
   '42P05': 'postgres_pooled',
   // a table or a schema is missing
@@ -58,10 +59,10 @@ const what = {
   database_incomplete: 'The database lacks a table that its version has',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
-/** System errors for a socket file that we may not use. Without a server there is no such file. */
+/** System errors if this process may not use a socket file. Without a server there is no such file. */
 const forbiddenSocket = new Set(['EACCES', 'EPERM']);
 
-/** System errors of sockets and names, and of the disk of a server on this machine. */
+/** System errors of sockets and host names, and of the disk of a server on this machine. */
 const codeBySystem: Readonly<Record<string, keyof typeof what>> = {
   ECONNRESET: 'postgres_lost',
   ECONNREFUSED: 'postgres_lost',
@@ -74,24 +75,26 @@ const codeBySystem: Readonly<Record<string, keyof typeof what>> = {
   ENOSPC: 'disk_full',
 };
 
-/** Message of `pg` for a socket that ended, during a query or before the next one: it has no code. */
+/** Message of `pg` if a socket ended during a query or before the next query. This error has no code. */
 const lostMessage = /^(?:Connection terminated|Client has encountered a connection error|Client was closed)/u;
-/** Message for a pool that got no connection in time: it has no code. */
+/** Message if a pool got no connection in time. This error has no code. */
 const unreachableMessage =
   /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)/u;
 
-/** Message for a password that is missing, or that cannot be given to the server: it has no code. */
+/** Message if a password is missing, or cannot be sent to the server. This error has no code. */
 const refusedMessage = /^SASL: /u;
 
 /**
- * Messages of `pg` about a server without TLS, and of servers and poolers about a client without TLS or certificate.
+ * Messages of `pg` if a server does not support TLS, and of servers and poolers if a client has no TLS or no
+ * certificate.
  */
 const tlsMessage = /^The server does not support SSL|^SSL required$|valid client certificate/u;
 const isAboutTls = (error: Error): boolean => tlsFailure(error) !== null || tlsMessage.test(error.message);
 
 /**
  * Turns an error of work on a database into its operating failure. Other errors (a wrong statement, a broken invariant)
- * are returned unchanged. SQLSTATEs are converted to codes only here; the table of codes decides about retries.
+ * are returned unchanged. Only this function converts SQLSTATEs to error codes. The table of error codes decides about
+ * retries.
  */
 export function postgresFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
@@ -99,7 +102,7 @@ export function postgresFailure(error: unknown): unknown {
   return code === null ? error : new AppError(code, `${what[code]}: ${error.message}`, {}, error);
 }
 
-/** The code for an error of `pg`. Null: it is not an operating failure. */
+/** The code for an error of `pg`. `null` if the error is not an operating failure. */
 export function codeOfPostgresError(error: Error): keyof typeof what | null {
   if (isAboutTls(error)) return 'postgres_tls';
   if (refusedMessage.test(error.message)) return 'postgres_refused';

@@ -8,22 +8,22 @@ import { storedPassword } from './scram.ts';
 import { withTransaction } from './transaction.ts';
 
 /**
- * A right of the role that answers requests (ADR 29). It reads all of `chain`, and has only these rights in `service`.
- * Each is needed by a statement of a request or of `/metrics`.
+ * A right of the role that answers requests (ADR 29). This role reads all of `chain`, and has only these rights in
+ * `service`. A statement of a request or of `/metrics` needs each right.
  */
 interface ServiceRight {
   readonly table: string;
   readonly privilege: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
-  /** Absent: all columns. */
+  /** Columns to which the right applies. If absent, it applies to all columns. */
   readonly columns?: readonly string[];
 }
 
 const serviceRights: readonly ServiceRight[] = [
-  // whether the database is of this version
+  // to check whether the database is of this version
   { table: 'migrations', privilege: 'SELECT' },
-  // to count its use; the rest of a key only through a function (`serviceFunctions`)
+  // to count the use of a key; only a function reads the rest of a key (`serviceFunctions`)
   { table: 'keys', privilege: 'SELECT', columns: ['id', 'last_used_at'] },
-  // no new key, no other scope, rate or price, and a revoked key stays revoked
+  // the role cannot make a key, or change the scope, rate or price of a key, and a revoked key stays revoked
   { table: 'keys', privilege: 'UPDATE', columns: ['last_used_at'] },
   { table: 'key_usage', privilege: 'SELECT' },
   { table: 'key_usage', privilege: 'INSERT' },
@@ -34,10 +34,10 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'rate_limits', privilege: 'DELETE' },
   // special sats that can be ordered
   { table: 'inventory_outputs', privilege: 'SELECT' },
-  // and the part that orders have; reservations are counted by their owner
+  // special sats that orders have reserved; the reservations are counted by their owner
   { table: 'reserved_outputs', privilege: 'SELECT' },
   { table: 'reserved_outputs', privilege: 'INSERT' },
-  // orders of shops: new ones, the runes that they ask for, and payments to them; no state, no credit
+  // new orders of shops, the runes that these orders request, and payments to these orders; no states and no credits
   { table: 'assets', privilege: 'SELECT' },
   { table: 'assets', privilege: 'INSERT', columns: ['etching', 'rune'] },
   { table: 'token_runes', privilege: 'SELECT' },
@@ -54,7 +54,8 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'token_credits', privilege: 'SELECT' },
   { table: 'token_credit_runes', privilege: 'SELECT' },
   { table: 'token_balances', privilege: 'SELECT' },
-  // withdrawals: they reserve parts of balances, with the coins that would pay and the allowed destinations; no state
+  // new withdrawals, which reserve parts of balances, with the coins that would pay and the allowed destinations; no
+  // states
   { table: 'token_balances', privilege: 'INSERT', columns: ['account', 'asset'] },
   { table: 'token_balances', privilege: 'UPDATE', columns: ['reserved'] },
   { table: 'withdrawals', privilege: 'SELECT' },
@@ -65,7 +66,7 @@ const serviceRights: readonly ServiceRight[] = [
       ' ',
     ),
   },
-  // and the request to cancel one
+  // the request to cancel a withdrawal
   { table: 'withdrawals', privilege: 'UPDATE', columns: ['cancel_asked_at'] },
   { table: 'withdrawal_addresses', privilege: 'SELECT' },
   { table: 'wallet_coins', privilege: 'SELECT' },
@@ -73,7 +74,7 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'token_reserves', privilege: 'SELECT' },
   { table: 'token_reserve_pages', privilege: 'SELECT' },
   { table: 'token_reserve_accounts', privilege: 'SELECT' },
-  // collections for sale: a new order takes free items, and is counted
+  // collections for sale: a new order takes free items, which are counted
   { table: 'mint_collections', privilege: 'SELECT' },
   { table: 'mint_collections', privilege: 'UPDATE', columns: ['taken', 'unpaid'] },
   { table: 'mint_files', privilege: 'SELECT' },
@@ -84,24 +85,24 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'mint_orders', privilege: 'SELECT' },
   { table: 'mint_orders', privilege: 'INSERT' },
   { table: 'mint_orders', privilege: 'UPDATE', columns: ['standing', 'held_until', 'client'] },
-  // orders: new ones, each with keys of the wallet (a trigger lets no index go down) and a watched script, and the
-  // request to cancel one. No table has a seed
+  // new orders, each with keys of the wallet (a trigger prevents lower indexes) and a watched script, and the request
+  // to cancel an order; no table has a seed
   { table: 'wallet', privilege: 'SELECT' },
   { table: 'wallet_branches', privilege: 'SELECT' },
   { table: 'wallet_branches', privilege: 'UPDATE', columns: ['next_index'] },
   { table: 'orders', privilege: 'SELECT' },
   { table: 'orders', privilege: 'INSERT' },
   { table: 'orders', privilege: 'UPDATE', columns: ['cancel_asked_at', 'look_at'] },
-  // the node's policy: no order is made that it would refuse
+  // the node's policy, because no order may be made that the node would refuse
   { table: 'node_policy', privilege: 'SELECT' },
   // number of transactions that wait for a miner
   { table: 'miner_packages', privilege: 'SELECT' },
   { table: 'etchings', privilege: 'SELECT' },
   { table: 'ordered_mints', privilege: 'SELECT' },
-  // a code is registered once, and keeps its address
+  // a referral code is registered once, and keeps its address
   { table: 'referrals', privilege: 'SELECT' },
   { table: 'referrals', privilege: 'INSERT' },
-  // the answers of creations, which are given once
+  // the answers to creations, each of which is stored once
   { table: 'idempotency_keys', privilege: 'SELECT' },
   { table: 'idempotency_keys', privilege: 'INSERT' },
   { table: 'idempotency_keys', privilege: 'UPDATE' },
@@ -118,7 +119,7 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'watched_scripts', privilege: 'INSERT' },
   { table: 'watched_scripts', privilege: 'SELECT' },
   { table: 'watched_scripts', privilege: 'UPDATE', columns: ['since_height', 'picked_up'] },
-  // messages for receivers, without their URLs, which hold their tokens; and the keys that sign them
+  // messages for receivers, without URLs, because URLs contain the receivers' tokens; also the keys that sign messages
   {
     table: 'webhooks',
     privilege: 'SELECT',
@@ -129,7 +130,7 @@ const serviceRights: readonly ServiceRight[] = [
     privilege: 'SELECT',
     columns: ['subject', 'head_sequence', 'due_at', 'taken_by'],
   },
-  // customers have messages sent again: neither text nor receiver changes
+  // customers can have messages sent again, but neither text nor receiver changes
   { table: 'webhooks', privilege: 'UPDATE', columns: ['state', 'tries'] },
   {
     table: 'webhook_subjects',
@@ -141,7 +142,7 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'market_collections', privilege: 'SELECT' },
   { table: 'market_items', privilege: 'SELECT' },
   { table: 'market_traits', privilege: 'SELECT' },
-  // collections for sale: new ones, which wait for the operator, and other phases; no state, no approved file
+  // new collections for sale, which wait for the operator, and new phases; no states and no approved files
   {
     table: 'mint_collections',
     privilege: 'INSERT',
@@ -160,23 +161,23 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'mint_phases', privilege: 'DELETE' },
   { table: 'mint_allowances', privilege: 'INSERT' },
   { table: 'mint_allowances', privilege: 'DELETE' },
-  // figures of /metrics
+  // figures for /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
   { table: 'orders_audit', privilege: 'SELECT' },
   { table: 'payouts', privilege: 'SELECT', columns: ['state', 'asked_at', 'stuck'] },
   { table: 'wallet_coins_fill', privilege: 'SELECT' },
 ];
 
-/** Functions with rights of their own. */
+/** Functions that run with other rights than the role. */
 const serviceFunctions: readonly { readonly name: string; readonly types: string }[] = [
-  // a valid key by its hash, with its account and its terms: a client that does not know a key learns nothing of it
+  // finds a valid key by its hash, with its account and its terms; a client without the key learns nothing about it
   { name: 'keys_by_hash', types: 'bytea[]' },
-  // the addresses that an account withdraws to: a new one counts a day later, and the last one stays
+  // the addresses to which an account withdraws; a new address is valid a day later, and the last address stays
   { name: 'list_withdrawal_address', types: 'text, bytea, text' },
   { name: 'delete_withdrawal_address', types: 'text, bytea' },
 ];
 
-/** All rights as statements for a role. They can be granted again. */
+/** Statements that grant all rights to a role. They can be repeated. */
 function grantsFor(role: string): readonly string[] {
   const to = `TO ${pg.escapeIdentifier(role)}`;
   return [
@@ -200,7 +201,10 @@ const rightsParameters = [
 ];
 const missingParameters = [...rightsParameters, serviceFunctions.map(({ name }) => name)];
 
-/** SQL for the missing rights, from catalogs that every role reads. Tables of a later migration are not missing yet. */
+/**
+ * SQL that finds missing rights, from catalogs that every role can read. Tables of a later migration are not missing
+ * yet.
+ */
 const missingSql = `
   SELECT 'schema ' || nspname AS missing FROM pg_namespace
    WHERE nspname IN ('chain', 'service') AND NOT has_schema_privilege(oid, 'USAGE')
@@ -224,10 +228,10 @@ const missingSql = `
                    AND NOT has_column_privilege(pg_class.oid, attnum, privilege)) END`;
 
 /**
- * Makes sure that the reader has the rights that answers need. With the address of the writer (another one than the
- * reader's), which owns the tables, it grants missing rights. It also makes the reader, if the reader does not exist
- * and the writer may make roles. Returns its name if it was made. Throws `database_reader_rights` if rights are still
- * missing, and `config_invalid` if both addresses lead to different databases.
+ * Makes sure that the reader role has the rights that answers need. If the URL of the writer role, which owns the
+ * tables and differs from the reader, is given, grants missing rights. Also creates the reader if it does not exist,
+ * and the writer may create roles. Returns the name of the reader if it was created. Throws `database_reader_rights` if
+ * rights are still missing, and `config_invalid` if both URLs lead to different databases.
  */
 export async function ensureReaderRights(
   writerUrl: string | null,
@@ -256,7 +260,7 @@ export async function ensureReaderRights(
 
 const applicationName = 'satscribe roles';
 
-/** Makes the role that the address names. Null: it exists, or the writer may not. */
+/** Creates the role that the reader's URL names. `null` if the role exists, or if the writer may not create it. */
 async function makeReader(writerUrl: string, readerUrl: string): Promise<string | null> {
   const { username, password } = new URL(readerUrl);
   const role = decodeURIComponent(username);
@@ -298,13 +302,13 @@ async function giveRights(
       throw new AppError('config_invalid', message);
     }
     await withTransaction(writer, async (tx) => {
-      // Postgres would refuse one of two processes that grant rights at once
+      // if two processes grant rights at once, Postgres would refuse one of them
       await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.readerRights]);
       if ((await missingRights(reader)).length === 0) return;
       for (const grant of grantsFor(role)) await tx.query(grant);
     });
   } catch (error) {
-    // a writer that does not own the tables: an administrator grants the rights, and the caller names them
+    // the writer does not own the tables, so an administrator must grant the rights, and the caller names them
     if ((error as { code?: unknown }).code !== insufficientPrivilege) throw error;
   } finally {
     await writer.end();
@@ -323,7 +327,7 @@ async function roleOf(client: pg.ClientBase): Promise<string> {
   return rows[0]?.role ?? '';
 }
 
-/** Equal for two connections to one database of one running server. */
+/** A text that is equal for two connections to the same database of the same running server. */
 async function identityOf(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ identity: string }>(
     `SELECT concat(oid, ' ', pg_postmaster_start_time()) AS identity FROM pg_database WHERE datname = current_database()`,
@@ -331,7 +335,7 @@ async function identityOf(client: pg.ClientBase): Promise<string> {
   return rows[0]?.identity ?? '';
 }
 
-/** Each line names a right that answers never need. */
+/** SQL that finds rights that answers never need, one per line. */
 const excessSql = `
   WITH me AS (SELECT * FROM pg_roles WHERE rolname = current_user),
   tables AS (
@@ -370,7 +374,7 @@ const excessSql = `
                         WHERE nspname = 'service' AND name = relname AND of = privilege AND columns = '')
   ) AS others WHERE NOT rolsuper`;
 
-/** Rights of the role of an address beyond those that answers need: a fault in a query could use them. */
+/** Rights that a URL's role has but that answers do not need. A fault in a query could use them. */
 export async function excessReaderRights(
   readerUrl: string,
 ): Promise<{ role: string; excess: readonly string[] }> {

@@ -1,12 +1,12 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
-/** The server's own number (`scram_iterations`): a client computes this many rounds for each connection. */
+/** Number of rounds that a client computes for each connection. It is the server's default (`scram_iterations`). */
 const iterations = 4096;
 
 /**
- * The form in which Postgres stores a password (RFC 5803), sent in its place because the text of a statement may be
- * logged. Other letters than ASCII have several forms (RFC 4013), between which the server decides: such a password
- * stays as it is.
+ * The form in which Postgres stores a password (RFC 5803). It is sent in place of the password, because the text of a
+ * statement may be logged. Letters outside ASCII have several forms (RFC 4013), and the server chooses the form. So a
+ * password with such letters stays unchanged.
  */
 export function storedPassword(password: string, salt: Buffer = randomBytes(16)): string {
   if (!/^[ -~]*$/u.test(password)) return password;

@@ -6,7 +6,7 @@ import { shownAddress } from '#kernel/shown-address.ts';
 import { readPostgresAddress, type TlsWish } from './postgres-address.ts';
 
 /**
- * Options of `pg` for an address, with TLS as libpq means it. Reads the files that the address names. Throws
+ * Options of `pg` for a database URL, with TLS as in libpq. Reads the files that the URL names. Throws
  * `config_invalid`.
  */
 export function clientConfig(
@@ -21,7 +21,7 @@ export function clientConfig(
     ...(address.tls.isDirect ? { sslnegotiation: 'direct' as const } : {}),
   };
   try {
-    // this reads the address, but does not connect
+    // this parses the URL, but does not connect
     void new pg.Client(config);
   } catch (error) {
     throw wrongAddress(url, `it cannot be read (${(error as Error).message})`, error);
@@ -29,11 +29,11 @@ export function clientConfig(
   return config;
 }
 
-/** TLS options. Undefined: `pg` uses PGSSLMODE. */
+/** TLS options. If they are undefined, `pg` uses PGSSLMODE. */
 function tlsOptions(url: string, wish: TlsWish): ConnectionOptions | false | undefined {
   const { mode, certFile, keyFile, keyPassphrase } = wish;
   if (mode === null) return undefined;
-  // whether these modes use TLS was decided before (settle-tls.ts)
+  // settle-tls.ts has already decided whether these modes use TLS
   if (mode === 'disable' || mode === 'allow') return false;
   const read = (name: string, path: string): Buffer => readFile(url, name, path);
   const own =
@@ -50,7 +50,7 @@ function tlsOptions(url: string, wish: TlsWish): ConnectionOptions | false | und
     rootFile === null
       ? {}
       : { ca: rootFile === 'system' ? getCACertificates('system') : read('sslrootcert', rootFile) };
-  // the certificate may be of any name
+  // accept certificates of any name
   const checkServerIdentity = (): undefined => undefined;
   return mode === 'verify-ca' ? { ...own, ...ca, checkServerIdentity } : { ...own, ...ca };
 }

@@ -2,27 +2,27 @@
 export const tlsModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
-/** The TLS parameters of an address. Files are not read yet. */
+/** The TLS parameters of a database URL. Their files are not read yet. */
 export interface TlsWish {
-  /** The mode. Null: the address says nothing about TLS. */
+  /** The mode. `null` if the URL says nothing about TLS. */
   readonly mode: TlsMode | null;
   /**
-   * PEM file of the trusted authorities. `system`: the authorities of this machine. Null: the authorities that Node
-   * includes.
+   * PEM file of the trusted authorities. `system` means the authorities of this machine. `null` means the authorities
+   * that Node includes.
    */
   readonly rootFile: string | null;
-  /** Our own certificate, for servers that demand one. */
+  /** Certificate of this client, for servers that require one. */
   readonly certFile: string | null;
   readonly keyFile: string | null;
   readonly keyPassphrase: string | null;
-  /** True: begin with TLS, without asking the server first. */
+  /** True if the connection begins with TLS, without asking the server first. */
   readonly isDirect: boolean;
 }
 
 export type PostgresAddress =
   | {
       readonly kind: 'address';
-      /** The address with only those parameters that `pg` may see. */
+      /** The database URL with only those parameters that `pg` may see. */
       readonly url: string;
       readonly tls: TlsWish;
     }
@@ -30,17 +30,20 @@ export type PostgresAddress =
   | { readonly kind: 'wrong'; readonly why: string };
 
 /**
- * Parameters that `pg` gets. `pg` would accept more parameters, such as `statement_timeout`, `client_encoding` or
- * `binary`, but our sessions have settings of their own (session.ts), and poolers refuse most others.
+ * Parameters that are passed to `pg`. `pg` would accept more parameters, for example `statement_timeout`,
+ * `client_encoding` or `binary`. But our sessions have their own settings (session.ts), and poolers refuse most other
+ * parameters.
  */
 const passedOn = ['host', 'port', 'user', 'password', 'options'];
 
-/** Parameters that `pg` would drop silently, although the operator relies on them. They are refused. */
+/** Parameters that are refused, because `pg` would silently ignore them although the operator relies on them. */
 const unsupported = ['sslcrl', 'sslcrldir', 'ssl_min_protocol_version', 'ssl_max_protocol_version'];
 
 const severalHosts = /^\w+:\/\/(?:[^/?#]*@)?[^/?#@]*,/u;
 
-/** Reads an address as libpq does. Other parameters of libpq and of other drivers are ignored. Reads no file. */
+/**
+ * Parses a database URL in the way of libpq. Other parameters of libpq and of other drivers are ignored. Reads no file.
+ */
 export function readPostgresAddress(url: string): PostgresAddress {
   // `user@/database` names a socket of this machine, but the URL standard does not allow this form
   const parsed = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'));
@@ -66,7 +69,7 @@ export function readPostgresAddress(url: string): PostgresAddress {
   };
 }
 
-/** The same address with another `sslmode`. */
+/** The same database URL with another `sslmode`. */
 export function withTlsMode(url: string, mode: TlsMode): string {
   const [base = '', query = ''] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
@@ -88,7 +91,7 @@ const noTls: TlsWish = {
   isDirect: false,
 };
 
-/** Reads the TLS parameters. A text as result describes the fault. */
+/** Parses the TLS parameters. If the result is a text, it describes the fault. */
 function readTls(parameters: ReadonlyMap<string, string>): TlsWish | string {
   const valueOf = (name: string): string | null => {
     const value = parameters.get(name);
@@ -121,7 +124,7 @@ function wrongNegotiation(negotiation: string | null, mode: TlsMode | null): str
     : null;
 }
 
-/** The mode as it is given. `no-verify`, and `ssl` instead of `sslmode`, are parameters of `pg`. */
+/** The given mode. `no-verify`, and `ssl` instead of `sslmode`, are parameters of `pg`. */
 function givenMode(
   mode: string | null,
   ssl: string | null,
@@ -137,8 +140,8 @@ function givenMode(
 }
 
 /**
- * The mode by libpq's rules. If a certificate is required and the file of an authority is named, the certificate is
- * verified too. With `system`, its name is also verified.
+ * The mode by libpq's rules. If TLS is required and a file of an authority is named, the certificate is verified, too.
+ * With `system`, the name in the certificate is also verified.
  */
 function modeOf(mode: TlsMode | 'no-verify' | null, rootFile: string | null): TlsMode | null {
   if (mode === 'no-verify') return 'require';

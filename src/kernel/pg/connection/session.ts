@@ -3,43 +3,45 @@ import { AppError } from '#kernel/errors/app-error.ts';
 
 /** Settings that differ between the sessions of the program. */
 export interface SessionOptions {
-  /** Shown in pg_stat_activity. */
+  /** Name that pg_stat_activity shows. */
   readonly applicationName: string;
   /**
-   * How long a statement may run, in ms, until the server ends it. Absent: no limit (the writer's index builds take
-   * minutes).
+   * How long a statement may run until the server ends it, in ms. If absent, there is no limit, because the writer's
+   * index builds take minutes.
    */
   readonly statementTimeoutMs?: number | undefined;
-  /** True: its transactions cannot write, whatever its role is allowed to do. */
+  /** True if transactions of the session cannot write, even if the role is allowed to write. */
   readonly readOnly?: boolean | undefined;
 }
 
 /**
- * All settings that our statements depend on. A server, a database, a role or a pooler may have other values. They are
- * set by a statement, because poolers refuse most parameters of a connection, and an address could override parameters.
+ * All settings that the statements of this program need. A server, a database, a role or a pooler may have other
+ * values. A statement sets them, because poolers refuse most parameters of a connection, and a database URL could
+ * override parameters.
  */
 function settingsOf({ applicationName, statementTimeoutMs, readOnly = false }: SessionOptions): Settings {
   return {
     application_name: applicationName,
-    // texts are sent and read as UTF-8
+    // the client sends and reads texts as UTF-8
     client_encoding: 'UTF8',
-    // the driver reads times in no other form
+    // the driver reads times only in this form
     DateStyle: 'ISO, MDY',
     TimeZone: 'UTC',
-    // float8 in full
+    // send all digits of float8
     extra_float_digits: '1',
-    // COPY takes no parameters, so bytes are literals in its query
+    // COPY has no parameters, so bytes are literals in its query
     standard_conforming_strings: 'on',
     // the driver sends NULL within arrays
     array_nulls: 'on',
-    // a GIN index would return only a part of the matches
+    // with a limit, a GIN index would return only a part of the matches
     gin_fuzzy_search_limit: '0',
-    // rows are locked, and read again while they are locked
+    // statements lock rows, and then read the rows again
     default_transaction_isolation: 'read committed',
     // keep triggers and foreign keys active
     session_replication_role: 'origin',
     statement_timeout: String(statementTimeoutMs ?? 0),
-    // index builds and migrations wait for others; holders of locks, and of snapshots for slow readers, are idle
+    // index builds and migrations wait for others; connections with a lock, or with a snapshot for a slow reader, may
+    // be idle
     lock_timeout: '0',
     transaction_timeout: '0',
     idle_in_transaction_session_timeout: '0',
@@ -51,9 +53,9 @@ function settingsOf({ applicationName, statementTimeoutMs, readOnly = false }: S
 type Settings = Readonly<Record<string, string>>;
 
 /**
- * SQL that sets the differing settings; older servers lack some. A commit must wait for the disk, because orders are
- * sent once they are stored. Only the value `off` is changed: an operator may want more than `on`, or no wait for a
- * standby.
+ * SQL that changes only the settings that differ. Older servers lack some settings. A commit must wait for the disk,
+ * because orders are sent when they are stored. So `synchronous_commit` is changed only if it is `off`, because an
+ * operator may want more than `on`, or no wait for a standby.
  */
 const prepareSql = `
   SELECT set_config(name, value, false)
@@ -61,15 +63,15 @@ const prepareSql = `
    WHERE current_setting(name, true) IS DISTINCT FROM value AND current_setting(name, true) IS NOT NULL
      AND (name <> 'synchronous_commit' OR current_setting(name) = 'off')`;
 
-/** How often the server checks, while a statement runs, that its client is still connected, in ms. */
+/** How often the server checks during a statement that the client is still connected, in ms. */
 const connectionCheckMs = 1_000;
 
 /** Message of `pg` after `query_timeout`. */
 const timedOut = 'Query read timeout';
 
 /**
- * How long to wait for the first answer, in ms. A server answers within milliseconds, but a pooler without a free
- * connection lets its clients wait.
+ * How long a client waits for the first answer, in ms. A server answers within milliseconds, but clients of a pooler
+ * wait until a connection is free.
  */
 const firstAnswerMs = 10_000;
 
@@ -87,6 +89,7 @@ export async function prepareSession(client: pg.ClientBase, options: SessionOpti
     throw new AppError('postgres_unreachable', message, {}, error);
   }
   if (options.statementTimeoutMs === undefined) return;
-  // if a client leaves, its statement must end; if the server cannot check this, the time limit ends the statement
+  // if a client leaves, its statement must end; if the server cannot check connections, the time limit ends the
+  // statement
   await client.query(`SET client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined);
 }

@@ -9,8 +9,9 @@ const attempts: Partial<Record<TlsMode, readonly [TlsMode, TlsMode]>> = {
 };
 
 /**
- * The address, with the mode that its server accepts if `sslmode` is `prefer` or `allow`: one connection is tried.
- * Every connection of the process then has the same mode. Other failures are left to the next connection.
+ * The database URL, with the mode that the server accepts if `sslmode` is `prefer` or `allow`. To find this mode, one
+ * connection is opened. Every connection of the process then has the same mode. If the failure is not about TLS, the
+ * next connection reports it.
  */
 export async function settleTls(url: string): Promise<string> {
   const address = readPostgresAddress(url);
@@ -29,7 +30,7 @@ export async function settleTls(url: string): Promise<string> {
   return withTlsMode(url, modes[0]);
 }
 
-/** Whether an error is about TLS. A server may accept an account only with TLS, or only without. */
+/** Whether an error is about TLS. A server may accept an account only with TLS, or only without TLS. */
 const isAboutTls = (error: unknown): boolean =>
   error instanceof AppError &&
   (error.code === 'postgres_tls' || (error.cause as { code?: unknown } | undefined)?.code === '28000');
