@@ -8,16 +8,16 @@ const othersMask = 0o077;
 export type PrivateFile =
   | { readonly kind: 'content'; readonly bytes: Buffer }
   | { readonly kind: 'missing' }
-  /** `fault` is a part of a sentence: "it is a link". */
+  /** `fault` is a part of a sentence, for example "it is a link". */
   | { readonly kind: 'refused'; readonly fault: string };
 
 /**
- * Reads a file with a secret. It must belong to the user of this process, without rights for others. Links, other
- * owners and other kinds of files are refused, because their maker may know the secret. A file longer than `bytesMax`
- * is refused.
+ * Reads a file with a secret. The file must belong to the user of this process, and other users must have no rights.
+ * Links, files of other owners and other kinds of files are refused, because whoever made them may know the secret. A
+ * file longer than `bytesMax` is refused, too.
  */
 export async function readPrivateFile(path: string, bytesMax: number): Promise<PrivateFile> {
-  // O_NONBLOCK: opening a pipe does not wait, and the pipe is then refused
+  // with O_NONBLOCK, opening a pipe does not wait, and the pipe is then refused
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   let file: FileHandle;
   try {
@@ -53,14 +53,14 @@ function faultOf(found: Stats): string | null {
 }
 
 /**
- * Writes a file for its owner only, whole or not at all. Returns false if the name is taken, even by a broken link,
- * which stays. The name then survives a loss of power.
+ * Writes a file that only its owner can read, completely or not at all. Returns false if the name is taken, even by a
+ * broken link, which stays. After that, the name survives a loss of power.
  */
 export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<boolean> {
   const unfinished = `${path}.${crypto.randomUUID()}`;
   try {
     await writeNew(unfinished, content);
-    // `link` only succeeds if the name is free; a rename would replace a file with that name
+    // `link` succeeds only if the name is free, but a rename would replace a file with that name
     await link(unfinished, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -73,8 +73,9 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
 }
 
 /**
- * Replaces a file for its owner only. Readers see the whole old file or the whole new file, even after a loss of power.
- * Callers take turns: the unfinished file has one name, so that crashes leave only one.
+ * Replaces a file that only its owner can read. Readers see either the complete old file or the complete new file, even
+ * after a loss of power. Callers must take turns. The unfinished file always has the same name, so that crashes leave
+ * only one such file.
  */
 export async function replacePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
   const unfinished = `${path}.new`;
@@ -84,11 +85,14 @@ export async function replacePrivateFile(path: string, content: string | Uint8Ar
   await syncFolderOf(path);
 }
 
-/** Writes a file for its owner only to disk. Throws if its name is taken: it is another's. */
+/**
+ * Writes a file that only its owner can read to disk. Throws if the name is taken, because that file belongs to someone
+ * else.
+ */
 async function writeNew(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'wx', ownerOnly);
   try {
-    // the mode of `open` is narrowed by the umask
+    // the umask removes bits from the mode of `open`
     await file.chmod(ownerOnly);
     await file.writeFile(content);
     await file.sync();

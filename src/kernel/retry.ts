@@ -3,15 +3,15 @@ import { type RetryClass } from '#kernel/errors/error-code-entry.ts';
 import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 
-/** The circumstances of a failure that matter for a retry. */
+/** The circumstances that matter for retrying a failure. */
 export interface RetryPlace {
-  /** Blocks come from a folder. */
+  /** True if blocks come from a folder. */
   readonly isFolder?: boolean | undefined;
-  /** User and password of the node come from the cookie file that it writes. */
+  /** True if user and password of the node come from the cookie file that the node writes. */
   readonly hasCookieFile?: boolean | undefined;
 }
 
-/** The retry class of a code under these circumstances. The only reader of that column of the table. */
+/** The retry class of a code under these circumstances. Only this function reads the class from the table. */
 export function retryClassOf(
   code: ErrorCode,
   { isFolder = false, hasCookieFile = false }: RetryPlace = {},
@@ -23,14 +23,14 @@ export function retryClassOf(
 }
 
 /**
- * How often work is retried if a person must fix something, in seconds. It costs a few requests, and work resumes soon
- * after the fix.
+ * How often work is retried while a person must fix something, in seconds. This costs a few requests, and work resumes
+ * soon after the fix.
  */
 const mendedEverySeconds = 60;
-/** Pause in seconds after which an overload has mostly passed. */
+/** Time after which an overload has mostly passed, in seconds. */
 const soonSeconds = 2;
 
-/** The header Retry-After for a failure with this code, in seconds. Null: the same request will fail again. */
+/** The header Retry-After for a failure with this code, in seconds. `null` if the same request will fail again. */
 export function retryAfterSeconds(code: ErrorCode): number | null {
   const retry = retryClassOf(code, { hasCookieFile: true });
   switch (retry) {
@@ -49,19 +49,19 @@ export function retryAfterSeconds(code: ErrorCode): number | null {
 }
 
 export interface BackoffOptions {
-  /** The longest pause after the first failure. It doubles with each further failure. */
+  /** Maximum length of the first pause, in ms. The maximum doubles with each further failure, up to `pauseMaxMs`. */
   readonly firstPauseMs?: number;
   readonly pauseMaxMs?: number;
-  /** Returns a number from 0 to below 1. For tests. */
+  /** Returns a number from 0 to below 1. Tests set this function. */
   readonly random?: () => number;
 }
 
-/** Maximum number of doublings. With more, a pause of a millisecond would become longer than a month. */
+/** Maximum number of doublings. With more doublings, a pause of a millisecond would become longer than a month. */
 const doublingsMax = 31;
 
 /**
  * Pauses after consecutive failures. Pauses grow exponentially. The length of a pause is random, between half of its
- * maximum and the maximum, so that works that failed together do not retry together, and none retries immediately.
+ * maximum and the maximum. So jobs that failed together do not retry together, and no job retries immediately.
  */
 class Backoff {
   readonly #options: BackoffOptions;
@@ -84,24 +84,24 @@ class Backoff {
   }
 }
 
-/** Number of retries for class `few`. A temporary disturbance is over by then. */
+/** Number of retries for class `few`. After so many retries, a temporary disturbance is over. */
 const triesMaxDefault = 5;
 
 export interface PatienceOptions extends BackoffOptions, RetryPlace {
-  /** How long consecutive failures are retried without a success in between. Absent: without limit. */
+  /** How long consecutive failures are retried without a success in between, in ms. If absent, there is no limit. */
   readonly budgetMs?: number | undefined;
   /**
-   * Also wait for a person to fix something, as a service that continues with its data does. Absent: the caller gets
-   * the error.
+   * Whether to wait for a person to fix something, as a service does that continues with its data. If absent, the
+   * caller gets the error.
    */
   readonly waitsForPeople?: boolean | undefined;
   /** Number of further attempts for class `few`. */
   readonly triesMax?: number;
-  /** Replaces the usual minute, for tests. */
+  /** Pause in ms in place of the usual minute, for tests. */
   readonly mendedEveryMs?: number | undefined;
 }
 
-/** Decides whether, and after which pause, failed work is retried. A success resets the count. */
+/** Decides whether failed work is retried, and after which pause. A success resets the count of failures. */
 export class Patience {
   readonly #options: PatienceOptions;
   readonly #backoff: Backoff;
@@ -118,14 +118,17 @@ export class Patience {
     this.#backoff = new Backoff(options);
   }
 
-  /** Call after a success, so that the next failure is treated as the first. */
+  /** Call this after a success, so that the next failure is treated as the first failure. */
   reset(): void {
     this.#failures = 0;
     this.#fewFailures = 0;
     this.#backoff.reset();
   }
 
-  /** Milliseconds until the next attempt. Null: a retry cannot help, or retries have taken too long already. */
+  /**
+   * Number of milliseconds until the next attempt. `null` if a retry cannot help, or if retries have taken too long
+   * already.
+   */
   delayAfter(error: unknown): number | null {
     if (!(error instanceof AppError)) return null;
     const { triesMax = triesMaxDefault } = this.#options;
@@ -168,8 +171,8 @@ export interface RetryOptions extends PatienceOptions {
 }
 
 /**
- * Retries one call while its failure may pass. Codes of class `replan` are thrown: the caller must look at the current
- * state first.
+ * Retries one call while its failure may pass. Failures of class `replan` are thrown, because the caller must first
+ * read the current state.
  */
 export class Retry {
   readonly #options: RetryOptions;
@@ -199,7 +202,7 @@ export class Retry {
   }
 }
 
-/** Waits. Ends early if the signal is aborted, which the caller must check. */
+/** Waits. The wait ends early if the signal is aborted; the caller must check this. */
 export function pause(pauseMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { seam } from '#kernel/process/failpoint.ts';
 
 /**
- * Runs `fn` in a transaction and commits. Any error rolls back and is rethrown. With a pool the connection is taken and
- * returned here, and discarded if even the rollback fails. With a client `fn` runs on it, and it must not be in a
- * transaction already.
+ * Runs `fn` in a transaction and commits. Any error rolls back and is rethrown. If `target` is a pool, this function
+ * takes a connection and returns it, or discards it if even the rollback fails. If `target` is a client, `fn` runs on
+ * this client, which must not be in a transaction already.
  */
 export async function withTransaction<T>(
   target: pg.Pool | pg.ClientBase,
@@ -24,21 +24,21 @@ export async function withTransaction<T>(
   }
 }
 
-/** Statements of a pipelined transaction that were sent and may not be answered yet. */
+/** Statements of a pipelined transaction that were sent, and whose answers may not have arrived yet. */
 export interface SentStatements {
   /**
-   * Statements whose answers are checked, or that send further statements. The commit is sent once these have
-   * succeeded.
+   * Statements whose answers are checked, or that send further statements. The commit is sent after all these
+   * statements have succeeded.
    */
   readonly decisive: readonly Promise<unknown>[];
-  /** Statements that only fail or succeed. If one fails, the server answers the commit with a rollback. */
+  /** Statements that only fail or succeed. If one of them fails, the server answers the commit with a rollback. */
   readonly rest: readonly Promise<unknown>[];
 }
 
 /**
- * Runs a transaction on a pipelined connection (pool.ts): `send` sends its statements without waiting for answers, so
- * the server never waits for this process between two of them. Any error rolls back and is thrown. `send` must not
- * throw: statements that it has sent would be unknown here.
+ * Runs a transaction on a pipelined connection (pool.ts). `send` sends the statements without waiting for answers, so
+ * the server never waits for this process between two statements. Any error rolls back and is thrown. `send` must not
+ * throw, because this function would not know which statements were already sent.
  */
 export async function pipelinedTransaction(
   client: pg.Client,
@@ -49,7 +49,7 @@ export async function pipelinedTransaction(
   const sent: Promise<unknown>[] = [];
   let hasFailed = false;
   try {
-    // wait for the answer: after a refused BEGIN each statement would commit by itself
+    // wait for the answer, because after a refused BEGIN each statement would commit by itself
     await client.query(begin);
     const { decisive, rest } = send(client);
     sent.push(...decisive, ...rest);
@@ -59,7 +59,7 @@ export async function pipelinedTransaction(
       });
     }
     await Promise.all(decisive);
-    // the server does not know a statement that could not be sent, and would commit without it
+    // if a statement could not be sent, the server does not know it, and would commit without it
     if (hasFailed) await allAnswers(sent);
     sent.push(client.query('COMMIT'));
     const held = seam('commit');
@@ -88,7 +88,7 @@ export async function allAnswers(sent: readonly Promise<unknown>[]): Promise<voi
   if (failures.length > 0) throw failures.find((failure) => !isConsequence(failure)) ?? failures[0];
 }
 
-/** A statement after the failed one: SQLSTATE in_failed_sql_transaction. */
+/** Whether a statement failed only because an earlier statement failed (SQLSTATE in_failed_sql_transaction). */
 const isConsequence = (failure: unknown): boolean =>
   failure instanceof Error && 'code' in failure && failure.code === '25P02';
 
@@ -107,7 +107,7 @@ async function runTransaction<C extends pg.ClientBase, T>(
     try {
       await client.query('ROLLBACK');
     } catch (rollbackError) {
-      // The first error has the cause; this one only says that the connection is unusable.
+      // The first error has the cause. This error only says that the connection cannot be used any more.
       onBroken?.(rollbackError as Error);
     }
     throw error;

@@ -7,24 +7,24 @@ import { keepWorking } from './keep-working.ts';
 import { connectClient } from './pool.ts';
 
 export interface WorkUnderLock extends RetryPlace {
-  /** Address of the database. */
+  /** URL of the database. */
   readonly url: string;
-  /** Shown in pg_stat_activity. */
+  /** Name that pg_stat_activity shows. */
   readonly applicationName: string;
   readonly lock: AdvisoryLock;
-  /** Subject of the work, for the log: `payments`. */
+  /** Subject of the work, for the log, for example `payments`. */
   readonly what: string;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-/** How often a standby process checks whether the active process is gone, in ms. */
+/** How often a standby process checks whether the active process has ended, in ms. */
 const standbyMs = 1000;
 
 /**
- * Does work that one process per database does at a time, until the signal is aborted; other processes stand by. The
- * lock lives as long as the connection of the work. Failures are logged and retried as the table of error codes says,
- * with a new connection. Throws failures that are not retried.
+ * Does work until the signal is aborted. For each database, only one process does this work at a time, and other
+ * processes stand by. The lock ends with the connection of the work. Failures are logged, and retried with a new
+ * connection according to the table of error codes. Throws failures that are not retried.
  */
 export async function workUnderLock(
   options: WorkUnderLock,
@@ -56,7 +56,7 @@ export async function workUnderLock(
   );
 }
 
-/** Whether this connection now has the lock. False: another process has it. */
+/** Whether this connection now has the lock. `false` if another process has the lock. */
 async function isTaken(client: pg.ClientBase, lock: AdvisoryLock): Promise<boolean> {
   try {
     await takeAdvisoryLock(client, lock);

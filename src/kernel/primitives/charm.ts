@@ -1,4 +1,4 @@
-/** Bits of ord's charms (crates/ordinals/src/charm.rs). Those of sats need a sat index. */
+/** Bits of ord's charms (crates/ordinals/src/charm.rs). The charms of sats need an index of sats. */
 export const charms = {
   coin: 1 << 0,
   cursed: 1 << 1,
@@ -16,7 +16,7 @@ export const charms = {
   palindrome: 1 << 13,
 } as const;
 
-// ord's JSON lists charms in this order, not by bit.
+// charms in the order of ord's JSON, which is not the order of the bits
 const shown = [
   'coin',
   'uncommon',

@@ -1,6 +1,7 @@
 /**
- * Why an inscription is cursed, or vindicated after the jubilee: the first that applies, in ord's order of
- * checks (ord src/index/updater/inscription_updater.rs). The numbers are stored: never change one.
+ * The reason why an inscription is cursed, or vindicated after the jubilee. It is the first reason that applies, in
+ * ord's order of checks (ord src/index/updater/inscription_updater.rs). The numbers are stored, so never change a
+ * number.
  */
 export const curses = {
   none: 0,
@@ -29,7 +30,7 @@ const kebab = [
   'reinscription',
 ] as const;
 
-/** The kebab-case name of a stored curse; null for no curse and for an unknown one. */
+/** The kebab-case name of a stored curse. `null` for no curse and for an unknown curse. */
 export function curseName(curse: number | null): string | null {
   return curse === null ? null : (kebab[curse] ?? null);
 }

@@ -1,2 +1,2 @@
-/** Seconds of a day of UTC, in which block times are counted, without leap seconds. */
+/** Number of seconds of a UTC day without leap seconds, as in block times. */
 export const daySeconds = 86_400;

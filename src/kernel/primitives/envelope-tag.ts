@@ -1,6 +1,6 @@
 /**
- * Tags of an envelope's fields (ord tag.rs). Values of these tags are consumed; an even tag that remains makes the
- * inscription unbound.
+ * Tags of an envelope's fields (ord tag.rs). ord consumes the values of these tags. If a field with an even tag
+ * remains, the inscription is unbound.
  */
 export const envelopeTags = {
   contentType: 1,

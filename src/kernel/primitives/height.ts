@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
 import type { Brand } from './brand.ts';
 
-/** The height of a block: the number of blocks below it in its chain. 0 to `maxHeight`. */
+/** The height of a block, which is the number of blocks below it in its chain. It is from 0 to `maxHeight`. */
 export type Height = Brand<number, 'Height'>;
 
-/** The largest height: heights are integers of Postgres. */
+/** The largest height, because heights are integers in Postgres. */
 export const maxHeight = (2 ** 31 - 1) as Height;
 export const genesisHeight = 0 as Height;
 
@@ -18,7 +18,7 @@ export function asHeight(value: number): Height {
   return value;
 }
 
-/** A height in up to ten decimal digits; null for anything else. */
+/** Parses a height of up to ten decimal digits. `null` for any other text. */
 export function parseHeight(text: string): Height | null {
   const height = /^\d{1,10}$/u.test(text) ? Number(text) : null;
   return isHeight(height) ? height : null;

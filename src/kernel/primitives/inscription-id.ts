@@ -1,7 +1,8 @@
 import { displayHash, parseTxid, type Txid, trustedTxid } from './hash.ts';
 
 /**
- * An inscription: the transaction that revealed it (internal order) and its index among that transaction's envelopes.
+ * The id of an inscription. It has the transaction that revealed the inscription (internal order), and the index among
+ * the envelopes of that transaction.
  */
 export interface InscriptionId {
   readonly txid: Txid;
@@ -9,15 +10,15 @@ export interface InscriptionId {
 }
 
 const pattern = /^([0-9a-f]{64})i([0-9]{1,10})$/iu;
-// chain.inscriptions.index is an integer; ord's is a u32, but no block has room for 2^31 envelopes
+// chain.inscriptions.index is an integer. ord's index is a u32, but no block has room for 2^31 envelopes
 const maxIndex = 2 ** 31 - 1;
 
-/** `<txid>i<index>`, lower case. */
+/** The id `<txid>i<index>` in lower case. */
 export function formatInscriptionId(txid: Txid, index: number): string {
   return `${displayHash(txid)}i${index}`;
 }
 
-/** Reads `<txid>i<index>` in either case of hex; null for anything else. */
+/** Parses `<txid>i<index>` with hex in either case. `null` for any other text. */
 export function parseInscriptionId(text: string): InscriptionId | null {
   const match = pattern.exec(text);
   const txid = parseTxid(match?.[1] ?? '');
@@ -26,7 +27,7 @@ export function parseInscriptionId(text: string): InscriptionId | null {
   return { txid, index };
 }
 
-/** The inscription of 36 bytes (txid, index little endian), the form in which delegates and parents are stored. */
+/** Reads an inscription id from 36 bytes (txid, index little endian). Delegates and parents are stored in this form. */
 export function inscriptionIdFromBytes(bytes: Uint8Array): InscriptionId {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return { txid: trustedTxid(bytes.subarray(0, 32)), index: view.getUint32(32, true) };

@@ -3,7 +3,8 @@ import type { Brand } from './brand.ts';
 
 /**
  * The internal key of an inscription (chain.inscriptions.key). It is the position in the order of application, starting
- * at 0. Bounds of ranges of keys (`firstKey`, `nextKey`) need not belong to an inscription, so they are plain numbers.
+ * at 0. Bounds of ranges of keys (`firstKey`, `nextKey`) have type number, because they need not belong to an
+ * inscription.
  */
 export type InscriptionKey = Brand<number, 'InscriptionKey'>;
 
@@ -27,7 +28,7 @@ export function trustedInscriptionKeys(values: Iterable<number>): InscriptionKey
   return [...values] as InscriptionKey[];
 }
 
-/** The keys from `first` to below `next`, ascending; empty if they are not in this order. Not checked. */
+/** The keys from `first` to below `next`, ascending. Empty if `next` is not above `first`. Not checked. */
 export function keysBetween(first: number, next: number): InscriptionKey[] {
   return Array.from({ length: Math.max(next - first, 0) }, (_, place) => (first + place) as InscriptionKey);
 }

@@ -1,7 +1,7 @@
 import { asBlockHashHex, type BlockHashHex } from './hash.ts';
 import { asHeight, genesisHeight, type Height } from './height.ts';
 import { asSats, noSats, type Sats } from './sats.ts';
-/** Bitcoin networks by the names that Bitcoin Core's and ord's configuration use. */
+/** Bitcoin networks, with their names in the configuration of Bitcoin Core and ord. */
 export const networkNames = ['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'] as const;
 export type NetworkName = (typeof networkNames)[number];
 
@@ -9,15 +9,18 @@ export interface NetworkParameters {
   readonly name: NetworkName;
   /** The first height at which ord finds inscriptions (ord src/chain.rs `first_inscription_height`). */
   readonly firstInscriptionHeight: Height;
-  /** From this height on a curse vindicates (ord src/chain.rs `jubilee_height`). */
+  /** The first height at which curses are vindicated (ord src/chain.rs `jubilee_height`). */
   readonly jubileeHeight: Height;
-  /** The first height with runes for ord, from which on short names become free (ord rune.rs `first_rune_height`). */
+  /**
+   * The first height at which ord finds runes. Short names become free from this height on (ord rune.rs
+   * `first_rune_height`).
+   */
   readonly firstRuneHeight: Height;
   /** Human-readable part of segwit addresses (BIP 173). */
   readonly bech32: string;
   readonly p2pkhVersion: number;
   readonly p2shVersion: number;
-  /** Hash of the block at height 0, display order. */
+  /** Hash of the block at height 0, in display order. */
   readonly genesisHash: BlockHashHex;
 }
 
@@ -73,8 +76,8 @@ export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
 };
 
 /**
- * Block subsidy in sats as ord counts it: 50 BTC halving every 210,000 blocks on every network, even regtest (ord
- * crates/ordinals/src/epoch.rs), whatever the node itself pays there.
+ * Block subsidy in sats by ord's rules. On every network, even on regtest, it starts with 50 BTC and halves every
+ * 210,000 blocks (ord crates/ordinals/src/epoch.rs). The subsidy that the node pays may differ.
  */
 export function subsidyAt(height: Height): Sats {
   const halvings = Math.floor(height / 210_000);

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { Brand } from './brand.ts';
 
-/** An amount of the chain in sats: a safe integer, because the supply is one (ADR 8). */
+/** An amount of the chain in sats. It is a safe integer, because the supply is a safe integer (ADR 8). */
 export type Sats = Brand<number, 'Sats'>;
 
 export const noSats = 0 as Sats;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Why the process ends: a signal, an uncaught error, or completed work. */
+/** Reason why the process ends. It is a signal, an uncaught error, or completed work. */
 export type StopReason = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'error' | 'done';
 
 export interface StopReport {
@@ -15,22 +15,24 @@ export interface Lifecycle {
   readonly signal: AbortSignal;
   /** Null until the shutdown begins. */
   readonly reason: StopReason | null;
-  /** Adds a running part; `stop` ends it. Parts stop in reverse order. */
+  /** Adds a running part. `stop` ends this part. Parts stop in reverse order. */
   add(part: string, stop: () => Promise<void> | void, deadlineMs?: number): void;
   /**
-   * Runs work that listens to `signal`, as a part. The part has stopped once the work settles, and parts added before
-   * it stop only after that. A shutdown that begins while the work runs waits for it up to the deadline.
+   * Runs work that listens to `signal`, as a part. The part has stopped when the work settles, and parts that were
+   * added earlier stop only after that. A shutdown that begins while the work runs waits for the work until the
+   * deadline.
    */
   run<T>(part: string, work: (signal: AbortSignal) => Promise<T>, deadlineMs?: number): Promise<T>;
-  /**
-   * Resolves when the shutdown begins; rejects with the error of a failed part that the process cannot do without.
-   */
+  /** Resolves when the shutdown begins. Rejects with the error of a failed part if the process needs this part. */
   untilStopping(): Promise<void>;
-  /** Resolves after a time; rejects when the shutdown begins before. */
+  /** Resolves after a time. Rejects if the shutdown begins before. */
   pause(milliseconds: number): Promise<void>;
-  /** Reports that a background part failed for good: `untilStopping` rejects. No effect once the shutdown has begun. */
+  /**
+   * Reports that a background part failed permanently, so that `untilStopping` rejects. Has no effect after the
+   * shutdown has begun.
+   */
   fail(error: unknown): void;
-  /** Ends all parts once; later calls wait for the same shutdown. Never rejects. */
+  /** Ends all parts once. Later calls wait for the same shutdown. Never rejects. */
   stop(reason: StopReason): Promise<StopReport>;
 }
 
@@ -41,14 +43,14 @@ interface Part {
 }
 
 /**
- * Default deadline in ms. It is enough for open requests and one transaction. A part that may take longer sets its own
- * deadline.
+ * Default deadline for stopping a part, in ms. It is enough for open requests and one transaction. A part that may take
+ * longer sets its own deadline.
  */
 const deadlineDefaultMs = 10_000;
 
 /**
- * A lifecycle with one controller, named parts, and a deadline for each. If a part is late, it is abandoned and the
- * next part stops.
+ * A lifecycle with one controller, and with named parts that each have a deadline. If a part stops too late, it is
+ * abandoned and the next part stops.
  */
 export function createLifecycle(): Lifecycle {
   const controller = new AbortController();
@@ -56,7 +58,7 @@ export function createLifecycle(): Lifecycle {
   let reason: StopReason | null = null;
   let stopping: Promise<StopReport> | undefined;
   const failed = Promise.withResolvers<never>();
-  // if no caller waits for the shutdown, the work that needs the part fails by itself
+  // if no caller waits for the shutdown, the work that needs the failed part fails by itself
   failed.promise.catch(() => undefined);
 
   const add = (name: string, stop: Part['stop'], deadlineMs = deadlineDefaultMs): Part => {
@@ -114,7 +116,7 @@ export function createLifecycle(): Lifecycle {
 async function stopParts(parts: Part[]): Promise<StopReport> {
   const late: string[] = [];
   const failed: { part: string; error: unknown }[] = [];
-  // let every part see the abort before the first one is asked to stop
+  // let every part see the abort before the first part is stopped
   await Promise.resolve();
   for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
     try {

@@ -1,7 +1,7 @@
 import type { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 
-/** The problem that keeps a part of this process from its work. */
+/** A problem that stops a part of this process from working. */
 export interface Problem {
   readonly code: ErrorCode;
   readonly message: string;
@@ -11,11 +11,11 @@ export interface Problem {
 /** The problems of the parts of a process, for `/health/ready`. */
 export interface Health {
   /**
-   * Reports that a part cannot work because of this error. Null: it works again. If the code is the same as before, its
-   * `since` is kept.
+   * Reports that a part cannot work because of this error. If the error is null, the part works again. If the code is
+   * the same as before, `since` does not change.
    */
   report(part: string, error: AppError | null): void;
-  /** In the order in which they occurred. */
+  /** The current problems, in the order in which they occurred. */
   problems(): readonly Problem[];
 }
 

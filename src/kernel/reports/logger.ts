@@ -5,15 +5,15 @@ import { peopleLine, terminalPaint } from './people-lines.ts';
 
 export type { Logger } from 'pino';
 
-/** Logs go to stderr: stdout is for results (`ready …`, exported lines). */
+/** File descriptor of logs. Logs go to stderr, because stdout is for results (`ready …`, exported lines). */
 const stderr = 2;
 
-/** `auto`: lines for people on a terminal, and JSON in a pipe or a file. */
+/** Format of the log. `auto` writes lines for people on a terminal, and JSON in a pipe or a file. */
 export type LogFormat = 'auto' | 'pretty' | 'json';
 
 /**
- * The logger of the process; each part takes a child of it. Written synchronously, so the last line before an exit is
- * not lost.
+ * The logger of the process. Each part has a child of this logger. Lines are written synchronously, so the last line
+ * before an exit is not lost.
  */
 export function createLogger(level: string, format: LogFormat = 'auto'): Logger {
   const isForPeople = format === 'pretty' || (format === 'auto' && isatty(stderr));
@@ -24,10 +24,10 @@ export function createLogger(level: string, format: LogFormat = 'auto'): Logger 
 }
 
 /**
- * The same logger, with another destination. People read its lines on terminals, so control characters are escaped,
- * which changes no value of the JSON.
+ * The same logger with another destination. People read its lines on terminals, so control characters are escaped.
+ * Escaping does not change the values in the JSON.
  *
- * @param shown makes the destination's text from a line of JSON
+ * @param shown turns a line of JSON into the destination's text
  */
 export function loggerInto(
   destination: DestinationStream,
@@ -39,7 +39,7 @@ export function loggerInto(
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: shownError, error: shownError },
-    // by key, in any object; the hook redacts within texts
+    // `redact` hides values by key, in any object; the hook hides secrets within texts
     redact: { paths: secretPaths, censor: hidden },
     hooks: { streamWrite: (line) => shown(terminalLines(withoutPasswords(line))) },
   };
@@ -53,15 +53,16 @@ const secretPaths = secretKeys.flatMap((key) =>
 );
 
 /**
- * Matches ids of orders after the words and paths that precede them. The first eight digits are enough to find an
- * order.
+ * Matches ids of orders after the words and paths that precede such ids. The first eight digits of an id stay, because
+ * they are enough to find an order.
  */
 const orderIds =
   /((?:\b(?:order|refund|token) |"order":"|\/(?:order|checkout|refund)\/)[0-9a-f]{8})-[-0-9a-f]{27}/giu;
 
 /**
- * A line without secrets: user and password of any URL (a user alone may be a token), our keys, and ids of orders, each
- * of which is as good as a key to its order. None of them may contain a quote, so a match stays in its JSON text.
+ * Removes secrets from a line. Secrets are user and password of any URL (a user alone may be a token), keys of this
+ * service, and ids of orders, because an id gives access to its order. No secret may contain a quote, so a match never
+ * goes beyond its JSON text.
  */
 function withoutPasswords(line: string): string {
   return line
@@ -70,7 +71,7 @@ function withoutPasswords(line: string): string {
     .replaceAll(orderIds, `$1${hidden}`);
 }
 
-/** An error as the log shows it. */
+/** An error in the form of the log. */
 export interface ShownError {
   readonly type: string;
   readonly message: string;
@@ -81,12 +82,15 @@ export interface ShownError {
   readonly cause?: ShownError;
 }
 
-/** Maximum number of causes that are shown. There are about as many layers. It also ends a cyclic chain. */
+/**
+ * Maximum number of causes that are shown. There are about as many layers. The limit also stops a cyclic chain of
+ * causes.
+ */
 const causesMax = 5;
 
 /**
- * Message, code, stack and causes of an error, and none of its other properties: a lost connection carries its whole
- * client, including keys.
+ * Message, code, stack and causes of an error. Its other properties are left out, because the error of a lost
+ * connection contains the entire client, including keys.
  */
 export function shownError(error: unknown, depth = 0): ShownError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };

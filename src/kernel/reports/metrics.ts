@@ -1,14 +1,17 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Steps of a block's processing whose duration is measured. */
+/** Steps in processing a block whose duration is measured. */
 export const pipelineSteps = ['fetch', 'parse', 'ledger', 'write', 'undo'] as const;
 export type PipelineStep = (typeof pipelineSteps)[number];
 
-/** Values read at each request of the metrics, e.g. the length of a queue. A reading that fails omits the value. */
+/**
+ * Values that are read at each request of the metrics, for example the length of a queue. If reading fails, the value
+ * is absent.
+ */
 export interface Reading {
   readonly name: string;
   readonly help: string;
-  /** Names of the labels; absent: no labels. */
+  /** Names of the labels. Absent if there are no labels. */
   readonly labels?: readonly string[];
   readonly values: () => Promise<readonly ReadValue[]> | readonly ReadValue[];
 }
@@ -19,14 +22,15 @@ export interface ReadValue {
 }
 
 /**
- * Results of a try to send a webhook: `refused` has an answer that is neither 2xx nor 410, `unanswered` has no answer.
+ * Results of an attempt to send a webhook. `refused` means an answer that is neither 2xx nor 410. `unanswered` means no
+ * answer.
  */
 export const webhookTryResults = ['delivered', 'gone', 'refused', 'unanswered'] as const;
 export type WebhookTryResult = (typeof webhookTryResults)[number];
 
 export interface HttpRequest {
   readonly method: string;
-  /** The pattern of the route, never the path: labels must be few. */
+  /** The pattern of the route. The path is never used, because there must be few labels. */
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
@@ -37,19 +41,19 @@ export interface QueueState {
   readonly limit: number;
 }
 
-/** The measurements of a process. Names, types and labels: docs/metrics.md. */
+/** The measurements of a process. docs/metrics.md has their names, types and labels. */
 export interface Metrics {
   observeStep(step: PipelineStep, seconds: number): void;
   /** Counts the blocks of a commit. */
   countBlocks(done: { readonly blocks: number; readonly bytes: number; readonly inscriptions: number }): void;
-  /** A reorganisation that took back this many blocks. */
+  /** Records a reorganisation that took back this many blocks. */
   observeReorganisation(depthBlocks: number): void;
   observeRequest(request: HttpRequest): void;
-  /** A try to send a webhook. */
+  /** Counts an attempt to send a webhook. */
   countWebhookTry(result: WebhookTryResult): void;
   /** Adds gauges that are read on request. */
   read(reading: Reading): void;
-  /** Shows a queue and its limit. A repeated name replaces the first. */
+  /** Shows a queue and its limit. If the name is already used, the new queue replaces the old one. */
   watchQueue(name: string, look: () => QueueState): void;
   /** The queues that are watched, in the order of their names. */
   queues(): readonly (QueueState & { readonly name: string })[];
@@ -57,14 +61,19 @@ export interface Metrics {
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Bounds from a block of transfers at the tip (a millisecond) to a batch of a first sync (seconds). */
+/**
+ * Bucket bounds in seconds, from a block of transfers at the tip (a millisecond) to a batch of a first sync (seconds).
+ */
 const stepBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Bounds from a lookup (a millisecond) to the time limit of a statement (30 s). */
+/** Bucket bounds in seconds, from a lookup (a millisecond) to the time limit of a statement (30 s). */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Bounds for usual reorganisations (one or two blocks), rare ones, and those that a person should examine. */
+/**
+ * Bucket bounds in blocks. They separate usual reorganisations (one or two blocks), rare reorganisations, and
+ * reorganisations that a person should examine.
+ */
 const depthBuckets = [1, 2, 3, 6, 10, 25, 100, 1000];
 
-/** Metrics with a registry of their own. Metrics of the process and of Node keep the names that dashboards know. */
+/** Metrics with a separate registry. Metrics of the process and of Node keep the names that dashboards know. */
 export function createMetrics(onReadError: (name: string, error: unknown) => void): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -76,7 +85,7 @@ export function createMetrics(onReadError: (name: string, error: unknown) => voi
     buckets: stepBuckets,
     registers,
   });
-  // a step that has not happened yet shows zeros, not a gap in a dashboard
+  // show zeros for a step that has not happened yet, so that dashboards have no gap
   for (const step of pipelineSteps) steps.zero({ step });
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
   const blocks = counter('satscribe_blocks_applied_total', 'Blocks that were applied and committed');
@@ -153,7 +162,7 @@ function addReading(
     registers: [registry],
     collect: async () => {
       gauge.reset();
-      // after a reset a gauge without labels is 0, a value that was never measured
+      // after a reset, a gauge without labels would be 0, although this value was never measured
       if (labels === undefined) gauge.remove();
       try {
         for (const { labels: of, value } of await values()) gauge.set({ ...of }, value);

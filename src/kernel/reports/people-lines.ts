@@ -5,7 +5,7 @@ import { terminalLines, terminalText } from '#kernel/text/terminal-text.ts';
 export type Style = 'dim' | 'yellow' | 'red';
 export type Paint = (style: Style, text: string) => string;
 
-/** Colours of a terminal; none where stderr is a file or NO_COLOR is set, which `styleText` looks up. */
+/** Colours of a terminal. There are no colours if stderr is a file or NO_COLOR is set; `styleText` checks this. */
 export const terminalPaint: Paint = (style, text) => styleText(style, text, { stream: process.stderr });
 
 interface LogRecord {
@@ -15,7 +15,7 @@ interface LogRecord {
 /** Keys that have their own position in a line. */
 const placed = new Set(['level', 'time', 'part', 'msg', 'code', 'reason', 'advice', 'err', 'error']);
 
-/** Words for pino's numbers of levels. `info` is on most lines, and has no word. */
+/** Words for pino's numbers of levels. `info` has no word, because most lines have this level. */
 const levelWords: Readonly<Record<number, readonly [word: string, style: Style]>> = {
   10: ['trace', 'dim'],
   20: ['debug', 'dim'],
@@ -23,12 +23,15 @@ const levelWords: Readonly<Record<number, readonly [word: string, style: Style]>
   50: ['error', 'red'],
   60: ['fatal', 'red'],
 };
-/** Minimum level at which a failure without one of our codes is treated as a defect. Its stack is then shown. */
+/**
+ * Minimum level at which a failure without an error code of this program is treated as a defect. Its stack is then
+ * shown.
+ */
 const stackFromLevel = 50;
 
 /**
- * A line of the log's JSON as people read it: time, level, part, message, its reason, values, remedy. Total: text that
- * is not a record stays as it is. Control characters of terminals are escaped.
+ * Turns a line of the log's JSON into a line for people, with time, level, part, message, its reason, values, and
+ * remedy. Never throws: text that is not a record is returned unchanged. Control characters of terminals are escaped.
  */
 export function peopleLine(json: string, paint: Paint): string {
   const record = recordOf(json);
@@ -68,20 +71,22 @@ const isRecord = (value: unknown): value is LogRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** The time of the day at the terminal. */
+/** The time of day in the terminal's time zone. */
 function clockOf(time: unknown): string {
   const date = new Date(typeof time === 'string' ? time : Number.NaN);
   return Number.isNaN(date.getTime()) ? '--:--:--' : date.toTimeString().slice(0, 8);
 }
 
-/** Sentences and their parts, joined by colons if they do not end. */
+/**
+ * Joins sentences and parts of sentences. A colon follows a text that does not end with a full stop or a similar mark.
+ */
 const joined = (sayings: readonly string[]): string =>
   sayings.reduce(
     (all, saying) => (all === '' ? saying : `${all}${/[.:!?]$/u.test(all) ? '' : ':'} ${saying}`),
     '',
   );
 
-/** Messages of an error and its causes, without repeats: an error often repeats its cause. */
+/** Messages of an error and its causes, without repeats. An error often repeats the message of its cause. */
 function messagesOf(error: LogRecord): string[] {
   const messages: string[] = [];
   for (let each: unknown = error; isRecord(each); each = each['cause']) {
@@ -91,7 +96,7 @@ function messagesOf(error: LogRecord): string[] {
   return messages;
 }
 
-/** Stack of a defect. Our own failures have a complete message instead. */
+/** Stack of a defect. Failures with an error code of this program have a complete message instead. */
 function stackOf(error: unknown, level: number): string {
   if (!isRecord(error) || level < stackFromLevel || error['type'] === 'AppError') return '';
   const { stack } = error;
@@ -100,7 +105,10 @@ function stackOf(error: unknown, level: number): string {
   return frames.length === 0 ? '' : `\n${terminalLines(frames.join('\n'))}`;
 }
 
-/** A value: words stay bare; everything else is JSON, so that the end of a value is clear. */
+/**
+ * Formats a value. Words are written unchanged. Everything else is written as JSON, so that the end of a value is
+ * clear.
+ */
 function shownValue(value: unknown): string {
   if (typeof value === 'string' && /^[^\s"=]+$/u.test(value)) return terminalText(value);
   return terminalText(JSON.stringify(value) ?? 'null');

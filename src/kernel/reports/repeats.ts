@@ -1,7 +1,10 @@
-/** How often a lasting failure is logged, in ms, instead of with every attempt. */
+/** How often a failure that continues is logged, in ms. Without this limit, every attempt would be logged. */
 const everyMs = 60_000;
 
-/** Decides whether to log something: if it differs from the last time, or was last logged a minute ago. */
+/**
+ * Decides whether to log a text. A text is logged if it differs from the last text, or if the last text was logged a
+ * minute ago.
+ */
 export class Repeats {
   readonly #now: () => number;
   #last: string | null = null;
@@ -19,7 +22,7 @@ export class Repeats {
     return true;
   }
 
-  /** Call once the work succeeds again, so that the next failure is logged immediately. */
+  /** Call this when the work succeeds again, so that the next failure is logged immediately. */
   reset(): void {
     this.#last = null;
   }

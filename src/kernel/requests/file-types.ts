@@ -1,6 +1,6 @@
 /**
- * Content types by file extension: ord's (media.rs) for those of the public interface (section 2.5). ord does not know
- * `gz`.
+ * Content types by file extension. Extensions of the public interface (section 2.5) have the types of ord (media.rs).
+ * ord does not know `gz`.
  */
 const typeByExtension: ReadonlyMap<string, string> = new Map([
   ['apng', 'image/apng'],
@@ -33,7 +33,7 @@ const typeByExtension: ReadonlyMap<string, string> = new Map([
 /** The extensions of files that can be ordered, for people. */
 export const fileExtensions = [...typeByExtension.keys()].toSorted().join(', ');
 
-/** The content type of a file by its name; null: files of its extension are not accepted. */
+/** The content type of a file by its name. `null` if files with this extension are not accepted. */
 export function contentTypeOf(name: string): string | null {
   const dot = name.lastIndexOf('.');
   return typeByExtension.get(name.slice(dot + 1).toLowerCase()) ?? null;

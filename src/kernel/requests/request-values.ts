@@ -1,17 +1,17 @@
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { textFault } from '#kernel/text/text-fault.ts';
 
-/** A text of a body; texts of large bodies stay UTF-8 bytes. */
+/** A text of a body. Texts of large bodies stay UTF-8 bytes. */
 export type RequestText = string | Uint8Array;
 
-/** One fault of a request, for people. */
+/** One fault of a request, in words for people. */
 export interface RequestFault {
   readonly message: string;
-  /** The field at fault, as `files[2].name`; absent: no single field. */
+  /** The field with the fault, for example `files[2].name`. Absent if the fault is not about a single field. */
   readonly parameter?: string;
 }
 
-/** Refusal of a request, with all of its faults: at least one. */
+/** Refusal of a request, with at least one fault. */
 export interface Faulty {
   readonly kind: 'faulty';
   readonly faults: readonly RequestFault[];
@@ -25,7 +25,7 @@ export const faulty = (parameter: string, message: string): Faulty => ({
 
 /** Maximum number of faults that are reported for a request. */
 export const faultsMax = 50;
-/** Assumed values, of which a few are named: a price can have 10,000. */
+/** Assumed values. Only a few of them are named, because a price can have 10,000. */
 export interface Assumed {
   readonly named: readonly string[];
   readonly count: number;
@@ -33,16 +33,18 @@ export interface Assumed {
 
 /** Maximum number of names in a sentence. */
 const assumedMax = 5;
-/** Maximum number of characters of a name, id or address. Longer texts cannot be one. */
+/** Maximum number of characters of a name, id or address. Longer texts cannot be any of them. */
 const textCharsMax = 4096;
 
-/** Reads the values of a request as clients send them: absent ones are null or undefined. Collects faults. */
+/**
+ * Reads the values of a request in the form that clients send. Absent values are null or undefined. Collects faults.
+ */
 export class RequestValues {
   readonly faults: RequestFault[] = [];
   readonly #assumed: string[] = [];
   #assumedCount = 0;
 
-  /** True if no more faults are reported. */
+  /** True if no more faults are added. */
   get isFull(): boolean {
     return this.faults.length >= faultsMax;
   }
@@ -57,17 +59,17 @@ export class RequestValues {
     return null;
   }
 
-  /** Values that a price had to assume, and that its order will have. */
+  /** Values that a price had to assume, because only the later order has them. */
   get assumed(): Assumed {
     return { named: this.#assumed, count: this.#assumedCount };
   }
 
-  /** @param value in words: `receiveAddress`, or `the content of ` before a field */
+  /** @param value words such as `receiveAddress`, or `the content of ` before a field */
   assume(value: string, field = ''): void {
     if (this.#assumedCount++ < assumedMax) this.#assumed.push(value + field);
   }
 
-  /** An object; null for anything else. */
+  /** Reads an object. `null` for any other value. */
   object(value: unknown, name: string): Readonly<Record<string, unknown>> | null {
     if (
       typeof value === 'object' &&
@@ -87,7 +89,7 @@ export class RequestValues {
     return [];
   }
 
-  /** A text of a few characters; null: absent or empty. */
+  /** Reads a short text. `null` if it is absent or empty. */
   text(value: unknown, name: string): string | null {
     if (!isGiven(value)) return null;
     const text = value instanceof Uint8Array ? shortText(value) : value;
@@ -97,7 +99,7 @@ export class RequestValues {
     return reason === null ? text : this.fault(name, reason);
   }
 
-  /** An id in lower case, as ord writes it. Required. */
+  /** Reads an inscription id, which must be in lower case, as in ord. Required. */
   inscriptionId(value: unknown, name: string): InscriptionId | null {
     const text = this.text(value, name);
     if (text === null) return this.required(value, name);
@@ -105,12 +107,12 @@ export class RequestValues {
     return id ?? this.fault(name, 'is not an inscription id: <txid>i<index>, in lower case');
   }
 
-  /** Adds the fault of an absent field, unless its value has a fault already. */
+  /** Adds a fault if a field is absent, unless its value already has a fault. */
   required(value: unknown, name: string): null {
     return isGiven(value) ? null : this.sentence(name, `${name} is required.`);
   }
 
-  /** A text that may be as long as a file. */
+  /** Reads a text that may be as long as a file. */
   longText(value: unknown, name: string): RequestText | null {
     if (!isGiven(value)) return null;
     if (typeof value === 'string' || value instanceof Uint8Array) return value;
@@ -125,7 +127,7 @@ export class RequestValues {
     return false;
   }
 
-  /** One of some words; `otherwise` if it is absent. */
+  /** Reads one of some words. Returns `otherwise` if the value is absent. */
   choice<Word extends string>(value: unknown, name: string, words: readonly Word[], otherwise: Word): Word {
     if (!isGiven(value)) return otherwise;
     const word = words.find((one) => one === value);
@@ -134,7 +136,7 @@ export class RequestValues {
     return otherwise;
   }
 
-  /** A whole number of at least 0, as a number or in digits; null: absent. */
+  /** Reads a whole number of at least 0, as a number or in digits. `null` if it is absent. */
   whole(value: unknown, name: string): bigint | null {
     if (!isGiven(value)) return null;
     const text = typeof value === 'number' ? String(value) : value;
@@ -142,7 +144,7 @@ export class RequestValues {
     return this.fault(name, 'must be a whole number of at least 0');
   }
 
-  /** A number with at most three decimals, in thousandths; null: absent. */
+  /** Reads a number with at most three decimals, in thousandths. `null` if it is absent. */
   thousandths(value: unknown, name: string): bigint | null {
     if (!isGiven(value)) return null;
     const text = typeof value === 'number' ? String(value) : value;
@@ -159,9 +161,9 @@ export class RequestValues {
 
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
-/** The beginning of a text of a large body: enough to see whether it is too long. */
+/** The beginning of a text of a large body. It is long enough to decide whether the text is too long. */
 const shortText = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 4 * textCharsMax + 1)).toString();
 
-/** Whether a field has a value, right or wrong. */
+/** Whether a field has a value, valid or not. */
 export const isGiven = (value: unknown): boolean => !isAbsent(value) && value !== '';

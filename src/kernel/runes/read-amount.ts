@@ -1,21 +1,22 @@
 import { maxU128 } from './u128.ts';
 
-/** An amount in base units, or the fault of its text, in words after the name of its field. */
+/** An amount in base units, or the fault of its text. The words of the fault follow the name of a field. */
 export type ReadAmount =
   | { readonly kind: 'read'; readonly amount: bigint }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Maximum number of characters in an amount. 39 digits, 38 decimals and an exponent have fewer. */
+/** Maximum number of characters of an amount. An amount of 39 digits, 38 decimals and an exponent is shorter. */
 const charsMax = 100;
-/** Maximum exponent. A larger exponent never makes an amount that fits, and would take time to write out. */
+/** Maximum exponent. A larger exponent never makes a valid amount, and would take time to write out. */
 const exponentMax = 60;
 /** Maximum number of decimals of a rune. */
 const decimalsMax = 38;
 const decimalForm = /^(?<sign>-?)(?<whole>\d+)(?:\.(?<decimals>\d+))?(?:[eE](?<exponent>[+-]?\d{1,9}))?$/u;
 
 /**
- * Reads an amount in display units, as JSON writes numbers: `1`, `0.05`, `1.0E-8`. Nothing is rounded: more decimals
- * than the divisibility are refused, as are 0, less than 0, and more than 2^128 - 1 base units. Total.
+ * Parses an amount in display units, as JSON writes numbers: `1`, `0.05`, `1.0E-8`. Nothing is rounded. Amounts with
+ * more decimals than the divisibility are refused. So are 0, negative amounts, and more than 2^128 - 1 base units.
+ * Never throws.
  *
  * @param divisibility decimals of the token, 0 to 38
  */
@@ -29,7 +30,10 @@ export function readAmount(text: string, divisibility: number): ReadAmount {
   return amount > maxU128 ? refused('is above 2^128 - 1 base units') : { kind: 'read', amount };
 }
 
-/** The reason why no rune has such an amount, in words after the name of its field; null: the rune decides. Total. */
+/**
+ * The reason why no rune can have such an amount. Its words follow the name of a field. `null` if the amount is valid
+ * for some rune. Never throws.
+ */
 export function amountFault(text: string): string | null {
   const written = decimalOf(text);
   if ('reason' in written) return written.reason;
@@ -39,7 +43,10 @@ export function amountFault(text: string): string | null {
   return least / 10n ** BigInt(decimalsMax) > maxU128 ? 'is above 2^128 - 1 base units' : null;
 }
 
-/** Reads a whole number of at least 0, as JSON writes numbers: `1000`, `1.0E3`. Null: another text. Total. */
+/**
+ * Parses a whole number of at least 0, as JSON writes numbers: `1000`, `1.0E3`. `null` for any other text. Never
+ * throws.
+ */
 export function readWhole(text: string): bigint | null {
   const written = decimalOf(text);
   return 'reason' in written || text.startsWith('-') ? null : unitsOf(written, 0);
@@ -51,7 +58,7 @@ interface Decimal {
   readonly exponent: number;
 }
 
-/** Base units of a number. Null: it has more decimals than the divisibility. */
+/** Base units of a number. `null` if the number has more decimals than the divisibility. */
 function unitsOf({ digits, exponent }: Decimal, divisibility: number): bigint | null {
   const places = exponent + divisibility;
   if (places >= 0) return digits * 10n ** BigInt(places);
@@ -59,7 +66,7 @@ function unitsOf({ digits, exponent }: Decimal, divisibility: number): bigint | 
   return digits % unit === 0n ? digits / unit : null;
 }
 
-/** A text as a number, or the reason why it is not one. */
+/** A text as a number, or the reason why the text is not a number. */
 function decimalOf(text: string): Decimal | { readonly reason: string } {
   if (text.length > charsMax) return { reason: `has more than ${charsMax} characters` };
   const { sign = '', whole, decimals = '', exponent = '0' } = decimalForm.exec(text)?.groups ?? {};

@@ -1,18 +1,21 @@
 import { asU128, maxU64, smallU128, type U128 } from './u128.ts';
 
-/** Position of an etching: the height of the block, and the index of the transaction in it. */
+/**
+ * The id of a rune. It is the position of its etching, with the height of the block and the index of the transaction in
+ * the block.
+ */
 export interface RuneId {
-  /** Up to 2^64 - 1: a runestone can name ids that no rune will ever have. */
+  /** Height, up to 2^64 - 1, because a runestone can name ids that no rune will ever have. */
   readonly block: U128;
   readonly tx: number;
 }
 
-/** Names the rune that a transaction etches, in its own edicts and amounts. */
+/** The id of the rune that a transaction etches, in edicts and amounts of the same transaction. */
 export const etchedHere: RuneId = { block: smallU128(0), tx: 0 };
 
 export const maxU32 = 2 ** 32 - 1;
 
-/** Whether an id is possible. Block 0 has one id, 0:0, which means "the rune that is etched here". */
+/** Whether an id is possible. In block 0, only 0:0 is possible, which means "the rune that is etched here". */
 export function isRuneId(block: U128, tx: number): boolean {
   return block !== 0 || tx === 0;
 }
@@ -21,12 +24,12 @@ export function formatRuneId({ block, tx }: RuneId): string {
   return `${block}:${tx}`;
 }
 
-/** Whether a text has the form of an id, though its numbers may be too large for one. */
+/** Whether a text has the form of a rune id. Its numbers may be too large for a rune id. */
 export function hasFormOfRuneId(text: string): boolean {
   return /^\d+:\d+$/u.test(text);
 }
 
-/** `<block>:<tx>` in decimal digits; null for anything else. */
+/** Parses `<block>:<tx>` in decimal digits. `null` for any other text. */
 export function parseRuneId(text: string): RuneId | null {
   const match = /^(\d{1,20}):(\d{1,10})$/u.exec(text);
   if (match === null) return null;

@@ -3,8 +3,8 @@ import type { Brand } from '#kernel/primitives/brand.ts';
 import { maxU128 } from './u128.ts';
 
 /**
- * The name of a rune as ord counts it: A is 0, Z is 25, AA is 26, up to 2^128 - 1, which has 28 letters (ord
- * crates/ordinals/src/rune.rs). Two runes never have the same.
+ * The name of a rune as a number, as in ord. A is 0, Z is 25, AA is 26. The largest number is 2^128 - 1, and its name
+ * has 28 letters (ord crates/ordinals/src/rune.rs). No two runes have the same name.
  */
 export type Rune = Brand<bigint, 'Rune'>;
 
@@ -13,7 +13,7 @@ const firstLetter = 65;
 const nameMax = 28;
 const namePattern = /^[A-Z]{1,28}$/u;
 
-/** The first name of 27 letters, from which on names go to etchings without a name. */
+/** The first name of 27 letters. Etchings without a name get names from here on. */
 const firstReserved = 6_402_364_363_415_443_603_228_541_259_936_211_926n;
 
 /** Asserts that an integer is a name. */
@@ -30,7 +30,7 @@ export function runeLetters(rune: Rune): string {
   return String.fromCharCode(...codes.reverse());
 }
 
-/** The name that letters spell; null for other characters and above 2^128 - 1. */
+/** Parses the letters of a name. `null` for other characters, and for names above 2^128 - 1. */
 export function parseRune(text: string): Rune | null {
   if (text.length > nameMax || !namePattern.test(text)) return null;
   const value = numberOf(text);
@@ -45,15 +45,15 @@ function numberOf(name: string): bigint {
   return value;
 }
 
-/** Names of one length, by their numbers. */
+/** Numbers of names that have the same length. */
 interface RuneRange {
   readonly first: bigint;
   readonly last: bigint;
 }
 
 /**
- * The numbers of all names that begin with some letters: one range for each length, because numbers count short names
- * first. Empty for other characters.
+ * The numbers of all names that begin with some letters. There is one range for each length, because shorter names have
+ * lower numbers. Empty if the prefix has other characters than letters.
  */
 export function rangesOfPrefix(prefix: string): RuneRange[] {
   if (!namePattern.test(prefix)) return [];
@@ -67,23 +67,26 @@ export function rangesOfPrefix(prefix: string): RuneRange[] {
   return ranges;
 }
 
-/** Whether the name cannot be chosen. */
+/** Whether a name is reserved, so that etchings cannot choose it. */
 export function isReservedRune(rune: Rune): boolean {
   return rune >= firstReserved;
 }
 
-/** The name of an etching without a name, by its place. */
+/** The name of an etching without a name, from its block and transaction. */
 export function reservedRune(block: number | bigint, tx: number): Rune {
   return asRune(firstReserved + ((BigInt(block) << 32n) | BigInt(tx)));
 }
 
 /**
- * Number of blocks from a commitment to the first one that may etch its name, which is its sixth confirmation (ord,
- * `Runestone::COMMIT_CONFIRMATIONS`).
+ * Number of blocks from a commitment to the first block that may etch the committed name. That block is the
+ * commitment's sixth confirmation (ord, `Runestone::COMMIT_CONFIRMATIONS`).
  */
 export const maturityBlocks = 5;
 
-/** Bytes that a transaction before the etching pushes to claim the name: little endian, without zeros at the end. */
+/**
+ * Bytes that an earlier transaction pushes to commit to the name of an etching. They are little endian, without zeros
+ * at the end.
+ */
 export function runeCommitment(rune: Rune): Uint8Array {
   const bytes: number[] = [];
   for (let left: bigint = rune; left > 0n; left >>= 8n) bytes.push(Number(left & 0xffn));

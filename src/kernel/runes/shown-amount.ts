@@ -1,6 +1,6 @@
 import type { U128 } from './u128.ts';
 
-/** An amount in units of the rune, without zeros at the end, as ord prints it. */
+/** An amount in units of the rune, as ord prints it, without zeros at the end. */
 export function shownAmount(amount: U128, divisibility: number): string {
   const digits = String(amount).padStart(divisibility + 1, '0');
   const point = digits.length - divisibility;

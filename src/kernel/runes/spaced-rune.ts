@@ -1,6 +1,6 @@
 import { parseRune, type Rune, runeLetters } from './rune.ts';
 
-/** A name with the places of its spacers: bit n is a spacer after letter n. */
+/** A name, and the positions of its spacers. Bit n means a spacer after letter n. */
 export interface SpacedRune {
   readonly rune: Rune;
   readonly spacers: number;
@@ -8,11 +8,11 @@ export interface SpacedRune {
 
 const spacer = '•';
 
-/** The form of a name in words, for messages. */
+/** Description of the form of a name, for messages. */
 export const runeNameForm =
   'A name is capital letters, 28 at most and not above BCGDENLQRQWDSLRUGSNLBTMFIJAV, with single • or . between them';
 
-/** Letters and spacers. Spacers after the last letter are legal and not shown, as in ord. */
+/** The name in letters, with its spacers. Spacers after the last letter are legal and not shown, as in ord. */
 export function formatSpacedRune({ rune, spacers }: SpacedRune): string {
   const letters = runeLetters(rune);
   if (spacers === 0) return letters;
@@ -24,7 +24,9 @@ export function formatSpacedRune({ rune, spacers }: SpacedRune): string {
   return text;
 }
 
-/** Letters with `•` or `.` between them; null: a spacer is first, last or doubled, or another text. */
+/**
+ * Parses letters with `•` or `.` between them. `null` if a spacer is first, last or doubled, and for any other text.
+ */
 export function parseSpacedRune(text: string): SpacedRune | null {
   if (!/^[A-Z]+(?:[•.][A-Z]+)*$/u.test(text)) return null;
   const words = text.split(/[•.]/u);
@@ -39,7 +41,7 @@ export function parseSpacedRune(text: string): SpacedRune | null {
   return { rune, spacers };
 }
 
-/** The first fault of a text that `parseSpacedRune` refuses, in ord's words (ord spaced_rune.rs, rune.rs). */
+/** The first fault of a text that `parseSpacedRune` refuses, in the words of ord (ord spaced_rune.rs, rune.rs). */
 export function whyNoSpacedRune(text: string): string {
   let before = '';
   for (const letter of text) {

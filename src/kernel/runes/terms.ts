@@ -1,20 +1,20 @@
 import { asU128, maxU64, sumU128, type U128, u128OrNull, zeroU128 } from './u128.ts';
 
-/** Terms of minting a rune. Absent fields are null; heights and offsets go up to 2^64 - 1. */
+/** Terms of minting a rune. Absent fields are null. Heights and offsets go up to 2^64 - 1. */
 export interface Terms {
-  /** Base units of one mint. */
+  /** Number of base units of one mint. */
   readonly amount: U128 | null;
   /** Maximum number of mints. */
   readonly cap: U128 | null;
-  /** The first height that may mint, and the first height that is too late. */
+  /** The first height at which mints are valid, and the first height at which they are no longer valid. */
   readonly heightStart: U128 | null;
   readonly heightEnd: U128 | null;
-  /** Like the heights, but counted from the block of the etching. */
+  /** Like the heights, but relative to the block of the etching. */
   readonly offsetStart: U128 | null;
   readonly offsetEnd: U128 | null;
 }
 
-/** Terms from texts of their fields, in this order: amount, cap, heights, offsets. */
+/** Terms from the texts of their fields, in this order: amount, cap, heights, offsets. */
 export function termsOfTexts(texts: readonly (string | null)[]): Terms {
   const [amount, cap, heightStart, heightEnd, offsetStart, offsetEnd] = texts;
   return {
@@ -33,7 +33,7 @@ export const textsOfTerms = (terms: Terms): (string | null)[] =>
     (value) => (value === null ? null : String(value)),
   );
 
-/** The first height that may mint. Null: any height. `block` is the block of the etching. */
+/** The first height at which mints are valid. `null` if every height is valid. `block` is the block of the etching. */
 export function mintStart(terms: Terms, block: U128): U128 | null {
   const { heightStart, offsetStart } = terms;
   if (offsetStart === null) return heightStart;
@@ -41,7 +41,7 @@ export function mintStart(terms: Terms, block: U128): U128 | null {
   return heightStart !== null && heightStart > relative ? heightStart : relative;
 }
 
-/** The first height that may no longer mint. Null: there is no end. */
+/** The first height at which mints are no longer valid. `null` if there is no end. */
 export function mintEnd(terms: Terms, block: U128): U128 | null {
   const { heightEnd, offsetEnd } = terms;
   if (offsetEnd === null) return heightEnd;
@@ -49,7 +49,9 @@ export function mintEnd(terms: Terms, block: U128): U128 | null {
   return heightEnd !== null && heightEnd < relative ? heightEnd : relative;
 }
 
-/** Units of a mint at `height` after `mints` earlier mints. Null: no mint is possible (ord's `mintable`). */
+/**
+ * Number of units of a mint at `height` after `mints` earlier mints. `null` if no mint is possible (ord's `mintable`).
+ */
 export function mintable(terms: Terms | null, block: U128, height: number, mints: number): U128 | null {
   if (terms === null) return null;
   const start = mintStart(terms, block);
@@ -59,7 +61,7 @@ export function mintable(terms: Terms | null, block: U128, height: number, mints
   return mints < (terms.cap ?? zeroU128) ? (terms.amount ?? zeroU128) : null;
 }
 
-/** Sum as ord adds in 64 bits: it stops at the largest number. */
+/** A sum that stops at the largest 64-bit number, as in ord. */
 function saturated(block: U128, offset: U128): U128 {
   const sum = sumU128(block, offset);
   return sum > maxU64 ? asU128(maxU64) : sum;

@@ -2,8 +2,9 @@ import { strict as assert } from 'node:assert';
 import type { Brand } from '#kernel/primitives/brand.ts';
 
 /**
- * An integer from 0 to 2^128 - 1: amounts of runes, and integers of runestones. A safe integer is always a number and a
- * larger one always a bigint, so `===` and `<` compare any two of them, and the common case allocates nothing.
+ * An integer from 0 to 2^128 - 1, for amounts of runes and integers of runestones. A safe integer is always a number,
+ * and a larger integer is always a bigint. So `===` and `<` can compare any two values, and the common case allocates
+ * nothing.
  */
 export type U128 = Brand<number | bigint, 'U128'>;
 
@@ -13,12 +14,12 @@ export const zeroU128 = 0 as U128;
 
 const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** The value of a bigint in range. Not checked. */
+/** Converts a bigint in range. Not checked. */
 export function trustedU128(value: bigint): U128 {
   return (value <= maxSafe ? Number(value) : value) as U128;
 }
 
-/** A safe integer from 0. Not checked. */
+/** Converts a safe integer of at least 0. Not checked. */
 export function smallU128(value: number): U128 {
   return value as U128;
 }
@@ -33,7 +34,7 @@ export function asU128(value: number | bigint): U128 {
   return trustedU128(value);
 }
 
-/** The value of decimal digits, as the database writes a numeric. 15 of them are a safe integer. */
+/** Converts decimal digits, as the database writes a numeric. Up to 15 digits are a safe integer. */
 export function u128OfText(digits: string): U128 {
   return asU128(digits.length <= 15 ? Number(digits) : BigInt(digits));
 }
@@ -42,7 +43,7 @@ export function u128OrNull(digits: string | null | undefined): U128 | null {
   return digits === null || digits === undefined ? null : u128OfText(digits);
 }
 
-/** The sum. It fits: the supply of a rune is bounded by 2^128 - 1 (a larger supply makes a cenotaph). */
+/** The sum of two values. It never exceeds 2^128 - 1, because a rune with a larger supply would make a cenotaph. */
 export function sumU128(a: U128, b: U128): U128 {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b;
@@ -51,14 +52,14 @@ export function sumU128(a: U128, b: U128): U128 {
   return asU128(BigInt(a) + BigInt(b));
 }
 
-/** The sum. Null if it exceeds 2^128 - 1. */
+/** The sum of two values. Null if it exceeds 2^128 - 1. */
 export function checkedSumU128(a: U128, b: U128): U128 | null {
   if (typeof a === 'number' && typeof b === 'number') return sumU128(a, b);
   const sum = BigInt(a) + BigInt(b);
   return sum > maxU128 ? null : trustedU128(sum);
 }
 
-/** The product. Null if it exceeds 2^128 - 1. */
+/** The product of two values. Null if it exceeds 2^128 - 1. */
 export function checkedProductU128(a: U128, b: U128): U128 | null {
   if (typeof a === 'number' && typeof b === 'number') {
     const product = a * b;
@@ -68,7 +69,7 @@ export function checkedProductU128(a: U128, b: U128): U128 | null {
   return product > maxU128 ? null : trustedU128(product);
 }
 
-/** The difference. Asserts that it is not negative. */
+/** The difference of two values. Asserts that it is not negative. */
 export function differenceU128(a: U128, b: U128): U128 {
   if (typeof a === 'number' && typeof b === 'number') {
     assert(a >= b, `${a} is less than ${b}`);

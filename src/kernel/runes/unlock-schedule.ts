@@ -2,8 +2,9 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { asRune, isReservedRune, type Rune } from './rune.ts';
 
 /*
- * Short names become free over the 210,000 blocks that follow a network's first rune height: in twelve steps, each of
- * which frees the names of one length more, evenly from the last to the first (ord crates/ordinals/src/rune.rs).
+ * Short names become free over the 210,000 blocks after a network's first rune height. There are twelve steps. Each
+ * step frees the names of the next shorter length, evenly from the last name to the first (ord
+ * crates/ordinals/src/rune.rs).
  */
 
 const steps = 12;
@@ -19,7 +20,7 @@ function firstOfLength(length: number): bigint {
 
 /** The lowest name that a block at `height` may etch. */
 export function minimumRuneAt({ firstRuneHeight }: NetworkParameters, height: number): Rune {
-  // ord asks for the block after
+  // ord uses the height of the next block
   const progress = height + 1 - firstRuneHeight;
   if (progress < 0) return asRune(firstOfLength(lettersAlwaysFree));
   if (progress >= steps * stepBlocks) return asRune(0n);
@@ -29,7 +30,7 @@ export function minimumRuneAt({ firstRuneHeight }: NetworkParameters, height: nu
   return asRune(above - ((above - below) * BigInt(progress % stepBlocks)) / BigInt(stepBlocks));
 }
 
-/** The first height at which a block may etch the name; null: the name is reserved. */
+/** The first height at which a block may etch a name. `null` if the name is reserved. */
 export function unlockHeight({ firstRuneHeight }: NetworkParameters, rune: Rune): number | null {
   if (isReservedRune(rune)) return null;
   if (rune >= firstOfLength(lettersAlwaysFree)) return 0;

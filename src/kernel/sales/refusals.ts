@@ -1,6 +1,6 @@
 /**
- * The rules that refuse a move: why it is not a sale (docs/marketplace.md, "What is not a sale"). The words say it of
- * one inscription.
+ * Rules that say why a move is not a sale (docs/marketplace.md, "What is not a sale"). The words are about one
+ * inscription.
  */
 export const refusals = {
   'not-signed': 'no signature in its input fits the script that held it',

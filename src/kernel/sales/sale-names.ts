@@ -1,4 +1,4 @@
-/** The classes of a move. Numbers are stored (chain.sales.class): only the first two have rows. */
+/** The classes of a move. The numbers are stored (chain.sales.class). Only the first two classes have rows. */
 export const moveClasses = {
   sale: 1,
   offer: 2,
@@ -12,36 +12,37 @@ export const moveClasses = {
 
 export type MoveClass = keyof typeof moveClasses;
 
-/** Layouts of a sale (docs/marketplace.md). Numbers are stored (chain.sales.form). */
+/** Layouts of a sale (docs/marketplace.md). The numbers are stored (chain.sales.form). */
 export const saleForms = {
   openordex: 1,
-  /** Magic Eden, OKX and ordit lay single sales out alike. */
+  /** Layout of single sales on Magic Eden, OKX and ordit. */
   'two-dummies': 2,
   /** OKX. */
   bulk: 3,
   'ord-offer': 4,
-  /** A pair in another layout. */
+  /** A pair of input and output in another layout. */
   pair: 5,
-  /** All outputs are signed, and the coins show who paid. */
+  /** All outputs are signed, and the spent coins show who paid. */
   'all-signed': 6,
 } as const;
 
 export type SaleForm = keyof typeof saleForms;
 
-/** How sure a row is. Numbers are stored (chain.sales.confidence). */
+/** Confidence of a row. The numbers are stored (chain.sales.confidence). */
 export const confidences = {
   /** The seller's signature binds the payout, and the layout is known. */
   'bound-known': 1,
   /** The seller's signature binds the payout, but the layout is unknown. */
   bound: 2,
   /**
-   * Several signatures spend the item, and one binds the payout. The owner who is paid there is treated as the maker.
+   * Several signatures spend the item, and one signature binds the payout. The owner that this payout pays is treated
+   * as the maker.
    */
   'bound-shared': 3,
-  /** Nothing binds the payout alone. The holder gains sats, and the receiver of the item pays. */
+  /** Nothing binds the payout alone. The owner of the item gains sats, and the receiver of the item pays. */
   'paid-by-taker': 4,
   /**
-   * Like `paid-by-taker`, but the buyer does not visibly pay: the layout is that of an offer of ord, or of a purchase.
+   * Like `paid-by-taker`, but the buyer does not visibly pay. The layout is that of an offer of ord, or of a purchase.
    */
   'offer-layout': 5,
 } as const;

@@ -1,6 +1,6 @@
 import type { SaleEvidence } from './sale-evidence.ts';
 
-/** A sale with its evidence, as `satscribe sales explain` and `/sale` show it (docs/marketplace.md). */
+/** A sale with its evidence, in the form of `satscribe sales explain` and `/sale` (docs/marketplace.md). */
 export interface SaleView extends SaleEvidence {
   readonly inscriptionId: string;
   readonly txid: string;
@@ -9,9 +9,12 @@ export interface SaleView extends SaleEvidence {
   readonly time: number;
   readonly input: number;
   readonly rules: number;
-  /** Addresses; a script without one in hex, above 128 bytes as `sha256:` and its hash. */
+  /**
+   * Owner as text. It is the address, or the script in hex if there is no address. For a script above 128 bytes, it is
+   * `sha256:` and the hash.
+   */
   readonly maker: string;
-  /** Null: the inscription went into the fee. */
+  /** Receiver of the inscription. `null` if the inscription went into the fee. */
   readonly taker: string | null;
   readonly wash: boolean;
 }

@@ -4,8 +4,9 @@ import { provenance } from './provenance.ts';
 import type { Satribute } from './satribute.ts';
 
 /*
- * The satributes as data. A changed rule is a new version: results name it, so that they can be compared. Vendors
- * differ about several; the origin says whose definition this is.
+ * The definitions of satributes, as data. A changed rule is a new version, and results name the version, so that
+ * results can be compared. For several satributes, vendors have different definitions. The origin says whose definition
+ * is used.
  */
 
 const byOrd = 'ord, crates/ordinals/src/rarity.rs';
@@ -13,18 +14,21 @@ const coinSats = 100_000_000;
 
 const byNumber = 'complete: it follows from the number of a sat';
 const byHeight = 'complete: it follows from the height of a block';
-/** Completeness of a rule that only a vendor states. */
+/** Completeness of a rule that only a vendor publishes. */
 const ofVendor = 'complete by this rule; no published document of the vendor says that there is no other';
 const uncheckedList =
   'unknown: the copy names neither transactions nor a method, so no chain can check that its ranges are right, or all';
 
-/** Coinbases that are held to be Satoshi Nakamoto's because their rewards were moved or signed for. */
+/** Heights of coinbases that are believed to be Satoshi Nakamoto's, because their rewards were moved or signed for. */
 const nakamotoHeights = [
   9, 286, 688, 877, 1760, 2459, 2485, 3479, 5326, 9443, 9925, 10645, 14450, 15625, 15817, 19093, 23014, 28593,
   29097,
 ];
 
-/** Mined by one who paid with them: 500 bitcoins, in ten whole subsidies. */
+/**
+ * Heights of blocks whose miner paid with their rewards. The payment was 500 bitcoins, which are ten complete
+ * subsidies.
+ */
 const jpegHeights = [30340, 30367, 30412, 30441, 30779, 30907, 31511, 32343, 32412, 32952];
 
 const noList = (words: string) => ({ kind: 'unknown', why: words }) as const;
@@ -41,8 +45,8 @@ const ofBlock = (height: number, about: string, scanner?: string): Satribute => 
 });
 
 /**
- * The definitions of this version. SatributeBook has those in force, with the operator's rules and the results of the
- * chain.
+ * The definitions of this version. SatributeBook has the definitions that are currently used, with the operator's rules
+ * and the results of the chain.
  */
 export const builtInSatributes: readonly Satribute[] = [
   {
@@ -129,7 +133,7 @@ export const builtInSatributes: readonly Satribute[] = [
   },
   {
     id: 'pizza',
-    // 1 had no sats: no list of ranges that a chain can check
+    // version 1 had no sats, because there was no list of ranges that a chain can check
     version: 2,
     title: 'Pizza',
     about: 'The sats of the 10,000 bitcoins that paid two pizzas on 22 May 2010.',
@@ -273,7 +277,7 @@ export const builtInSatributes: readonly Satribute[] = [
   },
   {
     id: 'jpeg',
-    // 1 had no sats: the list was not known
+    // version 1 had no sats, because the list was not known
     version: 2,
     title: 'JPEG',
     about:
@@ -317,7 +321,7 @@ const bySpelling: ReadonlyMap<string, Satribute> = new Map(
 /** Every name that `satributeId` knows. */
 export const satributeSpellings: readonly string[] = [...bySpelling.keys()];
 
-/** The id of a satribute by its id, or by its spelling in a public interface. Null: unknown. */
+/** The id of a satribute from its id, or from its spelling in a public interface. `null` if it is unknown. */
 export function satributeId(spelling: string): string | null {
   return bySpelling.get(spelling)?.id ?? null;
 }

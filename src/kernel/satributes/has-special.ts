@@ -9,7 +9,7 @@ import type { Satribute } from './satribute.ts';
  */
 const rangesInTurn = 200;
 
-/** Whether some of these sats have one of these satributes. Compares in turns of the event loop. */
+/** Whether some of these sats have one of these satributes. The comparison takes turns of the event loop. */
 export async function hasSpecial(
   ranges: readonly SatRange[],
   satributes: readonly Satribute[],

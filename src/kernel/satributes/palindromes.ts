@@ -1,9 +1,9 @@
 /*
- * Palindromes are counted and found by their first halves, which ascend as they do, without trials. Numbers stay below
- * 10^16, so that every step is exact or larger than any sat.
+ * Palindromes are counted and found by their first halves, which have the same order as the palindromes. So no number
+ * is tried in vain. Numbers stay below 10^16, so that every step is exact or larger than any sat.
  */
 
-/** Palindromes below a number from 0 to the supply of sats. One step a digit. */
+/** Number of palindromes below a number. The number is from 0 to the supply of sats. Takes one step per digit. */
 export function palindromesBelow(end: number): number {
   if (end <= 0) return 0;
   const digits = String(end);
@@ -11,12 +11,12 @@ export function palindromesBelow(end: number): number {
   for (let length = 1; length < digits.length; length++) count += 9 * 10 ** (halfOf(length) - 1);
   const half = halfOf(digits.length);
   const first = Number(digits.slice(0, half));
-  // those whose half is smaller, and the one with the same half if it is smaller
+  // palindromes with a smaller half, and the palindrome with the same half if it is below the number
   count += first - 10 ** (half - 1);
   return mirrored(first, digits.length) < end ? count + 1 : count;
 }
 
-/** The first palindrome from a number on. */
+/** The first palindrome that is not below a number. */
 export function palindromeFrom(start: number): number {
   if (start <= 0) return 0;
   const { length } = String(start);
@@ -29,7 +29,7 @@ export function palindromeFrom(start: number): number {
 
 const halfOf = (length: number): number => Math.ceil(length / 2);
 
-/** The palindrome of this length that begins with a half. */
+/** The palindrome of this length that begins with this half. */
 function mirrored(half: number, length: number): number {
   const digits = String(half);
   const mirror = digits

@@ -3,26 +3,29 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { listFrom } from './range-list.ts';
 import type { MadeOutput, ProvenanceSats, SatributeRule } from './satribute.ts';
 
-/** Number of blocks on top of an output before its sats are traced. As many make a coinbase spendable. */
+/** Number of blocks that must follow an output before its sats are traced. A coinbase needs as many to be spendable. */
 export const settledBlocks = 100;
 
 export type ProvenanceRule = Extract<SatributeRule, { kind: 'provenance' }>;
 
-/** The sats of an output in the block that made it, in its order, or why they cannot be found. */
+/**
+ * The sats of an output in the block that made the output, in the output's order, or the reason why they cannot be
+ * found.
+ */
 export type MadeOutputSats =
   | { readonly kind: 'found'; readonly blockHash: BlockHashHex; readonly ranges: readonly SatRange[] }
   | { readonly kind: 'missing'; readonly reason: string };
 
-/** Traced sats of an output, in its order, or why they cannot be found. */
+/** Traced sats of an output, in the output's order, or the reason why they cannot be found. */
 export type FoundSats = { readonly ranges: readonly SatRange[] } | { readonly problem: string };
 
 /** Traced sats, by `madeOutputName`. */
 export type FoundProvenance = ReadonlyMap<string, FoundSats>;
 
-/** The name of an output with its block. In another block it is another output. */
+/** The name of an output with its block. If the transaction moves to another block, the output has another name. */
 export const madeOutputName = ({ txid, vout, height }: MadeOutput): string => `${txid}:${vout}@${height}`;
 
-/** The rule of the sats of some outputs, before any was traced. */
+/** The rule for the sats of some outputs, before any of them was traced. */
 export const provenance = (outputs: readonly MadeOutput[]): ProvenanceRule => ({
   kind: 'provenance',
   outputs,
@@ -30,7 +33,8 @@ export const provenance = (outputs: readonly MadeOutput[]): ProvenanceRule => ({
 });
 
 /**
- * The same rule with the traced sats. With only a part of them the other sats would look common, so all must be known.
+ * The same rule, with the traced sats. All sats must be known, because if a part is missing, these sats would look
+ * common.
  */
 export const withFound = (rule: ProvenanceRule, found: FoundProvenance): ProvenanceRule => ({
   ...rule,

@@ -1,22 +1,22 @@
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 /*
- * Lists of ranges that ascend with gaps between them. They may have hundreds of thousands of entries (a file of the
- * operator's), and are used for each range of each output, so a list is walked only once.
+ * Lists of ranges that ascend and have gaps between them. They may have hundreds of thousands of entries (from a file
+ * of the operator), and are used for each range of each output. So a list is scanned only once.
  */
 
 /**
- * Sum of the sats before each range, and after the last range. Computed on the first use of a list, and kept as long as
- * the list.
+ * Sums of the sats before each range, and after the last range. They are computed when a list is first used, and kept
+ * as long as the list.
  */
 const sumsOf = new WeakMap<readonly SatRange[], Float64Array>();
 
-/** The number of sats of a list within a range. Takes the logarithm of the list's length. */
+/** The number of sats of a list within a range. Takes time logarithmic in the list's length. */
 export function countInList(list: readonly SatRange[], { start, end }: SatRange): number {
   return Math.max(countBelow(list, end) - countBelow(list, start), 0);
 }
 
-/** The sats of a list within a range, ascending. The first is found in the logarithm of the list's length. */
+/** The sats of a list within a range, ascending. Finding the first sat takes time logarithmic in the list's length. */
 export function* listWithin(list: readonly SatRange[], { start, end }: SatRange): Generator<SatRange> {
   for (let at = firstEndingAfter(list, start); at < list.length; at++) {
     const range = list[at];
@@ -25,13 +25,13 @@ export function* listWithin(list: readonly SatRange[], { start, end }: SatRange)
   }
 }
 
-/** The range of a list that contains a sat. Null: no range contains it. */
+/** The range of a list that contains a sat. `null` if no range contains it. */
 export function rangeInList(list: readonly SatRange[], sat: number): SatRange | null {
   const range = list[firstEndingAfter(list, sat)];
   return range !== undefined && range.start <= sat ? range : null;
 }
 
-/** The list of all sats in some ranges of any order, each once. */
+/** The list of all sats in some ranges, which may have any order. Each sat is in the list only once. */
 export function listFrom(ranges: readonly SatRange[]): SatRange[] {
   const list: { start: number; end: number }[] = [];
   for (const { start, end } of ranges.toSorted((a, b) => a.start - b.start)) {

@@ -1,6 +1,6 @@
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 
-/** A number of sats of an output's ranges, after the first `place` of them. Pure. */
+/** `count` sats of an output's ranges, after the first `place` sats. Pure. */
 export function rangesFrom(ranges: readonly SatRange[], place: number, count: number): SatRange[] {
   const found: SatRange[] = [];
   let offset = 0;

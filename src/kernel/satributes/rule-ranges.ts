@@ -9,8 +9,9 @@ import { countInList, listWithin } from './range-list.ts';
 import { type BlockRarity, listOf, type SatributeRule } from './satribute.ts';
 
 /*
- * The sats of a rule within a range. Neither counting nor finding walks over sats. Counting takes a step for each epoch
- * or listed block, or the logarithm of a list of ranges; finding takes a step for each result.
+ * The sats of a rule within a range. Neither counting nor finding goes through single sats. Counting takes one step for
+ * each epoch or listed block. For a list of ranges it takes time logarithmic in the list. Finding takes one step for
+ * each result.
  */
 
 const endOfMining = epochsMax * epochBlocks;
@@ -43,7 +44,7 @@ export function countWithin(rule: SatributeRule, { start, end }: SatRange): numb
   }
 }
 
-/** The sats of a rule within a range, ascending. Ranges may touch. */
+/** The sats of a rule within a range, ascending. Two ranges may touch. */
 export function* rangesWithin(rule: SatributeRule, { start, end }: SatRange): Generator<SatRange> {
   switch (rule.kind) {
     case 'firsts':
@@ -95,7 +96,7 @@ function* overlap(range: SatRange, start: number, end: number): Generator<SatRan
   if (from < to) yield { start: from, end: to };
 }
 
-/** The first sats of blocks of some rarities. */
+/** The first sats of blocks that have some rarities. */
 function* firstsOf(rarities: readonly BlockRarity[], start: number, end: number): Generator<number> {
   const to = firstBlockFrom(end);
   const step = rarities.map((rarity) => spacing[rarity]).reduce(greatestCommonDivisor);
@@ -104,7 +105,7 @@ function* firstsOf(rarities: readonly BlockRarity[], start: number, end: number)
     if (wanted.has(blockRarity(asHeight(height)))) yield firstSatAt(asHeight(height));
 }
 
-/** Blocks of a rarity are at multiples of these. At most every 104th of them has another rarity. */
+/** Blocks of a rarity are at multiples of these numbers. At most every 104th multiple has another rarity. */
 const spacing: Readonly<Record<BlockRarity, number>> = {
   uncommon: 1,
   rare: periodBlocks,
@@ -117,19 +118,19 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-/** The first block whose first sat is not below a number; `endOfMining` if there is no such block. */
+/** The first block whose first sat is not below a number, or `endOfMining` if there is no such block. */
 function firstBlockFrom(sat: number): number {
   if (sat >= satSupply) return endOfMining;
   const { height, offset } = minedAt(asSat(sat));
   return offset === 0 ? height : height + 1;
 }
 
-/** The number of blocks of a rarity from one height to below another. */
+/** The number of blocks of a rarity, from one height to below another height. */
 function blocksWith(rarity: BlockRarity, from: number, to: number): number {
   const multiples = (of: number): number => Math.max(Math.ceil(to / of) - Math.ceil(from / of), 0);
   switch (rarity) {
     case 'uncommon':
-      // multiples of both begin a cycle
+      // multiples of both numbers begin a cycle
       return multiples(1) - multiples(periodBlocks) - multiples(epochBlocks) + multiples(cycleBlocks);
     case 'rare':
       return multiples(periodBlocks) - multiples(cycleBlocks);

@@ -4,18 +4,18 @@ import { type FoundProvenance, madeOutputName, withFound } from './provenance.ts
 import { type MadeOutput, type Satribute, whyUnknown } from './satribute.ts';
 
 /**
- * The definitions in force on a network: those of this version, with the operator's in place of unknown ones, and the
- * traced sats of their outputs. It never changes: new results make another book.
+ * The definitions that are used on a network. They are the definitions of this version, with the operator's definitions
+ * in place of unknown ones, and the traced sats of their outputs. A book never changes. New results make another book.
  */
 export class SatributeBook {
   readonly network: NetworkName;
-  /** In the order of answers. */
+  /** All satributes, in the order of answers. */
   readonly satributes: readonly Satribute[];
-  /** Satributes that can be found here, in their order. */
+  /** Satributes that can be found on this network, in the order of answers. */
   readonly findable: readonly Satribute[];
   readonly #byId: ReadonlyMap<string, Satribute>;
 
-  /** @param own definitions of the operator's, which replace those with the same id */
+  /** @param own definitions of the operator, which replace definitions with the same id */
   constructor(network: NetworkName, own: readonly Satribute[] = [], found: FoundProvenance = new Map()) {
     const ownById = new Map(own.map((satribute) => [satribute.id, satribute]));
     this.network = network;
@@ -28,23 +28,23 @@ export class SatributeBook {
     this.findable = this.satributes.filter((satribute) => this.isFindable(satribute));
   }
 
-  /** The satribute with this id, or with this spelling in a public interface. Null: unknown. */
+  /** The satribute with this id, or with this spelling in a public interface. `null` if it is unknown. */
   find(spelling: string): Satribute | null {
     const id = satributeId(spelling);
     return id === null ? null : (this.#byId.get(id) ?? null);
   }
 
-  /** Whether it applies to this network. */
+  /** Whether a satribute applies to this network. */
   isMeant({ networks }: Satribute): boolean {
     return networks === 'all' || networks === this.network;
   }
 
-  /** Whether sats of this network can have it: its sats are known, and it applies here. */
+  /** Whether sats of this network can have a satribute. Its sats must be known, and it must apply to this network. */
   isFindable(satribute: Satribute): boolean {
     return this.isMeant(satribute) && whyUnknown(satribute.rule) === null;
   }
 
-  /** The outputs whose sats must be known for it to be complete, each once. */
+  /** The outputs whose sats must be known so that the book is complete, each once. */
   get outputs(): readonly MadeOutput[] {
     const all = this.satributes.flatMap((satribute) =>
       this.isMeant(satribute) && satribute.rule.kind === 'provenance' ? satribute.rule.outputs : [],

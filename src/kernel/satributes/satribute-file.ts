@@ -8,17 +8,23 @@ import { listFrom } from './range-list.ts';
 import type { MadeOutput, Satribute, SatributeRule } from './satribute.ts';
 
 /*
- * The rules that an operator gives to satributes without one, as JSON (docs/satributes.md, "Rules of the operator"). It
- * is read whole, or refused whole.
+ * The rules that an operator sets for satributes without a rule, as JSON (docs/satributes.md, "Rules of the operator").
+ * The file is either read completely or refused.
  */
 
-/** Maximum bytes of the whole file: room for the maximum number of ranges, with the longest numbers and blanks. */
+/**
+ * Maximum number of bytes of the file. It is enough for the maximum number of ranges, with the longest numbers and
+ * blanks.
+ */
 export const satributeFileBytesMax = 16_000_000;
-/** Maximum number of ranges in the whole file: 13 MB of memory. The longest known list of a vendor is a tenth of it. */
+/**
+ * Maximum number of ranges in the file. They take 13 MB of memory. The longest known list of a vendor has a tenth of
+ * them.
+ */
 const rangesMax = 200_000;
 /**
- * Maximum number of outputs in the whole file. Each needs a walk of minutes to hours through the node, one after
- * another.
+ * Maximum number of outputs in the file. Tracing takes minutes to hours for each output, and outputs are traced one
+ * after another through the node.
  */
 const outputsMax = 100;
 /** Maximum number of characters of texts that pages show. */
@@ -34,10 +40,10 @@ const ofOutputs = 'complete by this rule: all sats of its outputs, first in, fir
 
 export type SatributeFile =
   | { readonly kind: 'read'; readonly satributes: readonly Satribute[] }
-  /** A sentence for each wrong entry, which names it. */
+  /** A sentence for each wrong entry. The sentence names the entry. */
   | { readonly kind: 'wrong'; readonly wrong: readonly string[] };
 
-/** Reads a file. Total: any text is read or wrong. */
+/** Parses a file. Never throws: any text is either read or wrong. */
 export function readSatributeFile(text: string): SatributeFile {
   const entries = parsed(text);
   if (!Array.isArray(entries)) return { kind: 'wrong', wrong: ['it is not JSON with a list of satributes'] };
@@ -60,13 +66,13 @@ function entryName(place: number, { id }: Given): string {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Number of ranges and outputs that the file may still have. */
+/** How many ranges and outputs the rest of the file may have. */
 interface Room {
   ranges: number;
   outputs: number;
 }
 
-/** The definition, or its fault: the rest of a sentence. */
+/** The definition, or its fault as the rest of a sentence. */
 function readEntry(given: Given, room: Room): Satribute | string {
   const { id, version, origin, completeness, ranges, outputs } = given;
   const builtIn = builtInSatributes.find((known) => known.id === id);
@@ -85,7 +91,7 @@ function readEntry(given: Given, room: Room): Satribute | string {
     version,
     origin,
     completeness: completeness ?? (rule.kind === 'ranges' ? unchecked : ofOutputs),
-    // of the network that the server is on
+    // the rules of the file are for the network that the server is on
     networks: 'all',
     rule,
   };
@@ -115,7 +121,7 @@ function readRanges(given: unknown, room: Room): SatributeRule | string {
     before = end;
     ranges.push({ start, end });
   }
-  // ranges that touch become one
+  // merge ranges that touch
   return { kind: 'ranges', ranges: listFrom(ranges) };
 }
 
@@ -136,7 +142,7 @@ function readOutputs(given: unknown, room: Room): SatributeRule | string {
   return provenance(outputs);
 }
 
-/** The output of block 0 was never spent: its sats are a range. */
+/** Parses an output. An output of block 0 is refused, because it was never spent and a range can name its sats. */
 function readOutput(text: string): MadeOutput | null {
   const [, id = '', vout = '', height = ''] =
     /^([0-9a-f]{64}):(0|[1-9]\d{0,9})@([1-9]\d{0,7})$/iu.exec(text) ?? [];
@@ -159,5 +165,5 @@ const isInteger = (value: unknown, least: number, most: number): value is number
   typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
 const isWords = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= wordsMax;
-/** A text of others in a message. */
+/** Shortens a text from outside for a message. */
 const shown = (text: string): string => (text.length <= 50 ? text : `${text.slice(0, 50)}…`);

@@ -12,38 +12,38 @@ import { RuneAmounts } from './rune-amounts.ts';
 
 const one = smallU128(1);
 
-/** The outputs of a transaction, as far as runes need them. */
+/** The data about a transaction's outputs that runes need. */
 export interface Destinations {
   readonly count: number;
-  /** Outputs that are not an OP_RETURN, ascending. */
+  /** Indexes of the outputs that are not an OP_RETURN, ascending. */
   spendable(): readonly number[];
 }
 
 /**
- * The runes of one transaction with edicts at a time: those of its inputs, mint and premine, and the outputs that they
- * go to. Runes are by key. Its memory is reused.
+ * The runes of a transaction with edicts, and the outputs that they go to. The runes come from its inputs, mint and
+ * premine, and are identified by key. One object is used for one transaction after another, to reuse its memory.
  */
 export class Allocation {
-  /** Unallocated amounts, by key. A rune can be there with 0. */
+  /** Unallocated amounts, by key. An amount can be 0. */
   readonly unallocated = new RuneAmounts();
-  /** After `end`: the number of balances of the outputs. Balances are sorted by output and key. */
+  /** Number of balances of the outputs, after `end`. Balances are sorted by output and key. */
   size = 0;
   readonly #destinations: Destinations;
   readonly #outputs: number[] = [];
   readonly #keys: number[] = [];
   readonly #amounts: U128[] = [];
   /**
-   * Keyed by rune: the amount that each spendable output gets from edicts that give all outputs the same. Without this,
+   * Amounts that each spendable output gets from edicts that give all outputs the same amount, by rune. Without this,
    * thousands of such edicts in a transaction with thousands of outputs would take millions of steps.
    */
   readonly #toEach = new RuneAmounts();
 
-  /** @param destinations of the transaction that is being applied */
+  /** @param destinations data about the transaction that is being applied */
   constructor(destinations: Destinations) {
     this.#destinations = destinations;
   }
 
-  /** @param amounts to allocate; 0 counts too, as in ord */
+  /** @param amounts amounts to allocate; an amount of 0 is allocated too, as in ord */
   begin(amounts: RuneAmounts): void {
     this.size = 0;
     this.#toEach.clear();
@@ -64,10 +64,10 @@ export class Allocation {
     return this.#amounts[place]!;
   }
 
-  /** Carries out an edict for the rune with that key. `amount` 0 means all units. */
+  /** Applies an edict to the rune with this key. `amount` 0 means all units. */
   edict(key: number, { amount, output }: Pick<Edict, 'amount' | 'output'>): void {
     const balance = this.unallocated.get(key);
-    // no units here, or no more
+    // there are no units of this rune, or no units are left
     if (balance === 0) return;
     if (output === this.#destinations.count) {
       this.#split(key, amount, balance);
@@ -79,8 +79,8 @@ export class Allocation {
   }
 
   /**
-   * Splits among all spendable outputs: `amount` to each as long as there is some; with 0, equal shares, and the first
-   * outputs get the rest.
+   * Splits a balance among all spendable outputs. Each output gets `amount` while units are left. If `amount` is 0, the
+   * outputs get equal shares, and the first outputs get the remaining units.
    */
   #split(key: number, amount: U128, balance: U128): void {
     const spendable = this.#destinations.spendable();
@@ -102,7 +102,7 @@ export class Allocation {
     for (const output of spendable.slice(0, left)) this.#move(key, one, output);
   }
 
-  /** Splits less than all outputs could get. */
+  /** Splits a balance that is too small to give `amount` to all outputs. */
   #shareOut(key: number, amount: U128, balance: U128, spendable: readonly number[]): void {
     let left = balance;
     for (const output of spendable) {
@@ -120,7 +120,7 @@ export class Allocation {
     this.#amounts[place] = amount;
   }
 
-  /** Gives the remaining amounts to an output. */
+  /** Allocates all remaining amounts to an output. */
   allocateRemaining(output: number): void {
     const { unallocated } = this;
     for (let place = 0; place < unallocated.size; place++)
@@ -129,7 +129,7 @@ export class Allocation {
     unallocated.clear();
   }
 
-  /** Ends the edicts: sorts the balances of the outputs, and adds up those of one output and rune. */
+  /** Ends the edicts. Sorts the balances of the outputs, and adds up balances of the same output and rune. */
   end(): void {
     const toEach = this.#toEach;
     for (let place = 0; place < toEach.size; place++)

@@ -2,16 +2,16 @@ import { sumU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 
 /**
  * Maximum number of keys for which all keys are scanned. A transaction usually has one or two runes, and a map costs
- * more than ten of them.
+ * more than a scan of ten keys.
  */
 const scannedMax = 10;
 
-/** Amounts of runes by key, in reused memory. A rune can be there with 0. */
+/** Amounts of runes by key, in reused memory. An amount can be 0. */
 export class RuneAmounts {
   size = 0;
   readonly #keys: number[] = [];
   readonly #amounts: U128[] = [];
-  /** Places by key, if there are many. */
+  /** Indexes by key. Only used if there are many keys. */
   readonly #places = new Map<number, number>();
 
   clear(): void {
@@ -31,7 +31,7 @@ export class RuneAmounts {
     return this.#placeOf(key) >= 0;
   }
 
-  /** The amount of a key; 0 if it is absent. */
+  /** The amount of a key, or 0 if the key is absent. */
   get(key: number): U128 {
     const place = this.#placeOf(key);
     return place < 0 ? zeroU128 : this.#amounts[place]!;
@@ -49,7 +49,7 @@ export class RuneAmounts {
     else this.#amounts[place] = sumU128(this.#amounts[place]!, amount);
   }
 
-  /** The places in the order of keys, which is that of ids. */
+  /** Indexes of the amounts in the order of their keys, which is the order of the rune ids. */
   sorted(): readonly number[] {
     if (this.size === 1) return onlyPlace;
     return Array.from({ length: this.size }, (_, place) => place).sort(

@@ -8,21 +8,21 @@ import type { U128 } from '../u128.ts';
 import { Allocation, type Destinations } from './allocation.ts';
 import { RuneAmounts } from './rune-amounts.ts';
 
-/** The flow of runes through one transaction. */
+/** The movement of runes through one transaction. */
 export interface RuneFlow {
-  /** The parsed runestone. Null: the transaction has none. */
+  /** The parsed runestone. `null` if the transaction has no runestone. */
   readonly artifact: Artifact | null;
   readonly given: readonly (RuneAmount & { readonly output: number })[];
   readonly burned: readonly RuneAmount[];
-  /** The output that gets all runes that no edict moves. Null: these runes are burned. */
+  /** Index of the output that gets all runes that no edict moves. `null` if these runes are burned. */
   readonly rest: number | null;
 }
 
 const opReturn = 0x6a;
 
 /**
- * The runes of a transaction with these outputs, whose inputs hold these amounts, by the rules of blocks. Mints are not
- * counted: only a ledger knows their amount. Its premine has the id 0:0. Pure.
+ * Computes where runes go by the rules of blocks, in a transaction with these outputs whose inputs contain these
+ * amounts. Mints are not included, because only a ledger knows their amount. The premine has the id 0:0. Pure.
  */
 export function runeFlow(
   outputs: readonly { readonly script: Uint8Array }[],
@@ -34,7 +34,7 @@ export function runeFlow(
   return { artifact, ...flowBy(artifact ?? routeRunestone(unled), outputs, runes) };
 }
 
-/** A transaction without a runestone. */
+/** Values for a transaction without a runestone. */
 const unled = { edicts: [], pointer: null };
 
 function artifactOf(outputs: readonly { readonly script: Uint8Array }[]): Artifact | null {
@@ -72,7 +72,9 @@ function allocated(
   return allocation;
 }
 
-/** Amounts given to outputs, and burned ones: in unspendable outputs, or without an output. */
+/**
+ * Amounts that outputs get, and burned amounts. Amounts are burned in unspendable outputs, or if no output gets them.
+ */
 function parted(
   allocation: Allocation,
   runes: KeyedRunes,
@@ -92,7 +94,7 @@ function parted(
   return { given, burned: runes.named(burned) };
 }
 
-/** Runes with keys of their own, in the order of their appearance. */
+/** Runes with keys that are valid only here, in the order in which the runes appear. */
 class KeyedRunes {
   readonly amounts = new RuneAmounts();
   readonly #ids: RuneId[] = [];
@@ -121,7 +123,7 @@ class KeyedRunes {
     return this.named(this.amounts);
   }
 
-  /** Amounts by id, without those of 0. */
+  /** Amounts by rune id. Amounts of 0 are left out. */
   named(amounts: RuneAmounts): RuneAmount[] {
     const all = Array.from({ length: amounts.size }, (_, place) => ({
       id: this.idOf(amounts.keyAt(place)),

@@ -4,11 +4,11 @@ import type { Terms } from '#kernel/runes/terms.ts';
 import type { U128 } from '#kernel/runes/u128.ts';
 
 /**
- * Moves an amount of a rune to an output. Amount 0 means all units. The output index after the last one means all
+ * Moves an amount of a rune to an output. Amount 0 means all units. The first index after the last output means all
  * outputs that are not an OP_RETURN.
  */
 export interface Edict {
-  /** 0:0 is the rune that is etched here. */
+  /** Id of the rune. 0:0 is the rune that is etched in the same transaction. */
   readonly id: RuneId;
   readonly amount: U128;
   readonly output: number;
@@ -20,13 +20,13 @@ export interface Etching {
   readonly premine: U128 | null;
   readonly rune: Rune | null;
   readonly spacers: number | null;
-  /** A code point, because U+0000 is legal and Postgres refuses it in a text. */
+  /** A code point. It is not a text, because U+0000 is legal and Postgres refuses this character in texts. */
   readonly symbol: number | null;
   readonly terms: Terms | null;
   readonly turbo: boolean;
 }
 
-/** An etching without fields: the rune has its defaults. */
+/** An etching without fields. Its rune has the default values. */
 export const plainEtching: Etching = {
   divisibility: null,
   premine: null,
@@ -45,7 +45,7 @@ export interface Runestone {
   readonly pointer: number | null;
 }
 
-/** Faults of a runestone, by ord's names (crates/ordinals/src/flaw.rs). The first one found counts. */
+/** Faults of a runestone, with ord's names (crates/ordinals/src/flaw.rs). Only the first fault is reported. */
 export type Flaw =
   | 'edict-output'
   | 'edict-rune-id'
@@ -60,7 +60,7 @@ export type Flaw =
 
 /**
  * A malformed runestone. It burns the runes that the transaction spends. Its mint is executed, and the name that it
- * etches is taken.
+ * etches can no longer be etched.
  */
 export interface Cenotaph {
   readonly kind: 'cenotaph';

@@ -17,8 +17,8 @@ import { divisibilityMax, flags, spacersMax, tags } from './tags.ts';
 import { readIntegers } from './varint.ts';
 
 /*
- * A runestone as ord's `Runestone::decipher` reads it (crates/ordinals/src/runestone.rs). Total: any bytes give a
- * runestone or a cenotaph.
+ * Reads runestones like ord's `Runestone::decipher` (crates/ordinals/src/runestone.rs). Never throws: any bytes result
+ * in a runestone or a cenotaph.
  */
 
 const surrogatesStart = 0xd800;
@@ -27,8 +27,8 @@ const codePointMax = 0x10ffff;
 const integersOfEdict = 4;
 
 /**
- * Reads the script between `start` and `end`, which begins with OP_RETURN OP_13, of a transaction with `outputCount`
- * outputs. Time is linear in the script.
+ * Reads the script between `start` and `end` of a transaction with `outputCount` outputs. The script must begin with
+ * OP_RETURN OP_13. Takes time linear in the script.
  */
 export function decipher(bytes: Uint8Array, start: number, end: number, outputCount: number): Artifact {
   const payload = payloadOf(bytes, start, end);
@@ -52,14 +52,14 @@ export function decipher(bytes: Uint8Array, start: number, end: number, outputCo
 
 const flawed = (flaw: Flaw): Cenotaph => ({ kind: 'cenotaph', etching: null, flaw, mint: null });
 
-/** The place of the body's tag, or of a last tag without a value, or the end. */
+/** Index of the body's tag, or of a last tag without a value, or the end. */
 function endOfFields(integers: readonly U128[]): number {
   for (let place = 0; place < integers.length; place += 2)
     if (integers[place] === tags.body || place + 1 === integers.length) return place;
   return integers.length;
 }
 
-/** Reads the part after the fields: nothing, the body's tag with edicts, or a tag without its value. */
+/** Reads the part after the fields. It is empty, or the body's tag with edicts, or a tag without its value. */
 function readBody(
   integers: readonly U128[],
   fieldsEnd: number,
@@ -71,7 +71,7 @@ function readBody(
   return readEdicts(integers, fieldsEnd + 1, outputCount, edicts);
 }
 
-/** Appends the edicts of a body. Ids are differences to the one before. Returns the first flaw. */
+/** Appends the edicts of a body. Each id is stored as the difference to the id before. Returns the first flaw. */
 function readEdicts(
   integers: readonly U128[],
   start: number,
@@ -104,7 +104,7 @@ function nextId(id: RuneId, blockStep: U128, txStep: U128): RuneId | null {
 const hasFlag = (bits: U128, flag: number): boolean =>
   typeof bits === 'number' ? Math.floor(bits / flag) % 2 === 1 : (bits & BigInt(flag)) !== 0n;
 
-/** The flags besides `etching` count with an etching only. */
+/** Returns a flaw of the etching or of the flags. Flags are only recognized if there is an etching. */
 function etchingFlaw(bits: U128, etching: Etching | null): Flaw | null {
   if (etching !== null && !isSupplyInRange(etching)) return 'supply-overflow';
   const known = etching === null ? 0 : flags.etching | flags.terms | flags.turbo;
@@ -126,7 +126,7 @@ function takeEtching(fields: Fields, bits: U128): Etching {
 
 function takeSymbol(fields: Fields): number | null {
   const symbol = fields.takeSmall(tags.symbol, codePointMax);
-  // a surrogate is no character; its tag is odd, so it may be taken and dropped
+  // a surrogate is not a character; its tag is odd, so the value can be ignored
   return symbol !== null && symbol >= surrogatesStart && symbol < surrogatesEnd ? null : symbol;
 }
 
@@ -141,7 +141,7 @@ function takeTerms(fields: Fields): Terms {
   };
 }
 
-/** Its two values are the block and the index of the rune's id. */
+/** The two values of the mint tag are the block and the index of the rune's id. */
 function takeMint(fields: Fields): RuneId | null {
   const block = fields.value(tags.mint, 0);
   const tx = fields.value(tags.mint, 1);

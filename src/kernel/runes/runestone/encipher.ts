@@ -5,7 +5,7 @@ import { runestoneScript } from './runestone-script.ts';
 import { flags, tags } from './tags.ts';
 import { writeInteger } from './varint.ts';
 
-/** The script of a runestone in ord's canonical form: fields in ord's order, edicts by id. */
+/** The script of a runestone in ord's canonical form. Fields have ord's order, and edicts are sorted by id. */
 export function encipher({ edicts, etching, mint, pointer }: Runestone): Uint8Array {
   const payload: number[] = [];
   if (etching !== null) writeEtching(payload, etching);
@@ -18,7 +18,7 @@ export function encipher({ edicts, etching, mint, pointer }: Runestone): Uint8Ar
   return runestoneScript(payload);
 }
 
-/** A runestone that only routes runes. */
+/** A runestone that only moves runes to outputs. */
 export const routeRunestone = ({ edicts, pointer }: Pick<Runestone, 'edicts' | 'pointer'>): Runestone => ({
   kind: 'runestone',
   edicts,
@@ -27,7 +27,7 @@ export const routeRunestone = ({ edicts, pointer }: Pick<Runestone, 'edicts' | '
   pointer,
 });
 
-/** Edicts as a runestone can hold them: by id, and in their order among those of one id. */
+/** Edicts in the order that a runestone needs. They are sorted by id, and edicts of the same id keep their order. */
 export function sortedEdicts(edicts: readonly Edict[]): Edict[] {
   return edicts.toSorted((a, b) => compareIds(a.id, b.id));
 }

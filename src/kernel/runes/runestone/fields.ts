@@ -1,17 +1,17 @@
 import type { U128 } from '#kernel/runes/u128.ts';
 import { tags } from './tags.ts';
 
-/** Values that a mint takes; every other tag takes one. */
+/** Number of values that a mint has. Every other tag has one value. */
 const mintValues = 2;
 
 /**
- * The fields of a runestone: pairs of tag and value. A taken value is removed; a remaining even tag makes a cenotaph.
- * There are a few fields, so a scan for each tag is cheaper than a map of them.
+ * The fields of a runestone, which are pairs of tag and value. A taken value is removed. An even tag that remains makes
+ * a cenotaph. There are only a few fields, so a scan for each tag is cheaper than a map.
  */
 export class Fields {
   readonly #integers: readonly U128[];
   readonly #end: number;
-  /** A bit for each tag of `tags`: all are below 32. */
+  /** One bit for each tag of `tags`. All these tags are below 32. */
   #taken = 0;
 
   constructor(integers: readonly U128[], end: number) {
@@ -19,7 +19,7 @@ export class Fields {
     this.#end = end;
   }
 
-  /** Value number `index` of a tag; null: there are fewer. */
+  /** Value number `index` of a tag. `null` if the tag has fewer values. */
   value(tag: number, index: number): U128 | null {
     let left = index;
     for (let place = 0; place < this.#end; place += 2)
@@ -31,7 +31,7 @@ export class Fields {
     this.#taken |= 1 << tag;
   }
 
-  /** Takes the first value of a tag. One above `max` stays, and counts as absent. */
+  /** Takes the first value of a tag. A value above `max` stays, and is treated as absent. */
   take(tag: number, max: bigint): U128 | null {
     const value = this.value(tag, 0);
     if (value === null || value > max) return null;
@@ -39,7 +39,7 @@ export class Fields {
     return value;
   }
 
-  /** The same for a bound that is a safe integer. */
+  /** Like `take`, for a bound that is a safe integer. */
   takeSmall(tag: number, max: number): number | null {
     const value = this.value(tag, 0);
     if (typeof value !== 'number' || value > max) return null;
@@ -47,7 +47,7 @@ export class Fields {
     return value;
   }
 
-  /** Whether a value of an even tag remains. */
+  /** Whether a field with an even tag remains. */
   hasEvenLeft(): boolean {
     let taken = this.#taken;
     let mintsLeft = mintValues;

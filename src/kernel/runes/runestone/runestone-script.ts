@@ -5,7 +5,9 @@ const opReturn = 0x6a;
 const op13 = 0x5d;
 const prefixLength = 2;
 
-/** Whether a script is a runestone, well formed or not. The first such output of a transaction counts. */
+/**
+ * Whether a script is a runestone, well formed or not. Only the first such output of a transaction is its runestone.
+ */
 export function isRunestoneScript(script: Uint8Array): boolean {
   return script[0] === opReturn && script[1] === op13;
 }
@@ -17,7 +19,7 @@ export interface Payload {
   readonly end: number;
 }
 
-/** The data after OP_RETURN OP_13, of all pushes together; a flaw if the script has anything else. */
+/** The data of all pushes after OP_RETURN OP_13, joined. Returns a flaw if the script has anything else. */
 export function payloadOf(bytes: Uint8Array, start: number, end: number): Payload | Flaw {
   let at = start + prefixLength;
   const pushes: Uint8Array[] = [];
@@ -26,7 +28,7 @@ export function payloadOf(bytes: Uint8Array, start: number, end: number): Payloa
     if (bytes[at]! > opPushData4) return 'opcode';
     const push = pushAt(bytes, at, end);
     if (push === null) return 'invalid-script';
-    // nearly every runestone is one push, and is read in place
+    // nearly every runestone has one push, which is read without copying
     if (only === null && push.end === end && pushes.length === 0) only = { bytes, start: push.start, end };
     else if (push.end > push.start) pushes.push(bytes.subarray(push.start, push.end));
     at = push.end;
@@ -36,7 +38,7 @@ export function payloadOf(bytes: Uint8Array, start: number, end: number): Payloa
   return { bytes: joined, start: 0, end: joined.length };
 }
 
-/** OP_RETURN OP_13 and the payload in one push; without a push if it is empty. */
+/** The script of a payload: OP_RETURN OP_13 and one push. If the payload is empty, there is no push. */
 export function runestoneScript(payload: readonly number[]): Uint8Array {
   const prefix = [opReturn, op13, ...pushPrefix(payload.length)];
   const script = new Uint8Array(prefix.length + payload.length);

@@ -1,4 +1,4 @@
-/** Tags of a runestone's fields (ord crates/ordinals/src/runestone/tag.rs). Other odd ones are ignored. */
+/** Tags of a runestone's fields (ord crates/ordinals/src/runestone/tag.rs). All other odd tags are ignored. */
 export const tags = {
   body: 0,
   divisibility: 1,
@@ -21,5 +21,5 @@ export const tags = {
 export const flags = { etching: 1, terms: 2, turbo: 4 } as const;
 
 export const divisibilityMax = 38;
-/** One bit between each two of 28 letters. */
+/** Maximum value of spacers. 28 letters have 27 gaps, each with one bit. */
 export const spacersMax = 2 ** 27 - 1;

@@ -1,19 +1,19 @@
 import { smallU128, trustedU128, type U128 } from '#kernel/runes/u128.ts';
 
 /*
- * Integers of up to 128 bits, seven bits a byte, the lowest first; all but the last byte have the top bit (LEB128, ord
- * crates/ordinals/src/varint.rs).
+ * Integers of up to 128 bits in the LEB128 encoding (ord crates/ordinals/src/varint.rs). Each byte has seven bits,
+ * lowest bits first. All bytes except the last have the top bit.
  */
 
-/** Maximum bytes of an integer. 19 bytes have 133 bits, so the last byte may have only two. */
+/** Maximum number of bytes of an integer. 19 bytes have 133 bits, so only two bits of the last byte may be used. */
 const bytesMax = 19;
 const lastByteMax = 3;
-/** Maximum bytes of an integer that is always a safe integer: 49 bits. */
+/** Maximum number of bytes of an integer that is always a safe integer. They have 49 bits. */
 const smallBytes = 7;
 const smallBits = 49n;
 const topBit = 0x80;
 
-/** All integers of a payload. Null: one is incomplete or above 128 bits. */
+/** All integers of a payload. `null` if an integer is incomplete or above 128 bits. */
 export function readIntegers(bytes: Uint8Array, start: number, end: number): U128[] | null {
   const integers: U128[] = [];
   let at = start;
@@ -40,7 +40,7 @@ export function readIntegers(bytes: Uint8Array, start: number, end: number): U12
   return integers;
 }
 
-/** Number of bytes of an integer. 0: it is incomplete or above 128 bits. */
+/** Number of bytes of an integer. 0 if the integer is incomplete or above 128 bits. */
 function longLength(bytes: Uint8Array, start: number, end: number): number {
   for (let length = 1; length <= bytesMax && start + length <= end; length++) {
     const byte = bytes[start + length - 1]!;
@@ -49,7 +49,7 @@ function longLength(bytes: Uint8Array, start: number, end: number): number {
   return 0;
 }
 
-/** The value in three pieces, so that few bigints are made. */
+/** The value of an integer. It is computed in three pieces, so that few bigints are made. */
 function longValue(bytes: Uint8Array, start: number, end: number): bigint {
   const low = piece(bytes, start, end);
   const middle = piece(bytes, start + smallBytes, end);
