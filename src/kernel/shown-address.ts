@@ -1,6 +1,6 @@
 /**
- * A URL for messages, logs and answers: its scheme, host and port. A path may hold the token of a hosted server, a
- * query a password, and user names tell strangers what to try.
+ * A URL for messages, logs and answers. It has only scheme, host and port. A path may contain the token of a hosted
+ * server, a query may contain a password, and user names help attackers.
  */
 export function shownAddress(url: string): string {
   if (!URL.canParse(url)) return 'the configured address';

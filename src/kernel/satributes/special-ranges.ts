@@ -2,26 +2,29 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { countWithin, rangesWithin } from './rule-ranges.ts';
 import type { Satribute } from './satribute.ts';
 
-/** Consecutive sats with the same satributes; neighbours in the same given range have others. */
+/** Consecutive sats with the same satributes. Neighbouring sats in the same given range have other satributes. */
 export interface SpecialRange extends SatRange {
-  /** Number of sats before it in the given ranges, which is its offset in their output. */
+  /** Number of sats of the given ranges that are before this range. This number is the range's offset in the output. */
   readonly offset: number;
-  /** Ids, in the order of the given satributes. */
+  /** Ids of the satributes, in the order of the given satributes. */
   readonly satributes: readonly string[];
 }
 
 export interface SpecialSats {
-  /** In the order of the given ranges. */
+  /** The special ranges, in the order of the given ranges. */
   readonly ranges: readonly SpecialRange[];
-  /** True if all special ranges are included. False: only the first ranges, up to the limit. */
+  /** True if all special ranges are included. `false` if only the first ranges are included, up to the limit. */
   readonly isComplete: boolean;
-  /** Keyed by id of a satribute: its exact number of sats, in either case. Satributes without sats are omitted. */
+  /**
+   * Exact number of sats of each satribute, by id, even if not all ranges are included. Satributes without sats are
+   * absent.
+   */
   readonly counts: ReadonlyMap<string, number>;
 }
 
 /**
- * The sats with satributes within ranges. The time depends on the results, up to `limit` special ranges, not on the
- * number of sats.
+ * Finds the sats with satributes within ranges. The time depends on the results, up to `limit` special ranges, and not
+ * on the number of sats.
  */
 export function specialSats(
   ranges: readonly SatRange[],
@@ -55,7 +58,8 @@ interface Part {
 
 /** The first special ranges within one range. */
 function specialWithin(range: SatRange, satributes: readonly Satribute[], limit: number): Part {
-  // a special range ends where one of a rule begins or ends, so the first `limit` need at most as many of each rule
+  // a special range ends where a range of a rule begins or ends, so the first `limit` special ranges need at most as
+  // many ranges of each rule
   const rules = satributes.map((satribute) => new FirstRanges(satribute, range, limit + 1));
   const known = Math.min(...rules.map(({ completeTo }) => completeTo), range.end);
   const found: { start: number; end: number; satributes: readonly string[] }[] = [];
@@ -74,7 +78,7 @@ function specialWithin(range: SatRange, satributes: readonly Satribute[], limit:
 class FirstRanges {
   readonly id: string;
   readonly ranges: readonly SatRange[];
-  /** Up to this sat, the ranges are complete. */
+  /** The ranges are complete up to this sat. */
   readonly completeTo: number;
   #place = 0;
 
@@ -93,14 +97,14 @@ class FirstRanges {
     this.completeTo = completeTo;
   }
 
-  /** Whether the sat is among them. Ask for sats in ascending order. */
+  /** Whether a sat is in these ranges. Call this for sats in ascending order. */
   has(sat: number): boolean {
     while ((this.ranges[this.#place]?.end ?? Number.POSITIVE_INFINITY) <= sat) this.#place++;
     return (this.ranges[this.#place]?.start ?? Number.POSITIVE_INFINITY) <= sat;
   }
 }
 
-/** Places where ranges begin or end, from one sat to another, both included, ascending. */
+/** The sats at which ranges begin or end, from one sat to another sat, ascending. Both sats are included. */
 function edgesOf(rules: readonly FirstRanges[], first: number, last: number): number[] {
   const edges = new Set<number>([first, last]);
   for (const { ranges } of rules) {

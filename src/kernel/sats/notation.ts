@@ -10,7 +10,7 @@ const firstLetter = 97;
 const coinSats = 100_000_000;
 const nineballHeight = 9;
 
-/** A sat in every notation of ord (crates/ordinals/src/sat.rs). */
+/** A sat in all notations of ord (crates/ordinals/src/sat.rs). */
 export interface SatNotations {
   readonly name: string;
   readonly decimal: string;
@@ -18,10 +18,10 @@ export interface SatNotations {
   readonly percentile: string;
 }
 
-/** Place of a sat in the order of all. */
+/** Position of a sat in the order of all sats. */
 export interface SatStanding {
   readonly height: Height;
-  /** Its place in the subsidy of its block, which ord calls `third` too. */
+  /** The sat's position in the subsidy of its block. ord also calls it `third`. */
   readonly offset: number;
   readonly epoch: number;
   readonly period: number;
@@ -29,7 +29,7 @@ export interface SatStanding {
   readonly rarity: Rarity;
 }
 
-/** `nvtdijuwxlp` is the first sat, `a` the last: names become shorter. */
+/** The name of a sat. The first sat is `nvtdijuwxlp` and the last sat is `a`, so names become shorter. */
 export function satName(sat: Sat): string {
   const codes: number[] = [];
   for (let left = satSupply - sat; left > 0; left = Math.floor((left - 1) / letters))
@@ -48,7 +48,10 @@ export function satNotations(sat: Sat): SatNotations {
   };
 }
 
-/** Its part of all sats, as Rust prints the double. It does not always identify the exact sat. */
+/**
+ * The sat's position as a percentage of all sats, with the digits that Rust prints. It does not always identify the
+ * exact sat.
+ */
 export function satPercentile(sat: Sat): string {
   return `${decimalDigits((sat / lastSat) * 100)}%`;
 }
@@ -65,15 +68,15 @@ export function satStanding(sat: Sat): SatStanding {
   };
 }
 
-/** Whether the decimal digits read the same from both ends. Those of one digit do. */
+/** Whether the decimal digits read the same from both ends. A single digit does. */
 export function isPalindrome(sat: number): boolean {
   let reversed = 0;
   for (let left = sat; left > 0; left = Math.floor(left / 10)) reversed = reversed * 10 + (left % 10);
-  // numbers reversed beyond 2^53 are rounded, and larger than any sat
+  // reversed numbers beyond 2^53 are rounded, and larger than any sat
   return reversed === sat;
 }
 
-/** Stored charms with those of the sat, if it is known. Null: unknown. */
+/** Stored charms, together with the charms of the sat if the sat is known. `null` if the stored charms are unknown. */
 export function withSatCharms(stored: number | null, sat: Sat | null): number | null {
   return stored === null || sat === null ? stored : stored | satCharms(sat);
 }

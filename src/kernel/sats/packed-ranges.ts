@@ -1,8 +1,8 @@
 import type { SatRange } from './sat-range.ts';
 
 /**
- * Ranges of sats as stored in rows, 11 bytes each, little endian: 51 bits of the first sat, and 33 bits of the size. No
- * sat is above 2^51, and no range longer than a subsidy, 5e9.
+ * Length of a stored range of sats, which is 11 bytes. They are little endian, with 51 bits for the first sat and 33
+ * bits for the size. No sat is above 2^51, and no range is longer than a subsidy, 5e9.
  */
 export const packedRangeLength = 11;
 
@@ -12,7 +12,7 @@ export function packRange(into: Uint8Array, at: number, start: number, end: numb
   const startHigh = Math.floor(start / 2 ** 32);
   const sizeHigh = Math.floor(size / 2 ** 13);
   const low = start - startHigh * 2 ** 32;
-  // 19 bits of the first sat, 13 of the size
+  // 19 bits of the first sat, and 13 bits of the size
   const middle = startHigh + (size - sizeHigh * 2 ** 13) * 2 ** 19;
   into[at] = low;
   into[at + 1] = low >>> 8;
@@ -27,7 +27,7 @@ export function packRange(into: Uint8Array, at: number, start: number, end: numb
   into[at + 10] = sizeHigh >>> 16;
 }
 
-/** Reads `count` ranges at `at`, as pairs (first sat, first sat after the range). */
+/** Reads `count` ranges at `at`, as pairs of the first sat and the first sat after the range. */
 export function unpackPairs(bytes: Uint8Array, at: number, count: number): Float64Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const pairs = new Float64Array(count * 2);

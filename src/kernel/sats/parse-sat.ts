@@ -4,10 +4,10 @@ import { cycleEpochs, epochBlocks, firstSatAt, periodBlocks } from './epoch.ts';
 import { parseDouble, parseUnsigned } from './rust-numbers.ts';
 import { isSat, lastSat, type Sat, satSupply, trustedSat } from './sat.ts';
 
-/** A sat, or ord's message about a text that names none. */
+/** A sat, or ord's message if a text does not name a sat. */
 export type ParsedSat = { readonly sat: Sat } | { readonly fault: string };
 
-/** Blocks that the place in a period loses to the place in an epoch, with each halving. */
+/** How many blocks the position in a period shifts against the position in an epoch with each halving. */
 const halvingShift = epochBlocks % periodBlocks;
 /** Maximum number of characters of a text in an error. The longest valid notation has 34 characters. */
 const quotedMax = 80;
@@ -15,9 +15,9 @@ const quotedMax = 80;
 class Fault extends Error {}
 
 /**
- * Reads a sat in any of ord's notations: number, name, degree, decimal or percentile (crates/ordinals/src/sat.rs). Any
- * lower-case letter makes a text a name. Two texts that ord takes by accident are refused: `NAN%`, and cycles whose
- * height exceeds 32 bits.
+ * Parses a sat in any of ord's notations: number, name, degree, decimal or percentile (crates/ordinals/src/sat.rs). Any
+ * lower-case letter makes a text a name. Two kinds of texts that ord accepts by accident are refused: `NAN%`, and
+ * cycles whose height exceeds 32 bits.
  */
 export function parseSat(text: string): ParsedSat {
   try {
@@ -80,14 +80,14 @@ function satOfPercentile(text: string): Sat {
   if (!text.endsWith('%')) throw new Fault('invalid percentile');
   const read = parseDouble(text.slice(0, -1));
   if ('fault' in read) throw new Fault(`invalid float: ${read.fault}`);
-  // without the sign of a zero
+  // adding 0 removes the sign of a negative zero
   const number = Math.round((read.value / 100) * lastSat) + 0;
   if (!(read.value >= 0) || !(number <= lastSat)) throw new Fault('invalid percentile');
   return trustedSat(number);
 }
 
 function satInBlock(height: number, offset: bigint): Sat {
-  // nothing is mined at heights that are no `Height`
+  // heights above the largest `Height` mine nothing
   const block = trustedHeight(Math.min(height, maxHeight));
   if (offset >= BigInt(subsidyAt(block))) throw new Fault('invalid block offset');
   return trustedSat(firstSatAt(block) + Number(offset));
@@ -99,7 +99,7 @@ function unsigned(text: string, bits: 32 | 64): bigint {
   return read.value;
 }
 
-/** A text before and after the first separator. */
+/** The parts of a text before and after the first separator. */
 function cut(text: string, separator: string, otherwise: string): [string, string] {
   const at = text.indexOf(separator);
   if (at === -1) throw new Fault(otherwise);

@@ -2,7 +2,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { cycleEpochs, epochBlocks, minedAt, periodBlocks } from './epoch.ts';
 import type { Sat } from './sat.ts';
 
-/** From the most frequent to the only one (ord crates/ordinals/src/rarity.rs). */
+/** Rarities, from the most frequent to the rarest (ord crates/ordinals/src/rarity.rs). */
 export const rarities = ['common', 'uncommon', 'rare', 'epic', 'legendary', 'mythic'] as const;
 export type Rarity = (typeof rarities)[number];
 
@@ -11,7 +11,7 @@ export function blockRarity(height: Height): Exclude<Rarity, 'common'> {
   if (height === 0) return 'mythic';
   const isHalving = height % epochBlocks === 0;
   const isAdjustment = height % periodBlocks === 0;
-  // both happen in one block once in a cycle
+  // once in a cycle, both are in the same block
   if (isHalving && isAdjustment) return 'legendary';
   if (isHalving) return 'epic';
   return isAdjustment ? 'rare' : 'uncommon';
@@ -22,5 +22,5 @@ export function rarityOf(sat: Sat): Rarity {
   return offset === 0 ? blockRarity(height) : 'common';
 }
 
-/** Blocks in a cycle, whose first block is legendary. */
+/** Number of blocks in a cycle. The first block of a cycle is legendary. */
 export const cycleBlocks = cycleEpochs * epochBlocks;

@@ -1,16 +1,21 @@
 import { openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
-/** Nanoseconds per millisecond, and milliseconds per clock tick (USER_HZ is 100 on all of Linux's platforms). */
+/**
+ * Number of nanoseconds per millisecond, and of milliseconds per clock tick (USER_HZ is 100 on all of Linux's
+ * platforms).
+ */
 const nanoseconds = 1e6;
 const tickMs = 10;
 
-/** The file of the calling thread, kept open: each thread has its own copy of this module. Null: no file. */
+/**
+ * The open file of the calling thread. Each thread has its own copy of this module. `null` if there is no such file.
+ */
 let ownThread: number | null | undefined;
 const ownTimes = Buffer.alloc(100);
 
 /**
- * Milliseconds in which the calling thread could have run, but other threads had the processors; 0 if the system does
- * not report it. Processor time itself is too coarse: Linux updates it every few milliseconds.
+ * Number of milliseconds in which the calling thread could have run, but other threads used the processors. 0 if the
+ * system does not report it. Processor time itself is too coarse, because Linux updates it only every few milliseconds.
  */
 export function threadDelayMs(): number {
   if (ownThread === undefined) ownThread = openOwnThread();
@@ -27,16 +32,19 @@ function openOwnThread(): number | null {
   }
 }
 
-/** Times are processor milliseconds so far, in ticks of 10 ms. */
+/** Data about a process. Times are milliseconds of processor time so far, in ticks of 10 ms. */
 export interface ProcessStat {
   readonly parent: number;
-  /** Processor time of all its threads. */
+  /** Processor time of all threads of the process. */
   readonly cpuMs: number;
-  /** Processor time of its children that have ended, and of theirs. */
+  /** Processor time of ended children of the process, including their own ended children. */
   readonly endedChildrenMs: number;
 }
 
-/** Null: unknown; only Linux reports it. proc_pid_stat(5): a name in brackets may contain any character. */
+/**
+ * Reads the data of a process. `null` if unknown, because only Linux reports it. In proc_pid_stat(5), a name in
+ * brackets may contain any character.
+ */
 export function processStat(pid: number): ProcessStat | null {
   const text = readProc(`${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -45,7 +53,7 @@ export function processStat(pid: number): ProcessStat | null {
   return { parent: Number(fields[1]), cpuMs: ticks(11), endedChildrenMs: ticks(13) };
 }
 
-/** Processor milliseconds of a process, its children, and those of its children that have ended. Null: unknown. */
+/** Processor time of a process, its children and its ended children, in milliseconds. `null` if unknown. */
 export function familyCpuMs(pid: number): number | null {
   const own = processStat(pid);
   if (own === null) return null;
@@ -62,7 +70,7 @@ function readProc(name: string): string | null {
   try {
     return readFileSync(`/proc/${name}`, 'utf8');
   } catch {
-    // it has ended
+    // the process has ended
     return null;
   }
 }

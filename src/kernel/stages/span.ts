@@ -1,54 +1,57 @@
 import { performance } from 'node:perf_hooks';
 import { threadDelayMs } from './process-times.ts';
 
-/** Facts about a span, if they are known. */
+/** Facts about a span. Unknown facts are absent. */
 export interface About {
   readonly height?: number;
-  /** Heights of a batch, e.g. `767430-767433`. */
+  /** Heights of a batch, for example `767430-767433`. */
   readonly heights?: string;
   readonly bytes?: number;
   readonly rows?: number;
 }
 
-/** A stage of a sync at work. Times are milliseconds of `stageClock`. */
+/** Time in which a stage of a sync works. Times are milliseconds of `stageClock`. */
 export interface Span extends About {
   readonly stage: string;
-  /** A thread or a connection. Spans of one track follow each other, or one contains the other. */
+  /** A thread or a connection. Of two spans of the same track, one follows the other or contains it. */
   readonly track: string;
   readonly from: number;
   readonly to: number;
-  /** Its processor time; null: unknown. */
+  /** Processor time of the span. `null` if unknown. */
   readonly cpuMs: number | null;
 }
 
 export type IsMeant = (span: Span) => boolean;
 
-/** A stage that could not run because another one was not done. */
+/** Time in which a stage could not run because another stage was not done. */
 export interface Wait extends About {
   readonly stage: string;
   readonly track: string;
   readonly from: number;
   readonly to: number;
-  /** The spans that it waited for; those of the second list count only while none of the first one ran. */
+  /**
+   * Conditions for the spans that the stage waited for. Spans of the second condition are used only for the time in
+   * which no span of the first condition ran.
+   */
   readonly on: readonly IsMeant[];
-  /** Stage that it waited for while none of them ran. */
+  /** Stage to which the rest of the wait is charged, in which none of these spans ran. */
   readonly otherwise: string;
 }
 
-/** The track of the main thread's work, batch after batch. */
+/** The track of the main thread's work, one batch after another. */
 export const mainTrack = 'main thread';
 /** The tracks of the two connections of the writer. */
 export const writerTrack = 'writer connection';
 export const readerTrack = 'reader connection';
 
-/** Milliseconds since 1970 with fractions, the same in all threads of this process. */
+/** Current time in milliseconds since 1970, with fractions. It is the same in all threads of this process. */
 export function stageClock(): number {
   return performance.timeOrigin + performance.now();
 }
 
 /**
  * Consecutive pieces of synchronous work of the calling thread. A worker returns them with its result. Their processor
- * time is the elapsed time, without that in which other threads had the processors.
+ * time is the elapsed time, minus the time in which other threads used the processors.
  */
 export class Laps {
   readonly spans: Pick<Span, 'stage' | 'from' | 'to' | 'cpuMs' | 'rows' | 'bytes'>[] = [];
@@ -56,13 +59,16 @@ export class Laps {
   #from = stageClock();
   #delayMs: number;
 
-  /** @param isExact measure how long other threads had the processors: some microseconds for each lap */
+  /**
+   * @param isExact true to measure how long other threads used the processors, which takes some microseconds for each
+   *   lap
+   */
   constructor(isExact: boolean) {
     this.#isExact = isExact;
     this.#delayMs = isExact ? threadDelayMs() : 0;
   }
 
-  /** Ends a lap: the work since the previous one was of this stage. */
+  /** Ends a lap. All work since the previous lap belongs to this stage. */
   lap(stage: string, counts: Pick<About, 'bytes' | 'rows'> = {}): void {
     const to = stageClock();
     const delayMs = this.#isExact ? threadDelayMs() : 0;

@@ -10,12 +10,12 @@ export type StagePart =
   | 'rest of Postgres';
 
 interface ListedStage {
-  /** A name, or the beginning of names that continue with the name of a table or an index. */
+  /** A complete name, or the beginning of names that end with the name of a table or an index. */
   readonly name: string;
   readonly part: StagePart;
 }
 
-/** All stages of a sync, in the order in which data passes them. */
+/** All stages of a sync, in the order in which data passes through them. */
 const stages: readonly ListedStage[] = [
   { name: 'fetch', part: 'source' },
   { name: 'check', part: 'parser threads' },
@@ -25,7 +25,7 @@ const stages: readonly ListedStage[] = [
   { name: 'encode', part: 'main thread' },
   { name: 'outbox, texts', part: 'main thread' },
   { name: 'send', part: 'main thread' },
-  // a batch from its first statement to its last answer, including its statements
+  // the time of a batch from its first statement to its last answer, including all its statements
   { name: 'write', part: 'writer connection' },
   { name: 'other statements', part: 'writer connection' },
   { name: 'ends of locations', part: 'writer connection' },
@@ -41,7 +41,7 @@ const stages: readonly ListedStage[] = [
   { name: 'Postgres, other', part: 'rest of Postgres' },
 ];
 
-/** Stage of waits for worker threads while none of them is at work. */
+/** Stage to which waits for worker threads are charged while no worker is working. */
 export const workerMessages = 'workers, messages';
 
 function placeIn(stage: string): number {
@@ -49,16 +49,19 @@ function placeIn(stage: string): number {
   return at === -1 ? stages.length : at;
 }
 
-/** Part of a stage. Null: an unknown stage, or a cause of waits that is not a stage, such as a message. */
+/**
+ * Part of a stage. `null` if the stage is unknown, or if it is not a stage but only a cause of waits, such as a
+ * message.
+ */
 export function partOf(stage: string): StagePart | null {
   return stages[placeIn(stage)]?.part ?? null;
 }
 
-/** Sorts stages in the order in which data passes them. */
+/** Sorts stages in the order in which data passes through them. */
 export const byWay = (one: { readonly stage: string }, other: { readonly stage: string }): number =>
   placeIn(one.stage) - placeIn(other.stage);
 
-/** A statement of the database. Not `write`, which is several. */
+/** Whether a stage is a single statement of the database. The stage `write` consists of several statements. */
 export function isStatement(stage: string): boolean {
   const part = partOf(stage);
   return stage !== 'write' && (part === 'writer connection' || part === 'other connections');

@@ -2,10 +2,10 @@ import { type About, type IsMeant, type Laps, mainTrack, type Span, stageClock, 
 import { byWay } from './stage-list.ts';
 import { otherRow, processCpu, type StageRow, type StageSums } from './stage-sums.ts';
 
-/** Receives everything that happens, as it happens. */
+/** Receives every event immediately. */
 export interface TraceSink {
   event(event: TraceEvent): void;
-  /** The sums, once at the end. */
+  /** Receives the sums, once at the end. */
   close(sums: StageSums): void;
 }
 
@@ -28,27 +28,29 @@ interface Sums {
   readonly waitedFor: Map<string, number>;
 }
 
-/** Maximum number of recent spans. Waits are shorter than a batch, and on a usual chain this is some seconds. */
+/**
+ * Maximum number of recent spans. Waits are shorter than a batch, and on a usual chain these spans cover some seconds.
+ */
 const recentMax = 4096;
 /**
- * How late a span may arrive, in ms. Spans of workers arrive with their results, which may wait in a queue for the main
- * thread.
+ * How late a span may arrive, in ms. Spans of workers arrive with the results of the workers, which may wait in a queue
+ * for the main thread.
  */
 const lateMs = 500;
-/** Minimum duration of a wait that is divided, in ms. Shorter waits are invisible. */
+/** Minimum duration of a wait that is divided among stages, in ms. Shorter waits are too small to see. */
 const dividedMs = 0.5;
-/** Half-life of the record for `bound`, in ms. */
+/** Half-life of the sums that `bound` uses, in ms. */
 const halfLifeMs = 5000;
 
 /**
- * Records the stages of a sync: their work, and their waits, each charged to the stage that was waited for. Without a
- * sink it keeps sums of a few spans per block (microseconds), for `bound`. With one it is `isDetailed`: the callers
- * also record workers' stages and statements.
+ * Records the stages of a sync, with their work and their waits. Each wait is charged to the stage that was waited for.
+ * Without a sink, the recorder only keeps sums of a few spans per block (microseconds), for `bound`. With a sink it is
+ * `isDetailed`, and the callers also record workers' stages and statements.
  */
 export class StageRecorder {
   #sink: TraceSink | null;
   readonly #sums = new Map<string, Sums>();
-  /** The newest spans, and waits as spans of the stages that they waited for: a ring. */
+  /** The newest spans, in a ring. Waits are included as spans of the stages that were waited for. */
   readonly #recent: Span[] = [];
   #next = 0;
   readonly #tracks = new Map<string, boolean[]>();
@@ -63,7 +65,7 @@ export class StageRecorder {
     this.#sink = sink;
   }
 
-  /** A sink receives every stage. */
+  /** True if there is a sink, which receives every stage. */
   get isDetailed(): boolean {
     return this.#sink !== null;
   }
@@ -95,8 +97,8 @@ export class StageRecorder {
   }
 
   /**
-   * Records a statement that has ended on a connection. Time without computing is a wait: for the main thread while
-   * that computed, otherwise for the disk, locks or a free processor.
+   * Records a statement that has ended on a connection. Time without computing is a wait. It is a wait for the main
+   * thread while the main thread computed, and otherwise for the disk, for locks or for a free processor.
    */
   statement(statement: Span): void {
     const { stage, from, to, cpuMs } = statement;
@@ -114,7 +116,7 @@ export class StageRecorder {
     });
   }
 
-  /** Takes the first free one of the numbered tracks of a name, for work that runs several times at once. */
+  /** Reserves the first free track among the numbered tracks of a name, for work that runs several times at once. */
   takeTrack(name: string): { readonly track: string; readonly free: () => void } {
     const taken = this.#tracks.get(name) ?? [];
     this.#tracks.set(name, taken);
@@ -129,8 +131,8 @@ export class StageRecorder {
   }
 
   /**
-   * The group of stages that took most of the main thread's recent time, or kept it waiting; null: nothing was
-   * recorded.
+   * The group of stages that took most of the main thread's recent time, or made the main thread wait. `null` if
+   * nothing was recorded.
    */
   bound(groupOf: (stage: string) => string): string | null {
     const now = stageClock();
@@ -144,12 +146,15 @@ export class StageRecorder {
     return longest?.[0] ?? null;
   }
 
-  /** Sets the reader of the processor time of all processes of the database since a fixed moment; null: unknown. */
+  /**
+   * Sets the function that reads the processor time of all processes of the database since a fixed moment. This
+   * function returns null if the time is unknown.
+   */
   readServer(cpuMs: () => number | null): void {
     this.#serverCpuMs = cpuMs;
   }
 
-  /** The sums so far, in whole microseconds. Processor time outside of stages is included if there are details. */
+  /** The sums so far, in whole microseconds. With details, processor time outside of stages is included. */
   sums(): StageSums {
     const { mainMs, allMs } = processCpu();
     const [main, all] = [mainMs - this.#before.mainMs, allMs - this.#before.allMs];
@@ -170,7 +175,7 @@ export class StageRecorder {
     };
   }
 
-  /** Ends the details and closes the sink. Returns the sums; null: there were no details. */
+  /** Ends the details and closes the sink. Returns the sums, or null if there were no details. */
   end(): StageSums | null {
     const sink = this.#sink;
     if (sink === null) return null;
@@ -215,7 +220,7 @@ export class StageRecorder {
     this.#critical.set(span.stage, (this.#critical.get(span.stage) ?? 0) + span.to - span.from);
   }
 
-  /** Divides a wait among the stages that ran meanwhile. */
+  /** Divides a wait among the stages that ran during the wait. */
   #divide({ from, to, on, otherwise }: Omit<Wait, 'stage' | 'track'>): Part[] {
     let left: readonly Gap[] = [{ from, to }];
     const parts: Part[] = [];
@@ -242,7 +247,7 @@ export class StageRecorder {
     return parts;
   }
 
-  /** Spans that ended after a time, the newest first. */
+  /** Spans that ended after a time, newest first. */
   *#since(from: number): Generator<Span> {
     const least = this.isDetailed ? from - lateMs : from;
     for (let back = 1; back <= this.#recent.length; back++) {
@@ -283,7 +288,7 @@ export class StageRecorder {
   }
 }
 
-/** Whether a track is one of the database: its work is not of this process. */
+/** Whether a track is a connection of the database. Its work is not done by this process. */
 export function isConnection(track: string): boolean {
   return /\bconnection\b/u.test(track);
 }
@@ -299,7 +304,7 @@ interface Part extends Gap {
   readonly stage: string;
 }
 
-/** Work of the main thread, not its waits. */
+/** Whether a span is work of the main thread, and not a wait. */
 const isMain: IsMeant = ({ track, cpuMs }) => track === mainTrack && cpuMs !== null;
 
 function sumsOf(parts: readonly Part[]): Map<string, number> {
@@ -312,7 +317,7 @@ function details({ height, heights, bytes, rows }: About): Record<string, unknow
   return { height, heights, bytes, rows };
 }
 
-/** Microseconds are the resolution of a trace. */
+/** Rounds to microseconds, which are the resolution of a trace. */
 function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

@@ -1,14 +1,14 @@
 import type { StageRow, StageSums } from './stage-sums.ts';
 
-/** Number of shown causes of waits, the longest ones: the rest is small. */
+/** Number of shown causes of waits. Only the longest waits are shown, because the rest is small. */
 const shownWaits = 3;
-/** Share of the whole time below which a stage is left out. */
+/** Share of the total time below which a stage is left out. */
 const leastShare = 0.01;
-/** Milliseconds and bytes that would be shown as 0.00 and 0.0. */
+/** Minimum milliseconds and bytes of a shown value. Smaller values would be shown as 0.00 and 0.0. */
 const leastShownMs = 5;
 const leastShownBytes = 50_000;
 
-/** Heads of the cells of a row. */
+/** Column heads of the table. */
 export const stageHeads = [
   'stage',
   'processor (s)',
@@ -21,13 +21,14 @@ export const stageHeads = [
 ] as const;
 
 /**
- * The rows of stages that took at least a hundredth of the time: computing, waiting, or, if that is unknown, at all.
+ * The rows of stages that computed or waited for at least a hundredth of the time. If the computing time is unknown,
+ * their elapsed time is used.
  */
 export function shownRows({ ms, rows }: StageSums): StageRow[] {
   return rows.filter((row) => Math.max(row.cpuMs ?? row.ms, row.waitMs) >= ms * leastShare);
 }
 
-/** E.g. `fetch 1.50, parse 0.22`: the longest waits of a stage, in seconds. */
+/** The longest waits of a stage, in seconds, for example `fetch 1.50, parse 0.22`. */
 function waitsOf({ waitedFor }: StageRow): string {
   return Object.entries(waitedFor)
     .filter(([, ms]) => ms >= leastShownMs)
@@ -37,7 +38,7 @@ function waitsOf({ waitedFor }: StageRow): string {
     .join(', ');
 }
 
-/** The sums as aligned lines of text, and below them those of whole processes. */
+/** The sums as aligned lines of text, followed by the sums of processes. */
 export function stageTable(sums: StageSums): string {
   const shown = shownRows(sums);
   const { satscribe, postgres } = sums.processes;
@@ -62,7 +63,7 @@ export function stageTable(sums: StageSums): string {
   return [...table, `${seconds(sums.ms)} s in all${rest}`].join('\n');
 }
 
-/** The cells of a row: its name, then texts for the other heads, empty if there is no value. */
+/** The cells of a row. The name comes first, then a text for each other head. A text is empty if there is no value. */
 export function cellsOf(row: StageRow): [name: string, ...others: string[]] {
   const { stage, count, ms, cpuMs, waitMs, bytes, rows } = row;
   return [

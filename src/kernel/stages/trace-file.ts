@@ -5,18 +5,22 @@ import { isConnection, type TraceEvent, type TraceSink } from './stage-recorder.
 import type { StageSums } from './stage-sums.ts';
 
 /**
- * Maximum length of a chunk. Events have some 200 bytes each, so a write takes microseconds and happens a few times per
- * second.
+ * Maximum length of a chunk. Events have some 200 bytes each, so a write takes microseconds, and there are a few writes
+ * per second.
  */
 const chunkLengthMax = 64 * 1024;
 const end = '\n]\n';
-/** Viewers group tracks by process: ours, and the database's. */
+/**
+ * Numbers of processes, because viewers group tracks by process. They are this process, and the processes of the
+ * database.
+ */
 const processes = { satscribe: 1, postgres: 2 } as const;
 
 /**
- * A file in Chrome's trace event format: a JSON array of complete events, one track for each thread and connection.
- * Events are written in chunks, and each write ends the array, so the file is valid JSON even after a kill. A failed
- * write (a full disk) ends the trace, not the sync: the earlier part remains, and is valid too.
+ * A file in Chrome's trace event format. It is a JSON array of complete events, with one track for each thread and
+ * connection. Events are written in chunks, and each write ends the array, so the file is valid JSON even after a kill.
+ * A failed write (for example because the disk is full) ends the trace, but not the sync. The earlier part of the file
+ * remains, and is valid too.
  */
 export class TraceFile implements TraceSink {
   readonly #file: number;
@@ -24,7 +28,7 @@ export class TraceFile implements TraceSink {
   readonly #startedAt = stageClock();
   readonly #tracks = new Map<string, number>();
   #chunk = '';
-  /** Offset of the next event: before the end of the array. */
+  /** Offset of the next event, which is before the end of the array. */
   #at = 0;
   #isOpen = true;
 
@@ -36,7 +40,7 @@ export class TraceFile implements TraceSink {
     }
   }
 
-  /** Replaces the file. Throws `output_failed`. */
+  /** Replaces the file and opens it. Throws `output_failed`. */
   static open(path: string, onError: (error: unknown) => void): TraceFile {
     try {
       return new TraceFile(openSync(path, 'w'), onError);
@@ -53,7 +57,7 @@ export class TraceFile implements TraceSink {
     this.#add({ name, cat: kind, ph: 'X', ts, dur, pid, tid: this.#trackNumber(track, pid), args: details });
   }
 
-  /** The sums are an event too: programs read them from the end of the file. */
+  /** Writes the sums as an event, because programs read them from the end of the file. Then closes the file. */
   close(sums: StageSums): void {
     const ts = this.#microseconds(stageClock());
     this.#add({ name: 'stages', ph: 'i', s: 'g', ts, pid: processes.satscribe, tid: 0, args: { ...sums } });
@@ -63,7 +67,7 @@ export class TraceFile implements TraceSink {
     closeSync(this.#file);
   }
 
-  /** Whole microseconds: spans that touch or nest still do after rounding. */
+  /** Converts a time to whole microseconds. Spans that touch or contain each other still do so after rounding. */
   #microseconds(at: number): number {
     return Math.round((at - this.#startedAt) * 1000);
   }
@@ -78,7 +82,7 @@ export class TraceFile implements TraceSink {
   }
 
   #add(event: Record<string, unknown>): void {
-    // the sync continues after a failed write, and unwritten events would fill the memory
+    // the sync continues after a failed write, and events that are never written would fill the memory
     if (!this.#isOpen) return;
     this.#chunk += `${this.#at === 0 && this.#chunk === '' ? '[\n' : ',\n'}${JSON.stringify(event)}`;
     if (this.#chunk.length >= chunkLengthMax) this.#write();
@@ -101,13 +105,16 @@ export class TraceFile implements TraceSink {
     }
   }
 
-  /** The disk has room for an end: the previous write had one at the same place. */
+  /**
+   * Ends the array after a failed write. The disk has room for this end, because the previous write had its end at the
+   * same offset.
+   */
   #endEarly(): void {
     try {
       if (this.#at > 0) writeSync(this.#file, end, this.#at);
       ftruncateSync(this.#file, this.#at === 0 ? 0 : this.#at + end.length);
     } catch {
-      // the first error is the one to report
+      // report only the first error
     } finally {
       closeSync(this.#file);
     }

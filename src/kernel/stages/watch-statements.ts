@@ -8,7 +8,7 @@ type OnConnect = (client: pg.ClientBase) => Promise<void>;
 
 const watched = new WeakMap<pg.ClientBase, WatchedConnection>();
 
-/** Names the two connections of a writer, if they are watched. */
+/** Names the two connections of a writer, if their statements are watched. */
 export function nameConnections(writer: pg.ClientBase, reader: pg.ClientBase): void {
   const connections = [watched.get(writer), watched.get(reader)];
   for (const [at, track] of [writerTrack, readerTrack].entries()) {
@@ -22,7 +22,7 @@ export function nameConnections(writer: pg.ClientBase, reader: pg.ClientBase): v
 /**
  * Records the statements of all connections that a pool opens from now on, while the recorder is detailed.
  *
- * @param isLocal the server runs on this machine, so the processor time of all its processes can be read
+ * @param isLocal whether the server runs on this machine, so that the processor time of all its processes can be read
  */
 export function watchStatements(pool: pg.Pool, recorder: StageRecorder, isLocal: boolean): void {
   let server: { readonly pid: number; readonly beforeMs: number } | null = null;
@@ -40,12 +40,12 @@ export function watchStatements(pool: pg.Pool, recorder: StageRecorder, isLocal:
   };
   const { options } = pool as unknown as { readonly options: { onConnect?: OnConnect } };
   const prepare = options.onConnect;
-  // the pool waits for it before it lends the connection
+  // the pool waits for this function before it lends the connection
   options.onConnect = async (client) => {
     await prepare?.(client);
     await watch(client);
   };
-  // of `connectPipelined`, whose statements follow without a wait
+  // for connections of `connectPipelined`, whose statements follow without waiting
   pool.on('connect', (client) => void watch(client));
 }
 
@@ -55,7 +55,7 @@ function serverOf(connection: number): { pid: number; beforeMs: number } | null 
   return pid === null || beforeMs === null ? null : { pid, beforeMs };
 }
 
-/** The process of the server that answers a connection; 0: unknown. */
+/** The id of the server's process that answers a connection. 0 if unknown. */
 function processOf(client: pg.ClientBase): number {
   return (client as unknown as { readonly processID: number | null }).processID ?? 0;
 }

@@ -5,7 +5,7 @@ import { type IsMeant, Laps, mainTrack, stageClock } from './span.ts';
 import type { StageRecorder } from './stage-recorder.ts';
 import { type Notice, type StatementUsage, tellNothing, tellUsage, usageOf } from './statement-usage.ts';
 
-/** Stages of statements, by their beginning. `$1` is the name of a table or index. */
+/** Stages of statements by the beginning of their text. `$1` is the name of a table or index. */
 const stages: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/^CREATE (?:UNIQUE )?INDEX (?:CONCURRENTLY )?(?:IF NOT EXISTS )?(\w+)/u, 'index $1'],
   [/^ANALYZE\b/u, 'analyze'],
@@ -17,26 +17,27 @@ const writerStages: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/\bchain\.outbox/u, 'outbox'],
 ];
 /**
- * Stage of statements on other connections of the indexer's pool: the sealer's, and a row of status every few seconds.
+ * Stage of statements on other connections of the indexer's pool. They are the sealer's statements, and a row of status
+ * every few seconds.
  */
 const backgroundStage = 'sealing, statements';
 
-/** The main thread's work. It may itself wait for the connection. */
+/** Whether a span is work of the main thread. This work may itself wait for the connection. */
 const isMainsWork: IsMeant = ({ track, cpuMs }) => track === mainTrack && cpuMs !== null;
 
 interface Statement {
   readonly text: string;
   readonly from: number;
-  /** Bytes handed to the socket with it. */
+  /** Number of bytes that were passed to the socket with the statement. */
   bytes: number;
   rows: number;
-  /** The server's report so far. */
+  /** The server's report about the statement so far. */
   usage: StatementUsage | null;
-  /** Its rows are sent, or received, after it. */
+  /** True if rows are sent or received after the statement. */
   isStream: boolean;
 }
 
-/** Used parts of pg's connection: its events are the messages of the server. */
+/** The parts of pg's connection that are used here. Its events are the messages of the server. */
 interface Messages {
   readonly stream: Pick<Socket, 'bytesRead' | 'bytesWritten'>;
   on(event: 'notice', listener: (notice: Notice) => void): void;
@@ -46,22 +47,22 @@ interface Messages {
 type Query = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * Records the statements of a connection. The server reports the duration and processor time of each: answers are read
- * late while the main thread is busy, and then several at once. A statement begins when it is sent and the previous one
- * has ended.
+ * Records the statements of a connection. The server reports the duration and processor time of each statement, because
+ * answers are read late while the main thread is busy, and then several at once. A statement begins when it is sent and
+ * the previous statement has ended.
  *
- * A server that refuses the report (`tellUsage`) is not asked again. The time between reads of answers is then divided
- * among the statements by the bytes that they sent, and their processor time is unknown.
+ * If a server refuses the report (`tellUsage`), it is not asked again. The time between reads of answers is then
+ * divided among the statements by the number of bytes that they sent, and their processor time is unknown.
  */
 export class WatchedConnection {
   track: string;
-  /** It is one of the two connections of the writer. */
+  /** True for the two connections of the writer. */
   isWriter = false;
   readonly #recorder: StageRecorder;
   readonly #stream: Pick<Socket, 'bytesRead' | 'bytesWritten'>;
-  /** Unanswered statements, in the order of their answers; null: a statement of this class. */
+  /** Unanswered statements, in the order of their answers. An entry is null for a statement that this class sent. */
   readonly #sent: (Statement | null)[] = [];
-  /** Answers of one read. */
+  /** Statements whose answers arrived in the current read. */
   #answered: Statement[] = [];
   #readAt = 0;
   #endedAt = 0;
@@ -80,13 +81,15 @@ export class WatchedConnection {
     const { query } = client as unknown as { query: Query };
     this.#own = async (text) => {
       this.#sent.push(null);
-      // a server that refuses is not asked again, and a lost connection fails the next statements
+      // if the server refuses, it is not asked again; if the connection is lost, the next statements fail
       await (query.call(client, text) as Promise<unknown>).catch(() => undefined);
     };
     this.#hook(client as unknown as { query: Query });
   }
 
-  /** Asks the server for reports. Statements may follow once it has answered, or at once on a pipelined connection. */
+  /**
+   * Requests reports from the server. Statements may follow after its answer, or immediately on a pipelined connection.
+   */
   begin(): Promise<void> {
     return this.#own(tellUsage);
   }
@@ -106,14 +109,14 @@ export class WatchedConnection {
         isStream: false,
       };
       this.#sent.push(statement);
-      // rows are copied to the socket meanwhile
+      // rows are copied to the socket during this call
       const laps = new Laps(this.isWriter);
       const result = query.apply(client, args);
       if (this.isWriter) {
         laps.lap('send', { bytes: this.#bytes - before });
         this.#recorder.laps(laps, mainTrack);
       }
-      // a statement sends at once if the connection is free or pipelined
+      // a statement is sent immediately if the connection is free or pipelined
       statement.isStream = result instanceof Stream;
       statement.bytes = statement.isStream ? -before : this.#bytes - before;
       return result;
@@ -128,7 +131,7 @@ export class WatchedConnection {
     };
   }
 
-  /** Bytes handed to the socket so far, and bytes received. */
+  /** Number of bytes passed to the socket so far, plus number of bytes received. */
   get #bytes(): number {
     return this.#stream.bytesWritten + this.#stream.bytesRead;
   }
@@ -140,7 +143,7 @@ export class WatchedConnection {
     statement.usage = { cpuMs: cpuMs + usage.cpuMs, ms: ms + usage.ms };
   }
 
-  /** The tag of a command ends with the number of its rows, if it has any. */
+  /** Handles the end of a command. Its tag ends with the number of its rows, if it has rows. */
   #completed(tag: string): void {
     const [statement] = this.#sent;
     if (statement) statement.rows = Number(/(?<!\d)\d+$/u.exec(tag)?.[0] ?? 0);
@@ -153,7 +156,7 @@ export class WatchedConnection {
     this.#answered.push(statement);
     if (this.#answered.length > 1) return;
     this.#readAt = stageClock();
-    // runs when all answers of this read are handled
+    // runs after all answers of this read are handled
     queueMicrotask(() => this.#record());
   }
 
@@ -180,7 +183,10 @@ export class WatchedConnection {
     }
   }
 
-  /** Within a transaction the server waited for the next statement, or its last answer to be read. */
+  /**
+   * Records idle time of the server. Within a transaction, the server waited for the next statement, or for the last
+   * answer to be read.
+   */
   #idleUntil(to: number): void {
     if (!this.isWriter || !this.#isInTransaction) return;
     const wait = { stage: 'write', track: this.track, from: this.#endedAt, to };

@@ -1,21 +1,21 @@
 /**
- * Unicode simple case folding: the mappings of status C and S in CaseFolding.txt (those of F change the number of
- * code points, those of T are for Turkic languages only).
+ * Table of Unicode simple case folding. It has the mappings of status C and S in CaseFolding.txt. Mappings of status F
+ * are absent because they change the number of code points, and mappings of status T are only for Turkic languages.
  *
- * Generated data. Origin: the Unicode data of the JavaScript engine (Node 24.21, Unicode 17.0), read by this
- * construction, and then found equal to CaseFolding.txt of Unicode 17.0 in each of its 1,512 mappings:
- * 1. a code point folds to the lower case of its upper case, each taken only where it is one code point;
- *    Cherokee letters fold to their upper case instead; and a mapping counts only where
- *    a regular expression with the flags i and u, which compares by simple case folding, says the two are equal
- *    (that leaves dotless i alone);
- * 2. to these come the three pairs that such expressions find equal though both are lower case:
- *    U+1FD3 to U+0390, U+1FE3 to U+03B0, U+FB05 to U+FB06.
- * test/unit/kernel/text/fold.test.ts makes the table again in this way and compares.
+ * This is generated data. It was made from the Unicode data of the JavaScript engine (Node 24.21, Unicode 17.0) by the
+ * construction below, and then found equal to CaseFolding.txt of Unicode 17.0 in each of its 1,512 mappings.
+ * 1. A code point folds to the lower case of its upper case, if each of them is one code point. Cherokee letters fold
+ *    to their upper case instead. A mapping is used only if a regular expression with the flags i and u, which compares
+ *    by simple case folding, finds both code points equal. So dotless i is not folded.
+ * 2. Three pairs are added, because such expressions find them equal although both code points are lower case: U+1FD3
+ *    to U+0390, U+1FE3 to U+03B0, U+FB05 to U+FB06.
  *
- * It is data and not made at start, so that another version of Node cannot silently change how stored texts were
- * folded: a new version of Unicode is a new `textRulesVersion`.
+ * test/unit/kernel/text/fold.test.ts makes the table again in this way, and compares both.
  *
- * Four numbers a run: first code point, last one, step, and the difference to add.
+ * The table is data, and is not made at the start, so that another version of Node cannot silently change how stored
+ * texts were folded. A new version of Unicode is a new `textRulesVersion`.
+ *
+ * Each run has four numbers: first code point, last code point, step, and the difference to add.
  */
 // biome-ignore format: four numbers a run
 export const caseFoldingRuns: readonly number[] = [

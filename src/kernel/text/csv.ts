@@ -1,16 +1,16 @@
-/** Value of a field of a table. Null: empty. */
+/** Value of a field of a table. `null` means an empty field. */
 export type CsvValue = string | number | boolean | null;
 
 /**
- * Characters with which spreadsheets begin a formula, full-width forms included. Some drop a tab or a line break at the
- * beginning, and read the rest.
+ * Characters with which spreadsheets begin a formula, including full-width forms. Some spreadsheets ignore a tab or a
+ * line break at the beginning, and read the rest.
  */
 const formula = /^[=+\-@\t\r\n＝＋－＠]/u;
 const special = /[",\r\n]/u;
 
 /**
- * A line of a table (RFC 4180), with its line break. A text that a spreadsheet would run begins with an apostrophe,
- * which shows it as it is; numbers are never run.
+ * A line of a table (RFC 4180), with its line break. If a spreadsheet would run a text as a formula, the text gets an
+ * apostrophe at the beginning, so that the spreadsheet shows it unchanged. Numbers are never run.
  */
 export const csvLine = (values: readonly CsvValue[]): string => `${values.map(field).join(',')}\r\n`;
 

@@ -1,14 +1,14 @@
-/** Maximum number of code points of a compared word. The table below has room for it. */
+/** Maximum number of code points of a compared word. The rows below have room for it. */
 export const comparedCodePointsMax = 64;
 
 const width = comparedCodePointsMax + 1;
-// three rows of the table: the current one and the two before it
+// three rows of the table, which are the current row and the two rows before it
 const rows = [new Int32Array(width), new Int32Array(width), new Int32Array(width)] as const;
 
 /**
- * Whether at most `editsMax` edits lead from the first `aLength` code points of `a` to the first `bLength` of `b`. An
- * edit inserts, removes or changes a code point, or swaps two neighbours; nothing is edited twice (optimal string
- * alignment). Both lengths are at most `comparedCodePointsMax`.
+ * Whether at most `editsMax` edits turn the first `aLength` code points of `a` into the first `bLength` code points of
+ * `b`. An edit inserts, removes or changes a code point, or swaps two neighbours. No code point is edited twice
+ * (optimal string alignment). Both lengths are at most `comparedCodePointsMax`.
  */
 export function isWithinEdits(
   a: Int32Array,
@@ -28,7 +28,8 @@ export function isWithinEdits(
 }
 
 /**
- * Fills the cells near the diagonal of a row; cells further away need more edits than allowed. Returns the smallest.
+ * Fills the cells near the diagonal of a row, because cells further away need more edits than allowed. Returns the
+ * smallest cell.
  */
 function fillRow(
   i: number,
@@ -48,7 +49,7 @@ function fillRow(
   for (let j = from; j <= to; j++) {
     const other = b[j - 1]!;
     let edits = Math.min(before[j - 1]! + Number(point !== other), row[j - 1]! + 1);
-    // the row before ends one place sooner
+    // the row before ends one cell earlier
     if (j < i + editsMax) edits = Math.min(edits, before[j]! + 1);
     if (i > 1 && j > 1 && point === b[j - 2] && a[i - 2] === other) {
       edits = Math.min(edits, twoBefore[j - 2]! + 1);

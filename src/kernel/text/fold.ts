@@ -1,16 +1,18 @@
 import { caseFoldingRuns } from './case-folding-table.ts';
 
 /**
- * Folding makes texts and needles comparable (docs/search.md, "Folding"): code point by code point, by Unicode simple
- * case folding, and NUL counts as U+2400. One code point becomes exactly one code point, so a needle occurs in a text
- * exactly where its folded form occurs in the folded text. Folding is idempotent.
+ * Folding makes texts and needles comparable (docs/search.md, "Folding"). It replaces each code point by Unicode simple
+ * case folding, and NUL by U+2400. One code point becomes exactly one code point, so a needle occurs in a text exactly
+ * where its folded form occurs in the folded text. Folding is idempotent.
  */
 
 const nul = 0x2400;
 const pageBits = 8;
 const pageMask = 0xff;
 
-/** Page 0 maps nothing; `pageOf[codePoint >> 8]` is the index of the page in `deltas`. */
+/**
+ * Builds the tables for folding. `pageOf[codePoint >> 8]` is the index of the page in `deltas`. Page 0 changes nothing.
+ */
 function buildPages(): { pageOf: Uint8Array; deltas: Int32Array } {
   const pageOf = new Uint8Array(0x110000 >> pageBits);
   const pages: Int32Array[] = [new Int32Array(1 << pageBits)];
@@ -39,18 +41,18 @@ function buildPages(): { pageOf: Uint8Array; deltas: Int32Array } {
 
 const { pageOf, deltas } = buildPages();
 
-/** The folded form of a code point (0 to 0x10FFFF, surrogates included: they fold to themselves). */
+/** The folded form of a code point (0 to 0x10FFFF). Surrogates do not change. */
 export function foldCodePoint(codePoint: number): number {
   const page = pageOf[codePoint >> pageBits];
-  // beyond Unicode: only from bytes that are not UTF-8
+  // code points beyond Unicode come only from bytes that are not UTF-8
   if (page === undefined) return codePoint;
   return codePoint + deltas[(page << pageBits) | (codePoint & pageMask)]!;
 }
 
-/** Folded ASCII. The folded form of NUL is not ASCII. */
+/** The folded forms of ASCII characters. The folded form of NUL is not ASCII. */
 const foldedAscii = Uint16Array.from({ length: 0x80 }, (_, byte) => foldCodePoint(byte));
 
-/** The folded text. Lone surrogates stay as they are. */
+/** The folded text. Lone surrogates do not change. */
 export function foldText(text: string): string {
   let folded = '';
   let kept = 0;
@@ -67,14 +69,14 @@ export function foldText(text: string): string {
   return kept === 0 ? text : folded + text.slice(kept);
 }
 
-/** Bytes of the sequence that a lead byte begins; 1 for what begins none. */
+/** Number of bytes of the sequence that a lead byte begins. 1 for a byte that begins no sequence. */
 function sequenceBytes(lead: number): number {
   if (lead < 0xc0) return 1;
   if (lead < 0xe0) return 2;
   return lead < 0xf0 ? 3 : 4;
 }
 
-/** The code point at `at`, of a sequence of `length` bytes that ends within `bytes`. */
+/** The code point at `at`. Its sequence has `length` bytes and ends within `bytes`. */
 function codePointAt(bytes: Uint8Array, at: number, length: number): number {
   const lead = bytes[at]!;
   if (length === 2) return ((lead & 0x1f) << 6) | (bytes[at + 1]! & 0x3f);
@@ -89,7 +91,7 @@ function utf8Bytes(codePoint: number): number {
   return codePoint < 0x10000 ? 3 : 4;
 }
 
-/** Length in bytes of the folded text; -1: folding changes nothing. */
+/** Length of the folded text in bytes. -1 if folding changes nothing. */
 function foldedLength(bytes: Uint8Array): number {
   let growth = 0;
   let changed = false;
@@ -142,8 +144,8 @@ function putCodePoint(out: Uint8Array, at: number, codePoint: number): number {
 }
 
 /**
- * The folded form of UTF-8 bytes in a buffer of its own; null: they are already folded, so the bytes themselves are the
- * folded text. The bytes must be valid UTF-8; others give meaningless bytes, never an error.
+ * The folded form of UTF-8 bytes, in a new buffer. `null` if the bytes are already folded, so that they themselves are
+ * the folded text. The bytes must be valid UTF-8. Other bytes have a meaningless result, but never cause an error.
  */
 export function foldUtf8(bytes: Uint8Array): Uint8Array<ArrayBuffer> | null {
   const size = foldedLength(bytes);

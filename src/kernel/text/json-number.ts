@@ -2,11 +2,11 @@
 const digitsMax = 100;
 
 /**
- * Whether a number is the same as its JSON text, rounded to as many digits as the text has. So texts of any program
- * that writes numbers of 64 bits pass, with any number of digits, and `9007199254740993`, `1e400` and
- * `3.14159265358979323846` do not.
+ * Whether a number equals its JSON text, if it is rounded to as many digits as the text has. So texts of any program
+ * that writes numbers of 64 bits are accepted, with any number of digits. `9007199254740993`, `1e400` and
+ * `3.14159265358979323846` are refused.
  *
- * @param source the number as JSON writes it
+ * @param source the number in the JSON text
  * @param value result of `JSON.parse`
  */
 export function isKept(source: string, value: number): boolean {
@@ -15,12 +15,12 @@ export function isKept(source: string, value: number): boolean {
   if (value === 0 || !Number.isFinite(value) || written.digits.length > digitsMax) return false;
   const printed = partsOf(value.toExponential(written.digits.length - 1));
   if (printed.exponent === written.exponent && printed.digits === written.digits) return true;
-  // halfway between two texts `toExponential` takes the upper one, and others may take the even one
+  // halfway between two texts, `toExponential` uses the upper text, and other programs may use the even text
   const whole = partsOf(value.toExponential(digitsMax));
   return whole.exponent === written.exponent && whole.digits === `${written.digits}5`;
 }
 
-/** A number as 0.<digits> × 10^exponent, without zeros at either end of the digits. */
+/** A number as 0.<digits> × 10^exponent. The digits have no zeros at either end. */
 function partsOf(text: string): { readonly digits: string; readonly exponent: number } {
   const [, whole = '', decimals = '', power = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/u.exec(text) ?? [];

@@ -1,11 +1,13 @@
 import { comparedCodePointsMax, isWithinEdits } from './edit-distance.ts';
 
-/** Minimum length of a word for which two edits are allowed. In shorter words two edits would match almost anything. */
+/**
+ * Minimum length of a word for which two edits are allowed. In shorter words, two edits would match almost anything.
+ */
 const longWordMin = 4;
 
 /**
- * The word that was probably meant: the one with the fewest edits (at most two, or one for words of up to three
- * characters), the first of several. Null: no word is near.
+ * The word that was probably meant. It is the known word with the fewest edits, or the first of several such words. At
+ * most two edits are allowed, or one edit for words of up to three characters. `null` if no word is near.
  */
 export function nearestWord(word: string, known: readonly string[]): string | null {
   const points = pointsOf(word);

@@ -1,17 +1,17 @@
 /*
- * Properties (tag 17) as one JSON text, as ord shows them and as versions before docs/adr/0032 stored them:
- * {"gallery":[{"id":"…","attributes":{…}},…],"attributes":{…}}. The texts are our own
- * (indexer/parse/property-fields.ts), so they are cut and not parsed: some have 14 MB. Postgres cannot do it: its JSON
- * functions refuse a NUL.
+ * Properties (tag 17) as one JSON text, in the form that ord shows, and that versions before docs/adr/0032 stored:
+ * {"gallery":[{"id":"…","attributes":{…}},…],"attributes":{…}}. This program wrote the texts
+ * (indexer/parse/property-fields.ts), so they are cut and not parsed, because some have 14 MB. Postgres cannot do it,
+ * because its JSON functions refuse a NUL.
  */
 
-/** The JSON of title and traits of an item that has neither. */
+/** The JSON of title and traits of an item that has no title and no traits. */
 export const noAttributes = '{"title":null,"traits":{}}';
 
 const galleryStart = '{"gallery":[';
 /**
- * Text before the inscription's own attributes. A list ends only there: an item of a gallery begins with its id, and
- * quotes in strings are escaped.
+ * Text before the inscription's own attributes. A list can only end there, because an item of a gallery begins with its
+ * id, and quotes in strings are escaped.
  */
 const ownStart = '],"attributes":';
 const itemStart = '{"id":"';
@@ -20,11 +20,11 @@ const itemMiddle = '","attributes":';
 /** An item of a gallery. */
 export interface TextItem {
   readonly id: string;
-  /** JSON of its title and traits. Null: it has neither. */
+  /** JSON of the item's title and traits. `null` if the item has no title and no traits. */
   readonly attributes: string | null;
 }
 
-/** Title and traits of the inscription itself: JSON. */
+/** Title and traits of the inscription itself, as JSON. */
 export function attributesOfText(json: string): string {
   return json.slice(json.indexOf(ownStart) + ownStart.length, -1);
 }
@@ -40,12 +40,12 @@ export function* itemsOfText(json: string): Generator<TextItem> {
       id: json.slice(at + itemStart.length, idEnd),
       attributes: isNone ? null : json.slice(start, end),
     };
-    // after its bracket, and the comma before the next
+    // skips the item's bracket, and the comma before the next item
     at = end + 2;
   }
 }
 
-/** The place after the closing bracket of the object that begins here. */
+/** The position after the closing bracket of the object that begins at `start`. */
 function endOfObject(json: string, start: number): number {
   const mark = /["{}]/gu;
   mark.lastIndex = start;
@@ -58,7 +58,7 @@ function endOfObject(json: string, start: number): number {
   return json.length;
 }
 
-/** The place after the closing quote of the string that begins here. */
+/** The position after the closing quote of the string that begins at `start`. */
 function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end > 0; end = json.indexOf('"', end + 1)) {
     let escapes = 0;

@@ -2,32 +2,32 @@ import { foldText } from './fold.ts';
 import { indexPair } from './index-pair.ts';
 
 /**
- * Maximum number of characters (UTF-16 units) of a title that searches read. Honest titles have some tens. A title may
- * have four million, and a search for titles reads the titles of all inscriptions.
+ * Maximum number of characters (UTF-16 units) of a title that searches read. Honest titles have some tens of
+ * characters. A title may have four million characters, and a search for titles reads the titles of all inscriptions.
  */
 export const searchedTitleMax = 1000;
 
 /**
- * Maximum number of traits of an inscription that searches find. If there are more (honest inscriptions have some ten),
- * searches find none of them, because half a million fit in one inscription.
+ * Maximum number of traits of an inscription that searches can find. If there are more traits, searches find none of
+ * them. Honest inscriptions have some ten traits, but half a million fit in one inscription.
  */
 export const searchedTraitsMax = 256;
 
-/** Begins and ends each trait among those of an inscription: another letter that no folded text has. */
+/** Separator that begins and ends each trait of an inscription. It is another letter that no folded text contains. */
 const traitBorder = 'Þ';
 
-/** Texts of properties (tag 17) that searches read, besides the gallery. Null: no text. */
+/** Texts of properties (tag 17) that searches read, in addition to the gallery. A text is null if there is none. */
 export interface PropertyTexts {
   /** The beginning of the title, folded. */
   readonly title: string | null;
-  /** The distinct terms of the traits (`indexPair`), each between two borders. */
+  /** The distinct terms of the traits (`indexPair`). Each term is between two separators. */
   readonly traits: string | null;
 }
 
 /**
- * The texts that searches read, independent of the order of the traits.
+ * The texts that searches read. They do not depend on the order of the traits.
  *
- * @param traits names and values; texts without quotes, and all other values as written
+ * @param traits names and values; texts have no quotes, and all other values are unchanged
  */
 export function propertyTexts(
   title: string | null,
@@ -47,7 +47,7 @@ function titleStart(title: string): string {
 function traitsText(traits: readonly (readonly [name: string, value: string])[]): string | null {
   if (traits.length === 0 || traits.length > searchedTraitsMax) return null;
   const terms = new Set(traits.map(([name, value]) => indexPair(foldText(name), foldText(value))));
-  // sorted: readers of JSON put names that are numbers first
+  // sort the terms, because readers of JSON put names that are numbers first
   return `${traitBorder}${[...terms].sort().join(traitBorder)}${traitBorder}`;
 }
 
@@ -67,10 +67,10 @@ interface Attributes {
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Reviver that keeps numbers as written: they may have more digits than a double. */
+/** Reviver that keeps numbers unchanged, because they may have more digits than a double. */
 const keepDigits: Reviver = (_, value, { source }) => (typeof value === 'number' ? source : value);
 
-/** The texts of a title and traits as ord shows them: JSON. */
+/** The texts of a title and traits that are given as JSON, in the form that ord shows. */
 export function textsOfAttributes(json: string): PropertyTexts {
   const { title, traits = {} } = JSON.parse(
     json,

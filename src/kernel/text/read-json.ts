@@ -1,17 +1,17 @@
 import { isKept } from './json-number.ts';
 import { textFault } from './text-fault.ts';
 
-/** A part of a JSON value that cannot be kept as it is written. */
+/** A part of a JSON value that cannot be kept unchanged. */
 export interface JsonFault {
-  /** Its place: `files[2].name`; empty: the value itself. */
+  /** Path of the part, for example `files[2].name`. Empty if the fault is in the value itself. */
   readonly path: string;
-  /** The name of a field of the object at the path is at fault. */
+  /** Whether the fault is in the name of a field of the object at the path. */
   readonly isName: boolean;
-  /** Reason in words after the path. */
+  /** Reason in words that follow the path. */
   readonly reason: string;
 }
 
-/** `broken`: it is not JSON. `faulty`: at least one fault. */
+/** Result of reading. `broken` if the text is not JSON. `faulty` if there is at least one fault. */
 export type ReadJson =
   | { readonly kind: 'read'; readonly value: unknown }
   | { readonly kind: 'broken' }
@@ -19,11 +19,16 @@ export type ReadJson =
 
 export interface JsonOptions {
   /**
-   * `exact`: from -2^63 to 2^64 - 1, as bigints if no number is exact, and no others. `texts`: each number, whole or
-   * not, is the text that was sent, so amounts with 38 decimals keep them all.
+   * Form of numbers in the result.
+   * - `numbers`: a number that loses digits is a fault.
+   * - `exact`: like `numbers`, but whole numbers from -2^63 to 2^64 - 1 are bigints if they exceed safe integers.
+   * - `texts`: each number, whole or not, is the text that was sent, so amounts with 38 decimals keep all digits.
    */
   readonly wholeNumbers: 'numbers' | 'exact' | 'texts';
-  /** Maximum levels of lists and objects; null: already bounded. Too many overflow the stacks of readers. */
+  /**
+   * Maximum number of levels of lists and objects. `null` if the number is already bounded. Too many levels would
+   * overflow the stacks of readers.
+   */
   readonly depthMax: number | null;
 }
 
@@ -31,8 +36,9 @@ export interface JsonOptions {
 const faultsMax = 50;
 
 /**
- * Reads JSON whose texts, names and numbers can all be kept as written: none has half of a surrogate pair or a NUL, and
- * no number loses digits. Total. Costs little more than `JSON.parse` if nothing looks suspicious.
+ * Reads JSON whose texts, names and numbers can all be kept unchanged. No text or name may have half of a surrogate
+ * pair or a NUL, and no number may lose digits. Never throws. Costs little more than `JSON.parse` if nothing looks
+ * suspicious.
  */
 export function readJson(text: string, options: JsonOptions): ReadJson {
   const { depthMax, wholeNumbers } = options;
@@ -52,16 +58,16 @@ export function readJson(text: string, options: JsonOptions): ReadJson {
   return first === undefined ? { kind: 'read', value } : { kind: 'faulty', faults: [first, ...others] };
 }
 
-/** A NUL, or a surrogate that may lack its other half: JSON in UTF-8 has them as escapes alone. */
+/** A NUL, or a surrogate that may lack its other half. In JSON as UTF-8, they occur only as escapes. */
 const suspiciousEscape = /\\u(?:0000|[dD][89a-fA-F])/u;
 
-/** A number that loses digits, in place of its value. */
+/** Replaces the value of a number that loses digits. */
 const lostNumber = Symbol('a number that loses digits');
 
 const leastInteger = -(2n ** 63n);
 const mostInteger = 2n ** 64n - 1n;
 
-/** A reviver that puts bigints, texts and `lostNumber` in place of numbers, as the options say. */
+/** A reviver that replaces numbers by bigints, texts and `lostNumber`, according to the options. */
 function keeping({ wholeNumbers }: JsonOptions) {
   return (_name: string, value: unknown, { source }: { source?: string } = {}): unknown => {
     if (typeof value !== 'number' || source === undefined) return value;
@@ -78,15 +84,15 @@ function wholeNumber(source: string): bigint | typeof lostNumber {
 }
 
 const integer = /^-?\d+$/u;
-/** Length of 2^64 - 1, with a sign. */
+/** Maximum number of characters of an integer up to 2^64 - 1, with a sign. */
 const integerCharsMax = 21;
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** Maximum number of digits up to which numbers without an exponent are exact. */
+/** Maximum number of digits for which numbers without an exponent are always exact. */
 const safeDigits = 15;
 
-/** Whether a number of a JSON text may lose digits: it has many, or an exponent. */
+/** Whether a number in a JSON text may lose digits, because it has many digits or an exponent. */
 function hasLongNumbers(text: string): boolean {
   let digits = 0;
   for (let place = 0; place < text.length; place++) {
@@ -103,11 +109,11 @@ function hasLongNumbers(text: string): boolean {
   return false;
 }
 
-/** The levels of lists and objects of a JSON text. */
+/** The number of nested levels of lists and objects in a JSON text. */
 function depthOf(text: string): number {
   let [depth, deepest] = [0, 0];
   for (let place = 0; place < text.length; place++) {
-    // brackets and braces differ in this bit
+    // brackets and braces differ only in this bit
     const code = text.charCodeAt(place) | 0x20;
     if (code === 0x7b) deepest = Math.max(deepest, ++depth);
     else if (code === 0x7d) depth--;
@@ -116,7 +122,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** The position of the quote that ends a string; the length of the text if there is none. */
+/** The position of the quote that ends a string, or the length of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let first = end;
@@ -126,12 +132,12 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** The place of a part of a value; null: the value itself. */
+/** The position of a part in a value. `null` for the value itself. */
 type Place = { readonly name: string; readonly isIndex: boolean; readonly within: Place } | null;
 
 /**
- * The texts and names of a value that cannot be kept, and the numbers that were marked as lost, in their order; at most
- * 50. Bytes are not checked. Without recursion, because JSON may be as deep as a body is long.
+ * The texts and names of a value that cannot be kept, and the numbers that were marked as lost, in their order. There
+ * are at most 50. Bytes are not checked. The function does not recurse, because JSON may be as deep as a body is long.
  */
 export function faultsIn(value: unknown): JsonFault[] {
   const faults: JsonFault[] = [];
@@ -162,7 +168,7 @@ function reasonOf(part: unknown): string | null {
   return part === lostNumber ? 'is a number that cannot be kept exactly: send it as a text' : null;
 }
 
-/** A place as people write it. Names that are long or odd are shortened and quoted. */
+/** A path in the form that people write. Names that are long or unusual are shortened and quoted. */
 function pathOf(place: Place): string {
   const parts: string[] = [];
   for (let at = place; at !== null; at = at.within) {
@@ -175,7 +181,7 @@ function pathOf(place: Place): string {
   return parts.reverse().join('');
 }
 
-/** Maximum number of shown levels of a path, starting at the innermost. */
+/** Maximum number of shown levels of a path. The innermost levels are shown. */
 const shownLevels = 10;
 const shownNameChars = 40;
 

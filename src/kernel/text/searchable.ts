@@ -1,18 +1,18 @@
 /**
- * Version of the rules by which contents become searchable texts: the list of types below, the folding (./fold.ts and
- * its table), and the decoding of encoded bodies. It is stored with the derived texts.
+ * Version of the rules that turn contents into searchable texts. These are the list of types below, the folding
+ * (./fold.ts and its table), and the decoding of encoded bodies. The version is stored with the derived texts.
  */
 export const textRulesVersion = 1;
 
 /**
- * Maximum length of a metadata text, in UTF-16 units, whose keys and values are searchable one by one. A longer text
- * (honest texts have some thousands) is only searchable as a text, because each of its values would be several terms of
- * an index.
+ * Maximum length of a metadata text whose keys and values can be searched one by one, in UTF-16 units. Honest texts
+ * have some thousands. A longer text can only be searched as a text, because each of its values would be several terms
+ * of an index.
  */
 export const metadataMembersLengthMax = 1_000_000;
 
 /**
- * Types besides `text/*`, `*+json`, `*+xml` and `*+yaml` whose bodies are texts (docs/search.md, "What is
+ * Types whose bodies are texts, in addition to `text/*`, `*+json`, `*+xml` and `*+yaml` (docs/search.md, "What is
  * searchable").
  */
 const searchableTypes: ReadonlySet<string> = new Set([
@@ -48,15 +48,18 @@ const searchableTypes: ReadonlySet<string> = new Set([
 
 const charsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
-/** Maximum bytes of a content type that is examined. Real content types are shorter; the limit keeps the work small. */
+/**
+ * Maximum number of bytes of a content type that is examined. Real content types are shorter; the limit keeps the work
+ * small.
+ */
 const contentTypeMaxBytes = 1000;
 
-/** The bytes as characters of one byte each: enough to compare with ASCII names. */
+/** The bytes as characters of one byte each, which is enough to compare with ASCII names. */
 function latin1(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
 }
 
-/** The value of a charset parameter, lower case and without its quotes; null: no charset. */
+/** The value of a charset parameter, in lower case and without quotes. `null` if there is no charset. */
 function charsetOf(parameters: readonly string[]): string | null {
   for (const parameter of parameters) {
     const equals = parameter.indexOf('=');
@@ -76,8 +79,8 @@ const isSearchableEssence = (essence: string): boolean =>
   searchableTypes.has(essence);
 
 /**
- * Whether bodies of a content type (as inscribed, any bytes) are searchable texts, if they are valid UTF-8. Case and
- * parameters do not matter, except a charset that is neither UTF-8 nor ASCII.
+ * Whether bodies of a content type are searchable texts, if they are valid UTF-8. The content type is inscribed, and
+ * can be any bytes. Letter case and parameters do not matter, except a charset that is neither UTF-8 nor ASCII.
  */
 export function isSearchableType(contentType: Uint8Array): boolean {
   if (contentType.length === 0 || contentType.length > contentTypeMaxBytes) return false;
