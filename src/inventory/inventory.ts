@@ -148,19 +148,15 @@ export class Inventory {
     );
   }
 
-  /**
-   * Finds sats of a type that an order with this postage can have, and proves them now. Returns `count` sats, or all if
-   * there are fewer. Several orders may be offered the same sats. The first order that reserves them gets them. Throws
-   * the codes of NodeRpc.
-   */
+  /** Price of an inscription on a sat of a type, in sats. */
   baseFee(type: InventoryType): number {
     return this.#parts.fees[type];
   }
 
   /**
-   * Sats of a type that an order can have with this postage, proven now: `count` sats, or all that exist if there are
-   * fewer. Several orders may be offered the same sats; the first to reserve them gets them. Throws the codes of
-   * NodeRpc.
+   * Finds sats of a type that an order with this postage can have, and proves them now. Returns `count` sats, or all if
+   * there are fewer. Several orders may be offered the same sats. The first order that reserves them gets them. Throws
+   * the codes of NodeRpc.
    */
   async offer(
     type: InventoryType,

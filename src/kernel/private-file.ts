@@ -13,8 +13,8 @@ export type PrivateFile =
 
 /**
  * Reads a file with a secret. The file must belong to the user of this process, and other users must have no rights.
- * Links, files of other owners and other kinds of files are refused, because whoever made them may know the secret. A
- * file longer than `bytesMax` is refused, too.
+ * Links, files of other owners and other kinds of files are refused, because the user that made them may know the
+ * secret. A file longer than `bytesMax` is refused, too.
  */
 export async function readPrivateFile(path: string, bytesMax: number): Promise<PrivateFile> {
   // with O_NONBLOCK, opening a pipe does not wait, and the pipe is then refused

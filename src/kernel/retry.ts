@@ -84,7 +84,7 @@ class Backoff {
   }
 }
 
-/** Number of retries for class `few`. After so many retries, a temporary disturbance is over. */
+/** Number of retries for class `few`. A temporary disturbance is over before the last retry. */
 const triesMaxDefault = 5;
 
 export interface PatienceOptions extends BackoffOptions, RetryPlace {

@@ -8,7 +8,7 @@ import { parseExactly } from '#kernel/text/exact-number.ts';
 import { bodyHash } from '#orders/creating/body-hash.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 
-/** Stores an answer in the transaction that creates the order. */
+/** Stores an answer in the database transaction that creates the order. */
 export type StoreAnswer = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
 const header = 'idempotency-key';

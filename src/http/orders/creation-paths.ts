@@ -35,7 +35,7 @@ export interface CreationPath extends Pick<SentOrder, 'type' | 'contents'> {
   readonly body: TSchema;
   readonly errors: ErrorFormName;
   readonly answer: TSchema;
-  /** Error statuses of this path in addition to those of all creations. */
+  /** Error statuses of this path, in addition to the error statuses of all paths that create orders. */
   readonly failures?: readonly number[];
   /**
    * Holds the items that the order inscribes, if the body names items and has no contents. Absent if the body has
@@ -119,7 +119,7 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
 }
 
 /**
- * The wanted order. If its charge shows dollars and the rate is known, the order gets its current amount in dollars.
+ * The requested order. If its charge shows dollars and the rate is known, the order gets its current amount in dollars.
  */
 async function withDollars({ fxRates }: AppDependencies, wanted: WantedOrder): Promise<WantedOrder> {
   const { terms, quote } = wanted;
@@ -153,8 +153,8 @@ const sentOrder = (
 });
 
 /**
- * Maximum number of orders whose files are fetched at the same time. If a file server is slow, such an order counts in
- * `limits.requests` for a minute, and quick requests must not wait for slow file servers.
+ * Maximum number of orders whose files are fetched at the same time. If a file server is slow, such an order stays
+ * among the `limits.requests` requests for a minute, and quick requests must not wait for slow file servers.
  */
 const fetchesMax = 8;
 /** Maximum number of orders of one client whose files are fetched at the same time. */

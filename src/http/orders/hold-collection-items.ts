@@ -42,8 +42,8 @@ const keyProblems = {
 } as const;
 
 /**
- * Requires one of two proofs: a program sends a key with the scope `orders`, and a page of a mint site sends the token
- * of its visitor.
+ * Requires a proof. A program sends a key with the scope `orders`, and a page of a mint site sends the token of its
+ * visitor.
  */
 async function requirePerson(
   { persons }: Pick<CustomerOrders, 'persons'>,

@@ -224,7 +224,7 @@ const mintTerms = Object.fromEntries(
   Object.entries(terms('order')).filter(([name]) => !inscribing.includes(name)),
 );
 
-/** The body of a creation, by the kind of its path. */
+/** Bodies of requests that create orders, by the kind of their path. */
 export const creationBodies = {
   direct: { ...contents('order'), ...terms('order'), ...others },
   managed: { ...contents('order'), ...terms('order'), ...oneParent('order'), ...others },

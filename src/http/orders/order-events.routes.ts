@@ -15,7 +15,7 @@ const orderId = Type.String({
 });
 /** Maximum number of messages in one answer. */
 const eventsMax = 100;
-/** Maximum sequence number in a request. No order has a sequence number this high. */
+/** Maximum sequence number in a request. No event of an order has a sequence number this high. */
 const sequenceMax = 1_000_000_000;
 
 const event = Type.Object({
@@ -32,7 +32,10 @@ const event = Type.Object({
 });
 type Event = Static<typeof event>;
 
-/** Webhook messages of an order's events. They also exist for an order without a webhook URL (docs/webhooks.md). */
+/**
+ * Routes of the webhook messages about an order's events. These messages also exist for an order without a webhook URL
+ * (docs/webhooks.md).
+ */
 export function orderEventsRoutes(app: App, { orders = null }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -93,7 +96,7 @@ export function orderEventsRoutes(app: App, { orders = null }: AppDependencies):
         }),
       },
     },
-    // each request may send many messages, so it counts as much as an order
+    // one request may send many messages, so it counts like a new order in the limits
     config: { errors: 'orderWrite', guard: createsOrders },
     handler: async (request, reply) => {
       const { id, from } = request.body;

@@ -10,8 +10,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { textFault } from '#kernel/text/text-fault.ts';
 
 /**
- * Files of orders as their customers sent them. They are served as downloads, because anyone can make an order without
- * ever paying for it. Programs and `<img>` of other pages can still read the files.
+ * Routes of the files of orders, in the form that customers sent. The files are served as downloads, because anyone can
+ * make an order and never pay for it. Programs and `<img>` of other pages can still read the files.
  */
 export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): void {
   apiRoute(app, {
@@ -24,7 +24,7 @@ export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): 
       params: Type.Object({ key: Type.String({ description: 'the s3Key of the file', maxLength: 400 }) }),
       response: { 200: anyBytes('the file') },
     },
-    // a file of up to 4 MB is read whole, which uses the disk but does not block the event loop
+    // a file of up to 4 MB is read in one step, which uses the disk but does not block the event loop
     config: {
       errors: 'text',
       guard: readsOrders,

@@ -120,7 +120,7 @@ function needed(orders: CustomerOrders | null): CustomerOrders {
   return orders;
 }
 
-/** The answer to GET /order in parts, one part per file, because 10,000 files make seven megabytes. */
+/** The answer to GET /order in parts. There is one part per file, because 10,000 files make seven megabytes. */
 export function* orderParts(
   found: { readonly order: Order } & OrderProgress,
   network: NetworkParameters,

@@ -37,7 +37,7 @@ const parent = strictObject({
   parentReturnTx: Type.Optional(txid('returns the parent; absent until a node has it')),
 });
 
-/** Inputs of an order as they were sent. An input that was not sent is null or absent. */
+/** Inputs of an order in the form that the client sent. An input that was not sent is null or absent. */
 const inputs = {
   receiveAddress: Type.Union([Type.String(), Type.Array(Type.String())], {
     description: 'one address, or one for each file',

@@ -45,13 +45,13 @@ export function priceOf({ quote, additionalFee, warnings, rune }: PricedOrder): 
   };
 }
 
-/** Both charges of an order that is paid with a rune in addition to its sats. */
+/** The two charges of an order that is paid with a rune in addition to sats. */
 const pricedCharges = ({ amount: sats }: Pick<OrderQuote, 'amount'>, { rune, amount }: AskedRune) => ({
   feeCharge: { amount: Number(sats), token: bitcoinToken, protocol: 'bitcoin' as const },
   tokenCharge: { ...displayed(amount, rune.divisibility), token: rune.name, protocol: 'rune' as const },
 });
 
-/** The plan of a price: its transactions, warnings, and how the price could be lower. */
+/** The plan of a price. It has the transactions, the warnings, and ways to lower the price. */
 export function planOf(
   quote: OrderQuote,
   { savings, refused }: PricePlan,

@@ -21,7 +21,10 @@ function withNewCode({ referral, address }: { referral?: unknown; address?: unkn
   throw refuseFaults([{ message, parameter: 'makeCode' }]);
 }
 
-/** Referral codes: the holder of a code gets a share of the orders that name it (docs/orders-api.md, "Referrals"). */
+/**
+ * Routes of referral codes. The holder of a code gets a share of the orders that name the code (docs/orders-api.md,
+ * "Referrals").
+ */
 export function referralsRoutes(app: App, deps: AppDependencies): void {
   registrationRoute(app, deps);
   statusRoute(app, deps);

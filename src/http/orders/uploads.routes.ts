@@ -18,7 +18,7 @@ import type { StoredUpload, Upload } from '#orders/customers/customer-uploads.ts
 import { fileBytesMax } from '#orders/files/file-bounds.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 
-/** Maximum number of characters of a name. Keys of files have the same limit, also in a path. */
+/** Maximum number of characters of a file name. The key of a file has the same limit, also in a path. */
 const nameCharsMax = 400;
 /**
  * Maximum number of uploads at the same time. Each upload holds a file open, and a disk writes only a few files at a
@@ -26,8 +26,8 @@ const nameCharsMax = 400;
  */
 const placesMax = 32;
 /**
- * Maximum number of uploads of one client at the same time: a quarter of all. A browser or a program opens about as
- * many connections.
+ * Maximum number of uploads of one client at the same time. It is a quarter of all uploads. A browser or a program
+ * opens about as many connections.
  */
 const placesEach = 8;
 /** Media types that programs send for any file. */

@@ -22,7 +22,7 @@ import { accountPage, noKeyPage, type UsageDay, type UsageGroup } from '#web/pag
 const usageDays = 30;
 const dayMs = 86_400_000;
 
-/** Route of the page about the key that a browser keeps in its cookie: the key's purpose and usage. */
+/** Route of the page about the key that a browser keeps in its cookie. The page shows the key's purpose and usage. */
 export function accountRoutes(app: App, deps: AppDependencies): void {
   const { pool, access = null } = deps;
   apiRoute(app, {

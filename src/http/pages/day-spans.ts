@@ -1,6 +1,6 @@
 const dayMs = 86_400_000;
 
-/** Maximum number of bars in a chart: more would be too narrow to see and tap on a phone. */
+/** Maximum number of bars in a chart. More bars would be too narrow to see and tap on a phone. */
 const spansMax = 40;
 
 /** Consecutive days that are one bar of a chart. Days are UTC days since 1970. */

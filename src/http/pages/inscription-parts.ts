@@ -35,7 +35,7 @@ const referenceBytes = 256 * 1024;
  * by a buyer whose own purchase is still pending.
  */
 const pendingSalesShown = 5;
-/** Maximum number of newest sales, and of newest transfers, on the page: one or two screens. */
+/** Maximum number of newest sales, and of newest transfers, on the page. They fill one or two screens. */
 const eventsShown = 20;
 /**
  * Maximum number of tiles for each of parents, children and a gallery. With the page's own files, a browser then makes

@@ -12,7 +12,7 @@ import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts
  * The newest sales of an inscription, newest first. Empty while the table of sales is being filled, or while its index
  * is being built. Deliveries of the operator's own orders are not sales.
  *
- * @param heights the range of blocks; absent: all blocks
+ * @param heights the range of blocks; if absent, all blocks
  */
 export async function shownSales(
   client: ClientBase,

@@ -53,7 +53,8 @@ function saleEvent(sale: SaleView): TimelineEvent {
 }
 
 /**
- * Form of the name of a script without an address: its hex, or a hash if the script is long. Such scripts have no page.
+ * Form of the name of a script without an address. The name is the script's hex, or a hash if the script is long. Such
+ * scripts have no page.
  */
 const scriptNameLike = /^(?:sha256:)?[0-9a-f]*$/u;
 

@@ -78,7 +78,7 @@ const modeNames = ['all', 'words', 'fuzzy'] as const;
 /** Maximum number of results on a page. 60 cards fill rows of two to six. */
 const resultsPerPage = 60;
 
-/** Whether a query is a search. An order id is not: it is never searched for or shown. */
+/** Whether a query is a search. An order id is not a search, because it is never searched for or shown. */
 export function isSearch({ q, text, hash }: Readonly<Record<string, unknown>>): boolean {
   return (q !== undefined || text !== undefined || hash !== undefined) && !hasOrderId({ q, text });
 }
@@ -90,7 +90,7 @@ export function hasOrderId({ q, text }: Readonly<Record<string, unknown>>): bool
 
 /** Sends a page that says where an order id belongs. Reads only the tip from the database. */
 export async function orderIdRoute(deps: AppDependencies, reply: FastifyReply): Promise<FastifyReply> {
-  // the address of this page contains the secret order id, so it must not be in any cache or referrer
+  // the URL of this page contains the secret order id, so it must not be in any cache or referrer
   reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   return withSnapshot(
     deps.pool,
@@ -99,7 +99,7 @@ export async function orderIdRoute(deps: AppDependencies, reply: FastifyReply): 
   );
 }
 
-/** Answers searches of the page: redirects to the subject that the input names, or shows matches. */
+/** Answers searches of the page. Redirects to the thing that the input names, or shows matches. */
 export async function resultsRoute(
   deps: ResultsDependencies,
   query: ResultsQuery,

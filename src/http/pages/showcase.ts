@@ -26,7 +26,7 @@ const shares: Readonly<Record<Media, number>> = {
   text: 14,
 };
 /**
- * Maximum number of shown inscriptions: three full rows on a wide screen. The last one is the first indexed
+ * Maximum number of shown inscriptions. They fill three rows on a wide screen. The last one is the first indexed
  * inscription.
  */
 const shownMax = 15;

@@ -10,9 +10,7 @@ import { assetAddress, assetText } from '#web/assets.ts';
  */
 const icon = assetText('icon.svg');
 
-/**
- * Rules for robots: searches are expensive, and content inscribed by others should not be found under this site's name.
- */
+/** Rules for robots. Searches are expensive, and content of other people should not be found under this site's name. */
 const robots =
   'User-agent: *\nDisallow: /search\nDisallow: /content/\nDisallow: /preview/\nDisallow: /thumbnails/\nDisallow: /r/\n';
 

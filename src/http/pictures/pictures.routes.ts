@@ -29,7 +29,10 @@ const path = Type.Object({
   }),
 });
 
-/** Routes of `/og/…`: the pictures that sites show for links to pages of this server (Open Graph), 1200 × 630. */
+/**
+ * Routes of `/og/…`. They send the pictures that sites show for links to pages of this server (Open Graph), in the size
+ * 1200 × 630.
+ */
 export function picturesRoutes(app: App, deps: PieceDependencies, thumbnailOf: ThumbnailReader): void {
   const { pool, network, logger, operations, thumbnailsFolder = null } = deps;
   const folder = thumbnailsFolder === null ? null : `${thumbnailsFolder}-shared`;

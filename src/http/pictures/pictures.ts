@@ -46,7 +46,7 @@ export class Pictures {
     this.#onUnwritten = onUnwritten;
   }
 
-  /** Number of pictures that wait to be drawn, and its limit. */
+  /** Number of pictures that wait to be drawn, and the limit of this number. */
   get waiting(): QueueState {
     return this.#gate.state;
   }

@@ -1,5 +1,5 @@
 /**
- * Addresses and public keys for examples. They belong to no one: their private keys are the sha256 of "satscribe
+ * Addresses and public keys for examples. They belong to no one. Their private keys are the sha256 of "satscribe
  * example 1" and of "satscribe example 2".
  */
 export const exampleSigners = {

@@ -57,9 +57,7 @@ const extractAnswer = Type.Object({
   }),
 });
 
-/**
- * Route of the public interface's extractor, which moves special sats into outputs of their own (docs/satributes.md).
- */
+/** Route of the public interface's extractor, which moves special sats into separate outputs (docs/satributes.md). */
 export function satextractorRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',
@@ -78,7 +76,7 @@ export function satextractorRoutes(app: App, deps: AppDependencies): void {
 }
 
 /**
- * Maximum number of reasons in the message of a 404. There are few different reasons, because most of them name no
+ * Maximum number of reasons in the message of a 404. There are few different reasons, because most reasons name no
  * transaction.
  */
 const reasonsShown = 5;

@@ -175,7 +175,8 @@ function explanationOf(satribute: Satribute, sat: Sat, book: SatributeBook): Sta
 }
 
 /**
- * The range of a rule that contains a sat. A rule with a list has an entire range, and any other rule has only the sat.
+ * The range of a rule that contains a sat. If the rule has blocks or a list of ranges, this is the entire range.
+ * Otherwise it is only the sat.
  */
 function rangeAround(rule: Satribute['rule'], sat: Sat): SatRange {
   if (rule.kind === 'blocks') {

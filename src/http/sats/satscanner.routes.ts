@@ -19,7 +19,7 @@ const config = { errors: 'serviceRead', guard: builds } as const;
 /** Maximum number of outputs in one scan. Each output is looked up at the node. */
 const outputsMax = 10_000;
 
-/** Routes of the public interface's scanner: special sats of outputs and addresses (docs/satributes.md). */
+/** Routes of the public interface's scanner, which finds special sats of outputs and addresses (docs/satributes.md). */
 export function satscannerRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

@@ -2,8 +2,8 @@
 export const limits = {
   /**
    * Maximum number of bytes of the request line and headers together. Above this number, Node answers 431. A valid
-   * needle of 1,000 characters takes up to 12,000 bytes in a URL (four UTF-8 bytes per character, three characters per
-   * byte), so Node's own 16 KiB is too little.
+   * needle of 1,000 characters takes up to 12,000 bytes in a URL, because a character has up to four UTF-8 bytes, and
+   * each of them takes three characters. So Node's own 16 KiB is too little.
    */
   headerBytes: 64 * 1024,
   /**

@@ -7,7 +7,7 @@ export type PictureForm = (typeof pictureForms)[number];
 /** An image to draw. */
 export interface ImageOrder {
   readonly image: Buffer;
-  /** `svg`: a text that is drawn. `pixels`: an image that is decoded. */
+  /** `svg` for a text that is drawn, and `pixels` for an image that is decoded. */
   readonly kind: 'svg' | 'pixels';
   readonly form: PictureForm;
 }

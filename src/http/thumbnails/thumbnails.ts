@@ -93,7 +93,7 @@ export class Thumbnails {
     this.#parts = parts;
   }
 
-  /** this drawing is cancelled, so later requests must start a new drawing */
+  /** Number of images that wait for the decoder, and the limit of this number. */
   get waiting(): QueueState {
     return this.#gate.state;
   }
@@ -109,7 +109,7 @@ export class Thumbnails {
     asker.signal.throwIfAborted();
     const making = this.#makings.get(name) ?? this.#begin(asker, name, art);
     return waitFor(making, asker.signal, (reason) => {
-      // later requests start a new drawing, because this one is cancelled
+      // this drawing is cancelled, so later requests must start a new drawing
       this.#forget(name, making);
       making.controller.abort(reason);
     });

@@ -14,7 +14,10 @@ const rates = Type.Object(
   { additionalProperties: true, description: 'prices of coins, by name, from the operator' },
 );
 
-/** `GET /fxrate`: prices of coins in dollars. Shops need them to set prices in runes (client-compat 3.14). */
+/**
+ * Route of `GET /fxrate`, which returns prices of coins in dollars. Shops need these prices to set prices in runes
+ * (client-compat 3.14).
+ */
 export function fxRateRoutes(app: App, { fxRates = null }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

@@ -38,7 +38,10 @@ const answer = Type.Object({
   wallet: Type.String({ description: 'the address of the wallet for tests, which anyone can send coins to' }),
 });
 
-/** `POST /tokenpay/test/pay`: pays an order on test networks, either as a customer should, or with a mistake. */
+/**
+ * Route of `POST /tokenpay/test/pay`. It pays an order on test networks, either as a customer should, or with a
+ * mistake.
+ */
 export function testPayRoute(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',

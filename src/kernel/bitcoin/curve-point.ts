@@ -11,7 +11,7 @@ export function isPointX(bytes: Uint8Array): boolean {
   if (bytes.length !== 32) return false;
   const x = BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`);
   if (x >= fieldPrime) return false;
-  // no x gives 0, because -7 has no cube root
+  // no x results in 0, because -7 has no cube root
   return jacobi((((x * x) % fieldPrime) * x + 7n) % fieldPrime, fieldPrime) === 1;
 }
 

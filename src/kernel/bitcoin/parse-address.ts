@@ -12,7 +12,7 @@ export type ParsedAddress =
   /** `reason` is in words for people. It continues a sentence that begins with "the address". */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Maximum number of characters in an address (BIP 173). Base58 addresses have 35 at most. */
+/** Maximum number of characters in an address (BIP 173). Base58 addresses have 35 characters at most. */
 const addressCharsMax = 90;
 const hashBytes = 20;
 const witnessVersionMax = 16;

@@ -41,8 +41,8 @@ export const virtualSize = (weight: number): number => Math.ceil(weight / witnes
 export const compactSizeBytes = (value: number): number => (value < 0xfd ? 1 : value <= 0xffff ? 3 : 5);
 
 /**
- * Rate in sats per byte. An output is dust if spending it at this rate costs more than it contains (Bitcoin Core's
- * DUST_RELAY_TX_FEE).
+ * Rate in sats per byte. An output is dust if its own bytes and the bytes that spend it cost more at this rate than the
+ * output contains (Bitcoin Core's DUST_RELAY_TX_FEE).
  */
 const dustRate = 3;
 /**

@@ -4,7 +4,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** The searched texts: contents of inscriptions, or canonical metadata texts. */
+/** Texts that are searched. They are contents of inscriptions, or canonical metadata texts. */
 export type Corpus = 'content' | 'metadata';
 
 export interface Tip {

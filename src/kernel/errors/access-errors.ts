@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** Refusals by keys, accounts and rates. */
+/** Errors about keys, accounts and rates. */
 export const accessErrors = {
   account_exists: {
     meaning: 'An account with that name already exists.',

@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** Failures of blocks and their sources: a folder or a node. */
+/** Failures of blocks, and of their source, which is a folder or a node. */
 export const blockErrors = {
   folder_invalid: {
     meaning: 'The blocks folder lacks chain.json or blocks/, or chain.json is invalid.',

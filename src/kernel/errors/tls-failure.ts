@@ -1,4 +1,4 @@
-/** Codes of Node for a certificate that its check refuses (Node manual, "X509 certificate error codes"). */
+/** Codes of Node for a certificate that Node does not accept (Node manual, "X509 certificate error codes"). */
 const certificateCode =
   /^(?:UNABLE_TO_|CERT_|CRL_|ERROR_IN_C|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_|HOSTNAME_MISMATCH$|ERR_TLS_CERT_)/u;
 /** Codes of Node and OpenSSL for a handshake that failed for another reason. */

@@ -1,6 +1,6 @@
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 
-/** Failures of unspent outputs: their sources, and the contents of the inventory. */
+/** Failures of sources of unspent outputs, and of the contents of the inventory. */
 export const utxoErrors = {
   url_refused: {
     meaning:

@@ -22,8 +22,8 @@ function int8ArrayToNumbers(text: string): (number | null)[] {
 }
 
 /**
- * Conversion of columns to values on all our connections. int8 is a number (see `int8ToNumber`), bytea is a Buffer,
- * numeric is a string, and other types are as in `pg`. It is set per client, so that nothing changes for other users of
+ * Conversion of columns to values on all our connections. int8 is a number (see `int8ToNumber`), bytea is a Buffer, and
+ * numeric is a string. Other types are as in `pg`. It is set per client, so that nothing changes for other users of
  * `pg`.
  */
 const columnTypes: pg.CustomTypesConfig = {

@@ -1,9 +1,14 @@
 import { writeSync } from 'node:fs';
 
 /**
- * Points at which the chaos test kills the process (docs/chaos.md). Each point is in another phase of a block: while
- * blocks are fetched, while they are parsed, when a batch is applied, within the transaction of a batch, between its
- * commit and the update of memory, within the transaction of an undo, and while consumers read the outbox.
+ * Points at which the chaos test kills the process (docs/chaos.md). Each point is in another phase of a block:
+ * - while blocks are fetched
+ * - while blocks are parsed
+ * - when a batch is applied
+ * - within the transaction of a batch
+ * - between the commit of a batch and the update of memory
+ * - within the transaction of an undo
+ * - while consumers read the outbox
  */
 export const failpoints = [
   'fetch',

@@ -23,7 +23,7 @@ export function palindromeFrom(start: number): number {
   const half = Number(String(start).slice(0, halfOf(length)));
   const same = mirrored(half, length);
   if (same >= start) return same;
-  // 99 becomes 101
+  // for example, 99 becomes 101
   return String(half + 1).length > halfOf(length) ? 10 ** length + 1 : mirrored(half + 1, length);
 }
 

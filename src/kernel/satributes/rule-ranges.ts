@@ -26,7 +26,7 @@ export function countWithin(rule: SatributeRule, { start, end }: SatRange): numb
       return sum(rule.before.map((rarity) => blocksWith(rarity, from, to)));
     }
     case 'blocks': {
-      // the longest list has 19 blocks
+      // this loop is short, because the longest list has 19 blocks
       let count = 0;
       for (const range of rangesWithin(rule, { start, end })) count += range.end - range.start;
       return count;

@@ -153,7 +153,7 @@ async function requireIndexForInscriptions(client: ClientBase): Promise<void> {
   if (!(await hasSatIndex(client))) throw new AppError('not_found', 'this server has no sat index');
 }
 
-/** Routes for inscriptions that ask about the sat that they are on. */
+/** Recursive routes about sats. Inscriptions request these routes. */
 function recursiveSatRoutes(app: App, deps: AppDependencies): void {
   const { satNumber, sat, page, index } = pathParts;
   const ids = { tags, response: ordAnswers.pageOfIds } as const;
@@ -245,9 +245,9 @@ async function nthInscription(client: ClientBase, { sat, place }: NthOnSat): Pro
 }
 
 /**
- * Routes with answers that are read from the database while the client receives them: the list of sats that are not
- * common, and the content of an inscription on a sat. If the inscription is named from the end, its content can change
- * later.
+ * Routes with answers that are read from the database while the client receives them. These are the list of sats that
+ * are not common, and the content of an inscription on a sat. If the inscription is named by its position from the end,
+ * its content can change later.
  */
 export function satReadsRoutes(app: App, { pool }: Pick<AppDependencies, 'pool'>, reads: ContentReads): void {
   apiRoute(app, {

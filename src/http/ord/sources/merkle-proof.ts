@@ -2,19 +2,19 @@ import { compactSizeAt, compactSizeLength } from '#indexer/transaction/compact-s
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 const headerLength = 80;
-/** Offset of the hashes: the header is followed by the number of transactions in the block, in four bytes. */
+/** Offset of the hashes. Before them are the header, and the number of transactions in the block in four bytes. */
 const hashesAt = headerLength + 4;
 const hashLength = 32;
 /**
- * Maximum number of transactions in a block: its weight limit divided by the weight of the smallest transaction
- * (Bitcoin Core merkleblock.cpp).
+ * Maximum number of transactions in a block. It is a block's weight limit divided by the weight of the smallest
+ * transaction (Bitcoin Core merkleblock.cpp).
  */
 const transactionsMax = Math.floor(4_000_000 / 240);
 
 /**
- * Returns the position of a transaction in its block from a proof of it (BIP 37, `CMerkleBlock`), in the form of
- * Bitcoin Core's `gettxoutproof`. Null if the bytes do not prove that transaction. Pure and never throws. Hashes are
- * not checked against the header, because the node that gives them is trusted.
+ * Returns the position of a transaction in its block. The proof has the form of Bitcoin Core's `gettxoutproof` (BIP 37,
+ * `CMerkleBlock`). Null if the bytes are not a proof of this transaction. Pure and never throws. Hashes are not checked
+ * against the header, because the node that sends them is trusted.
  */
 export function positionInProof(proof: Uint8Array, txid: Txid): number | null {
   const count = countIn(proof);
@@ -43,7 +43,7 @@ export function positionInProof(proof: Uint8Array, txid: Txid): number | null {
   return null;
 }
 
-/** Number of tree nodes at a level. Level 0 has the leaves: the transactions. */
+/** Number of tree nodes at a level. The leaves at level 0 are the transactions. */
 const widthAt = (count: number, level: number): number => Math.ceil(count / 2 ** level);
 
 function heightOf(count: number): number {

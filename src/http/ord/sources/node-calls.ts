@@ -18,7 +18,7 @@ const eachBesideOthers = 2;
 /** How long a call waits at most, in ms. A request waits equally long for its own turn. */
 const waitMs = 30_000;
 
-/** Number of calls that one request for many outputs makes at once: as many as may run. */
+/** Number of calls that one request for many outputs makes at once. It is the maximum number of running calls. */
 export const callsAtOnce = runningMax;
 
 /**

@@ -251,7 +251,7 @@ export async function nodeFees(node: NodeRpc, hash: BlockHashHex): Promise<Sats 
 export interface NodeMempoolEntry {
   readonly vsize: number;
   readonly fee: Sats;
-  /** Arrival at this node, in Unix seconds. */
+  /** Time when the transaction arrived at this node, in Unix seconds. */
   readonly time: number;
   /**
    * Number of unconfirmed transactions that this transaction depends on (ancestors), or that depend on this transaction

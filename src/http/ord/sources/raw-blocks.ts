@@ -90,7 +90,7 @@ export class RawBlocks {
   }
 }
 
-// count the whole buffers, because a view keeps its whole buffer in memory
+// count the length of the entire buffer, because a view keeps its entire buffer in memory
 function sizeOf({ bytes, spentOutputs }: RawBlock): number {
   return bytes.buffer.byteLength + (spentOutputs?.buffer.byteLength ?? 0);
 }

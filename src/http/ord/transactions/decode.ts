@@ -51,7 +51,7 @@ function itemOf({ scan, script }: Envelope, item: number): Uint8Array {
   return length < 0 ? Uint8Array.of(pushedNumber(script[start]!)) : script.subarray(start, start + length);
 }
 
-/** The value of an item of one byte. Null for any other item. */
+/** The value of an item that has one byte. Null for any other item. */
 function byteOf({ scan, script }: Envelope, item: number): number | null {
   const length = scan.itemLength[item]!;
   const byte = script[scan.itemStart[item]!]!;

@@ -30,15 +30,15 @@ const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open, isDear: true } as const;
 const path = Type.Object({ txid: pathParts.txid });
 
-/** The name of a network in ord. For testnet3 ord uses the name from when testnet3 was the only test network. */
-export function ordChain(network: NetworkName): string {
-  return network === 'testnet3' ? 'testnet' : network;
-}
-
 /**
  * The name of a network in ord. For testnet3, ord still uses the name "testnet", because testnet3 was once the only
  * test network.
  */
+export function ordChain(network: NetworkName): string {
+  return network === 'testnet3' ? 'testnet' : network;
+}
+
+/** A path about transactions, and its description in the API document. */
 interface TransactionPath {
   readonly url: string;
   readonly operationId: string;

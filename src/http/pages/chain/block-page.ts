@@ -14,7 +14,7 @@ import { blockLists, blockTab } from './block-tabs.ts';
 
 /** The list of a block that the page's URL requests. */
 interface BlockPageQuestion {
-  /** The block as the path names it. */
+  /** The name of the block in the path. */
   readonly query: string;
   /** Number of the page, from 1. */
   readonly page: number;

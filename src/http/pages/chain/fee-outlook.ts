@@ -15,8 +15,8 @@ export function feeOutlook(feeRate: number, fees: RecommendedFees): string {
 }
 
 /**
- * Maximum number of virtual bytes of transactions in a block: the block's limit without the header and the coinbase
- * (8,000 weight units).
+ * Maximum number of virtual bytes of transactions in a block. It is the block's limit without the header and the
+ * coinbase (8,000 weight units).
  */
 const roomOfBlock = (4_000_000 - 8_000) / 4;
 

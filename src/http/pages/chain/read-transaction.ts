@@ -44,12 +44,12 @@ export interface ReadTransaction {
   readonly spent: readonly RawOutput[] | null;
 }
 
-/** Number of transactions that are hashed in one turn of the event loop: a millisecond or two. */
+/** Number of transactions that are hashed in one turn of the event loop. They take a millisecond or two. */
 const hashesATurn = 500;
 
 /**
- * Reads a transaction, its block and the outputs that it spends. If data of blocks or of the node is missing, its
- * fields are null; all other errors are thrown.
+ * Reads a transaction, its block and the outputs that it spends. If data of blocks or of the node is missing, the
+ * fields of this data are null. All other errors are thrown.
  */
 export async function readTransaction(
   sources: ChainSources,

@@ -54,7 +54,7 @@ import type { ReadTransaction } from './read-transaction.ts';
  * show their contents, too.
  */
 const heldMax = 1_000;
-/** Maximum number of ranges of sats that a page compares with satributes: some tens of milliseconds. */
+/** Maximum number of ranges of sats that a page compares with satributes. They take some tens of milliseconds. */
 const rangesMax = 5_000;
 
 /** The index's facts about a transaction, from one snapshot. */
@@ -152,8 +152,8 @@ async function spendsOf(
 }
 
 /**
- * Sales in a transaction. Null: sales are not indexed, or the table is still being filled. Deliveries of the operator's
- * own orders are not sales.
+ * Sales in a transaction. `null` if sales are not indexed, or if the table is still being filled. Deliveries of the
+ * operator's own orders are not sales.
  */
 async function soldIn(client: ClientBase, { txid }: ReadTransaction): Promise<StoredSale[] | null> {
   if ((await areSalesLeftOut(client)) || !(await isComplete(client, 'sales'))) return null;

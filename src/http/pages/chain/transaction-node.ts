@@ -14,7 +14,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { toldOrNull } from './chain-sources.ts';
 import type { ReadTransaction } from './read-transaction.ts';
 
-/** The node's facts about a transaction. All are null or empty without a node. */
+/** The node's facts about a transaction. Without a node, all fields are null or empty. */
 export interface NodeFacts {
   /** `null` if the transaction is not in the node's mempool. */
   readonly entry: NodeMempoolEntry | null;
@@ -64,7 +64,7 @@ async function toldOrFailed<Found>(look: Promise<Found>): Promise<{ readonly fou
 }
 
 /**
- * The outputs that the inputs spend: from the chain, or from other transactions in the mempool. Each of those
+ * The outputs that the inputs spend. They come from the chain, or from other transactions in the mempool. Each of these
  * transactions is read once.
  */
 async function spentByPending(node: NodeRpc, inputs: readonly Outpoint[]): Promise<(RawOutput | null)[]> {

@@ -73,7 +73,7 @@ export async function sendTransactionPage(
   return sendPage(reply, transactionPage(view), { thumbnails: true });
 }
 
-/** Rows of inputs and outputs. All are null if the transaction's bytes are unavailable. */
+/** Rows of inputs and outputs. All rows are null if the transaction's bytes are unavailable. */
 async function rowsOf(
   parts: RowParts,
   { inputs, outputs, from }: Omit<ReturnType<typeof shownParts>, 'outpoints'> & { readonly from: number },

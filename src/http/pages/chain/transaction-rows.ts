@@ -95,7 +95,7 @@ const namedTransfer = (row: PendingTransferRow): NamedHolding => ({
   number: null,
 });
 
-/** The reason why rows may lack inscriptions or runes, in words. Null: nothing is missing. */
+/** The reason why rows may lack inscriptions or runes, in words. `null` if nothing is missing. */
 function unknownHoldings({ facts: { moved, runes, pending } }: RowParts): string | null {
   if (pending !== null) return null;
   if (moved === null) return 'its inscriptions and runes are not indexed here';

@@ -42,7 +42,7 @@ export async function knownHash(client: ClientBase, { block: hash, txid }: HashN
   // without this index, the query would read all sales
   const hasSales = (await builtIndexes(client, [salesOfTransactionIndex])).size > 0;
   const [stored = null] = hasSales ? await salesOfTransaction(client, txid, 1) : [];
-  // deliveries of our own orders are not sales, and have no page of a sale
+  // deliveries of the operator's own orders are not sales, and have no page of a sale
   const sale = stored !== null && (await ownTransactions(client, [txid])).length > 0 ? null : stored;
   const etched = await runeEtchedBy(client, txid);
   const isPending = await isPendingTransaction(client, txid);

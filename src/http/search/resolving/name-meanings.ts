@@ -18,7 +18,7 @@ type NamedRune =
   | { readonly kind: 'rune'; readonly rune: Rune }
   | { readonly kind: 'id'; readonly id: RuneId };
 
-/** The rune with a name or an id, if it is etched. */
+/** The rune with a name or an id, if the rune is etched. */
 export async function runeMeanings(
   client: ClientBase,
   named: NamedRune,

@@ -81,7 +81,7 @@ export const shopRequests: Guard = {
   bucket: 'orders',
 };
 
-/** Withdrawals. Money can only leave an account with a key of this scope. */
+/** Withdrawals. Only a key with this scope can take money out of an account. */
 export const withdraws: Guard = {
   kind: 'scope',
   scope: 'tokenpay-withdraw',

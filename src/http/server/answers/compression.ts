@@ -11,10 +11,10 @@ import { compressOnce } from './compress-once.ts';
 
 /**
  * How a route's answers are compressed.
- * - Absent: bodies from 1 KiB are compressed.
- * - `stream`: written data is flushed at once, so that an event never waits for the next one.
+ * - no value: bodies from 1 KiB are compressed.
+ * - `stream`: written data is flushed at once, so that an event never waits for the next event.
  * - `once`: the answer depends only on the path and never changes, so it is compressed once.
- * - `none`: for inscribed bytes, which have an encoding and a strong entity tag of their own.
+ * - `none`: for inscribed bytes, which have their own encoding and a strong entity tag.
  */
 export type Compression = 'none' | 'once' | 'stream';
 

@@ -88,12 +88,12 @@ export class ContentReads {
     this.#sending = new Shares({ what: 'long contents', total, each, full: contentsBusy });
   }
 
-  /** Requests that wait for a first read. */
+  /** Number of requests that wait for a first read, and the limit of this number. */
   get waiting(): QueueState {
     return this.#gate.state;
   }
 
-  /** Bodies of more than one piece that are being sent. */
+  /** Number of bodies of more than one piece that are being sent, and the limit of this number. */
   get sending(): QueueState {
     return this.#sending.state;
   }

@@ -208,7 +208,7 @@ function failureOf(error: unknown): Found {
 /** Answers any error in the form of its path. An unexpected error is logged in full and answered without details. */
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = failureOf(postgresFailure(error));
-  // the client disconnected, so its query was cancelled
+  // if the client disconnected, its query was cancelled
   if (failure.status >= 500 && !isRefusal(error) && !request.raw.socket.destroyed) {
     request.log.error({ err: error, method: request.method, url: shownUrl(request.url) }, 'request failed');
   }
