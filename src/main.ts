@@ -3,20 +3,20 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { loadingInSmallSpace } from './kernel/process/new-space.ts';
 
-/** Beside the code that it is made from: anyone who can write there could change that code as well. */
+/** The cache is next to the code from which it is compiled. Anyone who can write there could also change that code. */
 const cacheFolder = fileURLToPath(new URL('../node_modules/.cache', import.meta.url));
 const folder = `${cacheFolder}/compiled`;
 
 /**
- * Keeps Node's compiled modules on disk (types stripped), for later starts: half of the processor time of a start. They
- * are in the folder of NODE_COMPILE_CACHE if that is set; without a writable folder, every start compiles again.
- * NODE_DISABLE_COMPILE_CACHE=1 switches it off.
+ * Keeps the modules that Node compiled (types stripped) on disk for later starts. This saves half of the processor time
+ * of a start. The modules are in the folder of NODE_COMPILE_CACHE if that variable is set. Without a writable folder,
+ * every start compiles again. NODE_DISABLE_COMPILE_CACHE=1 switches the cache off.
  */
 function keepCompiledCode(): void {
   // Node itself would try forever to make a folder below a path that cannot have entries, like a broken link
   if (!isFolder(cacheFolder) || !isFolder(folder)) return;
   enableCompileCache(folder);
-  // threads do not share the call above, but the environment
+  // threads inherit the environment, but not the call above
   // oxlint-disable-next-line node/no-process-env -- a variable of Node's own, and nothing else is loaded yet
   process.env['NODE_COMPILE_CACHE'] ??= folder;
 }
@@ -26,12 +26,15 @@ function isFolder(path: string): boolean {
   try {
     mkdirSync(path);
   } catch {
-    // it exists, or cannot be made
+    // the folder exists, or cannot be made
   }
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Older versions that strip types reach this line, and lack functions that the program calls. */
+/**
+ * Lowest major version of Node. Some older versions strip types and reach this line, but lack functions that the
+ * program calls.
+ */
 const leastNode = 24;
 
 if (Number.parseInt(process.versions.node, 10) < leastNode) {
@@ -40,13 +43,13 @@ if (Number.parseInt(process.versions.node, 10) < leastNode) {
   );
   process.exitCode = 2;
 } else {
-  // before the modules of the program are loaded
+  // this must run before the modules of the program are loaded
   keepCompiledCode();
   try {
     const { runCommandLine } = await loadingInSmallSpace(() => import('./command-line.ts'));
     await runCommandLine(process.argv.slice(2));
   } catch (error) {
-    // a package is missing, or made for another system: the command line reports all other failures itself
+    // a package is missing or was built for another system; the command line itself reports all other failures
     const { report } = await import('./commands/report-error.ts');
     process.exitCode = report(error);
   }

@@ -1,7 +1,7 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { type AnswerTask, readAnswer } from './large-answers.ts';
 
-/** Parses the bytes of an answer; both sides are transferred. */
+/** Parses the bytes of an answer. The bytes and the result are transferred between the threads, not copied. */
 export default function read(task: AnswerTask): unknown {
   const answer = readAnswer(task);
   const buffers =

@@ -11,41 +11,42 @@ import type { NodeSettings } from './node-settings.ts';
 import type { SpentOutputs } from './spent-encoding.ts';
 import { listenToNode } from './zmq-messages.ts';
 
-/** Ordinary calls, and calls with long answers. */
+/** Client for ordinary calls, and for calls with long answers. */
 export interface BulkRpc extends BatchRpc {
   readonly hexBatch: BulkReads['hexBatch'];
   readonly rawMempool: BulkReads['rawMempool'];
 }
 
 /**
- * A connected bitcoind. It may go away and return: calls fail with `node_unreachable` meanwhile, and work again
- * afterwards.
+ * A connected bitcoind. While the node is unreachable, calls fail with `node_unreachable`. Calls work again when the
+ * node returns.
  */
 export interface BitcoinNode {
-  /** For messages, e.g. `node http://127.0.0.1:8332`: no more than scheme, host and port. */
+  /** Name for messages, e.g. `node http://127.0.0.1:8332`. It contains only scheme, host and port. */
   readonly name: string;
   readonly rpc: BulkRpc;
-  /** Whether it has a cookie file, as found at the start. */
+  /** Whether the node's credentials come from a cookie file. */
   readonly hasCookieFile: boolean;
-  /** Facts found at the start. */
+  /** Properties and features of the node, as found at the start. */
   readonly facts: NodeFacts;
   readonly messages: NodeMessages;
   /**
-   * Messages about blocks only, for code that must receive each at once. They may precede or follow those of
-   * `messages`.
+   * Messages about blocks only, for code that must receive each message immediately. A message may arrive here before
+   * or after it arrives in `messages`.
    */
   readonly blockMessages: NodeMessages;
   /**
-   * The raw block of a hash (internal order), in a buffer that the caller owns. Throws `block_unavailable` if the node
-   * does not have it, `node_pruned` if it no longer has it, `block_truncated`, `block_oversized` and `block_corrupt`
-   * for bytes that cannot be it, and as NodeRpc does.
+   * The raw block with this hash (internal order), in a buffer that the caller owns. Throws `block_unavailable` if the
+   * node does not have the block, and `node_pruned` if the node no longer has the block. Throws `block_truncated`,
+   * `block_oversized` or `block_corrupt` if the bytes cannot be this block. Also throws like NodeRpc.
    */
   block(hash: BlockHash, options?: ReadOptions): Promise<Uint8Array>;
   /** The spent outputs of a block, in the encoding of `/rest/spenttxouts`. Throws as `block` does. */
   spentOutputs(hash: BlockHash, options?: ReadOptions): Promise<SpentOutputs>;
   /**
-   * Headers (80 bytes) of the best chain from a height on: linked, of one moment, at most 2,000. Empty above the tip.
-   * Null: the chain changed between two calls, so call again.
+   * Headers (80 bytes each) of the best chain from a height on, at most 2,000. Each header is the parent of the next
+   * one, and all headers are from the same moment. The list is empty above the tip. Returns null if the chain changed
+   * between two calls; the caller must then call again.
    */
   headers(fromHeight: Height, count: number, signal?: AbortSignal): Promise<readonly Uint8Array[] | null>;
   close(): Promise<void>;
@@ -53,11 +54,11 @@ export interface BitcoinNode {
 
 export interface ConnectOptions {
   readonly signal?: AbortSignal;
-  /** False: do not use ZMQ, for work that ends and needs no news. Absent: published messages are received. */
+  /** If false, ZMQ is not used, because work that ends needs no news. If absent, published messages are received. */
   readonly listens?: boolean;
-  /** Called with the result of each ordinary call. Null: the call was answered. */
+  /** Called after each ordinary call, with its failure, or with null if the node answered. */
   readonly onResult?: (failure: AppError | null) => void;
-  /** How long a whole large answer may take, in ms. For tests. */
+  /** How long a large answer may take in total, in ms. For tests. */
   readonly answerTimeoutMs?: number;
 }
 
@@ -69,7 +70,7 @@ const zmqConnectTimeoutMs = 2000;
 
 /**
  * Connects to a node and discovers its features, without retries. Throws `node_unreachable`, `node_warming_up`,
- * `node_refused`, `node_answer_invalid`, `network_mismatch` or `config_invalid`; the caller decides.
+ * `node_refused`, `node_answer_invalid`, `network_mismatch` or `config_invalid`. The caller decides whether to retry.
  */
 export async function connectNode(
   settings: NodeSettings,
@@ -113,7 +114,7 @@ export async function connectNode(
   }
 }
 
-/** Calls that report their results. */
+/** Wraps a client, so that each call reports its result. */
 function reportingRpc(rpc: CoreRpc, onResult: ConnectOptions['onResult']): CoreRpc {
   if (onResult === undefined) return rpc;
   const reported = async <Result>(answer: Promise<Result>): Promise<Result> => {
@@ -146,8 +147,9 @@ const zmqAdvice = (endpoint: string): string =>
   `ZMQ at ${endpoint} cannot be reached: set BITCOIN_ZMQ to an address that can, or let zmqpub… in bitcoin.conf listen on one. Meanwhile the node is polled every few seconds.`;
 
 /**
- * The topic that announces blocks, over a connection of its own. A node publishes every transaction of a block before
- * the block, and drops messages of a connection beyond its mark (zmqpub…hwm, 1,000), so the block itself would be lost.
+ * The topic that announces blocks, for a connection of its own. A node publishes every transaction of a block before
+ * the block. It drops the messages of a connection above the high-water mark (zmqpub…hwm, 1,000). On a shared
+ * connection, the message about the block itself could therefore be lost.
  */
 function blockTopic(zmq: ReadonlyMap<ZmqTopic, string>): ReadonlyMap<ZmqTopic, string> {
   const topics: ZmqTopic[] = ['sequence', 'hashblock'];
@@ -155,10 +157,10 @@ function blockTopic(zmq: ReadonlyMap<ZmqTopic, string>): ReadonlyMap<ZmqTopic, s
   return new Map(topic === undefined ? [] : [[topic, zmq.get(topic) as string]]);
 }
 
-/** The path of an address, which may be the token of a hosted node. */
+/** The path of a URL. The path may be the access token of a hosted node. */
 const pathOf = (url: string): string => new URL(url).pathname.replaceAll(/^\/+|(?<!\/)\/+$/gu, '');
 
-/** An address for connections, and the user and password it contained. */
+/** Splits a URL into a URL for connections, and the user and password that it contains. */
 function withoutCredentials(address: string): { url: string; fromUrl: UserAndPassword | null } {
   if (!URL.canParse(address)) {
     throw new AppError('config_invalid', 'The address of the node is not a URL.');
@@ -172,7 +174,7 @@ function withoutCredentials(address: string): { url: string; fromUrl: UserAndPas
   };
 }
 
-/** Decodes a password. If it has an unencoded percent sign, it is used unchanged. */
+/** Decodes a password. A password with an unencoded percent sign is used unchanged. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

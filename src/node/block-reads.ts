@@ -16,16 +16,16 @@ import type { SpentOutputs } from './spent-encoding.ts';
 /** Maximum length of a valid block in bytes: Bitcoin Core's MAX_BLOCK_SERIALIZED_SIZE (consensus.h). */
 const blockBytesMax = 4_000_000;
 /**
- * Maximum bytes of a block's spent outputs. A block has at most 24,390 inputs (41 bytes each, of a million without
- * witnesses), and an output with a script above 10,000 bytes can never be spent. The maximum has room for 24,390
- * outputs of the longest kind, with values and counts.
+ * Maximum number of bytes of a block's spent outputs. A block has at most 24,390 inputs (41 bytes each, of a million
+ * without witnesses), and an output with a script above 10,000 bytes can never be spent. The maximum has room for
+ * 24,390 outputs of the longest kind, with values and counts.
  */
 const spentBytesMax = 24_390 * (8 + 3 + 10_000) + 1_000_000;
-/** Maximum bytes of a block as hex in JSON. */
+/** Maximum number of bytes of a block as hex in JSON. */
 const blockJsonBytesMax = 2 * blockBytesMax + 1000;
 /**
- * Maximum bytes of an answer to `getblock 3`, which writes a witness byte as four characters and a script byte as up to
- * six. V8's longest string is 512 MiB.
+ * Maximum number of bytes of an answer to `getblock 3`. The answer has four characters for a witness byte, and up to
+ * six for a script byte. V8's longest string is 512 MiB.
  */
 const blockDetailsBytesMax = 400 * 1024 * 1024;
 export const headerBytes = 80;
@@ -42,8 +42,9 @@ const notAvailable = -1;
 type Endpoint = 'block' | 'spenttxouts' | 'headers';
 
 /**
- * Blocks, their spent outputs, and headers: over REST if it exists; otherwise, and whenever REST fails, over RPC. The
- * bytes hash to the requested block and have a possible length; the parser checks that they are whole.
+ * Reads blocks, their spent outputs, and headers. It uses REST if the node has REST, and RPC if REST is missing or
+ * fails. The bytes hash to the requested block and have a possible length. The parser checks that the block is
+ * complete.
  */
 export class BlockReads {
   readonly #bulk: BulkReads;
@@ -81,7 +82,7 @@ export class BlockReads {
       options.withHeights === true
         ? null
         : await this.#byRest('spenttxouts', path, spentBytesMax, options, (bytes) => {
-            // the number of transactions and the empty entry of the coinbase
+            // the shortest data are the number of transactions and the empty entry of the coinbase
             if (bytes.length < 2) throw truncated(`The spent outputs of block ${shown}`, bytes.length, shown);
             return { bytes, heights: null };
           });
@@ -91,8 +92,9 @@ export class BlockReads {
   }
 
   /**
-   * Headers of the best chain, at most `headersMax`: the one at a height and those above it, each naming the one before
-   * as its parent. Empty above the tip. Null: the chain changed meanwhile, so call again.
+   * Headers of the best chain from a height on, at most `headersMax`. Each header names the header before it as its
+   * parent. The list is empty above the tip. Returns null if the chain changed meanwhile; the caller must then call
+   * again.
    */
   async headers(height: Height, count: number, signal?: AbortSignal): Promise<Uint8Array[] | null> {
     const options = signal === undefined ? {} : { signal };
@@ -141,13 +143,13 @@ export class BlockReads {
       );
       return headers.map((hex) => bytesOfHex(hex, {}));
     } catch (error) {
-      // the tip went back between two calls
+      // the tip became lower between two calls
       if (rpcCodeOf(error) === -8) return [];
       throw error;
     }
   }
 
-  /** Null: REST cannot answer now. */
+  /** Reads over REST. Returns null if REST cannot answer now. */
   async #byRest<Result>(
     endpoint: Endpoint,
     path: string,
@@ -159,7 +161,7 @@ export class BlockReads {
     try {
       const { status, bytes } = await this.#bulk.rest(path, { ...options, bytesMax });
       if (status === 200) return use(bytes);
-      // the block is missing, or the endpoint is: RPC knows
+      // either the block or the endpoint is missing, and RPC will show which
       options.buffers?.give(bytes.buffer);
       if (status !== 404) this.#pauses[endpoint] = performance.now() + restPauseMs;
     } catch (error) {
@@ -186,8 +188,8 @@ export class BlockReads {
 }
 
 /**
- * Whether a failure means that the server is down. Without a listener RPC fails just as fast. A server that hangs at
- * one path may still answer at another.
+ * Whether a failure means that the server is down. If nothing listens at the port, RPC fails just as fast. A server
+ * that hangs at one path may still answer at another path.
  */
 function isDown({ code, details }: AppError): boolean {
   const hangs = details['reason'] === 'timeout' || details['reason'] === 'UND_ERR_HEADERS_TIMEOUT';
@@ -218,7 +220,7 @@ function hashOfHeader(header: Uint8Array): Buffer {
   return digest('sha256', digest('sha256', header, 'buffer'), 'buffer');
 }
 
-/** Decodes hex into a buffer of its own. Throws `node_answer_invalid` for anything else. */
+/** Decodes hex into a buffer of its own. Throws `node_answer_invalid` if the value is not hex. */
 function bytesOfHex(hex: unknown, { buffers }: ReadOptions): Uint8Array {
   if (typeof hex === 'string' && hex.length % 2 === 0) {
     const length = hex.length / 2;

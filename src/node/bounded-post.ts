@@ -2,13 +2,13 @@ import type { CallOptions } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * Maximum bytes of an answer. The longest answer here is `getrawmempool true` of a full mempool, because blocks are
- * read by other requests.
+ * Maximum number of bytes of an answer. The longest answer here is `getrawmempool true` of a full mempool, because
+ * blocks are read by other requests.
  */
 const answerBytesMax = 256 * 1024 * 1024;
 /**
- * How long a call may take, in ms. A busy node takes seconds to scan its mempool or list its chain tips; a longer call
- * hangs.
+ * How long a call may take, in ms. A busy node takes seconds to scan its mempool or list its chain tips. A call that
+ * takes longer hangs.
  */
 const timeoutDefaultMs = 60_000;
 
@@ -17,13 +17,16 @@ interface CallResponse {
 }
 
 interface CallRequest {
-  /** The request of node:http, once it was sent. */
+  /** The request of node:http. It exists once the request was sent. */
   readonly req?: { readonly reusedSocket: boolean };
   on(event: 'data', listener: (chunk: Uint8Array) => void): CallRequest;
   abort(): void;
 }
 
-/** The part of `bitcoin-core`'s requests that is used: its types know only the promises around them. */
+/**
+ * The part of `bitcoin-core`'s request library that is used. The types of the library describe only the promises around
+ * requests.
+ */
 export interface RequestLibrary {
   post(
     options: Record<string, unknown>,
@@ -33,8 +36,8 @@ export interface RequestLibrary {
 }
 
 /**
- * One request within its bounds. Sent a second time if it met a connection that the node had closed as idle. Rejects
- * with the library's errors, or an AppError for an exceeded bound.
+ * Sends one request within its bounds. The request is sent a second time if it used a connection that the node had
+ * closed as idle. Rejects with the library's errors, or with an AppError for an exceeded bound.
  */
 export async function boundedPost(
   library: RequestLibrary,
@@ -66,7 +69,7 @@ class BoundedPost {
     this.#signal = signal;
     this.response = this.#resolvers.promise;
     this.#running = library.post(
-      // a proxy of the environment must not see the password
+      // a proxy from environment variables must not see the password
       { ...request, timeout: timeoutMs, followRedirect: false, proxy: null },
       (error, response) => {
         this.#release();
@@ -75,14 +78,17 @@ class BoundedPost {
       },
     );
     this.#running.on('data', (chunk) => this.#count(chunk));
-    // the library's own timeout restarts with every byte
+    // a separate timer, because the library's own timeout restarts with every byte
     this.#timer = setTimeout(() => {
       this.#end(new AppError('node_unreachable', `There was no complete answer within ${timeoutMs} ms.`));
     }, timeoutMs);
     signal?.addEventListener('abort', this.#stop, { once: true });
   }
 
-  /** A node closes idle connections; a request may pick one that closes just now. */
+  /**
+   * Whether a request failed because it used a connection that the node was just closing. A node closes idle
+   * connections.
+   */
   metClosedConnection(error: unknown): boolean {
     const { code } = error as { code?: unknown };
     const isReset = code === 'ECONNRESET' || code === 'EPIPE';

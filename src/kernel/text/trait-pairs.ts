@@ -6,7 +6,7 @@ export interface TraitPair {
 
 /**
  * Reads `Name:Value` pairs separated by commas. A backslash makes a comma, a colon or a backslash part of a name or
- * value. Null: it is another text.
+ * value. Returns null if the text has another form.
  */
 export function parseTraitPairs(text: string): TraitPair[] | null {
   const pairs: TraitPair[] = [];
@@ -18,7 +18,7 @@ export function parseTraitPairs(text: string): TraitPair[] | null {
   return pairs;
 }
 
-/** The text that `parseTraitPairs` reads as these pairs. */
+/** Formats pairs as a text that `parseTraitPairs` can read. */
 export const formatTraitPairs = (pairs: readonly TraitPair[]): string =>
   pairs.map(({ name, value }) => `${escaped(name)}:${escaped(value)}`).join(',');
 

@@ -3,13 +3,13 @@ import type { ClientBase } from 'pg';
 /** Values that show whether kept lists of a collection are still valid. */
 export interface CollectionStanding {
   /**
-   * Revision of the import; each change of the import replaces it. Null if the chain decides the members of the
+   * Revision of the import, which changes with each change of the import. Null if the chain decides the members of the
    * collection.
    */
   readonly revision: string | null;
   /** `chain.state.derived_epoch`, which changes at the start and at the end of each rebuild of a derived table. */
   readonly epoch: number;
-  /** Hash of the block at the height. Null if there is no such block. */
+  /** Hash of the block at the requested height. Null if there is no such block. */
   readonly hash: Buffer | null;
   /** Null if all sales were classified by the same rules. */
   readonly remade: RemadeSales | null;
@@ -17,11 +17,11 @@ export interface CollectionStanding {
 
 /** Progress of a pass that rebuilds sales by other rules, block by block (docs/adr/0052-rules-of-sales.md). */
 export interface RemadeSales {
-  /** Blocks up to this height have new rows. -1 if no block has. */
+  /** Height up to which blocks have new rows. -1 if no block has new rows. */
   readonly height: number;
   /**
-   * `chain.state.undo_epoch`, which each undone block changes. A block that is undone and applied again has new rows,
-   * also above `height`.
+   * `chain.state.undo_epoch`, which changes with each undone block. A block that is undone and applied again has new
+   * rows, even if it is above `height`.
    */
   readonly undoEpoch: number;
 }

@@ -12,7 +12,7 @@ export interface ItemTrait {
  */
 export const traitCharsMax = 100;
 
-/** Maximum number of rows of one statement. The positions in all rows of the largest import take 16 MB. */
+/** Maximum number of rows of one statement. All rows of the largest import together contain 16 MB of positions. */
 const rowsEach = 1_000;
 const placeBytes = 4;
 
@@ -95,8 +95,8 @@ export interface CountedTrait {
 /** Maximum number of names to show. The largest lists of the community have fewer. */
 const namesShown = 20;
 /**
- * Maximum number of values to show of each name. People search a longer list instead of reading it. With all names, a
- * page has at most a thousand links.
+ * Maximum number of values to show for each name. People search a longer list instead of reading it. All shown names
+ * together have at most a thousand links on a page.
  */
 const valuesShown = 50;
 
@@ -118,7 +118,7 @@ export async function readTraits(client: ClientBase, slug: string): Promise<Coun
   }));
 }
 
-/** The positions in an import of the items that have all of these traits. Returns null if no trait was requested. */
+/** Positions of those items of an import that have all of these traits. Returns null if no trait was requested. */
 export async function placesWithTraits(
   client: ClientBase,
   slug: string,

@@ -9,14 +9,14 @@ import { type ItemTrait, insertTraits } from './collection-traits.store.ts';
 export interface CollectionItem {
   readonly id: InscriptionId;
   readonly name: string | null;
-  /** Each trait once. */
+  /** Traits of the item, without duplicates. */
   readonly traits: readonly ItemTrait[];
 }
 
 /** The fields of a collection's `meta.json`. */
 export interface CollectionMeta {
   readonly slug: string;
-  /** The slug that the list gives itself, if `slug` had to be derived from it. Absent if it is `slug`. */
+  /** The list's own slug, if `slug` had to be derived from it. Absent if the list's own slug is `slug`. */
   readonly listSlug?: string;
   readonly name: string;
   readonly description: string | null;
@@ -38,9 +38,9 @@ export interface Replaced {
 }
 
 /**
- * Replaces the collection that the same list gave before. An unchanged collection is not written. Throws
- * `collection_invalid` if other lists have all 100 slugs to try: the list's own slug, and the same slug with numbers
- * after it.
+ * Stores a collection in place of the previous import of the same list. Does not write an unchanged collection. Throws
+ * `collection_invalid` if other lists already use all 100 slugs to try. These are the list's own slug, and the same
+ * slug with numbers after it.
  */
 export async function replaceCollection(
   tx: pg.ClientBase,
@@ -50,7 +50,7 @@ export async function replaceCollection(
 ): Promise<Replaced> {
   const { name, description, icon, website, twitter, discord } = meta;
   const listSlug = meta.listSlug ?? meta.slug;
-  // held until the end of the transaction, so that two lists never take the same slug
+  // the lock is held until the end of the transaction, so that two lists never take the same slug
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('market collections', 0))`);
   const before = await tx.query<{ slug: string; digest: Buffer }>(
     'SELECT slug, digest FROM service.market_collections WHERE coalesce(list_slug, slug) = $1',

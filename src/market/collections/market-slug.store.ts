@@ -21,7 +21,7 @@ import { shownName } from './collection-texts.ts';
 export type FoundCollection = ImportedCollection | ChainCollection;
 
 interface Named {
-  /** The slug in answers. An inscription's slug is its id in lower case. */
+  /** The slug for responses. The slug of an inscription is its id in lower case. */
   readonly slug: string;
   readonly name: string;
   readonly icon: InscriptionId | null;
@@ -45,7 +45,7 @@ export interface ChainCollection extends Named {
   readonly kind: 'parent' | 'gallery';
   readonly key: InscriptionKey;
   readonly children: number;
-  /** Number of items of the gallery. A gallery may name the same inscription twice, and it then counts twice. */
+  /** Number of items of the gallery. If a gallery names the same inscription twice, the inscription counts twice. */
   readonly galleryItems: number;
 }
 
@@ -58,7 +58,10 @@ export async function findMarketCollection(
   return id === null ? findImport(client, slug) : ((await chainCollections(client, [id]))[0] ?? null);
 }
 
-/** The form of the slugs of imports. Other texts are not looked up; Postgres would refuse a NUL character. */
+/**
+ * The form of the slugs of imports. Texts of another form are not looked up, because Postgres would refuse a NUL
+ * character.
+ */
 const importSlug = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
 
 async function findImport(client: ClientBase, slug: string): Promise<ImportedCollection | null> {
@@ -107,11 +110,11 @@ function titleOf(attributes: Buffer | null): string | null {
 export const inscriptionName = (number: number | null, { txid, index }: InscriptionId): string =>
   `Inscription ${number ?? formatInscriptionId(txid, index)}`;
 
-/** A query of the members of a collection, and its parameter $1. */
+/** The name of an inscription that has no name from a collection. */
 export interface Members {
   /**
-   * Columns `key`, `place` and `name`, with each key once. `place` counts from 0, and is null if the collection has no
-   * order of its own.
+   * SQL with the columns `key`, `place` and `name`. Each key occurs once. `place` counts from 0. It is null if the
+   * collection has no order of its own.
    */
   readonly sql: string;
   readonly of: string | InscriptionKey;
@@ -160,12 +163,12 @@ export function memberTest(collection: FoundCollection, txid: string, index: str
 }
 
 /**
- * Maximum number of gallery items that any request reads; reads of longer galleries are walks. Each page of items, and
- * the sales of each block, need a read of all items of the gallery: 50 ms for 10,000 items.
+ * Maximum number of gallery items that any request may read. A read of a longer gallery is a walk. All items of the
+ * gallery must be read for each page of items, and for the sales of each block. Reading 10,000 items takes 50 ms.
  */
 const galleryItemsMax = 1_000;
 
-/** Whether each read of the members is a walk, even a read of one page. */
+/** Whether a gallery is so long that each read of its members is a walk, even a read of one page. */
 export const isLongGallery = (collection: FoundCollection): boolean =>
   collection.kind !== 'import' && collection.galleryItems > galleryItemsMax;
 
@@ -185,8 +188,8 @@ interface MemberNames {
 }
 
 /**
- * The name of a member: the name of the item, else the name of the collection with the item's number there, else the
- * number of the inscription.
+ * A member with its name. The name comes from the item if the item has a name. If not, it is the collection's name with
+ * the item's position. If there is no position either, it is the number of the inscription.
  */
 export function memberOf(
   collection: FoundCollection,

@@ -73,8 +73,8 @@ interface PlacedItem {
 }
 
 /**
- * Adds delivered items, so that all items are in the order of their inscriptions. Existing items stay. Orders are
- * completed in almost the same order, so only the last rows move.
+ * Adds delivered items. All items stay sorted by their inscriptions, and existing items stay in the list. Orders are
+ * completed in almost the same sequence, so only the last rows move.
  */
 export async function addSoldItems(
   tx: pg.ClientBase,
@@ -171,8 +171,8 @@ async function readFollowing(
 }
 
 /**
- * Replaces the items from a position on, updates the number of items, and gives the collection a new revision. The icon
- * is the first item, because creators send pictures by URL, and the market shows only inscriptions.
+ * Replaces the items from a position on, updates the number of items, and gives the collection a new revision. The
+ * first item becomes the icon, because creators send pictures as URLs, but the market shows only inscriptions.
  */
 async function replaceFrom(
   tx: pg.ClientBase,

@@ -7,16 +7,18 @@ import { itemsBytesMax, tooLong } from './read-items.ts';
 import { itemsFile } from './split-items.ts';
 
 /**
- * Maximum number of bytes of `meta.json`. It has a name, links and a description, which may fill pages. The largest
- * seen have 3 kB.
+ * Maximum number of bytes of `meta.json`. The file has a name, links, and a description of up to several pages. The
+ * largest known file has 3 kB.
  */
 const metaBytesMax = 256 * 1024;
 /**
- * Maximum number of bytes to fetch. A server's answer is held in memory as a whole while it is read. 100,000 items
- * without traits are 12 MB.
+ * Maximum number of bytes to fetch. The complete response is in memory while it is read. A list of 100,000 items
+ * without traits has 12 MB.
  */
 const fetchedBytesMax = 64 * 1024 * 1024;
-/** How long to wait for a file: a large list may come from a slow server. Files of orders have the same time. */
+/**
+ * How long to wait for a file, in ms. A large list may come from a slow server. Files of orders have the same limit.
+ */
 const fetchTimeoutMs = 60_000;
 const redirectsMax = 3;
 

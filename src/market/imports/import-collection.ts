@@ -16,14 +16,14 @@ import { readMeta } from './read-meta.ts';
 
 export interface ImportOutcome {
   readonly slug: string;
-  /** The slug that the list gives itself, if the collection is stored under another one. */
+  /** The list's own slug, if the collection is stored under another slug. */
   readonly listSlug?: string;
   readonly name: string;
   /** `unchanged` if the same collection was imported before. */
   readonly result: 'added' | 'replaced' | 'unchanged';
   readonly items: number;
   readonly doubles: number;
-  /** Number of items that are not indexed yet. They become active when they are indexed. */
+  /** Number of items that are not indexed yet. These items become active when they are indexed. */
   readonly notIndexed: number;
   /** The first 100 optional fields that are wrong. Absent if no field is wrong. */
   readonly leftOut?: readonly Fault[];
@@ -32,9 +32,9 @@ export interface ImportOutcome {
 }
 
 /**
- * Imports a collection and replaces the collection that the same list gave before. Imports everything or nothing; only
- * optional fields that are wrong are left out. Throws `collection_invalid` and `collection_unreadable`, with all
- * refusals, before anything is written.
+ * Imports a collection in place of the previous import of the same list. Imports everything or nothing; only optional
+ * fields that are wrong are left out. Throws `collection_invalid` and `collection_unreadable`, with all refusals,
+ * before anything is written.
  */
 export async function importCollection(
   pool: pg.Pool,

@@ -16,7 +16,10 @@ export function invalid(where: string, why: string): AppError {
   return new AppError('collection_invalid', `${where}: ${why}.`, { faults: [{ where, why }], count: 1 });
 }
 
-/** Faults of a collection's files, collected while both are read, so that an operator sees all of them at once. */
+/**
+ * Faults of a collection's files. They are collected while both files are read, so that an operator sees all faults at
+ * once.
+ */
 export class ImportFaults {
   readonly #refused: Fault[] = [];
   readonly #leftOut: Fault[] = [];
@@ -30,7 +33,7 @@ export class ImportFaults {
     if (this.#refused.length < keptMax) this.#refused.push({ where, why });
   }
 
-  /** Adds a fault of an optional field: the collection is imported without it. */
+  /** Adds a fault of an optional field. The collection is imported without this field. */
   leaveOut(where: string, why: string): void {
     this.#leftOutCount++;
     if (this.#leftOut.length < keptMax) this.#leftOut.push({ where, why });
@@ -45,7 +48,7 @@ export class ImportFaults {
     } else throw error;
   }
 
-  /** The first 100 left-out fields, and the number of all. */
+  /** The first 100 left-out fields, and the number of all left-out fields. */
   get leftOut(): { readonly first: readonly Fault[]; readonly count: number } {
     return { first: this.#leftOut, count: this.#leftOutCount };
   }

@@ -19,7 +19,10 @@ const soldListBegin = 'satscribe mint ';
 /** The list slug of a collection that this service sells. */
 export const soldListSlug = (slug: string): string => `${soldListBegin}${slug}`;
 
-/** Whether a text may be the slug of an import. Ids of inscriptions are slugs of parents and galleries. */
+/**
+ * Whether a text may be the slug of an import. An id of an inscription may not, because it is the slug of a parent or
+ * gallery.
+ */
 export function isImportSlug(text: string): boolean {
   return slugPattern.test(text) && text !== takenSlug && parseInscriptionId(text) === null;
 }

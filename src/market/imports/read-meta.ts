@@ -45,7 +45,10 @@ function objectOf(text: string): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** The slug in the file, else the slug from the folder's name. Returns null, with a fault, if neither gives a slug. */
+/**
+ * The slug in the file, else the slug from the folder's name. Returns null, with a fault, if neither the file nor the
+ * folder has a usable slug.
+ */
 function readSlug(
   value: unknown,
   folder: string,

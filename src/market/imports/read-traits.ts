@@ -17,7 +17,7 @@ export class TraitReader {
     this.#faults = faults;
   }
 
-  /** The traits of an item, each once. Wrong traits are left out, with a fault. */
+  /** The traits of an item, without duplicates. Wrong traits are left out, with a fault. */
   traitsOf(attributes: unknown, where: string): readonly ItemTrait[] {
     if (attributes === undefined || attributes === null) return none;
     if (!Array.isArray(attributes)) {

@@ -2,7 +2,7 @@ import { type ImportFaults, invalid } from './import-faults.ts';
 
 export const itemsFile = 'inscriptions.json';
 
-/** Maximum number of bytes of an item. An item with a hundred traits has a tenth of this. */
+/** Maximum number of bytes of an item. An item with a hundred traits has a tenth of this size. */
 export const itemBytesMax = 64 * 1024;
 /**
  * Maximum depth of nested objects and lists in an item. An item with traits, `{"meta": {"attributes": [{…}]}}`, has
@@ -10,7 +10,7 @@ export const itemBytesMax = 64 * 1024;
  */
 export const itemDepthMax = 16;
 
-/** Kinds of bytes outside of JSON strings. They are in a table, because every byte of a file is looked up. */
+/** Kinds of bytes outside of JSON strings. The kinds are in a table, because every byte of a file is looked up. */
 const kinds = { other: 0, blank: 1, opens: 2, closes: 3, comma: 4, quote: 5, backslash: 6 } as const;
 const kindOf = new Uint8Array(256);
 for (const blank of ' \t\n\r') kindOf[blank.charCodeAt(0)] = kinds.blank;
@@ -32,8 +32,9 @@ export interface SplitItem {
 
 /**
  * Splits a JSON list into the texts of its items while the list arrives, so a list of any size needs the memory of only
- * one item. The splitter only finds where items begin and end; the reader of a text finds other faults. Items that are
- * not UTF-8 are skipped, with a refusal. Throws `collection_invalid` if the start of the next item cannot be found.
+ * one item. The splitter only finds where items begin and end. The code that parses the texts finds other faults. Items
+ * that are not UTF-8 are skipped, with a refusal. Throws `collection_invalid` if the start of the next item cannot be
+ * found.
  */
 export class ItemSplitter {
   readonly #faults: ImportFaults;
@@ -56,7 +57,7 @@ export class ItemSplitter {
     return this.#items;
   }
 
-  /** The items that end within these bytes. */
+  /** Accepts the next bytes of the list, and yields the items that end in these bytes. */
   *push(bytes: Uint8Array): Generator<SplitItem> {
     for (const byte of bytes) {
       if (this.#state !== 'list') this.#outside(byte);

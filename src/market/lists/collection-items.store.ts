@@ -60,8 +60,8 @@ export interface ItemsPlace {
 /**
  * A page of the items of a collection. It takes three statements, however long the page is.
  *
- * @param withSales false if sales are not indexed up to the tip, because the last known sale may then not be the last
- * one
+ * @param withSales false if sales are not indexed up to the tip, because the last known sale may then not be the newest
+ *   sale
  */
 export async function itemsAfter(
   client: ClientBase,
@@ -117,15 +117,15 @@ async function itemDetails(
 }
 
 /**
- * The position of an item. Returns null if the import does not name the inscription. For other collections, returns
- * null if the inscription is not indexed.
+ * The position of an item. For an import, returns null if the import does not name the inscription. For other
+ * collections, returns null if the inscription is not indexed.
  */
 export async function positionOfItem(
   client: ClientBase,
   collection: FoundCollection,
   { txid, index }: InscriptionId,
 ): Promise<ItemPosition | null> {
-  // in other collections the key of any inscription is a position: only a walk could show whether it is a member
+  // other collections accept the key of any inscription, because only a walk could show whether it is a member
   if (collection.kind !== 'import') return keyOfInscription(client, { txid, index });
   const { rows } = await client.query<{ position: number }>(
     'SELECT place AS position FROM service.market_items WHERE slug = $1 AND txid = $2 AND index = $3',

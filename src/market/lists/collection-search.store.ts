@@ -3,9 +3,9 @@ import { type CollectionRow, collectionColumns, collectionOf } from '#market/col
 import { type ImportedCollection, importedOf } from '#market/collections/market-slug.store.ts';
 
 export interface CollectionSearch {
-  /** A part of the name or slug, in upper or lower case. Empty: all collections. */
+  /** A part of the name or slug, in upper or lower case. An empty text matches all collections. */
   readonly text: string;
-  /** The order of the result. Null: sorted by slug. */
+  /** The order of the result. If it is null, collections are sorted by slug. */
   readonly by: CollectionOrder | null;
   readonly offset: number;
   readonly limit: number;
@@ -13,9 +13,9 @@ export interface CollectionSearch {
 
 /** An order of collections. Collections with equal values are sorted by slug. */
 export interface CollectionOrder {
-  /** The values to sort by. `given`: those of `values`. Collections without a value come last. */
+  /** The values to sort by. `given` means the numbers in `values`. Collections without a value come last. */
   readonly of: 'name' | 'items' | 'given';
-  /** The values of `given`, by slug. */
+  /** The values to sort by if `of` is `given`. The keys are slugs. */
   readonly values: ReadonlyMap<string, number>;
   readonly isDescending: boolean;
 }
@@ -24,7 +24,7 @@ const orderings = { name: 'lower(name) COLLATE "C"', items: 'items', given: 'val
 
 /**
  * The found collections in the requested order. Every collection is read, because an operator imports only some
- * thousands.
+ * thousand collections.
  */
 export async function searchCollections(
   client: ClientBase,
@@ -46,13 +46,13 @@ export async function searchCollections(
 
 /** A collection whose name or slug begins with a text. */
 export interface NamedCollection extends ImportedCollection {
-  /** Whether the text is the whole name or slug. */
+  /** Whether the text equals the name or slug, instead of being only its beginning. */
   readonly isWhole: boolean;
 }
 
 /**
- * Collections whose name or slug begins with a text, in upper or lower case. Collections whose whole name or slug is
- * the text come first. Every collection is read, as in a search.
+ * Collections whose name or slug begins with a text, in upper or lower case. Collections whose name or slug equals the
+ * text come first. Every collection is read, as in a search.
  */
 export async function namedCollections(
   client: ClientBase,

@@ -24,14 +24,14 @@ const smallItemsMax = 1_000;
 export interface ProvenHolders {
   readonly height: Height;
   readonly hash: BlockHash;
-  /** Whether all blocks that can change the holders, up to this one, are indexed. */
+  /** Whether the index has every block, up to this block, that can change the holders. */
   readonly isAnchored: boolean;
   readonly holders: ItemHolders;
 }
 
 /**
- * Result of a read. `walk`: the read needs a walk, and walks were not allowed. `no-block`: no block of this height is
- * indexed.
+ * Result of a read. It is `walk` if the read needs a walk that was not allowed, and `no-block` if no block of this
+ * height is indexed.
  */
 export type HoldersRead = ProvenHolders | 'no-block' | 'walk';
 
@@ -46,7 +46,11 @@ export class ItemHolderLists {
     sizeCalculation: ({ packed }) => listBytes + packed.length,
   });
 
-  /** @param mayWalk if false, only kept lists and small collections are read */
+  /**
+   * Reads the holders of a collection's items after a block.
+   *
+   * @param mayWalk if false, only kept lists and small collections are read
+   */
   async read(
     client: ClientBase,
     collection: FoundCollection,

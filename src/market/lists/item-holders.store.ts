@@ -19,8 +19,8 @@ export interface ItemHolders {
   /** Number of holders of all items. */
   readonly count: number;
   /**
-   * The first holders, packed; `holdersIn` reads them. Holders of most items come first. Holders of equally many items
-   * are sorted by script.
+   * The first holders in a packed form, which `holdersIn` reads. Holders with the most items come first. Holders with
+   * the same number of items are sorted by script.
    */
   readonly packed: Buffer;
 }
@@ -39,12 +39,12 @@ export interface HoldersMoment {
 }
 
 /**
- * Maximum number of listed holders, equal to the maximum number of items of an import: 4 MB of usual scripts. `count`
- * is the number of all holders.
+ * Maximum number of listed holders. It equals the maximum number of items of an import. Usual scripts of so many
+ * holders take 4 MB. `count` is the number of all holders.
  */
 export const listedHoldersMax = 100_000;
 
-/** How long a walk may take. 100,000 items take two seconds. */
+/** How long a walk may take, in ms. 100,000 items take two seconds. */
 const walkMs = 10_000;
 /** SQL: the first byte of a script that burns. */
 const opReturn = String.raw`'\x6a'::bytea`;
@@ -52,9 +52,9 @@ const opReturn = String.raw`'\x6a'::bytea`;
 const standings = { held: 0, burned: 1, lost: 2, unbound: 3, unknown: 4 } as const;
 
 /**
- * Reads the location of each item of a collection after a block, with one look-up for each item. All holders come in
- * one value, because a row for each holder would be 100,000 objects. Postgres ends the walk if it takes too long
- * (57014). The time limit also applies to the later statements of the snapshot.
+ * Reads the location of each item of a collection after a block, with one look-up for each item. Postgres returns all
+ * holders in one value, because a row for each holder would be 100,000 objects. Postgres ends the walk if it takes too
+ * long (57014). The time limit also applies to the later statements of the snapshot.
  */
 export async function readItemHolders(
   client: ClientBase,

@@ -32,9 +32,9 @@ const inImport = `WITH own AS (SELECT place, name FROM service.market_items WHER
    ORDER BY m.place LIMIT 1)`;
 
 /**
- * The neighbours of an inscription in a collection: in the order of an import's list, or in the order of reveals among
- * the children of the inscription's first parent. Returns null for galleries, because a gallery may name an item twice.
- * Takes one or two statements along indexes.
+ * Finds the neighbours of an inscription in a collection. An import has the order of its list. Children of the
+ * inscription's first parent have the order of their reveals. Returns null for galleries, because a gallery may name an
+ * item twice. Takes one or two statements along indexes.
  */
 export async function itemNeighbours(
   client: ClientBase,

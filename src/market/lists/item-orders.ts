@@ -9,7 +9,10 @@ import { type FoundCollection, membersOf } from '#market/collections/market-slug
 import { isNotOurs } from '#market/sales/sale-lists.ts';
 import { listedItems } from './item-holder-lists.ts';
 
-/** An order of the items of a collection. `listed`: the order of an import's list, or of the reveals. */
+/**
+ * A sort order of the items of a collection. `listed` is the order of an import's list, and the order of reveals in
+ * other collections.
+ */
 export type ItemOrder = 'listed' | 'number' | 'number-desc' | 'name' | 'price' | 'price-desc' | 'sold';
 
 /** Maximum number of bytes of all kept orders. An order of the largest import takes 400 kB. */
@@ -19,11 +22,11 @@ const listBytes = 300;
 /** Maximum number of items that any request sorts at once. Sorting them takes some 20 ms. Sorting more is a walk. */
 const smallItemsMax = 1_000;
 /**
- * Maximum number of items that can be sorted: those of the largest import. Collections of the chain may have millions
- * of items, and can then be read only in their own order.
+ * Maximum number of items that can be sorted. The largest import has this number of items. Collections of the chain may
+ * have millions of items, and can then be read only in their own order.
  */
 const sortedItemsMax = 100_000;
-/** How long a walk may take. Sorting 100,000 items by their last sales takes two seconds. */
+/** How long a walk may take, in ms. Sorting 100,000 items by their last sales takes two seconds. */
 const walkMs = 10_000;
 
 const placeBytes = 4;
@@ -56,9 +59,9 @@ const orderings: Readonly<Record<ItemOrder, string>> = {
 const needsSales: ReadonlySet<ItemOrder> = new Set(['price', 'price-desc', 'sold']);
 
 /**
- * Orders of the items of collections. Sorting takes a walk over all items, so an order is kept for other pages. The key
- * of an order contains its block, the revision of the import and the epoch of the derived tables, so a kept order is
- * never wrong.
+ * Sort orders of the items of collections. Sorting needs a walk over all items, so a sort order is kept for other
+ * pages. The key of a sort order contains its block, the revision of the import and the epoch of the derived tables, so
+ * a kept sort order is never wrong.
  */
 export class ItemOrders {
   readonly #orders = new LRUCache<string, Buffer>({
@@ -95,7 +98,7 @@ export class ItemOrders {
   }
 }
 
-/** The orders that this server can make, without `listed`. */
+/** The sort orders that this server supports, without `listed`. */
 export const ordersOf = async (client: ClientBase, collection: FoundCollection): Promise<ItemOrder[]> => {
   if (!isSortable(collection)) return [];
   const areLeftOut = await areSalesLeftOut(client);

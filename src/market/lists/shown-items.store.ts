@@ -13,7 +13,8 @@ export interface ShownItem {
   /** The name that the import gives the item, else its number. */
   readonly name: string;
   /**
-   * The collection that its sales are shown with. Null if it has no collection, or galleries are still being indexed.
+   * The collection with which sales of the inscription are shown. Null if the inscription has no collection, or if
+   * galleries are still being indexed.
    */
   readonly collection: { readonly slug: string; readonly name: string } | null;
 }

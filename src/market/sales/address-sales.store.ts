@@ -3,7 +3,7 @@ import { type ListedRow, listedColumns, listedSale, type MarketSale } from './ne
 import { isNotOurs } from './sale-lists.ts';
 import type { SalePlace } from './sale-places.ts';
 
-/** Columns of chain.sales for the two roles of an address in sales, each with the index that finds such sales. */
+/** The two roles of an address in sales. Each role has a column of chain.sales, and an index that finds its sales. */
 const sides = {
   sold: { column: 'maker', index: 'sales_maker' },
   bought: { column: 'taker', index: 'sales_taker' },
@@ -36,7 +36,7 @@ const newestFirst = (of: SaleSide): string =>
 export interface AddressSalesQuestion {
   readonly script: Uint8Array;
   readonly side: SaleSide;
-  /** Only sales before this one are read. Null: from the last block on. */
+  /** Only sales before this one are read. If it is null, the newest sales are read. */
   readonly before: SalePlace | null;
   readonly limit: number;
 }

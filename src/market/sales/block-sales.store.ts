@@ -22,7 +22,7 @@ export async function countSalesOfBlock(client: ClientBase, height: Height): Pro
   return rows[0]?.count ?? 0;
 }
 
-/** A page of the list. */
+/** A page of the sales of a block. */
 export interface SalesPart {
   /** Index of the first sale, from 0. */
   readonly from: number;

@@ -13,8 +13,8 @@ import type { SalePlace, SoldInBlock } from './sale-places.ts';
 import { type SaleRange, salesOfRange } from './sale-range.ts';
 
 /**
- * Maximum number of rows of a part. A part takes some milliseconds of the event loop, and half a megabyte. Two parts
- * are in memory at once.
+ * Maximum number of rows of a part of an export. A part takes some milliseconds of the event loop, and half a megabyte.
+ * Two parts are in memory at once.
  */
 const partRows = 1_000;
 
@@ -30,7 +30,7 @@ export interface SaleExport {
   /** The collection's sales of each block, by ascending height. */
   readonly blocks: readonly SoldInBlock[];
   readonly range: SaleRange;
-  /** The sale after which to begin. Null: begin with the first sale. */
+  /** The sale after which the export begins. If it is null, the export begins with the first sale. */
   readonly after: SalePlace | null;
   readonly moment: ExportMoment;
 }
@@ -39,7 +39,7 @@ export interface SaleExport {
  * The moment of an export that begins after a sale. Throws `cursor_stale` if the block of that sale has left the chain.
  * Throws `derived_table_behind` while sales are rebuilt by other rules, because the table then has rows of both rules.
  *
- * @param after the sale after which the export begins; null: it begins with the first sale
+ * @param after the sale after which the export begins, or null to begin with the first sale
  */
 export async function beginExport(client: ClientBase, tip: Tip, after: SaleId | null): Promise<ExportMoment> {
   const why = await whyOtherRules(client, 'sales', storedSaleKind.version);
@@ -76,7 +76,7 @@ export async function* exportSales(
         asker.signal,
       ),
     );
-    // if the client disconnects, the part that is being read is never awaited: its error must not be unhandled
+    // if the client disconnects, nobody awaits the part that is being read, so its error must be handled here
     part.catch(() => undefined);
     return part;
   };

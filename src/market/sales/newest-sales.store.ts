@@ -18,20 +18,22 @@ export interface MarketSale extends SaleEvidence, SalePlace {
   readonly blockHash: BlockHash;
   /** Time of the block, in Unix seconds. */
   readonly time: number;
-  /** Script of the maker. Scripts above 128 bytes, also of `taker`, are stored as their first 97 bytes and a sha256. */
+  /**
+   * Script of the maker. A script above 128 bytes, here or in `taker`, is stored as its first 97 bytes and a sha256.
+   */
   readonly maker: Uint8Array;
-  /** Null if the inscription went into the fee. */
+  /** Script of the taker. Null if the inscription went into the fee. */
   readonly taker: Uint8Array | null;
   /** Whether maker and taker are the same. */
   readonly isWash: boolean;
 }
 
 export interface NewestSalesQuestion {
-  /** Only sales before this one are read. Null: from the last block on. */
+  /** Only sales before this one are read. If it is null, the newest sales are read. */
   readonly before: SalePlace | null;
-  /** Only sales of this class. Null: sales of both classes. */
+  /** Only sales of this class are read. If it is null, sales of both classes are read. */
   readonly class: 'sale' | 'offer' | null;
-  /** Lowest and highest price in sats, included. Null: no bound. */
+  /** Lowest and highest price in sats. Both limits are included. Null means no limit. */
   readonly from: number | null;
   readonly to: number | null;
   readonly withWash: boolean;
@@ -41,7 +43,7 @@ export interface NewestSalesQuestion {
 /** A page of sales, newest first. */
 export interface NewestSales {
   readonly sales: readonly MarketSale[];
-  /** The sale before which the next page begins. Null if there is no older sale. */
+  /** The next page contains sales before this one. Null if there is no older sale. */
   readonly next: SalePlace | null;
 }
 

@@ -16,34 +16,36 @@ export interface PendingSale extends SaleEvidence {
   readonly first_seen: Date;
   readonly fee: Sats | null;
   readonly vsize: number;
-  /** Txids of 32 bytes each: the transactions that this one replaces. */
+  /** Txids (32 bytes each) of the transactions that this transaction replaces. */
   readonly replaces: Buffer;
   readonly item: InscriptionId;
-  /** The seller's output that is spent. */
+  /** The seller's output that the transaction spends. */
   readonly fromTxid: Txid;
   readonly fromVout: number;
   readonly input: number;
   readonly place: number;
   readonly isWash: boolean;
   readonly rules: number;
-  /** Script of the maker. Scripts above 128 bytes, also of `taker`, are stored as their first 97 bytes and a sha256. */
+  /**
+   * Script of the maker. A script above 128 bytes, here or in `taker`, is stored as its first 97 bytes and a sha256.
+   */
   readonly maker: Buffer;
   readonly taker: Buffer | null;
 }
 
 export interface PendingSaleFilter {
   /**
-   * Script of the maker or the taker. Null: sales of any script. A null `inscription` or `collection` is no filter
-   * either.
+   * Script of the maker or the taker. If it is null, sales of any script are read. If `inscription` or `collection` is
+   * null, it is not a filter either.
    */
   readonly script: Uint8Array | null;
   readonly inscription: InscriptionId | null;
   readonly collection: FoundCollection | null;
-  /** Only sales of this transaction. Absent: sales of all transactions. */
+  /** Only sales of this transaction are read. If it is absent, sales of all transactions are read. */
   readonly txid?: Txid;
 }
 
-/** Position of a pending sale, before or after which a page begins. */
+/** Position of a pending sale. A page begins before or after this position. */
 export interface PendingSaleCursor {
   readonly position: number;
   readonly input: number;
@@ -66,8 +68,8 @@ const saleOf = ({ itemTxid, itemIndex, ...row }: Row): PendingSale => ({
 });
 
 /**
- * SQL: whether a row `s` of chain.pending_sales is of the collection, with the parameter $1. Throws `index_missing` for
- * a gallery if the index of gallery items is not built yet.
+ * SQL: whether a row `s` of chain.pending_sales belongs to the collection. `of` is its parameter $1. Throws
+ * `index_missing` for a gallery if the index of gallery items is not built yet.
  */
 async function among(
   client: ClientBase,

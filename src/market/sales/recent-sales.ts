@@ -15,7 +15,10 @@ export type PeriodSums = Readonly<Record<Period, SaleSums>>;
 
 export const noPeriodSales: PeriodSums = { day: noSales, week: noSales, month: noSales };
 
-/** Sums of sales for each period: of the blocks whose time is at most that period before the time of the last block. */
+/**
+ * Sums of sales for each period. A period includes the blocks whose time is at most the period's length before the time
+ * of the last block.
+ */
 export interface RecentSums {
   /**
    * Sums of the imports with a sale, by slug. A sale of an item of several imports counts for each of these imports.
@@ -63,16 +66,17 @@ interface Moment {
  */
 const blocksEach = 144;
 /**
- * How long a walk may take. The busiest week of mainnet had 200,000 sales, and one day of it takes less than a second.
+ * How long a walk may take, in ms. The busiest week of mainnet had 200,000 sales, and one day of it takes less than a
+ * second.
  */
 const walkMs = 10_000;
 /** Maximum number of new blocks that any request reads. Reading them takes some 20 ms. Reading more is a walk. */
 const newBlocksMax = 12;
 
 /**
- * Sums of the recent sales of the market, by the times of blocks. They do not depend on a clock, so all answers for one
- * tip agree, and need only one walk. The sums of each block are kept, so the sums of the next tip need only the new
- * blocks.
+ * Sums of the recent sales of the market, by the times of blocks. The sums do not depend on a clock, so all responses
+ * for one tip agree, and need only one walk. The sums of each block are kept, so the sums of the next tip need only the
+ * new blocks.
  */
 export class RecentSales {
   #kept: Kept | null = null;
@@ -132,7 +136,11 @@ async function momentOf(client: ClientBase, { height }: Tip): Promise<Moment> {
   return moment;
 }
 
-/** @param since time in Unix seconds */
+/**
+ * Height from which blocks may have a time of at least `since`.
+ *
+ * @param since time in Unix seconds
+ */
 async function firstHeight(client: ClientBase, since: number): Promise<number> {
   // begin one day earlier, because block times go backwards by hours; each block's own time is compared later
   const [first = 0] = (await heightsOfDays(client, [Math.floor(since / daySeconds) - 1])) ?? [];
@@ -171,7 +179,11 @@ async function readPart(client: ClientBase, from: number, to: number): Promise<R
   }));
 }
 
-/** @param now time of the last block, in Unix seconds */
+/**
+ * Sums the sales of these blocks for each period.
+ *
+ * @param now time of the last block, in Unix seconds
+ */
 function recentSums(blocks: readonly RecentBlock[], now: number): RecentSums {
   const imports = new Map<string, PeriodSums>();
   const days = new Map<number, SaleSums>();
@@ -188,7 +200,11 @@ function recentSums(blocks: readonly RecentBlock[], now: number): RecentSums {
   return { imports, all, days: byDay };
 }
 
-/** @param age seconds between the block and the last block */
+/**
+ * Adds the sales of a block to the periods that contain the block.
+ *
+ * @param age seconds between the block and the last block
+ */
 function withSales(sums: PeriodSums, sold: SaleSums, age: number): PeriodSums {
   const { day, week, month } = sums;
   return {

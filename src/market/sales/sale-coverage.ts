@@ -6,8 +6,8 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
 /**
- * Maximum number of new blocks that any request reads. Reading them takes a millisecond or two. Reading more is a walk:
- * a second for a million blocks.
+ * Maximum number of new blocks that any request reads. Reading them takes a millisecond or two. Reading more is a walk,
+ * which takes a second for a million blocks.
  */
 const newBlocksMax = 2_000;
 const walkMs = 10_000;
@@ -29,13 +29,17 @@ interface Kept {
 }
 
 /**
- * Finds the block from which on sums of sales are complete. The sales of a block are known if its spent outputs are
- * known. Sums do not include the sales of missing blocks, or of blocks without spent outputs.
+ * Finds the first block from which on sums of sales are complete. The sales of a block are known if its spent outputs
+ * are known. Sums do not include the sales of missing blocks, or of blocks without spent outputs.
  */
 export class SaleCoverages {
   #kept: Kept | null = null;
 
-  /** @param mayWalk if false, only kept results and a few blocks are read; the result is null if they do not suffice */
+  /**
+   * Reads the coverage up to a tip.
+   *
+   * @param mayWalk if false, only kept results and a few blocks are read; the result is null if they do not suffice
+   */
   async read(client: ClientBase, { height, hash }: Tip, mayWalk: boolean): Promise<SaleCoverage | null> {
     const kept = await this.#keptBelow(client, height);
     if (kept?.height === height) return coverageOf(kept);

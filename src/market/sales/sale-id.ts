@@ -8,15 +8,15 @@ import type { SalePlace } from './sale-places.ts';
  */
 export interface SaleId {
   readonly place: SalePlace;
-  /** 16 hexadecimal digits. */
+  /** The last 16 hexadecimal digits of the block's hash. */
   readonly blockMark: string;
 }
 
 const markDigits = 16;
 
 /**
- * Maximum of the indexes of a sale. It is larger than any index in a block, because an input takes 41 bytes, and an
- * inscription of an input takes more.
+ * Maximum of the indexes of a sale. An input takes 41 bytes, and an inscription of an input takes more, so no index in
+ * a block is larger.
  */
 const indexMax = 9_999_999;
 
@@ -32,7 +32,7 @@ export const salePlacePattern = placePattern.source;
 export const formatSalePlace = ({ height, txIndex, input, place }: SalePlace): string =>
   `${height}.${txIndex}.${input}.${place}`;
 
-/** Returns null if the text is not a position of a sale. */
+/** Parses a position of a sale. Returns null if the text has another form. */
 export const parseSalePlace = (text: string): SalePlace | null =>
   placePattern.test(text) ? readPlace(text) : null;
 
@@ -40,7 +40,7 @@ export const parseSalePlace = (text: string): SalePlace | null =>
 export const formatSaleId = (place: SalePlace, blockMark: string): string =>
   `${formatSalePlace(place)}.${blockMark}`;
 
-/** Returns null if the text is not an id of a sale. */
+/** Parses an id of a sale. Returns null if the text has another form. */
 export function parseSaleId(text: string): SaleId | null {
   const place = pattern.test(text) ? readPlace(text) : null;
   return place === null ? null : { place, blockMark: text.slice(-markDigits) };

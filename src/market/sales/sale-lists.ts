@@ -14,8 +14,8 @@ import { type SoldInBlock, salesIn } from './sale-places.ts';
 /** Maximum number of kept sales of all collections: 12 bytes each, 48 MB in all. */
 const keptSalesMax = 4_000_000;
 /**
- * The memory of a block of a list without its sales, as a number of sales. It is an object of seven fields and a
- * buffer.
+ * Memory that a block of a list needs in addition to its sales, measured in sales. The block is an object of seven
+ * fields and a buffer.
  */
 const blockSales = 19;
 /**
@@ -24,14 +24,14 @@ const blockSales = 19;
  * because all items of the gallery are read.
  */
 const newBlocksMax = 12;
-/** How long a walk may take. A million sales take a second or two on a quiet machine. */
+/** How long a walk may take, in ms. A million sales take a second or two on a quiet machine. */
 const walkMs = 10_000;
 
 interface SaleList {
   /** The block up to which the list is complete. */
   readonly tip: Tip;
   /**
-   * Revision of the import; each change of the import replaces it. Null if the chain decides the members of the
+   * Revision of the import, which changes with each change of the import. Null if the chain decides the members of the
    * collection.
    */
   readonly revision: string | null;

@@ -4,8 +4,8 @@ export interface SoldInBlock {
   /** Time of the block, in Unix seconds. */
   readonly time: number;
   /**
-   * For each sale its transaction, its input and its index in the input, in this order, as big-endian numbers of four
-   * bytes.
+   * Three big-endian numbers of four bytes for each sale, in this order: index of the transaction, index of the input,
+   * and index in the input.
    */
   readonly places: Uint8Array;
   /** Number of wash trades. */
@@ -27,7 +27,7 @@ export interface SalePlace {
 
 /** The requested page of the sales of a collection. */
 export interface ActivityQuestion {
-  /** Blocks with an earlier time (Unix seconds) are left out. Null: no block is left out. */
+  /** Time in Unix seconds. Blocks with an earlier time are left out. If it is null, no block is left out. */
   readonly since: number | null;
   readonly order: 'asc' | 'desc';
   /** Number of the page, from 0. */
@@ -61,7 +61,7 @@ export function pageOfSales(
   return found;
 }
 
-/** The nth sale of a block. */
+/** Position of a sale in a block. */
 export function placeAt({ height, places }: SoldInBlock, at: number): SalePlace {
   const view = new DataView(places.buffer, places.byteOffset + at * placeBytes, placeBytes);
   return {

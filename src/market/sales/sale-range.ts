@@ -4,7 +4,7 @@ import { placeAt, type SalePlace, type SoldInBlock, salesIn } from './sale-place
 /** An end of a range: a height, or the first second (Unix) of a day. */
 export type RangeEnd = { readonly height: number } | { readonly dayStart: number };
 
-/** A range of blocks that includes both ends. A null end: no bound. */
+/** A range of blocks. Both ends are included. An end that is null is not a limit. */
 export interface SaleRange {
   readonly from: RangeEnd | null;
   readonly to: RangeEnd | null;
@@ -19,7 +19,7 @@ function isWithin({ height, time }: SoldInBlock, { from, to }: SaleRange): boole
 /**
  * The sales of a range in chain order, in parts of at most `count`. `blocks` must be sorted by ascending height.
  *
- * @param after the sale after which to begin; null: begin with the first sale
+ * @param after the sale after which to begin, or null to begin with the first sale
  */
 export function* salesOfRange(
   blocks: readonly SoldInBlock[],

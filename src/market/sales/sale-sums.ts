@@ -20,7 +20,7 @@ export interface DaySums extends SaleSums {
 
 export const noSales: SaleSums = { sales: 0, volume: 0, washSales: 0, washVolume: 0, lowest: null };
 
-/** The sums of all these blocks. */
+/** The sums of the sales of these blocks. */
 export function sumsOf(blocks: readonly SoldInBlock[]): SaleSums {
   return blocks.reduce((sums, block) => plus(sums, sumsOfBlock(block)), noSales);
 }
