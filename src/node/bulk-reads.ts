@@ -10,7 +10,7 @@ import type { AnswerKind, HexBatch, RawMempool, ReadAnswers } from './large-answ
 import { type Call, failureOfAnswer } from './node-failure.ts';
 
 export interface ReadOptions {
-  /** Read the heights of spent outputs too, which only RPC has. */
+  /** Whether to read the heights of spent outputs, too. Only RPC returns heights. */
   readonly withHeights?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly buffers?: BufferPool | undefined;
@@ -22,7 +22,7 @@ export interface BulkBounds extends ReadOptions {
 
 /**
  * Maximum number of concurrent requests. Two blocks with their spent outputs keep two cores busy. More requests would
- * only wait in the node's queue of 64 (rpcworkqueue), which others use too.
+ * only wait in the node's queue of 64 requests (rpcworkqueue), which other programs use, too.
  */
 const connectionsMax = 8;
 /** How long an idle connection is kept, in ms. bitcoind closes idle connections after 30 s (rpcservertimeout). */
@@ -33,14 +33,17 @@ const connectTimeoutMs = 10_000;
  * answers for seconds.
  */
 const headersTimeoutMs = 60_000;
-/** How long a whole answer may take, in ms. It is enough for four million bytes at 70 kB/s. */
+/** How long a complete answer may take, in ms. This is enough for four million bytes at 70 kB/s. */
 const answerTimeoutMs = 120_000;
 
-/** Maximum bytes of the ids of a mempool: ten times a full mempool of 200,000 ids of 68 characters. */
+/**
+ * Maximum number of bytes of the ids of a mempool. It is ten times the size of a full mempool, which has 200,000 ids of
+ * 68 characters.
+ */
 const mempoolBytesMax = 140_000_000;
 /**
- * Maximum bytes of a batch's answer. A hundred transactions of the largest relayed size (400,000 weight units) are 80
- * MB of hex.
+ * Maximum number of bytes of a batch's answer. A hundred transactions of the largest relayed size (400,000 weight
+ * units) are 80 MB of hex.
  */
 const batchBytesMax = 100_000_000;
 
@@ -53,7 +56,7 @@ export interface BulkCall {
 const answerCodes = { cut: 'node_unreachable', tooLong: 'node_answer_invalid' } as const;
 const blockCodes = { cut: 'block_truncated', tooLong: 'block_oversized' } as const;
 
-/** Large answers of a node: REST in binary, and single RPC calls whose JSON is too large for `NodeRpc`. */
+/** Reads large answers of a node: binary data over REST, and single RPC calls whose JSON is too large for `NodeRpc`. */
 export class BulkReads {
   readonly #rpcUrl: string;
   readonly #restUrl: string;
@@ -73,12 +76,12 @@ export class BulkReads {
       new URL(rpcUrl).origin === new URL(restUrl).origin ? this.#rpcPool : poolFor(restUrl, timeoutMs);
   }
 
-  /** Whether REST and RPC are one server, and so reachable together. */
+  /** Whether REST and RPC are the same server, so that both are reachable or neither is. */
   get isOneServer(): boolean {
     return this.#restPool === this.#rpcPool;
   }
 
-  /** The answer of REST with any status. `path` begins with `/rest/`. */
+  /** Requests a path over REST, and returns the answer with any status. `path` begins with `/rest/`. */
   rest(path: string, { bytesMax, signal, buffers }: BulkBounds): Promise<Body> {
     const base = new URL(this.#restUrl);
     return readBody(this.#restPool, {
@@ -92,17 +95,17 @@ export class BulkReads {
     });
   }
 
-  /** The result of an RPC call. Throws as NodeRpc does, and `block_truncated` or `block_oversized`. */
+  /** The result of an RPC call. Throws like NodeRpc, and also `block_truncated` or `block_oversized`. */
   async rpc(method: string, parameters: readonly unknown[], bounds: BulkBounds): Promise<unknown> {
     return this.#resultOf(method, await this.#authorised(callBody(method, parameters), bounds));
   }
 
-  /** The spent outputs of a block from `getblock <hash> 3`, read in a thread of its own. Throws as `rpc`. */
+  /** The spent outputs of a block from `getblock <hash> 3`, parsed in a separate thread. Throws like `rpc`. */
   spentOutputs(hash: BlockHashHex, bounds: BulkBounds): Promise<ReadAnswers['spent-outputs']> {
     return this.#readApart('spent-outputs', 'getblock', callBody('getblock', [hash, 3]), bounds);
   }
 
-  /** The ids of the node's mempool, read in a thread of its own. Throws as NodeRpc does. */
+  /** The ids of the node's mempool, parsed in a separate thread. Throws like NodeRpc. */
   rawMempool(signal?: AbortSignal): Promise<RawMempool> {
     const body = callBody('getrawmempool', [false, true]);
     return this.#readApart(
@@ -114,7 +117,10 @@ export class BulkReads {
     );
   }
 
-  /** Hex results of many calls in one request, in order, read in a separate thread. Throws like NodeRpc. */
+  /**
+   * Sends many calls in one request, and returns their hex results in the same order. The answer is parsed in a
+   * separate thread. Throws like NodeRpc.
+   */
   async hexBatch(calls: readonly BulkCall[], signal?: AbortSignal): Promise<HexBatch> {
     const bounds = { bytesMax: batchBytesMax, signal };
     const method = calls[0]?.method ?? 'nothing';
@@ -134,7 +140,7 @@ export class BulkReads {
   ): Promise<ReadAnswers[Kind]> {
     const body = await this.#authorised(sent, bounds, codes);
     const call = this.#callOf(method);
-    // says that credentials are refused, in an undocumented form
+    // this body only says, in an undocumented form, that the credentials are refused
     if (body.status === 401 || body.status === 403) throw failureOfAnswer(body.status, '', call);
     const answer = await this.#reader.read(kind, body.bytes);
     if (answer.kind === 'read') return answer.value;
@@ -227,7 +233,7 @@ function poolFor(url: string, timeoutMs: number): Pool {
   });
 }
 
-/** Undefined: not JSON. */
+/** Parses JSON. Returns undefined if the bytes are not JSON. */
 function parsedJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'));

@@ -15,7 +15,7 @@ import { type Call, failureOfCall, isUnauthorized } from './node-failure.ts';
 const connectionsMax = 8;
 /**
  * How long an idle connection is kept, in ms. bitcoind closes idle connections after 30 s (rpcservertimeout). This
- * process closes them first, so that no call meets a closing connection.
+ * process closes them first, so that no call uses a connection that the node is closing.
  */
 const idleConnectionMs = 10_000;
 
@@ -24,9 +24,9 @@ export interface CoreRpc extends BatchRpc {
 }
 
 /**
- * Calls through the `bitcoin-core` package. Its requests are replaced at one point, `postAsync`, to bound the bytes
- * and the time of an answer, and to abort a call. Its errors never leave this file, because they may hold what was
- * sent. Numbers of more than 15 characters come as strings.
+ * Client for calls through the `bitcoin-core` package. The package sends all requests with `postAsync`. That function
+ * is replaced here, to limit the bytes and the time of an answer, and to abort a call. The package's errors never leave
+ * this file, because they may contain the request. Numbers of more than 15 characters are returned as strings.
  */
 export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
   const agentOptions = { keepAlive: true, maxSockets: connectionsMax, timeout: idleConnectionMs };
@@ -35,7 +35,7 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
   const address = shownAddress(url);
   const client = new BitcoinCore({ host: url, logger: silent });
   const library = client.request as unknown as RequestLibrary;
-  // `command` reaches `postAsync` before it returns: what is set just before belongs to that call
+  // `command` reaches `postAsync` before it returns, so options that are set just before belong to that call
   let optionsOfCall: CallOptions = {};
   library.postAsync = (request) => boundedPost(library, { ...request, agent }, optionsOfCall);
 
@@ -92,7 +92,7 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
   };
 }
 
-/** The package logs every call and answer in full; this logger drops them. */
+/** A logger that drops all messages. The package would log every call and answer in full. */
 const silent = { debug: () => undefined };
 
 function checkedBatch(results: unknown, calls: readonly RpcBatchCall[], call: Call): unknown[] {

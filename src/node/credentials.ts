@@ -8,32 +8,32 @@ export interface UserAndPassword {
   readonly password: string;
 }
 
-/** Why a node refused what it was shown. */
+/** Why a node refused the credentials of a call. */
 export interface Refusal {
-  /** A node removes its cookie while it stops, and still answers: that passes by itself. */
+  /** `node_cookie_missing` needs no action: a node deletes its cookie while it stops, although it still answers. */
   readonly code: 'node_refused' | 'node_cookie_missing';
   readonly why: string;
 }
 
-/** Maximum bytes of a cookie file. bitcoind's own cookie has 75 bytes; a longer file is something else. */
+/** Maximum number of bytes of a cookie file. bitcoind's own cookie has 75 bytes. A longer file is not a cookie. */
 const cookieBytesMax = 4096;
 
 /**
- * Minimum number of characters of a secret. Shorter texts are no secrets, and hiding them would hide parts of words:
- * `wallet/`, `rest`.
+ * Minimum number of characters of a secret. A shorter text is not treated as a secret, because hiding it would hide
+ * parts of ordinary words, such as `wallet/` or `rest`.
  */
 const secretCharsMin = 16;
 
-/** Credentials for the node. Only this class holds them, so they cannot end up in a message. */
+/** Credentials for the node. Only this class stores them, so no message can contain them. */
 export class Credentials {
   readonly #auth: NodeAuth;
   readonly #tokens: readonly string[];
   #known: UserAndPassword | null = null;
 
-  /** @param tokens other texts that messages must not hold, if they are long enough to be secrets */
+  /** @param tokens other texts that messages must not contain, if they are long enough to be secrets */
   constructor(auth: NodeAuth, fromUrl: UserAndPassword | null = null, tokens: readonly string[] = []) {
     this.#auth = auth;
-    // without a password the user is the secret
+    // without a password, the user name is the secret
     const user = fromUrl?.password === '' ? [fromUrl.user] : [];
     this.#tokens = [...tokens, ...user].filter((token) => token.length >= secretCharsMin);
     if (auth.kind === 'password') this.#known = { user: auth.user, password: auth.password };
@@ -41,23 +41,27 @@ export class Credentials {
   }
 
   /**
-   * Null: the node wants no credentials, or the cookie file is missing. A node removes it when it stops, and the call
-   * itself shows the reason. Throws `node_refused` for an unreadable cookie file.
+   * The current credentials. Returns null if the node needs no credentials, or if the cookie file is missing. A node
+   * deletes that file when it stops, and the call itself then shows the reason. Throws `node_refused` if the cookie
+   * file cannot be read.
    */
   async current(): Promise<UserAndPassword | null> {
     if (this.#auth.kind === 'cookie') this.#known ??= await readCookie(this.#auth.file);
     return this.#known;
   }
 
-  /** After a refusal: whether other credentials than `refused` exist, as after a restart of the node. */
+  /**
+   * Must be called after a refusal. Returns whether other credentials than `refused` exist now, for example after a
+   * restart of the node.
+   */
   async renew(refused: UserAndPassword | null): Promise<boolean> {
     if (this.#auth.kind !== 'cookie') return false;
-    // another call may have read the new one meanwhile
+    // another call may have read the new cookie meanwhile
     if (this.#known === refused) this.#known = await readCookie(this.#auth.file);
     return this.#known !== null && this.#known.password !== refused?.password;
   }
 
-  /** Why a node answered 401, as far as it can be told from here. */
+  /** The most likely reason why a node answered 401. */
   refusal(): Refusal {
     if (this.#known !== null) return { code: 'node_refused', why: 'the user, password or cookie is wrong' };
     if (this.#auth.kind !== 'cookie')

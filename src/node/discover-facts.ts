@@ -8,7 +8,7 @@ import { askChainInfo, type ChainInfo, fieldsOf, invalidAnswer } from './node-an
 import type { NodeSettings } from './node-settings.ts';
 import { zmqTopics } from './zmq-frames.ts';
 
-/** Networks by the names that bitcoind gives them (`getblockchaininfo`, `chain`). */
+/** Our names of networks, by the names that bitcoind uses (`chain` in `getblockchaininfo`). */
 const networkByChain: Readonly<Record<string, NetworkName>> = {
   main: 'mainnet',
   test: 'testnet3',
@@ -17,7 +17,7 @@ const networkByChain: Readonly<Record<string, NetworkName>> = {
   regtest: 'regtest',
 };
 
-/** Maximum bytes of a small answer, such as `chaininfo.json`. A longer answer does not come from a node. */
+/** Maximum number of bytes of a small answer, such as `chaininfo.json`. A longer answer does not come from a node. */
 const smallAnswerBytesMax = 1024 * 1024;
 const spentOfTipBytesMax = 256 * 1024 * 1024;
 
@@ -41,9 +41,9 @@ const advices = {
 };
 
 /**
- * Discovers a node's properties and features. Throws as NodeRpc does, and `network_mismatch`.
+ * Discovers a node's properties and features. Throws like NodeRpc, and also `network_mismatch`.
  *
- * @param how.listens false: no advice about ZMQ
+ * @param how.listens if false, there is no advice about ZMQ
  */
 export async function discoverFacts(
   settings: NodeSettings,
@@ -76,7 +76,7 @@ export async function discoverFacts(
   return { ...facts, advice };
 }
 
-/** Advice about slower reads of blocks. */
+/** Advice for the operator if blocks are read more slowly than necessary. */
 function readingAdvice(
   { hasRest, spentOutputs }: Pick<NodeFacts, 'hasRest' | 'spentOutputs'>,
   restUrl: string,
@@ -85,7 +85,7 @@ function readingAdvice(
   return spentOutputs === 'rpc' ? [advices.spentTxOuts] : [];
 }
 
-/** Advice about slower news. */
+/** Advice for the operator if news of the node arrives later than necessary. */
 function newsAdvice({ zmq }: Pick<NodeFacts, 'zmq'>): string[] {
   const advice: string[] = [];
   if (!zmq.has('sequence')) advice.push(advices.sequence);
@@ -119,7 +119,10 @@ function checkedNetwork(chain: ChainInfo, settings: NodeSettings, rpc: NodeRpc):
   return network;
 }
 
-/** Whether REST answers, and is of the same node as RPC: the same chain at the same height, or nearly. */
+/**
+ * Whether REST answers and belongs to the same node as RPC. The chains must be the same, and the heights nearly the
+ * same.
+ */
 async function restIsThere(bulk: BulkReads, chain: ChainInfo, signal?: AbortSignal): Promise<boolean> {
   const answer = await tryRest(bulk, '/rest/chaininfo.json', smallAnswerBytesMax, signal);
   if (answer === null) return false;
@@ -140,7 +143,7 @@ async function spentTxOutsAreThere(
   return (await tryRest(bulk, path, spentOfTipBytesMax, signal)) !== null;
 }
 
-/** Null: any answer without status 200. */
+/** Requests a path over REST. Returns null if the status is not 200. */
 async function tryRest(
   bulk: BulkReads,
   path: string,
@@ -157,8 +160,8 @@ async function tryRest(
 }
 
 /**
- * Judges by the node's name. An invented reveal would prove nothing about its policy: unknown inputs are refused
- * first. Knots accepts no conditional in a tapscript, with any of its options.
+ * Finds out by the node's name whether the node relays reveals. Sending an invented reveal would not show that, because
+ * nodes first refuse unknown inputs. Knots accepts no conditional in a tapscript, whatever its options are.
  */
 async function askName(rpc: NodeRpc, options: CallOptions): Promise<Pick<NodeFacts, 'version' | 'reveals'>> {
   const { version, subversion } = fieldsOf(await rpc.call<unknown>('getnetworkinfo', [], options));
@@ -173,7 +176,7 @@ async function askTxIndex(rpc: NodeRpc, options: CallOptions): Promise<'whole' |
   return fieldsOf(index)['synced'] === true ? 'whole' : 'behind';
 }
 
-/** Endpoints by topic, as they are reached from here. */
+/** ZMQ endpoints by topic, with the hosts under which this process reaches them. */
 async function askZmq(
   rpc: NodeRpc,
   settings: NodeSettings,
@@ -192,7 +195,10 @@ async function askZmq(
   return endpoints;
 }
 
-/** The endpoint that a node listens on, seen from here: one of all its addresses is the host of its RPC. */
+/**
+ * The endpoint on which a node listens, as this process reaches it. If the node listens on all its addresses, the host
+ * is the host of its RPC URL.
+ */
 export function reachableEndpoint(address: string, rpcUrl: string): string | null {
   if (address.startsWith('ipc://')) return address;
   const match = /^tcp:\/\/(.+):(\d{1,5})$/u.exec(address);
@@ -202,12 +208,14 @@ export function reachableEndpoint(address: string, rpcUrl: string): string | nul
   return `tcp://${isAny ? new URL(rpcUrl).hostname : host}:${port}`;
 }
 
-/** Null: the node does not know the call. It was built without that part, or is older. */
+/**
+ * Calls a method. Returns null if the node does not know the method. The node is then older, or was built without it.
+ */
 async function ifKnown(rpc: NodeRpc, method: string, options: CallOptions): Promise<unknown> {
   try {
     return await rpc.call<unknown>(method, [], options);
   } catch (error) {
-    // RPC_METHOD_NOT_FOUND; some servers answer it with the bare status
+    // RPC_METHOD_NOT_FOUND; some servers answer with only the HTTP status
     const isUnknown =
       error instanceof AppError && (error.details['rpcCode'] === -32601 || error.details['status'] === 404);
     if (isUnknown) return null;

@@ -6,17 +6,17 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { tlsFailure } from '#kernel/errors/tls-failure.ts';
 
 export interface BodyRequest {
-  /** Address for messages, without a path of the server's own address, which may be a token. */
+  /** URL for messages. It does not contain the path of the server's own URL, because that path may be a token. */
   readonly shown: string;
   readonly path: string;
-  /** Sent with POST. Absent: GET. */
+  /** Body of a POST request. If it is absent, the request is a GET. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Maximum bytes of an answer. A longer answer is not read. */
+  /** Maximum number of bytes of an answer. A longer answer is not read. */
   readonly bytesMax: number;
-  /** How long the whole answer may take, in ms. A body that arrives too slowly is abandoned. */
+  /** How long the complete answer may take, in ms. A body that arrives too slowly is abandoned. */
   readonly timeoutMs: number;
-  /** Error codes for a body that ends early, and for one that is too long. */
+  /** Error codes for a body that ends early (`cut`), and for a body that is too long. */
   readonly codes: { readonly cut: ErrorCode; readonly tooLong: ErrorCode };
   readonly signal?: AbortSignal | undefined;
   readonly buffers?: BufferPool | undefined;
@@ -25,21 +25,22 @@ export interface BodyRequest {
 export interface Body {
   readonly status: number;
   readonly contentType: string;
-  /** In a buffer of its own; from `buffers` where they are given. */
+  /** The body, in a buffer of its own. The buffer comes from the request's `buffers`, if there are any. */
   readonly bytes: Uint8Array;
 }
 
 /** Size in bytes of the first buffer if the length is unknown. The buffer grows by doubling. */
 const unknownLengthBytes = 256 * 1024;
 /**
- * Maximum bytes allocated in advance. It is more than any block, and less than a false header could fill memory with.
+ * Maximum number of bytes allocated in advance. Any block is shorter. It is small enough that a false header cannot
+ * fill the memory.
  */
 const believedBytesMax = 8 * 1024 * 1024;
 
 /**
  * Reads an answer into one buffer, copying each byte once. Does not follow redirects. Throws `node_unreachable` if no
- * answer begins or it takes too long, the codes of the request if it ends early or is too long, `node_answer_invalid`
- * if it is not HTTP, and the reason of the signal.
+ * answer begins, or if the answer takes too long. Throws the codes of the request if the answer ends early or is too
+ * long, `node_answer_invalid` if it is not HTTP, and the reason of the signal.
  */
 export function readBody(pool: Pool, request: BodyRequest): Promise<Body> {
   return new Promise((resolve, reject) => {
@@ -144,7 +145,7 @@ class BodyHandler implements Dispatcher.DispatchHandler {
     if (this.#failure !== null) return;
     this.#failure = failure;
     this.#controller?.abort(asError(failure));
-    // a request that waits for a connection has no controller: it learns of it when it starts
+    // a request that still waits for a connection has no controller, and is aborted when it starts
     if (this.#controller === null) this.#settle();
   }
 

@@ -3,8 +3,11 @@ import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { encodeSpentOutputs } from './spent-encoding.ts';
 
 /**
- * Kinds of long answers, parsed off the serving thread: spent outputs of a block, of `getblock <hash> 3`; the ids of a
- * mempool, of `getrawmempool false true`; results in hex, of a batch of calls.
+ * Kinds of long answers that are not parsed by the serving thread.
+ *
+ * - `spent-outputs`: the spent outputs of a block, from `getblock <hash> 3`
+ * - `mempool`: the ids of a mempool, from `getrawmempool false true`
+ * - `hex-batch`: results in hex, from a batch of calls
  */
 export type AnswerKind = 'spent-outputs' | 'mempool' | 'hex-batch';
 
@@ -13,13 +16,16 @@ export interface AnswerTask {
   readonly bytes: Uint8Array;
 }
 
-/** Txids, 32 bytes each in internal order, and the mempool sequence number of the next change. */
+/** Txids of a mempool (32 bytes each, internal order), and the mempool sequence number of the next change. */
 export interface RawMempool {
   readonly txids: Uint8Array<ArrayBuffer>;
   readonly sequence: number;
 }
 
-/** Results one after another; `ends` has the end of each. `errors` has the node's error code of each, or 0. */
+/**
+ * Results of a batch, one after another in `bytes`. For each result, `ends` has the position of its end, and `errors`
+ * has the node's error code, or 0 if there is no error.
+ */
 export interface HexBatch {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
@@ -36,7 +42,10 @@ export interface ReadAnswers {
   readonly 'hex-batch': HexBatch;
 }
 
-/** `refused`: the node's error code, 0 if it gave neither a result nor an error. `failed`: an AppError. */
+/**
+ * `refused` has the node's error code, or 0 if the node returned neither a result nor an error. `failed` has the data
+ * of an AppError.
+ */
 export type ReadAnswer<Kind extends AnswerKind = AnswerKind> =
   | { readonly kind: 'read'; readonly value: ReadAnswers[Kind] }
   | { readonly kind: 'refused'; readonly rpcCode: number; readonly message: string }
@@ -48,14 +57,14 @@ export type ReadAnswer<Kind extends AnswerKind = AnswerKind> =
     };
 
 const txidBytes = 32;
-/** RPC_MISC_ERROR of Bitcoin Core, for an error without a code. */
+/** RPC_MISC_ERROR of Bitcoin Core. It is used for an error without a code. */
 const unnamedError = -1;
 
-/** Reads an answer. Total: any bytes give a value. */
+/** Reads an answer. Returns a value for any bytes, and never throws. */
 export function readAnswer({ kind, bytes }: AnswerTask): ReadAnswer {
   try {
     const answer = parsed(bytes);
-    // a node that starts, or is overloaded, gives one error for the whole batch
+    // a node that is starting or overloaded returns one error for the whole batch
     if (kind === 'hex-batch' && Array.isArray(answer)) return { kind: 'read', value: hexBatch(answer) };
     const refusal = refusalOf(answer);
     if (refusal !== null) return { kind: 'refused', ...refusal };
@@ -103,7 +112,7 @@ function rawMempool(result: unknown): RawMempool {
     const at = index * txidBytes;
     const isId = typeof txid === 'string' && txid.length === 2 * txidBytes;
     if (!isId || all.write(txid, at, 'hex') !== txidBytes) throw invalid('getrawmempool');
-    // ids are displayed from their last byte to the first
+    // the node shows ids with their last byte first
     all.subarray(at, at + txidBytes).reverse();
   });
   return { txids: new Uint8Array(all.buffer), sequence: Number(sequence) };

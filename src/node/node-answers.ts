@@ -9,11 +9,11 @@ export interface ChainInfo {
   readonly blocks: Height;
   readonly bestblockhash: BlockHashHex;
   readonly isInitialBlockDownload: boolean;
-  /** Lowest height whose block is kept. Null: the node does not prune. */
+  /** Lowest height whose block the node still has. Null if the node does not prune. */
   readonly pruneHeight: Height | null;
 }
 
-/** Throws as NodeRpc does, and `node_answer_invalid` for fields of other types. */
+/** Requests `getblockchaininfo`. Throws like NodeRpc, and also `node_answer_invalid` if fields have other types. */
 export async function askChainInfo(rpc: NodeRpc, signal?: AbortSignal): Promise<ChainInfo> {
   const answer = await rpc.call<unknown>('getblockchaininfo', [], signal === undefined ? {} : { signal });
   const { chain, blocks, bestblockhash, initialblockdownload, pruned, pruneheight } = fieldsOf(answer);
@@ -30,7 +30,7 @@ export async function askChainInfo(rpc: NodeRpc, signal?: AbortSignal): Promise<
   };
 }
 
-/** The fields of an object; none for anything else. */
+/** The fields of an object. Returns no fields for any other value. */
 export function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
   return typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>) : {};
 }

@@ -3,15 +3,15 @@ import { isNodeAway } from '#kernel/errors/node-away.ts';
 
 /** Reports of the outages of a node that answered before. */
 export interface AwayReports {
-  /** No call was answered for a while; again only if the reason changes. */
+  /** Called if no call was answered for a while. Called again only if the reason changes. */
   readonly onAway: (failure: AppError) => void;
-  /** It answers again. */
+  /** Called when the node answers again. */
   readonly onBack: (awaySeconds: number) => void;
 }
 
 /**
- * A single call may fail because its answer takes too long, or a node is restarted within a second. Failures over this
- * time, without one answer between them, are an outage.
+ * How long calls must fail until this is an outage, in ms. No call may be answered in between. A single call may fail
+ * because its answer takes too long, or because the node restarts within a second.
  */
 const outageMs = 1000;
 
@@ -27,7 +27,7 @@ export class NodeAway {
     this.#now = now;
   }
 
-  /** The result of a call; null: it was answered. A refused call is an answer too. */
+  /** Receives the failure of a call, or null if the call was answered. A refused call was answered, too. */
   result(failure: AppError | null): void {
     if (failure === null || !isNodeAway(failure.code)) {
       const since = this.#failedAt;

@@ -7,7 +7,7 @@ import type { Refusal } from './credentials.ts';
 const inWarmup = -28;
 /** The message of `bitcoin-core` for JSON that is neither result nor error. */
 const noAnswer = 'An error occurred while processing the RPC call to bitcoind';
-/** Its message for an answer without a result. */
+/** The message of `bitcoin-core` for an answer without a result. */
 const noResult = 'Missing `result` on the RPC call result';
 
 /** A call, for messages. */
@@ -25,8 +25,8 @@ export function isUnauthorized(error: unknown): boolean {
 }
 
 /**
- * The AppError for the error of a call; an AppError stays as it is. The original is not its `cause`: it may hold the
- * request.
+ * Converts the error of a call to an AppError. Returns an AppError unchanged. The original error does not become its
+ * `cause`, because the original error may contain the request.
  */
 export function failureOfCall(error: unknown, call: Call): AppError {
   if (error instanceof AppError) return error;
@@ -64,7 +64,7 @@ function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null)?.code;
 }
 
-/** The AppError for a refused call. Positive codes are HTTP statuses, negative ones the node's. */
+/** The AppError for a refused call. Positive codes are HTTP statuses, and negative codes come from the node. */
 export function failureOfAnswer(code: number, reason: string, call: Call): AppError {
   if (code < 0) return failureOfRpc(code, call.redact(reason), call);
   const details = { method: call.name, status: code };

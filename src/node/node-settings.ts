@@ -1,19 +1,19 @@
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** How we authenticate. A cookie file is read again whenever the node refuses its last content. */
+/** How this service authenticates itself. If the node refuses the content of a cookie file, the file is read again. */
 export type NodeAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'cookie'; readonly file: string }
   | { readonly kind: 'password'; readonly user: string; readonly password: string };
 
-/** Address of a node. A user and password in `rpcUrl` are used if `auth` is absent. */
+/** URLs of a node, and how to authenticate. A user and password in `rpcUrl` are used if `auth.kind` is `none`. */
 export interface NodeSettings {
   readonly rpcUrl: string;
-  /** Absent: REST at the RPC address. */
+  /** URL of REST. If it is absent, the RPC URL is used. */
   readonly restUrl?: string | undefined;
   readonly auth: NodeAuth;
-  /** One ZMQ address for all topics. Absent: asked of the node. */
+  /** One ZMQ endpoint for all topics. If it is absent, the node is asked for its endpoints. */
   readonly zmq?: string | undefined;
-  /** Refuses a node of another network. */
+  /** If it is set, a node of another network is refused. */
   readonly network?: NetworkName | undefined;
 }

@@ -1,15 +1,13 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/**
- * Outputs that a block spends (contracts/block-source.ts, `spentOutputs`), with their heights where they are known.
- */
+/** Outputs that a block spends (contracts/block-source.ts, `spentOutputs`), with their heights if these are known. */
 export interface SpentOutputs {
   readonly bytes: Uint8Array;
   readonly heights: Uint32Array | null;
 }
 
-/** A buffer written from the front; grows by doubling. */
+/** A buffer to which bytes are appended. It grows by doubling. */
 class Writer {
   #bytes = Buffer.alloc(64 * 1024);
   length = 0;
@@ -33,7 +31,7 @@ class Writer {
     this.length = this.#bytes.writeUInt32LE(Math.floor(value / 2 ** 32), this.length);
   }
 
-  /** False: the text is not hex. */
+  /** Appends the bytes of a hex text. Returns false if the text is not hex. */
   hex(text: string): boolean {
     this.#reserve(text.length / 2);
     const written = this.#bytes.write(text, this.length, 'hex');
@@ -54,9 +52,9 @@ class Writer {
 }
 
 /**
- * The spent outputs of a block from `getblock <hash> 3`, in the encoding of `/rest/spenttxouts/<hash>.bin`. Throws
- * `node_answer_invalid` if an input other than the coinbase's lacks its spent output: a wrong answer, or lost undo
- * data.
+ * Encodes the spent outputs from `getblock <hash> 3` in the same way as `/rest/spenttxouts/<hash>.bin`. Throws
+ * `node_answer_invalid` if an input other than the coinbase's has no spent output. The answer is then wrong, or the
+ * node has lost undo data.
  */
 export function encodeSpentOutputs(block: unknown): SpentOutputs {
   const transactions = listOf(block, 'tx');
@@ -72,7 +70,7 @@ export function encodeSpentOutputs(block: unknown): SpentOutputs {
   return { bytes: writer.finish(), heights: Uint32Array.from(heights) };
 }
 
-/** Writes one output and returns the height it was made at. */
+/** Writes one output. Returns the height of the block that created the output. */
 function writeOutput(writer: Writer, output: unknown): number {
   const hex = fieldOf(fieldOf(output, 'scriptPubKey'), 'hex');
   const height = fieldOf(output, 'height');

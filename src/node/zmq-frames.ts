@@ -7,24 +7,24 @@ export const zmqTopics: readonly ZmqTopic[] = ['sequence', 'rawtx', 'hashblock']
 const hashBytes = 32;
 
 /**
- * Reads published messages: topic, body, and a counter per topic (4 bytes, little endian). Hashes come in display order
- * and are reversed (Bitcoin Core doc/zmq.md).
+ * Reads messages that a node publishes. A message has a topic, a body, and a counter of its topic (4 bytes, little
+ * endian). Hashes arrive in display order and are reversed (Bitcoin Core doc/zmq.md).
  */
 export class ZmqReader {
   readonly #next = new Map<ZmqTopic, number>();
   readonly #blocksBy: ZmqTopic;
 
-  /** `blocksBy`: the topic that announces connected blocks, if two topics do. */
+  /** `blocksBy` is the topic that announces connected blocks, if both topics do. */
   constructor(blocksBy: 'sequence' | 'hashblock') {
     this.#blocksBy = blocksBy;
   }
 
-  /** The connection is new: counters start again. */
+  /** Must be called for a new connection, because the counters start again. */
   reset(): void {
     this.#next.clear();
   }
 
-  /** The meaning of one message. A gap in the counter, or a malformed message, is a `gap` before it. */
+  /** The meaning of one message. If the counter has a gap, or the message is malformed, a `gap` comes first. */
   read([topicFrame, body, count]: readonly Uint8Array[]): NodeMessage[] {
     const topic = topicOf(topicFrame);
     if (topic === null) return [];
@@ -67,7 +67,10 @@ function readHashBlock(body: Uint8Array): NodeMessage | null {
   return body.length === hashBytes ? { kind: 'block-connected', hash: asBlockHash(turned(body)) } : null;
 }
 
-/** 32 bytes of hash, a letter, and for transactions the mempool's own sequence number. */
+/**
+ * Reads the body of a `sequence` message: 32 bytes of hash, a letter, and for transactions the mempool's own sequence
+ * number.
+ */
 function readSequence(body: Uint8Array): NodeMessage | null {
   const letter = String.fromCharCode(body[hashBytes] ?? 0);
   const hash = turned(body.subarray(0, hashBytes));

@@ -5,13 +5,14 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { ZmqReader } from './zmq-frames.ts';
 
 /**
- * Maximum bytes of a message, because a transaction is never longer than a block. The library drops longer messages.
+ * Maximum number of bytes of a message, because a transaction is never longer than a block. The library drops longer
+ * messages.
  */
 const messageBytesMax = 4_000_000;
 /**
- * Maximum number of messages that wait while the event loop is busy. A node publishes two messages for each transaction
- * of a block that it connects, some 10,000. It drops messages above its own mark (1,000 unless zmqpub…hwm says
- * otherwise).
+ * Maximum number of messages that wait while the event loop is busy. For each block that it connects, a node publishes
+ * two messages for each transaction, some 10,000 in all. The node drops messages above its own limit (zmqpub…hwm, 1,000
+ * by default).
  */
 const waitingMax = 20_000;
 /**
@@ -21,13 +22,14 @@ const heartbeatIntervalMs = 10_000;
 const heartbeatTimeoutMs = 30_000;
 
 export interface ZmqConnection extends NodeMessages {
-  /** Settles with the endpoints that have not answered by then. */
+  /** Waits for all endpoints. After `timeoutMs`, returns the endpoints that have not answered. */
   connected(timeoutMs: number): Promise<readonly string[]>;
 }
 
 /**
- * Listens to a node with one socket per endpoint, so messages of one endpoint keep their order. Connections recover by
- * themselves; a `gap` for each topic reports it. Throws `config_invalid` for an invalid address.
+ * Listens to a node with one socket for each endpoint, so messages of one endpoint keep their order. A lost connection
+ * recovers without action. A `gap` for each topic then reports the loss. Throws `config_invalid` for an invalid
+ * endpoint.
  */
 export function listenToNode(endpoints: ReadonlyMap<ZmqTopic, string>): ZmqConnection {
   const listeners = new Set<(message: NodeMessage) => void>();
@@ -44,7 +46,7 @@ export function listenToNode(endpoints: ReadonlyMap<ZmqTopic, string>): ZmqConne
   );
   return {
     listen: (listener) => {
-      // a separate function per call, so that one listener can listen twice
+      // a new function for each call, so that the same listener can be added twice
       const own = (message: NodeMessage): void => listener(message);
       listeners.add(own);
       return () => {
@@ -86,7 +88,7 @@ class EndpointSocket {
       heartbeatInterval: heartbeatIntervalMs,
       heartbeatTimeout: heartbeatTimeoutMs,
       linger: 0,
-      // both versions of IP
+      // IPv4 and IPv6
       ipv6: true,
     });
     this.#socket = socket;

@@ -56,7 +56,10 @@ async function readAt<Read>(
   return tip === null ? null : { tip, read: await readRows(tx) };
 }
 
-/** Maximum number of concurrent requests. bitcoind works on four requests at once, and other parts need it too. */
+/**
+ * Maximum number of concurrent requests. bitcoind works on four requests at once, and other parts of the service need
+ * it, too.
+ */
 const lanes = 2;
 /**
  * Maximum number of outputs in one request. The node needs about 10 µs per output; separate requests would take 30

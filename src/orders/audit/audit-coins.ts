@@ -13,8 +13,8 @@ import type {
 const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change', 'bump']);
 
 /**
- * Listed coins in blocks that no payment and no plan of the order explains. The node must be asked whether they are
- * unspent.
+ * Listed coins that are in blocks, but are explained by no payment and no plan of the order. The node must be asked
+ * whether these coins are unspent.
  */
 export function unexplainedCoins(order: AuditedOrder, mined: ReadonlySet<string>): Coin[] {
   const known = new Set([
@@ -25,10 +25,10 @@ export function unexplainedCoins(order: AuditedOrder, mined: ReadonlySet<string>
 }
 
 /**
- * Differences between the wallet's table of coins and the chain. `unlisted`: an own output in a block that the table
- * lacks. `not-there`: a listed coin that the chain does not have. `holder`: a coin whose listed holder differs from the
- * one that payments and plans determine. The table is checked, never trusted. Empty while the coins of an earlier
- * version are still being listed. Pure.
+ * Differences between the wallet's table of coins and the chain. `unlisted`: the table lacks an own output that is in a
+ * block. `not-there`: the chain does not have a listed coin. `holder`: the listed holder of a coin differs from the
+ * holder that payments and plans determine. The table is checked, never trusted. Returns no differences while the coins
+ * of an earlier version are still being listed. Pure.
  */
 export function listedFaults(
   order: AuditedOrder,
@@ -58,8 +58,8 @@ const difference = (
 ): OrderDifference => ({ kind, where, ledger, chain });
 
 /**
- * Whether a coin is wrongly listed as free, or wrongly as not free. `mayBeFree` is null if other orders also decide;
- * the coin is then not checked.
+ * Whether a coin is listed as free although it is not free, or as not free although it is free. `mayBeFree` is null if
+ * other orders also decide; the coin is then not checked.
  */
 const isWrong = ({ isFree }: ListedCoin, mayBeFree: boolean | null): boolean =>
   mayBeFree !== null && isFree !== mayBeFree;

@@ -13,8 +13,9 @@ const opReturnHex = '6a';
 const settledStates: ReadonlySet<OrderState> = new Set<OrderState>(['completed', 'refunded']);
 
 /**
- * Outputs to ask the node about. First, outputs that should be unspent at our scripts. Second, outputs of transactions
- * that are not known to be in a block: an unspent output shows that its transaction is mined. Pure.
+ * Outputs to ask the node about. There are two kinds. First, outputs that should be unspent at our scripts. Second,
+ * outputs of transactions that are not known to be in a block, because an unspent output shows that its transaction is
+ * mined. Pure.
  */
 export function questionsOf(order: AuditedOrder): string[] {
   const known = knownMined(order);
@@ -23,7 +24,7 @@ export function questionsOf(order: AuditedOrder): string[] {
   const asked = new Set(coins.map(({ outpoint }) => outpoint));
   for (const { txid, plan } of open) {
     for (const [vout, { kind }] of plan.outputs.entries()) {
-      // outputs with inscriptions are not asked: the index knows them, and there can be 10,000
+      // the node is not asked about outputs with inscriptions, because the index knows them, and there can be 10,000
       if (kind !== 'postage') asked.add(`${txid}:${vout}`);
     }
   }
@@ -47,8 +48,8 @@ export function auditOrder(order: AuditedOrder, unspent: Unspent): OrderDifferen
 }
 
 /**
- * Transactions that are in a block according to the index or the payments, and the order's transactions whose outputs
- * these spend.
+ * Transactions of the order that are in a block according to the index or the payments, with their ancestors in the
+ * order.
  */
 function knownMined({ transactions }: AuditedOrder): Set<string> {
   const mined = new Set(
@@ -68,9 +69,7 @@ function minedOf(order: AuditedOrder, unspent: Unspent): Set<string> {
   return withAncestors(order.transactions, mined);
 }
 
-/**
- * Adds the order's transactions that mined transactions spend, because the inputs of a mined transaction are mined too.
- */
+/** Adds the ancestors of mined transactions, because the inputs of a mined transaction are mined, too. */
 function withAncestors(transactions: readonly AuditedTransaction[], mined: Set<string>): Set<string> {
   const byTxid = new Map(transactions.map((transaction) => [transaction.txid, transaction]));
   for (const txid of mined) {

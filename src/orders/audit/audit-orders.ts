@@ -33,14 +33,14 @@ export interface Audit {
 export interface AuditParts extends ComparedParts {
   /** Waits between two pages. Receives the time that the last page took, in ms. */
   readonly rest?: (workedMs: number) => Promise<void>;
-  /** Maximum number of times that an order that differs is checked again. It may be in the middle of a step. */
+  /** Maximum number of times that an order that differs is checked again. The order may be in the middle of a step. */
   readonly looks?: number;
 }
 
 /** Maximum number of orders whose differences are listed. All orders that differ are counted. */
 const toldMax = 1000;
 /**
- * Maximum number of orders that are checked again. Fewer orders than that are in the middle of a step at once, so any
+ * Maximum number of orders that are checked again. Fewer orders are in the middle of a step at the same time, so
  * further orders really differ.
  */
 const lookedAgainMax = 10_000;
@@ -56,7 +56,7 @@ const lookLaterMs = 30_000;
 /**
  * Compares the ledger of all orders with the chain and the index, page by page. Each page is compared at a block that
  * the index, the payments and the node have all reached. An order that differs is checked again. Changes nothing.
- * Throws `audit_impossible` if the three do not reach the same block in time, and the codes of NodeRpc.
+ * Throws `audit_impossible` if index, payments and node do not reach the same block in time, and the codes of NodeRpc.
  */
 export async function auditOrders(parts: AuditParts): Promise<Audit> {
   const { orders, suspects } = await auditAll(parts);
@@ -93,7 +93,7 @@ async function auditAll(parts: AuditParts): Promise<{ orders: number; suspects: 
   }
 }
 
-/** Checks the orders that differed again, up to `looks` times. Returns the differences that remain. */
+/** Checks again, up to `looks` times, the orders that had a difference. Returns the differences that remain. */
 async function auditAgain(parts: AuditParts, suspects: readonly string[]): Promise<AuditDifference[]> {
   const { signal, looks = looksUsual } = parts;
   let differing = suspects;

@@ -25,9 +25,9 @@ const pageOrders = 200;
 const pageFiles = 10_000;
 
 /**
- * Ids of the next page of orders. Empty at the end.
+ * Ids of the next page of orders. The list is empty at the end.
  *
- * @param after the last id of the page before; null: start with the first order
+ * @param after last id of the previous page, or null to start with the first order
  */
 export async function nextOrderIds(client: pg.ClientBase, after: string | null): Promise<string[]> {
   const { rows } = await client.query<{ id: string; files: number }>(
@@ -102,7 +102,8 @@ async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<
     value: string;
     script: string;
   }>(
-    // outputs of our own transactions are left out: a reveal may return a parent to its deposit for the next reveal
+    // outputs of our own transactions are left out, because a reveal may return a parent to its deposit for the next
+    // reveal
     `SELECT s.id, p.txid, p.vout, p.value::text AS value, encode(p.script, 'hex') AS script
        FROM (SELECT id, script FROM service.orders WHERE id = ANY($1::uuid[])
              UNION ALL
@@ -257,8 +258,8 @@ async function readSpentByOthers(
 }
 
 /**
- * How long after the due time a sat may still be reserved, in ms. The sat is released the next time that its order is
- * processed, and processing all orders takes minutes at most.
+ * How long a sat may stay reserved after the time when it should be released, in ms. The sat is released the next time
+ * that its order is processed, and processing all orders takes minutes at most.
  */
 const releasedWithinMs = 3_600_000;
 

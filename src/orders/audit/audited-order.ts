@@ -23,7 +23,7 @@ export interface OrderDifference {
   readonly chain: bigint;
 }
 
-/** Unspent outputs among those that the node was asked about, by outpoint. */
+/** Unspent outputs, by outpoint. They include only outputs that the node was asked about. */
 export type Unspent = ReadonlyMap<string, Coin>;
 
 /**
@@ -48,8 +48,8 @@ export interface ListedCoin extends Coin {
 }
 
 /**
- * A stored transaction of an order, even if its payments are gone, or a bump. The `fee` of a bump is only the part that
- * the order pays.
+ * A stored transaction of an order, or a bump. A transaction is stored even if its payments are gone. The `fee` of a
+ * bump is only the part that the order pays.
  */
 export interface AuditedTransaction {
   readonly txid: string;
@@ -97,8 +97,8 @@ export interface AuditedOrder extends NamedOrder {
   readonly payments: readonly Coin[];
   readonly transactions: readonly AuditedTransaction[];
   /**
-   * Outputs of `transactions` that mined bumps or mined transactions of other orders spend. Such spending is correct,
-   * because revenue of one order may pay for others.
+   * Outputs of `transactions` that are spent by mined bumps, or by mined transactions of other orders. Such spending is
+   * correct, because the revenue of one order may pay for other orders.
    */
   readonly spentByOthers: readonly string[];
   /** Outputs of the inventory that the order still reserves although its state should have released them. */

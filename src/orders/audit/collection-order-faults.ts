@@ -15,7 +15,10 @@ export interface AuditedCollectionOrder {
   readonly price: bigint;
   /** Whether the order inscribes on sats of the inventory, so that single files can be refunded. */
   readonly isStocked: boolean;
-  /** Whether a signed delivery may still be mined: no refund is so deep in the chain that it excludes the delivery. */
+  /**
+   * Whether a signed delivery may still be mined, because no refund is deep enough in the chain to exclude the
+   * delivery.
+   */
   readonly mayBeDelivered: boolean;
   /** Sats of the creator in the order's ledger. */
   readonly earned: bigint;

@@ -11,9 +11,9 @@ import type { AuditedCollectionOrder } from './collection-order-faults.ts';
 const pageOrders = 500;
 
 /**
- * Reads the next page of orders of a collection. Empty at the end.
+ * Reads the next page of orders of a collection. The page is empty at the end.
  *
- * @param after the last id of the page before; null: start with the first order
+ * @param after last id of the previous page, or null to start with the first order
  */
 export async function nextCollectionOrders(
   client: pg.ClientBase,

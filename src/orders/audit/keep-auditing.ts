@@ -27,14 +27,11 @@ export interface KeepAuditingOptions {
   readonly pace?: { readonly everyMs: number; readonly looks: number };
 }
 
-/**
- * Pause between two audits, in ms. It is shorter than the time in which people read the results, and far longer than an
- * audit takes.
- */
+/** Pause between two audits, in ms. People read the results less often than that, and an audit takes far less time. */
 const usualEveryMs = 600_000;
 /**
- * Maximum number of checks of an order that differs: three minutes in all, so that orders can finish their step. A
- * difference makes the service not ready, and no one waits for this audit.
+ * Maximum number of checks of an order that differs. They take three minutes in all, so that orders can finish their
+ * step. A difference makes the service not ready, and no one waits for this audit.
  */
 const usualLooks = 12;
 /**
@@ -45,7 +42,7 @@ const restsFor = 4;
 
 /**
  * Audits all orders repeatedly, until the signal is aborted. One process per database does this work; a second process
- * waits to replace it. Memory: one page of orders.
+ * waits to replace it. Needs the memory of one page of orders.
  */
 export async function keepAuditing(options: KeepAuditingOptions): Promise<void> {
   const { url, signal, log, onAudit } = options;
@@ -104,7 +101,7 @@ async function auditOnce(
     await writeLastAudit(client, { seconds, orders, differing });
     onAudit({ orders, differing });
     if (differing === 0) return;
-    // no ids in the log: an order id gives access to the order
+    // the log contains no ids, because an order id gives access to the order
     const kinds = Map.groupBy([...differences, ...funds, ...others], ({ kind }) => kind);
     const counts = Object.fromEntries([...kinds].map(([kind, all]) => [kind, all.length]));
     log.error({ orders, differing, counts }, 'orders differ from the chain: satscribe audit names them');

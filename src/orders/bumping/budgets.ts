@@ -22,7 +22,7 @@ export interface FamilyCost {
 
 /** Maximum costs of bumps, in sats. */
 export interface BumpBudgets {
-  /** Maximum for one order (ORDER_BUMP_MAX_SATS). 0: no bumps are made. */
+  /** Maximum for one order (ORDER_BUMP_MAX_SATS). If it is 0, no bumps are made. */
   readonly maxSats: bigint;
   /** Maximum for all orders within a day (ORDER_BUMP_DAY_MAX_SATS). */
   readonly dayMaxSats: bigint;
@@ -87,7 +87,7 @@ export function bumpFigures(
 }
 
 /**
- * Budgets of each order, and of all orders together. Each stored bump reduces the budgets. Of each family, the largest
+ * Budgets of each order, and of all orders together. Each stored bump reduces the budgets. For each family, the largest
  * share of an order is deducted, because any bump of the family may be mined.
  */
 export class Budgets {
@@ -106,7 +106,7 @@ export class Budgets {
     for (const { family, ...cost } of families) this.#families.set(displayHash(family), cost);
   }
 
-  /** Maximum cost of one order's bumps. `isByEarned`: the limit comes from the earnings of the order. */
+  /** Maximum cost of one order's bumps. `isByEarned` is true if the limit comes from the earnings of the order. */
   boundOf(orderId: string): { readonly sats: bigint; readonly isByEarned: boolean } {
     const byEarned = boundByEarned(this.#earned.get(orderId) ?? 0n);
     const isByEarned = byEarned < this.#budgets.maxSats;
@@ -152,7 +152,7 @@ export class Budgets {
       : { sats: left, bound: 'revenue', of: byRevenue };
   }
 
-  /** Deducts a stored bump of this family. `shares`: the sats that each order pays. */
+  /** Deducts a stored bump of this family. `shares` has the sats that each order pays. */
   spend(family: Txid, shares: ReadonlyMap<string, bigint>): void {
     const key = displayHash(family);
     let fee = 0n;

@@ -56,7 +56,7 @@ export interface RoundParts {
   readonly log: Logger;
 }
 
-/** One round that bumps everything that is stuck. */
+/** One round, which bumps all stuck transactions. */
 export class BumpRound {
   readonly #parts: RoundParts;
   readonly #budgets: Budgets;
@@ -64,10 +64,10 @@ export class BumpRound {
   readonly stuck = new Map<string, string>();
   /** Stuck orders without a bump, because the free coins are needed for debts to partners. */
   readonly heldBack = new Set<string>();
-  /** Null: not read yet in this round. */
+  /** The free coins. Null until they are read in this round. */
   #coins: readonly OwnedOutput[] | null = null;
   #areCoinsListed = true;
-  /** Null: not read yet in this round. */
+  /** Sats of the free coins. Null until they are read in this round. */
   #sats: FreeSats | null = null;
 
   constructor(parts: RoundParts) {
@@ -105,8 +105,8 @@ export class BumpRound {
   }
 
   /**
-   * Notes the reason for transactions that are not in the mempool and are not bumped, because their customers chose a
-   * low rate.
+   * Notes a reason for transactions that are not in the mempool and that are not bumped, because their customers chose
+   * a low rate.
    */
   #noteWaiting(): void {
     const { parents, standing } = this.#parts;
@@ -120,7 +120,7 @@ export class BumpRound {
     }
   }
 
-  /** Replaces a bump whose parents are still stuck by a bump that spends the same outputs and pays more. */
+  /** Replaces a bump if its parents are still stuck. The new bump spends the same outputs and pays more. */
   async #replace(bump: LiveBump): Promise<void> {
     const { policy, now } = this.#parts;
     const ids = new Set<string>(bump.parents.map((txid) => displayHash(txid)));
@@ -175,7 +175,7 @@ export class BumpRound {
     const { scriptOf, freeCoins, standing } = this.#parts;
     const own = { key: { branch: 1, index } as const, leafScript: null };
     const rest = { script: scriptOf(own), own };
-    // `spare` is only used if the bump spends coins, so do not read it otherwise
+    // `spare` is only needed if the bump spends coins, so it is not read otherwise
     const spare = wanted.kept.length === 0 ? 0n : spareOf(await this.freeSats());
     const alone = planBump(wanted, { coins: [], spare }, rest, standing);
     if (alone.limit !== 'coins') return alone;
@@ -219,7 +219,11 @@ export class BumpRound {
     }
   }
 
-  /** @param shared the budget of all orders, which is used up; null: the budget of this order is used up */
+  /**
+   * The reason why an order is not bumped.
+   *
+   * @param shared the budget of all orders if it is used up, or null if the budget of this order is used up
+   */
   async #reasonOf(
     limit: BumpLimit,
     orderId: string,

@@ -103,7 +103,7 @@ export interface OverdueTransaction {
   readonly earned: bigint;
   /** Whether a burn spends our output of this transaction. */
   readonly isBurned: boolean;
-  /** For a burn: the plan of its reveal; null otherwise. */
+  /** Plan of the reveal that a burn spends. Null if the transaction is not a burn. */
   readonly revealed: StoredPlan | null;
 }
 
@@ -121,14 +121,14 @@ export const isBurned = `(t.kind = 'reveal' AND EXISTS (
      WHERE b.order_id = t.order_id AND b.kind = 'burn' AND b.index = t.index AND b.superseded_at IS NULL))`;
 
 /**
- * Maximum number of overdue transactions in one round. The node is asked about each of them. Younger transactions
- * follow once some of these are mined.
+ * Maximum number of overdue transactions in one round, because the node is asked about each transaction. Younger
+ * transactions follow once some older transactions are mined.
  */
 const overdueMax = 1000;
 
 /**
- * Unmined transactions of active orders that were sent before a time, or were made before it and never sent. Sorted by
- * age, oldest first.
+ * Unmined transactions of active orders. They were sent before a time, or they were made before that time and never
+ * sent. Sorted by age, oldest first.
  */
 export async function overdueTransactions(
   client: pg.ClientBase,
@@ -190,8 +190,8 @@ export async function overdueTransactions(
 }
 
 /**
- * Sats that orders have spent on bumps, by order and family. Of each family the largest share is taken, because only
- * one bump of a family is mined.
+ * Sats that orders have spent on bumps, by order and family. Only the largest share of each family is counted, because
+ * only one bump of a family is mined.
  */
 export async function spentOnBumps(
   client: pg.ClientBase,
@@ -232,7 +232,7 @@ export async function familyCosts(
 
 export interface NewBump {
   readonly txid: Txid;
-  /** The first bump of the family that this bump replaces; null: this is the first bump of its family. */
+  /** The first bump of the family, if this bump replaces another bump. Null if this is the first bump of its family. */
   readonly replaces: Txid | null;
   readonly bytes: Uint8Array;
   readonly plan: StoredBumpPlan;
@@ -308,7 +308,8 @@ export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string
 }
 
 /**
- * Our outputs of an order's transactions that bumps and transactions of other orders spend. Format: `<txid>:<vout>`.
+ * Our outputs of an order's transactions that are spent by bumps, or by transactions of other orders. Format:
+ * `<txid>:<vout>`.
  */
 export async function spentByOthers(client: pg.ClientBase, orderId: string): Promise<string[]> {
   const { rows } = await client.query<{ txid: Buffer; vout: number }>(

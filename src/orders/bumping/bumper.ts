@@ -126,7 +126,10 @@ export class Bumper {
     return { spent, families, revenue };
   }
 
-  /** Sends the bumps that are not mined. If the mempool lacks transactions that a bump pays for, sends them with it. */
+  /**
+   * Sends the bumps that are not mined. If the mempool lacks transactions that a bump pays for, these transactions are
+   * sent together with the bump.
+   */
   async #send(): Promise<void> {
     const { client, log } = this.#parts;
     for (const bump of await liveBumps(client)) {

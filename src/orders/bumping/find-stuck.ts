@@ -78,7 +78,10 @@ function parentOf(
   };
 }
 
-/** State in the mempool of each transaction, by id. Null: not in the mempool. Mined transactions are left out. */
+/**
+ * State of each transaction in the mempool, by id. Null if the transaction is not in the mempool. Mined transactions
+ * are left out.
+ */
 async function standingsOf(
   node: NodeRpc,
   overdue: readonly OverdueTransaction[],

@@ -42,7 +42,7 @@ export interface BumpedTransaction {
 /** Unconfirmed transactions that one child pays for, with the limits of the child. */
 export interface WantedBump {
   readonly parents: readonly BumpedTransaction[];
-  /** Sums over the unmined ancestors of the parents. */
+  /** Sums of all unmined ancestors of the parents. */
   readonly ancestor: { readonly fee: bigint; readonly virtualBytes: number };
   /** Inputs of the replaced child that are not outputs of the parents. */
   readonly kept: readonly OwnedOutput[];
@@ -92,7 +92,7 @@ export interface PayingCoins {
 
 type Planned = PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit };
 
-/** Minimum increase of the rate that is worth a transaction: one twentieth (`more` / `of`). */
+/** Minimum increase of the rate that is worth a transaction. It is one twentieth (`more` / `of`). */
 const leastGain = { of: 20n, more: 1n };
 
 /**

@@ -35,7 +35,8 @@ export function wantedRate(asked: bigint, then: bigint | null, now: bigint): big
 }
 
 /**
- * Maximum shortfall of a rate that is tolerated: one tenth (`less` / `of`). Estimates change that much within minutes.
+ * Maximum tolerated shortfall of a rate. It is one tenth (`less` / `of`), because estimates change that much within
+ * minutes.
  */
 const tolerated = { of: 10n, less: 1n };
 
@@ -65,9 +66,9 @@ const lackAlone = ({ virtualBytes, commit, fee, wantedRate: rate }: WaitingParen
 /**
  * Groups stuck transactions. Each group gets one child, within the limits of clusters. Reveals of the same unconfirmed
  * commit form a group, because they depend on each other anyway. Transactions in the mempool that should pay the same
- * rate form a group. A transaction is alone if it is not in the mempool, because packages of two are relayed best; or
- * if its output holds a customer's money. Transactions of an order that cannot pay the cost are grouped only with each
- * other. Pure.
+ * rate form a group. A transaction is alone if its output holds a customer's money. A transaction that is not in the
+ * mempool is alone, too, because packages of two are relayed best. If an order cannot pay the cost, its transactions
+ * are grouped only with each other. Pure.
  */
 export function groupStuck(
   stuck: readonly WaitingParent[],
@@ -98,7 +99,7 @@ function poolOf(
   return isPoor ? `order ${orderId}` : `rate ${rate}`;
 }
 
-/** Puts members into groups within the limits, in their sequence: each member joins the first group that has room. */
+/** Puts members into groups within the limits. Each member in turn joins the first group that has room. */
 function packed(members: readonly WaitingParent[], limits: ClusterLimits): WaitingParent[][] {
   const groups: { members: WaitingParent[]; count: number; virtualBytes: number }[] = [];
   for (const member of members) {

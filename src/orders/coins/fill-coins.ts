@@ -39,8 +39,8 @@ async function fillPage(client: pg.ClientBase): Promise<boolean> {
 const toldEveryMs = 10_000;
 
 /**
- * Lists the coins of orders that an earlier version stored, one page of orders in each round. A killed process loses
- * nothing: the next process resumes after the last page. Until all coins are listed, no coin may be spent for the
+ * Lists the coins of orders that an earlier version stored, one page of orders in each round. After a process was
+ * killed, the next process resumes after the last page. Until all coins are listed, no coin may be spent for the
  * service's own costs.
  */
 export class CoinsFilling {

@@ -21,9 +21,9 @@ export interface OrderCoinFacts {
 }
 
 /**
- * The coins of an order, each with its holder: payments to it, and outputs of its transactions that the wallet can
- * spend. A coin is free once the order is delivered, if the coin contains no customer's money and no transaction of the
- * order spends the coin. Pure.
+ * The coins of an order, each with its holder. Coins are payments to the order, and outputs of its transactions that
+ * the wallet can spend. A coin is free once the order is delivered, if the coin contains no customer's money and no
+ * transaction of the order spends the coin. Pure.
  */
 export function orderCoins(
   order: Pick<Order, 'state' | 'amount' | 'keyIndex' | 'ownIndex'>,

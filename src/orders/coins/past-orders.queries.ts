@@ -14,7 +14,7 @@ export interface PastOrder {
 }
 
 /**
- * Reads orders with the facts of their coins, the same facts that processing these orders reads. The number of SQL
+ * Reads orders with the facts of their coins. Processing these orders reads the same facts. The number of SQL
  * statements is fixed.
  */
 export async function readPastOrders(client: pg.ClientBase, ids: readonly string[]): Promise<PastOrder[]> {

@@ -5,15 +5,15 @@ import type { AskedRune } from '#tokenpay/inscribing/ask-for-rune.ts';
 import { beyondSupply, readRunes } from '#tokenpay/token-amount.ts';
 import type { QuotedItems } from './ordered-items.ts';
 
-/** Items of a collection, in an order or in a request of a price. */
+/** Items of a collection that a client orders, or whose price a client requests. */
 interface NamedItems extends Pick<QuotedItems, 'runePrice'> {
   readonly collection: string;
   readonly items: readonly unknown[];
 }
 
 /**
- * The rune that is paid for an order in addition to sats; null: the price is in sats only. Faulty if no one can pay the
- * amount. Throws `runes_not_indexed`, `derived_table_behind` and `index_missing`.
+ * The rune that is paid for an order in addition to sats. It is null if the price is in sats only. Returns a fault if
+ * no one can pay the amount. Throws `runes_not_indexed`, `derived_table_behind` and `index_missing`.
  */
 export async function askedRune(
   pool: pg.Pool,
