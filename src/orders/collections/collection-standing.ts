@@ -19,7 +19,7 @@ import { readPaymentsOf, type WatchedPayment } from '#payments/payments.queries.
 /**
  * Whether a paid order can be delivered. `held`: the order has its items permanently. `waiting`: orders that were paid
  * earlier are decided first. `refused`: the order's address has no allowance left. `late`: the payment waited too long
- * for a block. `gone`: the payment became known after the order's time was over, and others have the items.
+ * for a block. `gone`: the payment became known after the order's time was over, and other orders have the items.
  */
 export type CollectionStanding = 'held' | 'waiting' | 'refused' | 'late' | 'gone';
 
@@ -47,8 +47,8 @@ export const needsItems = (order: Omit<ReservingOrder, 'id' | 'failedAt'>, now: 
   (order.state !== 'waiting-payment' || order.paidAt !== null || now < runeWaitsUntil(order));
 
 /**
- * Time until which an order keeps its items while its rune payment, which was sent in time, waits for a block. Sat
- * payments have the same time. Orders without such a payment leave the state when their time is over.
+ * Time until which an order keeps its items if its rune payment was sent in time, but is not in a block yet. Payments
+ * in sats have the same limit. An order without such a payment changes its state when its time is over.
  */
 export const runeWaitsUntil = ({ expiresAt }: Pick<Order, 'expiresAt'>): Date =>
   new Date(expiresAt.getTime() + minedWithinMs);

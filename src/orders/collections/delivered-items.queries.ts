@@ -47,7 +47,7 @@ export async function countDeliveredItems(client: pg.ClientBase, collection: str
   return rows[0]?.items ?? 0;
 }
 
-/** Returns the ids of those orders that are completed. */
+/** Returns those of the given ids whose orders are completed. */
 export async function completedAmong(
   client: pg.ClientBase,
   orderIds: readonly string[],

@@ -20,7 +20,7 @@ export interface CollectionEarning {
  * Sats that creators and referrers have earned with collections according to the ledger, whether paid out or not. Needs
  * one look-up for each order. Within a collection, the largest earnings come first.
  *
- * @param collection null: all collections
+ * @param collection slug of the only collection to read; if it is null, all collections are read
  */
 export async function readCollectionEarnings(
   client: pg.Pool | pg.ClientBase,

@@ -27,9 +27,9 @@ interface Holder {
 }
 
 /**
- * The holder of the items of a request. A key belongs to a shop that orders for all its customers, so its limit is the
- * one that the operator gave the key; without it, the key has no limit of its own. All unpaid orders together may hold
- * at most half of the remaining items.
+ * The holder of the items of a request. A key belongs to a shop that orders for all its customers. The key has only the
+ * limit that the operator gave it, or no limit. All unpaid orders together may hold at most half of the remaining
+ * items.
  *
  * @param bounds limits of client addresses and networks without a key
  */
@@ -45,7 +45,7 @@ export function holderOf(
 
 /**
  * Holds items for an order that is being created, and reads their bytes. If the order is not created, the caller must
- * give the items up. If approved bytes are missing on the disk, throws `file_unusable` and holds nothing.
+ * release the items. If approved bytes are missing on the disk, throws `file_unusable` and holds nothing.
  */
 export async function holdForOrder(
   { pool, holds, files }: HoldingParts,

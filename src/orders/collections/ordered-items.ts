@@ -10,13 +10,16 @@ export interface OrderedItems extends QuotedItems, Pick<HeldItems, 'creatorAddre
 
 /** Items, with the fields on which a price depends. */
 export interface QuotedItems extends Pick<HeldItems, 'price' | 'runePrice'> {
-  /** True: the client named the numbers of the items. False: the items are drawn at random. */
+  /** Whether the client named the numbers of the items. If false, the items are drawn at random. */
   readonly isRequested: boolean;
   /** One item for each file, in the sequence of the files. */
   readonly items: readonly OrderedItem[];
 }
 
-/** An item with its approved bytes. `content` is null for a price, because a price needs only the number of bytes. */
+/**
+ * An item with its approved bytes. If only a price is requested, `content` is null, because a price needs only the
+ * number of bytes.
+ */
 export interface OrderedItem extends HeldItem {
   readonly content: Uint8Array | null;
 }

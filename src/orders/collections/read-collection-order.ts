@@ -7,7 +7,7 @@ import { readAddress } from '#orders/reading/read-order.ts';
 /** An order of a collection, as its client described it. */
 export interface CollectionOrder extends Pick<HoldRequest, 'collection' | 'items' | 'script'> {
   readonly kind: 'collection-order';
-  /** Whether the address was sent. A request of a price may leave it out. */
+  /** Whether the request contains the address. A request of a price may omit the address. */
   readonly isKnown: boolean;
   /** The token that shows that a person solved a challenge; null: no token was sent. */
   readonly token: string | null;

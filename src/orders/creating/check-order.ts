@@ -50,8 +50,8 @@ export interface CheckingParts {
   /** Files of this service that the order may name by URL. */
   readonly own: OwnFiles;
   /**
-   * Waits until no other order with long contents is being made. Other such orders then wait until the answer to this
-   * order is made. Throws if the wait is too long.
+   * Waits until no other order with long contents is being created. Then other orders with long contents wait until the
+   * answer to this order is complete. Throws if the wait is too long.
    */
   readonly takeLongPlace: () => Promise<void>;
   /**
@@ -80,7 +80,7 @@ export interface CheckedOrder {
   readonly read: ReadOrder;
   readonly extras: OrderExtras;
   readonly policy: NodePolicy | null;
-  /** The type of inventory sats that the order wants; null: no inventory sats. */
+  /** The type of inventory sats that the order wants. Null if the order wants no inventory sats. */
   readonly satType: InventoryType | null;
   /** The items that the order inscribes; null: the order is not for a collection. */
   readonly items: OrderedItems | null;

@@ -38,7 +38,10 @@ export interface SentFile {
 /** The client or key that reserves sats of the inventory. */
 export interface StockedReserver {
   readonly client: string;
-  /** Maximum number of sats that its unpaid orders may reserve; null: the limit of a client address applies. */
+  /**
+   * Maximum number of sats that the reserver's unpaid orders may reserve. Null if the limit of a client address
+   * applies.
+   */
   readonly most: number | null;
 }
 
@@ -52,7 +55,8 @@ export interface WantedOrder {
   /** Warnings from the plan of the transactions. */
   readonly planned: readonly OrderWarning[];
   /**
-   * The inventory sats that the terms name (one for each file), and who reserves these sats; null: no inventory sats.
+   * The inventory sats that the terms name (one for each file), and who reserves these sats. Null if the order uses no
+   * inventory sats.
    */
   readonly stocked: {
     readonly sats: readonly StockedSat[];

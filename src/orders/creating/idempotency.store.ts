@@ -13,8 +13,8 @@ export interface KeyedRequest {
 }
 
 /**
- * `claimed`: this request makes the creation. `answered`: an earlier request made it. `busy`: another request is making
- * it. `reused`: the key was already used with another body.
+ * State of a key. `claimed`: this request does the creation. `answered`: an earlier request did the creation. `busy`:
+ * another request is doing the creation. `reused`: the key was already used with another body.
  */
 export type KeyState =
   | { readonly kind: 'claimed'; readonly claim: string }
@@ -22,11 +22,11 @@ export type KeyState =
   | { readonly kind: 'busy' }
   | { readonly kind: 'reused' };
 
-/** How long an answer is kept. */
+/** How long the answer of a creation is kept. */
 const keptFor = `interval '7 days'`;
 /**
- * Maximum time of a creation; after it, the request is considered dead and its key can be claimed again. A body may
- * take ten minutes, and fetching contents one minute.
+ * Maximum time of a creation. After this time, the request is considered dead, and its key can be claimed again. A body
+ * may take ten minutes, and fetching contents one minute.
  */
 const madeWithin = `interval '15 minutes'`;
 /**
@@ -34,8 +34,8 @@ const madeWithin = `interval '15 minutes'`;
  */
 const forgottenAtOnce = 100;
 /**
- * Maximum number of attempts to claim or read a key. An attempt fails if another request gives the key up between the
- * two statements.
+ * Maximum number of attempts to claim or read a key. An attempt fails if another request frees the key between the two
+ * statements.
  */
 const lookMax = 3;
 
@@ -75,8 +75,8 @@ export async function claimKey(
 }
 
 /**
- * Stores the answer of a creation in the database transaction of the creation, so that neither is committed without the
- * other. Throws `idempotency_key_busy` if another request has taken over the claim.
+ * Stores the answer of a creation in the database transaction of the creation, so that both are committed or neither
+ * is. Throws `idempotency_key_busy` if another request has taken over the claim.
  */
 export async function answerKey(
   tx: pg.ClientBase,

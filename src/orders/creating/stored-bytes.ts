@@ -9,9 +9,9 @@ const dayMs = 86_400_000;
  * client is forgotten.
  */
 const clientsMax = 20_000;
-/** Estimated bytes of an order's row, events, messages, keys and watch. */
+/** Estimated number of bytes of an order's row, events, messages, keys and watch. */
 const besideOrder = 4_096;
-/** Estimated bytes of a deposit's row, key and watch. */
+/** Estimated number of bytes of a deposit's row, key and watch. */
 const besideParent = 1_024;
 
 /**
@@ -42,8 +42,8 @@ const sumOf = <Item>(items: readonly Item[], bytesOf: (item: Item) => number): n
   items.reduce((sum, item) => sum + bytesOf(item), 0);
 
 /**
- * Counts the bytes that each client stores with unpaid orders, or each key with uploads. The bytes of a whole day may
- * be stored at once; the count then falls steadily over a day. Each process counts separately, so each of several
+ * Counts the bytes that each client stores with unpaid orders, or each key with uploads. A client may store the bytes
+ * of a day at once; the count then falls steadily within a day. Each process counts separately, so each of several
  * processes allows the full amount.
  */
 export class StoredBytes {

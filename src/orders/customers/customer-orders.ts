@@ -112,7 +112,7 @@ export class CustomerOrders {
   readonly #parts: CustomerOrdersParts;
   readonly #stored: StoredBytes;
   readonly #missedCodes = new MissedCodes();
-  /** State of the parts that keep and deliver orders. Creations at the same time share one reading. */
+  /** State of the parts that keep and deliver orders. Creations at the same time share one read of this state. */
   readonly #standing: SharedMaking<DeliveryStanding>;
   readonly #holds: ItemHolds;
   /** The miner that takes reveals above the standard weight; null: there is no miner. */

@@ -56,13 +56,13 @@ export class Upload {
     return this.#file.bytes;
   }
 
-  /** In hex; empty until all bytes have arrived. */
+  /** The sha256 in hex. Empty until all bytes have arrived. */
   get sha256(): string {
     return this.#sha256?.toString('hex') ?? '';
   }
 
   /**
-   * Writes the next bytes. Returns undefined if more bytes can be written at once. Throws `rate_limited` if bytes
+   * Writes the next bytes. Returns undefined if the caller can continue without waiting. Throws `rate_limited` if bytes
    * beyond the announced number exceed the limit.
    */
   append(chunk: Uint8Array): Promise<void> | undefined {
@@ -109,7 +109,7 @@ export class CustomerUploads {
    * Begins an upload, before its first byte is read. If the upload is not stored when the answer is sent, it is
    * discarded. Throws `rate_limited` and `orders_off`.
    *
-   * @param announced number of bytes; 0: unknown, so each byte is counted when it arrives
+   * @param announced number of bytes, or 0 if it is unknown; each byte is then counted when it arrives
    */
   async begin(announced: number, asker: Asker): Promise<Upload> {
     const { files, stored } = this.#parts;

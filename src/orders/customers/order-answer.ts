@@ -106,7 +106,7 @@ export interface OrderProgress {
   readonly payments: readonly WatchedPayment[];
   /** Inscriptions and runes in these payments. Only read while the order waits for more payments. */
   readonly held: HeldPayments;
-  /** In the sequence of the request. */
+  /** The parents, in the sequence of the request. */
   readonly parents: readonly ShownParent[];
   /** The token order that charges the rune; null: the price is in sats only. */
   readonly tokenOrder: TokenOrder | null;

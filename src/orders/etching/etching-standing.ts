@@ -17,8 +17,8 @@ import { unsignedNameFault } from './unsigned-name-fault.ts';
 /** Progress of an order's etching. */
 export interface EtchingStanding {
   /**
-   * Whether the name cannot be judged: the index lacks the last block of the payments, or does not know runes. Nothing
-   * is decided then.
+   * Whether nothing can be decided about the name, because the index lacks the last block of the payments, or does not
+   * know runes.
    */
   readonly isUnknown: boolean;
   /** Whether the order's reveal is stored, and waits until its commit is deep enough. */

@@ -38,7 +38,7 @@ export class ArrivingFile {
     return this.#bytes;
   }
 
-  /** Writes the next bytes. Returns undefined if more bytes can be written at once. */
+  /** Writes the next bytes. Returns undefined if the caller can continue without waiting. */
   append(chunk: Uint8Array): Promise<void> | undefined {
     this.#hash.update(chunk);
     this.#bytes += chunk.length;

@@ -62,8 +62,8 @@ export class CustomerFiles {
 
   /** Free bytes on the disk of the files. */
   freeBytes(): Promise<number> {
-    // with `/.`, the call fails if the path is a file instead of a folder; without it, a file would also give free
-    // bytes
+    // with `/.`, the call fails if the path is a file instead of a folder; without `/.`, the call would succeed for a
+    // file, too
     const made = inFolder(this.#dir, () => statfs(`${this.#dir}/.`));
     return usable(made.then(({ bavail, bsize }) => bavail * bsize));
   }
@@ -145,7 +145,7 @@ export class CustomerFiles {
   }
 }
 
-/** The kind of a file by its name; null: not a file of this service, so it is never deleted. */
+/** The kind of a file by its name. Null if the file does not belong to this service; such a file is never deleted. */
 function kindOf(name: string): StoredFile['kind'] | null {
   if (/^[0-9a-f]{64}$/u.test(name)) return 'content';
   if (/^[0-9a-f]{64}\.[0-9a-f]+\.part$/u.test(name)) return 'partial';

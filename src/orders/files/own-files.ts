@@ -6,8 +6,8 @@ import type { CustomerFiles } from './customer-files.ts';
 import { type FoundFile, findFiles } from './file.store.ts';
 
 /**
- * A file of this service at a URL, with its length in bytes. A text instead says why the URL has no file; in messages,
- * the text comes after the name of the URL's field.
+ * A file of this service at a URL, with its length in bytes. If the URL has no file, the value is a text with the
+ * reason. In messages, the text comes after the name of the URL's field.
  */
 type OwnFile = { readonly sha256: Buffer; readonly bytes: number } | string;
 
@@ -88,7 +88,8 @@ export class NamedFiles {
   }
 
   /**
-   * Length of the file at a URL in bytes, or a text that says why there is no file; null: not a URL of this service.
+   * Length of the file at a URL in bytes, or a text that says why there is no file. Null if the URL does not belong to
+   * this service.
    */
   bytesAt(url: string): number | string | null {
     const file = this.#byUrl.get(url);

@@ -35,7 +35,7 @@ const restMs = 100;
 
 /**
  * Deletes contents and leaves that are no longer needed, repeatedly, until the signal is aborted. One process per
- * database does this work. Memory: the names of one folder.
+ * database does this work. Needs memory for the names of one folder.
  */
 export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -88,7 +88,7 @@ export async function sweepFolder(
   const isOlder = ({ writtenAt }: StoredFile, ms: number): boolean =>
     now.getTime() - writtenAt.getTime() > ms;
   for (const file of found) {
-    // restore it first: the next sweep decides again whether it is deleted
+    // restore the content first, because the next sweep decides again whether to delete it
     if (file.kind === 'aside') await files.bringBack(file.name);
     if (file.kind === 'partial' && isOlder(file, freshMs)) await files.removePartial(file.name);
   }
