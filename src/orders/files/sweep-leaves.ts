@@ -11,9 +11,9 @@ const ordersAtOnce = 100;
 
 /**
  * Deletes the leaves of all unpaid orders, and returns the number of these orders. Leaves contain contents and
- * metadata, and would be most of the data that an unpaid order leaves in the database for ever. A late payment can
- * still be refunded with the order's key. The rows of the order's files, with names of up to 4,096 characters each, are
- * deleted later.
+ * metadata. Without this, they would be most of the data that unpaid orders leave in the database for ever. A late
+ * payment can still be refunded with the order's key. The rows of the order's files, with names of up to 4,096
+ * characters each, are deleted later.
  */
 export async function sweepLeaves(client: pg.ClientBase, signal: AbortSignal): Promise<number> {
   const wallet = await openPublicWallet(client);

@@ -7,10 +7,14 @@ import type { PlacedMoney } from './place-money.ts';
 import type { OrderRecords } from './read-records.ts';
 
 /**
- * The outputs that a refund of an order spends now; empty if no refund is due. Refunds are due in `waiting-refund`; for
- * an excess payment once the order is delivered; and for our outputs of a reveal that etched nothing
- * (`src/orders/order/order-machine.ts` says how an order gets there). A due return is tried first, because it may spend
- * the same money. `src/orders/making/plan-refund.ts` leaves out outputs that cost more than they hold. Pure.
+ * The outputs that a refund of an order spends now. Empty if no refund is due. A refund is due in three cases:
+ *
+ * - the order is in `waiting-refund` (`src/orders/order/order-machine.ts` says how an order gets there)
+ * - the order is delivered and has an excess payment
+ * - a reveal etched nothing; the refund then spends our outputs of this reveal
+ *
+ * A due return is tried first, because it may spend the same money. `src/orders/making/plan-refund.ts` leaves out
+ * outputs that cost more than they hold. Pure.
  */
 export function refundedNow(
   { state, refundScript }: Pick<Order, 'state' | 'refundScript'>,

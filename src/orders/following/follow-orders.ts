@@ -81,8 +81,8 @@ export interface BesideOrders {
   /**
    * Runs one round. Throws if the database or the node does not answer.
    *
-   * @param standing state of the node; null: the node does not answer
-   * @param isAll true after a block and once a minute: everything that is not in a block is sent again
+   * @param standing state of the node, or null if the node does not answer
+   * @param isAll true after a block and once a minute; everything that is not in a block is then sent again
    */
   look(standing: NodeStanding | null, isAll: boolean): Promise<void>;
 }
@@ -94,8 +94,8 @@ const dueMax = 200;
 /** Number of orders to process before their transactions are sent. They take about a second. */
 const sentAtOnce = 25;
 /**
- * How often the tips are compared, in ms. Notifications alone are not enough: they may be lost, and a block that pays
- * no order sends no notification.
+ * How often the tips are compared, in ms. Notifications alone are not enough, because they may be lost. Also, a block
+ * that pays no order sends no notification.
  */
 const pollMs = 500;
 /** How often an unmined transaction is sent again, in ms. A restarted node may have lost its mempool. */
@@ -126,9 +126,9 @@ const follow = (client: pg.Client, options: FollowOrdersOptions): Promise<void> 
   withWorkBeside(options, (signal) => followRounds(client, { ...options, signal }));
 
 /**
- * Follows orders by `rounds`, and does two jobs at the same time. It releases indices for new orders, because the
- * indices would run out during a round. It hands packages to a miner, because the miner may not answer for minutes.
- * Indices are released until the last round has ended, because that round may need an index.
+ * Follows orders by `rounds`, and does two other jobs at the same time. The first job releases indices for new orders,
+ * because the indices would run out during a round. The second job hands packages to a miner, because the miner may not
+ * answer for minutes. Indices are released until the last round has ended, because that round may need an index.
  *
  * @param rounds ends once the signal that it receives is aborted
  */
@@ -268,7 +268,7 @@ class OrderRounds {
     try {
       return await decideRefundWishes({ ...this.#options, client: this.#client });
     } catch (error) {
-      // the node does not answer: the requests are kept until it does
+      // if the node does not answer, the requests are kept until it answers
       if (error instanceof AppError && error.code.startsWith('node_')) return [];
       throw error;
     }
@@ -288,7 +288,7 @@ class OrderRounds {
     try {
       return await returnCoins.find({ client: this.#client, node, proveFree, reserved, log });
     } catch (error) {
-      // the node does not answer: the orders ask again in a later round
+      // if the node does not answer, the orders ask for coins again in a later round
       if (error instanceof AppError && error.code.startsWith('node_')) return [];
       throw error;
     }

@@ -6,9 +6,10 @@ import type { PlacedPayments } from '#orders/sats/place-sats.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /**
- * The payments of a delivery, in the order in which it spends them. Payments with runes are used only if the others are
- * not enough, because the delivery sends these runes to its receiver. If the order wants certain sats, the sats decide
- * which payments are spent, and in which order. Returns `unindexed` if the index lacks the block of a payment. Pure.
+ * The payments of a delivery, in the sequence in which the delivery spends them. Payments with runes are used only if
+ * the other payments are not enough, because the delivery sends these runes to its receiver. If the order wants certain
+ * sats, these sats decide which payments are spent, and in which sequence. Returns `unindexed` if the index lacks the
+ * block of a payment. Pure.
  */
 export function selectedHoldingLeast(
   facts: Pick<OrderFacts, 'costs' | 'expiresAt' | 'now' | 'tip' | 'confirmations' | 'payments'>,
@@ -24,8 +25,8 @@ export function selectedHoldingLeast(
 
 /**
  * Returns the placed payments, or `unwanted` if the delivery would lose an inscription in the payments. The first
- * `kept` sats go to the receiver, so an inscription is safe there. The sats after them go to us, and the last sats are
- * the fee, so an inscription there would be lost. Pure.
+ * `kept` sats go to the receiver, so inscriptions on these sats are safe. The following sats go to us, and the last
+ * sats are the fee, so inscriptions on these sats would be lost. Pure.
  */
 export function guardInscriptions(placed: PlacedPayments, held: HeldPayments, kept: bigint): PlacedPayments {
   if (placed.kind !== 'placed') return placed;

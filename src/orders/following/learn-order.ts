@@ -62,8 +62,8 @@ export interface Known extends KnownRows, Pick<PlacedMoney, 'isMoneyShallow'> {
    */
   readonly unmined: string | null;
   /**
-   * Files or mints that can never be delivered, each with its money. Empty if no other file or mint can be delivered,
-   * and until the commit is deep in the chain.
+   * Files or mints that can never be delivered, each with its money. Empty until the commit is deep in the chain. Also
+   * empty if no other file or mint can be delivered.
    */
   readonly lost: readonly FileMoney[];
   /** Files whose money a refund spends. */

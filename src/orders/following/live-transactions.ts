@@ -23,9 +23,9 @@ export function outputsThere(
 }
 
 /**
- * Whether a signed delivery may still be mined. A superseded delivery may be mined too, because others may have its
- * transactions. The result becomes false if an input of the delivery is gone, or if a refund or return that spends the
- * same input is deep in the chain. Pure.
+ * Whether a signed delivery may still be mined. A superseded delivery may be mined, too, because other people may have
+ * its transactions. The result becomes false if an input of the delivery is gone, or if a refund or return that spends
+ * the same input is deep in the chain. Pure.
  *
  * @param deliveries commits and reveals, superseded or not
  * @param deepClosings refunds and returns that no reorganisation removes

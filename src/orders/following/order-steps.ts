@@ -17,13 +17,13 @@ export interface OrderStepsParts {
   readonly arrivedSats: KnownSats['arrived'];
   /** The satribute definitions that are in force now. */
   readonly satributes: () => SatributeBook;
-  /** Gives the fee rate of refunds without asking the node inside a database transaction. */
+  /** Knows the fee rate of refunds, so that no database transaction has to wait for the node. */
   readonly watch: Pick<NodeWatch, 'standing'>;
   readonly policy: OrderPolicy;
   readonly returns: ReturnPolicy;
   /** How many hours the miner has for a reveal (NONSTANDARD_MINER_HOURS). */
   readonly minerHours: number;
-  /** Gives a free coin for a return. Returns null while the coin is searched, and the coin on a later call. */
+  /** Returns a free coin for a return. Returns null while a coin is searched; a later call returns the coin. */
   readonly coinFor: CoinForReturn;
   readonly market: OrderSteps['market'];
   readonly restock: OrderSteps['restock'];

@@ -56,7 +56,7 @@ import { giveUpReveals, type OrderDepths } from './read-records.ts';
 
 /** Functions that processing an order needs from other modules. */
 export interface OrderSteps extends OrderDepths {
-  /** Puts the payments in sequence, by the sats that they contain. */
+  /** Sorts the payments by the sats that they contain. */
   readonly placeSats: (order: Order, funds: PaidFunds) => PlacedPayments;
   /**
    * Plans, signs and stores the transactions that spend these payments. Returns a reason for people if the transactions
@@ -94,9 +94,9 @@ type WantedPayments = Exclude<PlacedPayments, { kind: 'unwanted' }>;
  * would mean an endless loop.
  */
 const eventsMax = 10;
-/** How long to wait before an order is retried whose refund or reveal could not be made, in ms. */
+/** How long to wait before an order is retried, in ms, if its refund or reveal could not be made. */
 export const tryAgainMs = 60_000;
-/** How often an order is processed that owes less than the fee of a refund, in ms. */
+/** How often an order is processed, in ms, if it owes less than the fee of a refund. */
 const oweAgainMs = 3_600_000;
 
 /**
@@ -188,8 +188,8 @@ const nameLost =
   'Another transaction etched the name first, in the same block as the reveal or just before it: the reveal etched nothing. Its fee to the miner is spent.';
 
 /**
- * Forgets a refused cancellation. Otherwise the cancellation could take effect later, while the payment is temporarily
- * missing.
+ * Deletes a refused request to cancel. Otherwise the cancellation could take effect later, while the payment is
+ * temporarily missing.
  */
 async function refuseCancellation(tx: pg.ClientBase, order: Order, before: OrderState): Promise<void> {
   if (!order.isCancelAsked || !underWay.includes(before) || isCancelled(order)) return;
@@ -308,7 +308,7 @@ function reasonOf(event: OrderEvent, order: Order, known: Known): string | null 
   const { isSatGone, isNameLost } = known.facts;
   if (event === 'failed') return isNameLost ? nameLost : takenFromAnchor;
   if (event === 'revealed') return missingReason(order, known);
-  // the reason is kept, so that a refunded customer can still read it
+  // Puts the inventory sats that a delivery did not use back into the inventory.
   if (event === 'refunded') return error === null || isRefusal(error) ? null : error;
   return event === 'timeout' && isSatGone ? stockGone : null;
 }
@@ -481,9 +481,9 @@ interface Look {
 }
 
 /**
- * The next time at which an order must be processed although nothing else changes. Null: only payments, blocks and
- * people can change the order, and each of these wakes the order. An order that was always due would be processed in
- * every round, and a few such orders would block all others.
+ * The next time at which an order must be processed although nothing else changes. Null if only payments, blocks and
+ * people can change the order, because each of these wakes the order. An order that was always due would be processed
+ * in every round, and a few such orders would block all other orders.
  */
 function nextLook(
   order: Order,
@@ -492,7 +492,7 @@ function nextLook(
   now: Date,
 ): Date | null {
   const look = lookOf(order, known, problem, now);
-  // a deep refund releases the items, but later blocks do not wake the order, so time must
+  // a deep refund releases the items, but later blocks do not wake the order, so it needs a time
   const isHolding = hasItems(known) && !needsItems(order, now);
   return isPosted && !isWaiting && !isHolding ? look : earlier(look, new Date(now.getTime() + tryAgainMs));
 }
@@ -512,7 +512,7 @@ async function explain(
   await noteMissing(tx, id, missingReason(order, known));
 }
 
-/** The next time at which an order is processed whose ledger agrees with its facts. */
+/** The next time at which an order is processed, if its ledger agrees with its facts. */
 function lookOf(order: Order, known: Known, problem: string | null, now: Date): Date | null {
   const { state, expiresAt } = order;
   const after = (ms: number): Date => new Date(now.getTime() + ms);
@@ -525,7 +525,7 @@ function lookOf(order: Order, known: Known, problem: string | null, now: Date): 
   const release = releaseOf(order, known, now);
   if (state === 'error') return release;
   if (!isOver(state)) return earlier(again ?? release, minedUntil(order, known));
-  // later blocks do not wake finished orders, so time must
+  // later blocks do not wake finished orders, so they need a time
   const shallow = known.isMoneyShallow ? after(tryAgainMs) : null;
   return earlier(again, earlier(shallow, release));
 }
@@ -560,6 +560,6 @@ const lateMs = 1_000;
 const earlier = (a: Date | null, b: Date | null): Date | null =>
   a === null || (b !== null && b < a) ? b : a;
 
-/** Whether blocks no longer wake an order: only unused money and reorganisations can change it. */
+/** Whether blocks no longer wake an order, because only unused money and reorganisations can change the order. */
 const isOver = (state: OrderState): boolean =>
   !['waiting-confirmation', 'prep', ...deliveringStates, 'error'].includes(state);

@@ -71,7 +71,7 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   readonly mined: ReadonlySet<string>;
   /** Inscriptions and runes of unspent payments, from the index. */
   readonly held: HeldPayments;
-  /** Our outputs of this order that other orders' bumps and transactions spend. */
+  /** Our outputs of this order that are spent by bumps or transactions of other orders. */
   readonly lent: ReadonlySet<string>;
   /** The order's reservations in the inventory; null if the order uses no inventory sats. */
   readonly stocked: Stocked | null;
@@ -86,8 +86,8 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   /** State of the order's mints; null if the order mints nothing. */
   readonly minting: MintingStanding | null;
   /**
-   * Height of the commit's block. Only read if a refund may spend the commit's outputs; null otherwise, and while no
-   * block with the commit is known.
+   * Height of the commit's block. It is only read if a refund may spend the commit's outputs. Null if it is not read,
+   * or if no block with the commit is known.
    */
   readonly commitHeight: Height | null;
 }

@@ -12,7 +12,7 @@ export interface FundCoin {
   /** In sats. */
   readonly value: bigint;
   readonly script: Uint8Array;
-  /** Height of the output's block; null: not in a block yet. */
+  /** Height of the output's block. Null if the output is not in a block yet. */
   readonly height: number | null;
   /**
    * `mined`: a bump or return of ours that spends this output is in a block. `stored`: a bump or return that spends

@@ -31,8 +31,8 @@ export class ReturnCoins {
   readonly #repeats = new Repeats();
 
   /**
-   * Takes the coin that was found for the order, if it has at least `sats` sats. Null: there is no such coin, and the
-   * next round searches one.
+   * Takes the coin that was found for the order, if it has at least `sats` sats. Returns null if there is no such coin;
+   * the next round then searches one.
    */
   take(orderId: string, sats: bigint): Arrived | null {
     const coin = this.#ready.get(orderId);
@@ -58,7 +58,8 @@ export class ReturnCoins {
     let spare = spareOf(found);
     let heldBack = 0;
     for (const [orderId, sats] of wanted) {
-      // `spare` is reduced by the whole coin below, because its change is free only once it is in a block
+      // `spare` is reduced below by the value of the whole coin, because the coin's change is free only once it is in a
+      // block
       if (sats > spare) {
         if (free.length > 0) heldBack++;
         continue;

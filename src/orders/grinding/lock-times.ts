@@ -12,9 +12,9 @@ type Search =
   | { readonly state: 'failed'; readonly error: unknown };
 
 /**
- * Lock times with which txids of orders' transactions have their prefixes. Separate threads search the lock times. A
- * caller gets known lock times at once, and is notified at the end of a search. Nothing is stored, because a search
- * always finds the same lock time.
+ * Finds the lock times that give the txids of orders' transactions their prefixes. Separate threads search the lock
+ * times. A caller gets known lock times at once, and is notified at the end of a search. Nothing is stored, because a
+ * search always finds the same lock time.
  */
 export class LockTimes {
   readonly #workers = new Piscina<GrindTask, number>({
@@ -29,9 +29,10 @@ export class LockTimes {
   #onEnd: () => void = () => undefined;
 
   /**
-   * One lock time for each transaction of an order. The transactions are given as bytes without witness. Null: the lock
-   * times are being searched, and `ended` lists the order afterwards. Known lock times are not searched again, so a
-   * later call may give more transactions. Throws the error of a failed search once; the next call searches again.
+   * One lock time for each transaction of an order. The transactions are given as bytes without witness. Returns null
+   * while the lock times are being searched; `ended` lists the order afterwards. Known lock times are not searched
+   * again, so a later call may give more transactions. Throws the error of a failed search once; the next call searches
+   * again.
    */
   of(orderId: string, unsigned: readonly Uint8Array[], prefix: string): readonly number[] | null {
     const searches = this.#searchesOf(orderId);

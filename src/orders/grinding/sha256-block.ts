@@ -1,5 +1,6 @@
 /**
- * Words of 32 bits in memory, little-endian, as bytes and as a view. Reads of the view are checked, and just as fast.
+ * Words of 32 bits in memory, little-endian, as bytes and as a view. Reads through the view are checked, and are just
+ * as fast.
  */
 export interface Words {
   readonly bytes: Uint8Array<ArrayBuffer>;

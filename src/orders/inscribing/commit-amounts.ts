@@ -56,8 +56,8 @@ const withMoved = (
   feeInput === null ? { committed: committed + moved, feeInput } : { committed, feeInput: feeInput + moved };
 
 /**
- * Sats that each reveal gets in addition, or loses from our output (negative). Null: our outputs do not have enough
- * sats.
+ * Number of sats to add to each reveal. A negative number is taken from our output of the reveal. Returns null if our
+ * outputs do not have enough sats.
  */
 function spread(rest: bigint, reveals: readonly RevealLayout[]): bigint[] | null {
   if (rest >= 0n) return [rest];

@@ -14,7 +14,7 @@ export interface SpentValues {
 
 export interface InscribedPlaces {
   readonly kind: 'places';
-  /** For each file, in sequence: how many sats of the payments come before the inscribed sat. Ascending. */
+  /** Number of sats of the payments before the inscribed sat, for each file in sequence. The numbers ascend. */
   readonly places: readonly number[];
 }
 

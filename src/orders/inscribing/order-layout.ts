@@ -80,9 +80,9 @@ export interface Revenue {
 }
 
 /**
- * Plans the transactions of an order before there is a payment. Their exact weights need no keys, and of the contents
- * only the lengths. Deterministic: later plans for the same terms have the same layout. Cost: linear in the number of
- * files.
+ * Plans the transactions of an order before there is a payment. Their exact weights do not depend on keys, and depend
+ * only on the lengths of the contents. Deterministic, so later plans for the same terms have the same layout. The cost
+ * is linear in the number of files.
  */
 export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | OrderRefusal {
   const fault = checkTerms(terms);
@@ -113,7 +113,7 @@ const isMinedDirectly = (terms: SettledTerms, group: LeafGroup): boolean =>
 
 /**
  * Fault of other files beside a file for a miner. If no miner takes the file's reveal, the whole order is refunded from
- * its commit. With other files, a part of the order could be delivered and the rest not.
+ * its commit. With other files, only a part of the order might be delivered.
  */
 function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRefusal {
   const file = groups.find((group) => isMinedDirectly(terms, group))?.first ?? 0;

@@ -51,11 +51,15 @@ export interface OrderTerms {
    * its own commit.
    */
   readonly type: 'direct' | 'bulk';
-  /** In the sequence of their indexes. */
+  /** The files, in the sequence of their indexes. */
   readonly files: readonly FileTerms[];
-  /** Scripts: one for all files, or one for each file. Not used if the inscriptions are burned. */
+  /**
+   * Scripts of the receivers: one script for all files, or one for each file. Not used if the inscriptions are burned.
+   */
   readonly receivers: readonly Uint8Array[];
-  /** Sats of each inscription's output. `least`: the smallest value that nodes relay to all receivers. */
+  /**
+   * Number of sats of each inscription's output. `least` means the smallest value that nodes relay to all receivers.
+   */
   readonly postage: bigint | 'least';
   /** Fee rate in sats per 1,000 virtual bytes, the unit of Bitcoin Core. 2 sat/vB are 2,000. */
   readonly feeRate: bigint;
@@ -120,7 +124,7 @@ export interface OrderRefusal {
   readonly code: OrderRefusalCode;
   /** A sentence for people. */
   readonly reason: string;
-  /** Index of the faulty file, if the fault concerns one. */
+  /** Index of the faulty file, if the fault concerns a single file. */
   readonly file?: number;
   /** Number of missing sats, if a payment is too small. */
   readonly missing?: bigint;
@@ -155,7 +159,7 @@ export const orderBounds = {
    * 0.1 BTC/kvB).
    */
   feeRateMax: 10_000_000n,
-  /** Maximum additional fee: 0.01 bitcoin. More is a mistake. */
+  /** Maximum additional fee: 0.01 bitcoin. A higher fee is probably a mistake. */
   additionalFeeMax: 1_000_000n,
   /** Maximum number of parents. Each parent is an input and an output of the reveal, and a tag in every envelope. */
   parents: 100,

@@ -6,14 +6,14 @@ export const anchorScript = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
 /** A bare OP_RETURN. If a script starts with this byte, ord burns the inscriptions in the output. */
 export const burnScript = Uint8Array.of(0x6a);
 
-/** Smallest values that nodes relay (`dustOf`): of a P2TR output, and of an anchor. */
+/** Smallest values of a P2TR output and of an anchor that nodes relay (`dustOf`). */
 export const p2trDust = 330n;
 export const anchorDust = 240n;
 
 export const p2trOutputWeight = outputWeight(new Uint8Array(34));
 export const anchorOutputWeight = outputWeight(anchorScript);
 
-/** Inputs and outputs of a transaction: the number of each, and the weight of all. */
+/** Number of inputs and of outputs of a transaction, and the weight of all of them. */
 export interface Parts {
   readonly inputs: number;
   readonly outputs: number;
