@@ -69,7 +69,7 @@ export interface RevealFunds {
    * spent by key.
    */
   readonly payments: readonly [Arrived, ...Arrived[]];
-  /** In the sequence of the terms. */
+  /** The parents, in the sequence of the terms. */
   readonly parents: readonly Arrived[];
   /** The inventory output that the terms name for the file of this reveal. It is spent by key. */
   readonly inventory?: Arrived;
@@ -85,7 +85,7 @@ export interface RevealFunds {
 }
 
 export interface CommitFunds {
-  /** All are spent by key. */
+  /** The payments that the commit spends, all of them by key. */
   readonly payments: readonly [Arrived, ...Arrived[]];
   /** One destination for each reveal of the layout, with the leaf of the reveal. */
   readonly commits: readonly OwnDestination[];
@@ -337,8 +337,8 @@ function ownOutput({ kind, value }: OwnOutput, { script, own }: OwnDestination):
 }
 
 /**
- * Plans the commit of an order that was paid to the wallet. The commit has an output with the cost of each reveal, and
- * a change output if the change is worth one (commit-amounts.ts).
+ * Plans the commit of an order that was paid to the wallet. The commit has an output with the cost of each reveal. It
+ * also has a change output if the change is large enough (commit-amounts.ts).
  */
 export function planCommit(
   terms: OrderTerms,

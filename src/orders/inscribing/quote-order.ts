@@ -183,7 +183,10 @@ function spentWarning(terms: OrderTerms, { commit, reveals: [mint] }: OrderLayou
 
 const filesWords = (count: number): string => (count === 1 ? '1 inscription' : `${count} inscriptions`);
 
-/** Number of files that are vindicated: their envelope is not the first one of the first input, or repeats a field. */
+/**
+ * Number of files that are vindicated, because their envelope is not the first envelope of the first input, or because
+ * it repeats a field.
+ */
 function vindicatedFiles(
   { files, parents, uncurse, inventory }: OrderTerms,
   { reveals }: OrderLayout,

@@ -12,7 +12,7 @@ export interface EnvelopeFields {
   /** Metadata as CBOR. */
   readonly metadata: Uint8Array | null;
   readonly delegate: InscriptionId | null;
-  /** In the sequence in which the inscription shows the parents. */
+  /** Ids of the parents, in the sequence in which the inscription shows them. */
   readonly parents: readonly InscriptionId[];
   /** Position of the sat to which the inscription moves, counted from the first sat of all outputs. */
   readonly pointer: bigint | null;
@@ -38,15 +38,15 @@ export type UncurseFault = 'pointer' | 'metadata' | 'parents';
 
 /** Maximum length of a push in a tapscript that nodes relay, in bytes (Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE). */
 export const pushBytesMax = 520;
-/** Bytes of `<x-only key> OP_CHECKSIG` before the envelopes. */
+/** Length of `<x-only key> OP_CHECKSIG` before the envelopes, in bytes. */
 const lockBytes = 1 + 32 + 1;
-/** Bytes of OP_FALSE OP_IF "ord" and OP_ENDIF around the fields of an envelope. */
+/** Length of OP_FALSE OP_IF "ord" and OP_ENDIF around the fields of an envelope, in bytes. */
 const frameBytes = 1 + 1 + 4 + 1;
-/** Bytes of OP_FALSE OP_IF and OP_ENDIF around the claim of a name in a leaf without envelopes. */
+/** Length of OP_FALSE OP_IF and OP_ENDIF around the claim of a name in a leaf without envelopes, in bytes. */
 const claimFrameBytes = 1 + 1 + 1;
 /**
- * Bytes of the tag of a field. A tag is always a data push of one byte, because OP_1 to OP_16 would cause the curse
- * `pushnum`.
+ * Length of the tag of a field, in bytes. A tag is always a data push of one byte, because OP_1 to OP_16 would cause
+ * the curse `pushnum`.
  */
 const tagBytes = 2;
 
@@ -83,7 +83,10 @@ export function revealScript(
   return script;
 }
 
-/** Length in bytes of a leaf with these envelopes and a claim of `claim` bytes. `claim` null: without a claim. */
+/**
+ * Length in bytes of a leaf with these envelopes and a claim of `claim` bytes. `claim` is null if the leaf has no
+ * claim.
+ */
 export function revealScriptBytes(
   envelopes: readonly EnvelopeLengths[],
   claim: number | null = null,

@@ -110,7 +110,9 @@ export function inventoryOf(
   return sat;
 }
 
-/** Number of unused sats of the inventory output, before the inscription and after it. 0: there are no unused sats. */
+/**
+ * Number of unused sats of the inventory output, before the inscription and after it. Both are 0 if no sats are unused.
+ */
 export function leftOfInventory(
   terms: SettledTerms,
   group: Pick<FileGroup, 'first'>,

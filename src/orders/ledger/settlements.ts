@@ -105,8 +105,8 @@ export function settlementsOf(
     const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
       if (output.kind === 'parent' || output.kind === 'inventory') return [];
       if (stocked > 0n && output.kind === 'postage') return [];
-      // a later transaction of the delivery spends it (an anchor that is burned, or our output that pays for the burn),
-      // or it belongs to the customer
+      // either a later transaction of the delivery spends the output (an anchor that is burned, or our output that pays
+      // for the burn), or the output belongs to the customer
       const outpoint = outpointOf({ txid, vout });
       const isPassedOn = spent.has(outpoint) || given.has(outpoint);
       const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);
@@ -218,10 +218,10 @@ export const givenByInventory = (plan: StoredPlan): bigint =>
   takenFromInventory(plan) - valueIn(plan.outputs.filter(({ kind }) => kind === 'inventory'));
 
 /**
- * The sats that a customer paid too much; null if there are none. They are in our output of the transaction that spent
- * the payment; if a burn spends that output, they are in our output of the burn. An excess of at least the dust limit
- * belongs to the customer; a smaller excess is revenue. If our part of the output would be dust, the whole output
- * belongs to the customer.
+ * The excess that a customer paid; null if there is no excess. The excess is in our output of the transaction that
+ * spent the payment. If a burn spends that output, the excess is in our output of the burn. An excess of at least the
+ * dust limit belongs to the customer; a smaller excess is revenue. If our part of the output would be dust, the whole
+ * output belongs to the customer.
  */
 export function excessOf(
   { amount }: Pick<Order, 'amount'>,
@@ -313,7 +313,7 @@ export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): O
  */
 export function restsOf(transactions: readonly OrderTransaction[]): {
   readonly ours: readonly OwedMoney[];
-  /** Sats of the service and of the operator that returns cost. */
+  /** Cost of the returns for the service and the operator, in sats. */
   readonly ourCost: bigint;
   readonly theirs: readonly OwedMoney[];
 } {
@@ -344,7 +344,7 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
 }
 
 /**
- * Sats of the customer that returns without a parent cost. Pure.
+ * Cost of returns without a parent for the customer, in sats. Pure.
  *
  * @param parents outputs that contain a parent
  */
@@ -358,8 +358,8 @@ export function strayCostOf(
     .filter(
       ({ kind, plan }) =>
         kind === 'return' &&
-        // not a return that pays its fee from its only input: that return has one output, with a smaller value than the
-        // input
+        // leave out a return that pays its fee from its only input; such a return has one output, with a smaller value
+        // than the input
         (plan.outputs.length > 1 || plan.outputs[0]?.value === plan.inputs[0]?.value) &&
         !plan.inputs.some(
           ({ outpoint, isOperator }) => isOperator === true || own.has(outpoint) || parents.has(outpoint),

@@ -18,7 +18,7 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { destination } from './sign-and-store.ts';
 
-/** Computes scripts and txids. Planning needs no private key. */
+/** The functions of the signer that compute scripts and txids. Planning needs no private key. */
 export type PlanningSigner = Pick<OrderSigner, 'scriptOf' | 'unsigned'>;
 
 export type PlannedOrder = Pick<
@@ -37,18 +37,18 @@ interface LentParent extends Pick<Deposit, 'inscriptions' | 'runes'> {
 
 /** Outputs that a delivery spends. */
 export interface DeliveryFunds {
-  /** Payments in a fixed order, so that the same payments always make the same transaction. */
+  /** Payments in a fixed sequence, so that the same payments always make the same transaction. */
   readonly payments: readonly PaidOutput[];
   /** Contents of the payments, from the index. */
   readonly held: HeldPayments;
-  /** Parents, in the order of the terms. */
+  /** Parents, in the sequence of the terms. */
   readonly parents: readonly LentParent[];
-  /** Inventory outputs, one for each file, in their order. null: no inventory outputs. */
+  /** One inventory output for each file, in the sequence of the files. Null if the order uses no inventory outputs. */
   readonly stocked: readonly StockedOutput[] | null;
 }
 
 /**
- * The reason why the runes of these parents cannot be returned with them. null: they can be returned. Runes are known
+ * The reason why the runes of these parents cannot be returned with them. Null if they can be returned. Runes are known
  * when an order is accepted, but may be unknown later.
  */
 export const whyRunesUnknown = (parents: DeliveryFunds['parents']): string | null =>
@@ -68,7 +68,7 @@ export interface Planning {
   readonly payments: DeliveryFunds['payments'];
   readonly held: HeldPayments;
   readonly parents: readonly Arrived[];
-  /** One inventory output for each reveal. null: no inventory outputs. */
+  /** One inventory output for each reveal. Null if the order uses no inventory outputs. */
   readonly inventory: readonly Arrived[] | null;
   /** Runes of each parent. For an order on inventory sats: runes of its payments. */
   readonly runes: readonly (readonly RuneAmount[] | null)[];
@@ -88,7 +88,7 @@ export interface PlacedReveal {
  * Collects all inputs from which the transactions of a delivery are planned. The same payments and parents always give
  * the same transactions. Pure.
  *
- * @param leaves leaves of the reveals, in their order
+ * @param leaves leaves of the reveals, in the sequence of the reveals
  * @param plan plan of the order, if the caller knows it
  */
 export function planningOf(
@@ -125,9 +125,9 @@ export function planningOf(
 }
 
 /**
- * The runes that reveals must route to certain outputs. Without inventory outputs: the runes of each parent. With an
- * inventory output, which has no runes: the runes of the payments. Without routing, these would go to a reveal's first
- * output, which may belong to the inventory.
+ * The runes that reveals must route to certain outputs. Without inventory outputs, these are the runes of each parent.
+ * With an inventory output, which has no runes, these are the runes of the payments. Without routing, the runes would
+ * go to a reveal's first output, which may belong to the inventory.
  */
 function runesToLead({ payments, held, parents, stocked }: DeliveryFunds): Planning['runes'] {
   if (stocked === null) return parents.map(({ runes }) => runes);
@@ -161,7 +161,7 @@ export function planOne(
   return 'reason' in plan ? plan : { ...plan, lockTime: lockTimes[index] ?? 0 };
 }
 
-/** The outputs to which a reveal routes runes. null: no runestone is needed. */
+/** The outputs to which a reveal routes runes. Null if no runestone is needed. */
 function routeOf({ terms, runes }: Planning, layout: RevealLayout): RuneRoute | null {
   const sat = inventoryOf(terms, layout);
   if (sat === null)
@@ -174,12 +174,13 @@ function routeOf({ terms, runes }: Planning, layout: RevealLayout): RuneRoute | 
 
 /**
  * Adds the cost of runestones that return runes of parents to the layout of a commit, because the quote does not
- * include it. If the order wants certain sats, the layout is unchanged, because its inscriptions were placed by it.
+ * include this cost. If the order wants certain sats, the layout is unchanged, because the old layout placed the
+ * inscriptions.
  */
 function withRunes(planning: Planning): Planning {
   const { order, layout, reveals } = planning;
   const { paidTo, request } = order;
-  // mints route no runes: runes of a payment go to the receiver
+  // mints route no runes, because runes of a payment go to the receiver
   const isAsQuoted =
     paidTo !== 'wallet' || request.allowedSatributes !== null || planning.terms.mint !== null;
   if (isAsQuoted) return planning;

@@ -36,7 +36,7 @@ export async function makeRefund(
   const plan = planRefund(holding, refundScript, own, feeRate);
   if (plan === null) return owedTooLittle;
   await store(tx, signer, order, 'refund', onlyOne, plan);
-  // watched, so that its block is noticed
+  // watch the refund address, so that the block of the refund is noticed
   await watchScripts(tx, refundWatcherOf(order.id), [{ script: refundScript, sinceHeight: nextBlock }]);
   failpoint('order-refund');
   return null;

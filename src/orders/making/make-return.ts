@@ -40,7 +40,8 @@ export interface ReturnPolicy {
 }
 
 /**
- * Finds a free coin of the service with at least this many sats, for a return of this order. null: there is none now.
+ * Finds a free coin of the service with at least this many sats, for a return of this order. Returns null if there is
+ * no such coin now.
  */
 export type CoinForReturn = (orderId: string, sats: bigint) => Arrived | null;
 
@@ -48,13 +49,13 @@ export interface ReturnMakers {
   readonly signer: OrderSigner;
   readonly policy: ReturnPolicy;
   readonly coinFor: CoinForReturn;
-  /** Sats per 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
 type Plan = (PlannedReturn & { readonly count: number }) | ReturnShort;
 
-/** A plan, and the operator's coin that it spends. `coin` null: it spends no such coin. */
+/** A plan, and the operator's coin that it spends. `coin` is null if the plan spends no such coin. */
 interface Funded {
   readonly plan: Plan;
   readonly coin: Arrived | null;
@@ -82,7 +83,7 @@ export async function makeReturn(
       await storeReturn(tx, makers, order, { plan, coin }, fund.kind !== 'customer');
       return null;
     }
-    // the sats that the customer is asked to send are the missing sats of the plan that only the customer's money pays
+    // the customer is asked for the sats that are missing in the plan for which only the customer's money pays
     if (fund.kind === 'customer' && fund.costMax === null) missing ??= plan.missing;
   }
   return returned.holdings.length === 0 ? satsTooFew : returnShort(order, missing);
@@ -100,11 +101,11 @@ async function storeReturn(
     plan.outputs
       .filter((output) => output.kind === kind)
       .map(({ script }) => ({ script, sinceHeight: nextBlock }));
-  // watched, so that its block is noticed
+  // watch the destinations, so that the block of the return is noticed
   await watchScripts(tx, refundWatcherOf(order.id), watched('parent'));
   if (isOurs) {
     await addReturnCost(tx, { txid, sats: plan.cost });
-    // watched, because the change pays for other transactions once it is in a block
+    // watch the change, because it pays for other transactions once it is in a block
     await watchScripts(tx, ownWatcherOf(order.id), watched('change'));
   }
   failpoint('order-return');
@@ -158,7 +159,7 @@ async function planFrom(
 
 const nothing: ReturnShort = { kind: 'short', missing: 1n };
 const dayMs = 24 * 3_600_000;
-/** Minimum rest of an operator's coin in sats: an output that nodes relay. */
+/** Minimum change of an operator's coin in sats, so that nodes relay the output. */
 const leastRest = p2trDust;
 /** Placeholder for an operator's coin. All such coins are P2TR, so all cost the same. */
 const idealCoin: Arrived = {
@@ -176,13 +177,16 @@ const depositKey = (index: number) => ({ key: { branch: 0, index }, leafScript: 
 /** Destinations of a return. */
 interface ReturnDestinations {
   readonly of: (holding: Holding) => Uint8Array;
-  /** Destination of the rest of a customer's money. null: the rest stays, and pays for what is not returned yet. */
+  /**
+   * Destination of the change of a customer's money. Null if the change stays with us, and pays for what is not
+   * returned yet.
+   */
   readonly ofRest: (fund: ReturnFund & { kind: 'customer' }, areAll: boolean) => RestDestination | null;
   readonly all: readonly Uint8Array[];
 }
 
 /**
- * The destinations of a return: deposits go to the owner of the parent that was expected there, and payments go to the
+ * The destinations of a return. Deposits go to the owner of the parent that was expected there, and payments go to the
  * refund address.
  */
 function destinationsOf(

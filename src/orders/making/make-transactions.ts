@@ -22,7 +22,10 @@ import type { OrderSigner } from './order-signer.ts';
 import { type Planned, type PlannedTransaction, planDelivery, withBurns } from './plan-delivery.ts';
 import { store } from './sign-and-store.ts';
 
-/** Finds the lock times that give transactions their id prefix (docs/adr/0042-id-prefixes.md). null: not found yet. */
+/**
+ * Finds the lock times that give transactions their id prefix (docs/adr/0042-id-prefixes.md). Returns null if the lock
+ * times are not found yet.
+ */
 export interface LockTimeSearch {
   readonly of: (orderId: string, unsigned: readonly Uint8Array[], prefix: string) => readonly number[] | null;
 }
@@ -41,7 +44,9 @@ export interface RevealMakers {
 export interface OrderFunds extends DeliveryFunds {
   readonly payments: readonly WatchedPayment[];
   readonly parents: readonly Deposit[];
-  /** Reservations in the inventory, one for each file, in their order. null: no reservations. */
+  /**
+   * Reservations in the inventory, one for each file, in the sequence of the files. Null if there are no reservations.
+   */
   readonly stocked: readonly Reservation[] | null;
 }
 
@@ -81,7 +86,7 @@ export async function makeReveals(
   await packForMiner(tx, order, stored, makers.minerHours);
   await holdEtching(tx, planning, stored);
   await holdMints(tx, planning, stored);
-  // watched, because our outputs pay for stuck transactions once they are in a block
+  // watch our outputs, because they pay for stuck transactions once they are in a block
   const { script } = planning.service;
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
   failpoint('order-reveals');
@@ -169,7 +174,7 @@ const unmade = ({ reason, missing }: OrderRefusal): string | Shortfall =>
   missing === undefined ? reason : { missing };
 
 /**
- * The transactions, with lock times that give the reveals the prefix of the order. null: not all lock times are known
+ * The transactions, with lock times that give the reveals the prefix of the order. Null if not all lock times are known
  * yet.
  */
 function withPrefix(planning: Planning, lockTimes: LockTimeSearch): Planned | null {

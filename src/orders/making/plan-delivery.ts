@@ -28,7 +28,7 @@ export interface PlannedTransaction {
 export type Planned = readonly PlannedTransaction[] | OrderRefusal;
 
 /**
- * Plans the commit and the reveals of a delivery, in the order in which they are sent. If the payments lack sats,
+ * Plans the commit and the reveals of a delivery, in the sequence in which they are sent. If the payments lack sats,
  * returns a refusal with the missing number. Pure.
  *
  * @param lockTimes lock times of the first reveals, as far as they are known
@@ -79,7 +79,7 @@ export function withBurns(
       kind,
       made: { txid, vout, value, script, holds: named[vout] ?? nothingHeld },
     }));
-    // filtered, because a runestone has the same kind
+    // compare the script, because a runestone has the same kind
     const anchors = outputs.filter(
       ({ kind, made }) => kind === 'burn' && Buffer.compare(made.script, anchorScript) === 0,
     );
@@ -153,7 +153,10 @@ interface CommittedOutputs extends Pick<TransactionPlan, 'outputs'> {
   readonly named: readonly Holdings[];
 }
 
-/** Outputs of a commit for a reveal: the output with its leaf, and the next output if that one pays the fee. */
+/**
+ * Outputs of a commit for a reveal: the output with the reveal's leaf, and the next output if the next output pays the
+ * fee.
+ */
 function committedTo(
   { layout, commit }: PlacedReveal,
   { outputs, txid, named }: CommittedOutputs,

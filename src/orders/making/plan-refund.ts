@@ -8,8 +8,8 @@ import { type Arrived, type OwnDestination, spent } from '#orders/inscribing/pla
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
 
 /**
- * An output of the wallet with customers' money. Either the whole output is the customer's, or only the excess of a
- * payment.
+ * An output of the wallet with customers' money. Either the whole output belongs to the customer, or only the excess of
+ * a payment does.
  */
 export interface OwedOutput extends Arrived {
   /** Sats of the output that belong to the customer. The rest is either 0 or at least P2TR's dust limit. */
@@ -17,9 +17,9 @@ export interface OwedOutput extends Arrived {
 }
 
 /**
- * Maximum number of outputs that one refund spends. The next refund spends the others in a later round, with the next
- * block at the latest. Anyone may pay an address many times: 1,740 inputs of 230 weight units exceed what nodes relay,
- * and signing takes milliseconds for each input.
+ * Maximum number of outputs that one refund spends. The next refund spends the other outputs in a later round, with the
+ * next block at the latest. The limit is needed because anyone may pay an address many times. 1,740 inputs of 230
+ * weight units exceed what nodes relay, and signing takes milliseconds for each input.
  */
 export const refundedAtOnce = 100;
 
@@ -66,7 +66,7 @@ export function planRefund(
   return withHoldings(plan, { sent, rest: 0 });
 }
 
-/** Outputs of one refund, in the order of their arrival, because special sats are returned in that order. */
+/** Outputs of one refund, in the sequence of their arrival, because special sats are returned in that sequence. */
 function mostOwed(outputs: readonly OwedOutput[]): readonly OwedOutput[] {
   if (outputs.length <= refundedAtOnce) return outputs;
   const most = new Set(outputs.toSorted((a, b) => Number(b.owed - a.owed)).slice(0, refundedAtOnce));
@@ -74,8 +74,8 @@ function mostOwed(outputs: readonly OwedOutput[]): readonly OwedOutput[] {
 }
 
 /**
- * Whether this number of sats can ever be refunded. A smaller amount stays owed, because a refund must be one that
- * every node relays.
+ * Whether this number of sats can ever be refunded. A smaller amount stays owed, because every node must relay a
+ * refund.
  */
 export function isWorthRefunding(owed: bigint, script: Uint8Array): boolean {
   const weight = plannedWeight({

@@ -15,7 +15,7 @@ import { insertTransaction } from '#purse/transactions/wallet-transactions.store
 import type { OrderSigner } from './order-signer.ts';
 import type { OwedOutput } from './plan-refund.ts';
 
-/** Number of a transaction among those of its kind, and how many files it inscribes. */
+/** Index of a transaction among the transactions of its kind, and the number of files that it inscribes. */
 export interface Place {
   readonly index: number;
   readonly count: number;
@@ -25,7 +25,7 @@ export const onlyOne: Place = { index: 0, count: 0 };
 
 /** Facts about a transaction that its plan does not contain. */
 interface SignedWith {
-  /** The operator's coin among the inputs. null: no such coin. */
+  /** The operator's coin among the inputs. Null if no input is such a coin. */
   readonly coin?: Pick<Arrived, 'txid' | 'vout'> | null;
   /** Contents of outputs of the transactions in this round. The contents of this transaction's outputs are added. */
   readonly made?: Map<string, Holdings>;

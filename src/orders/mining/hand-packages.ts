@@ -24,8 +24,8 @@ export interface HandPackagesOptions {
 }
 
 /**
- * Maximum number of packages to send at the same time. Each takes about 30 MB meanwhile, and a silent miner takes a
- * minute.
+ * Maximum number of packages to send at the same time. Each package needs about 30 MB while it is sent, and a silent
+ * miner takes a minute.
  */
 const handedAtOnce = 2;
 /** Maximum number of connections: one for each package, and one to search for more. */
@@ -97,7 +97,7 @@ class Handing {
     }
   }
 
-  /** Waits for packages that are being sent. They end with the signal. */
+  /** Waits for packages that are being sent. Sending ends when the signal is aborted. */
   async ended(): Promise<void> {
     await Promise.all([...this.#tries.values()].map(({ ended }) => ended));
   }
@@ -111,7 +111,7 @@ class Handing {
     failpoint('package-answered');
   }
 
-  /** Returns null if this process is stopping. */
+  /** Hands a package to the miner, and returns the miner's reply. Returns null if this process is stopping. */
   async #answer(
     miner: Miner,
     { commit, reveal }: DuePackage,
@@ -146,7 +146,7 @@ class Handing {
       if ((await lockOrder(tx, orderId)) === null) return false;
       if (answer.kind === 'refused') return noteRefused(tx, reveal, answer.reason);
       const isAccepted = await noteAccepted(tx, reveal);
-      // marked as sent, because the miner is treated like a node that has it
+      // marked as sent, because the miner is treated like a node that has the reveal
       if (isAccepted) await markSent(tx, reveal, null);
       return isAccepted;
     });

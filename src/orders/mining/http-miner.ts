@@ -15,7 +15,7 @@ const offerMs = 5_000;
  * megabit per second.
  */
 const packageMs = 60_000;
-/** Maximum number of bytes of a reply. Replies have a few hundred bytes; a longer one breaks the protocol. */
+/** Maximum number of bytes of a reply. Replies have a few hundred bytes, and a longer reply breaks the protocol. */
 const answerBytesMax = 64 * 1024;
 
 /** The miner at a URL. The URL may contain a secret, so no message shows any part of it. */

@@ -11,7 +11,7 @@ export interface OfferedTransaction {
 export interface RevealOffer {
   readonly commit: OfferedTransaction;
   readonly reveal: OfferedTransaction;
-  /** Sats per 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 

@@ -10,9 +10,9 @@ export const nonStandardReveals = ({ reveals }: Pick<OrderLayout, 'reveals'>): r
   reveals.filter(({ weight }) => weight > standardWeightMax);
 
 /**
- * Asks the miner about each reveal of an order that nodes do not relay. Called before the order is stored or an address
- * is shown. Returns the reasons why the miner would not mine them; empty if it would mine all. Throws `miner_silent`,
- * and the reason of the signal.
+ * Asks the miner about each reveal of an order that nodes do not relay. Must be called before the order is stored or an
+ * address is shown. Returns the reasons why the miner would not mine these reveals. Empty if the miner would mine all
+ * of them. Throws `miner_silent`, and the reason of the signal.
  */
 export async function offerFaults(
   miner: Miner | null,

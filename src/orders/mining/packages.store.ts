@@ -6,8 +6,8 @@ import type { StoredPackage } from './unmined.ts';
 
 /**
  * SQL: whether a transaction is not sent to the node. This is a reveal for a miner, or its commit until the miner has
- * accepted both. The commit of a package that was given up is sent: it was in a block before, and the refund spends it.
- * `transaction` is the name of the row in the statement.
+ * accepted both. The commit of a package that was given up is sent, because it was in a block before, and the refund
+ * spends it. `transaction` is the name of the row in the statement.
  */
 export const isKeptFromNode = (transaction: string): string =>
   `EXISTS (SELECT FROM service.miner_packages AS kept

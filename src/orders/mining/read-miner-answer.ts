@@ -1,14 +1,17 @@
 import type { OutgoingAnswer } from '#outgoing/outgoing-http.ts';
 import type { MinerAnswer } from './miner.ts';
 
-/** Maximum number of characters of a reason: a sentence or two. Customers see it, and the order stores it. */
+/**
+ * Maximum number of characters of a reason, enough for a sentence or two. Customers see the reason, and the order
+ * stores it.
+ */
 const reasonCharsMax = 200;
 
 /**
  * Reads a reply of the protocol (docs/miner.md): status 200 and an object with `accepted`. Any other reply is treated
- * as silence. Pure and total.
+ * as silence. Pure. Never throws.
  *
- * @param id the id that the reply to a package must repeat; null: an offer has no id
+ * @param id the id that the reply to a package must repeat, or null for an offer, which has no id
  */
 export function readMinerAnswer({ status, bytes }: OutgoingAnswer, id: string | null): MinerAnswer {
   if (status !== 200) return { kind: 'silent', why: `it answered with the status ${status}` };

@@ -4,12 +4,15 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 export interface StoredPackage {
   readonly reveal: Txid;
   readonly hours: number;
-  /** End of the miner's time to reply. After it has accepted: end of its time to mine the reveal. */
+  /**
+   * End of the miner's time to reply. After the miner has accepted, it is the end of the miner's time to mine the
+   * reveal.
+   */
   readonly minedUntil: Date;
   readonly acceptedAt: Date | null;
-  /** The miner's reason for a refusal. null: not refused. */
+  /** The miner's reason for a refusal. Null if the miner did not refuse. */
   readonly refusal: string | null;
-  /** The time when the reveal was given up. A block that has it is still accepted. */
+  /** The time when the reveal was given up. A block that contains the reveal is still accepted. */
   readonly givenUpAt: Date | null;
   /** Whether the index has the reveal in a block. */
   readonly isMined: boolean;

@@ -17,11 +17,11 @@ export interface MintFacts {
 
 const blockOf = ({ height }: MintableRune) => smallU128(height);
 
-/** Number of mints that blocks leave, without regard to the mempool. Pure. */
+/** Number of mints that are left after all blocks, whatever the mempool contains. Pure. */
 export const unmintedOf = ({ terms, mints }: MintableRune): bigint =>
   terms === null ? 0n : BigInt(terms.cap ?? 0) - BigInt(mints);
 
-/** Number of mints that blocks, the mempool and other orders of this service leave. 0: no mints are left. Pure. */
+/** Number of mints that blocks, the mempool and other orders of this service leave. 0 if no mints are left. Pure. */
 export function mintsLeft({ rune, pending, promised }: MintFacts): bigint {
   const left = unmintedOf(rune) - BigInt(pending + promised);
   return left > 0n ? left : 0n;
@@ -34,8 +34,8 @@ export function isMintOpen(rune: MintableRune, height: number): boolean {
 }
 
 /**
- * The reason why no more mints of a rune are sent, as a sentence for customers. null: they are sent. No mints are sent
- * for the last block of the terms, because many of them would be too late. Pure.
+ * The reason why no more mints of a rune are sent, as a sentence for customers. Null if more mints are sent. No mints
+ * are sent for the last block of the terms, because many of these mints would be too late. Pure.
  *
  * @param next height of the next block
  */
@@ -48,7 +48,8 @@ export function mintsEnded(rune: MintableRune, next: number): string | null {
 }
 
 /**
- * The reason why an order cannot have a number of mints, as a sentence for customers. null: it can. Pure.
+ * The reason why an order cannot have a number of mints, as a sentence for customers. Null if the order can have them.
+ * Pure.
  *
  * @param first height of the first block that could have the mints
  */

@@ -58,9 +58,9 @@ const faultOf = (message: string): Faulty => ({
 });
 
 /**
- * The first block that could have the mints of an unpaid order: the block after the one with its payment.
+ * The first block that could have the mints of an unpaid order. This is the block after the block with its payment.
  *
- * @param tip tip of the index; null: no block is indexed
+ * @param tip tip of the index, or null if no block is indexed
  */
 const firstOfUnpaid = (tip: number | null): number => (tip ?? -1) + 2;
 

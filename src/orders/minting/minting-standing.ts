@@ -24,7 +24,7 @@ import {
 export interface MintingStanding {
   /** Whether the index lacks the last block of payments, or does not know runes. If so, nothing is decided. */
   readonly isUnknown: boolean;
-  /** The reason why no mint can be executed, while nothing is signed. null: all can be executed. */
+  /** The reason why no mint can be executed, while nothing is signed. Null if all mints can be executed. */
   readonly fault: string | null;
   /** Signed mints of the order, by index. Empty: nothing is signed. */
   readonly mints: readonly StoredMint[];
@@ -37,15 +37,16 @@ export interface MintingStanding {
 const heldMostMs = 24 * 3_600_000;
 
 /**
- * The last block of payments that the index has, and the rune at that block. `rune` null: the rune is not at its id.
+ * The last block of payments that the index has, and the rune at that block. `rune` is null if the rune is not at its
+ * id.
  */
 interface KnownRune extends KnownTip {
   readonly rune: RuneDetail | null;
 }
 
 /**
- * Reads the progress of an order's mints, and decides about unsent mints. As many are sent as blocks, the mempool and
- * other orders leave. Mints that can never be executed are given up. Returns null if the order mints nothing.
+ * Reads the progress of an order's mints, and decides about unsent mints. Sends as many mints as blocks, the mempool
+ * and other orders leave. Mints that can never be executed are given up. Returns null if the order mints nothing.
  */
 export async function keepMints(
   tx: pg.ClientBase,

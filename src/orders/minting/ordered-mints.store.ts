@@ -33,11 +33,11 @@ export interface StoredMint {
   /** Index of the commit's output that the mint spends. */
   readonly place: number;
   readonly isReleased: boolean;
-  /** The reason why the mint was given up. null: it was not given up. */
+  /** The reason why the mint was given up. Null if the mint was not given up. */
   readonly fault: string | null;
-  /** Whether the mint was executed in its block. null: unknown. */
+  /** Whether the mint was executed in its block. Null if this is unknown. */
   readonly isExecuted: boolean | null;
-  /** Height of the block, by the payments. null: no block. */
+  /** Height of the mint's block, by the payments. Null if no block has the mint. */
   readonly height: Height | null;
   /** Whether the payments see the mint in the mempool. */
   readonly isInMempool: boolean;
@@ -48,7 +48,7 @@ interface NewMints {
   readonly orderId: string;
   readonly commit: Txid;
   readonly rune: Rune;
-  /** Txids by index. */
+  /** Txids of the mints, by index. */
   readonly txids: readonly Txid[];
 }
 
@@ -115,7 +115,7 @@ export async function readOrderMints(
   return terms.mint === undefined || commit === undefined ? [] : readMints(client, id, commit.txid);
 }
 
-/** Stores whether each of these mints was executed in its block. null: not in a block. */
+/** Stores whether each of these mints was executed in its block. The value is null if the mint is not in a block. */
 export async function noteExecuted(
   tx: pg.ClientBase,
   mints: readonly Pick<StoredMint, 'txid' | 'isExecuted'>[],

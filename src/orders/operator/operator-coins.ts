@@ -17,9 +17,9 @@ export interface ShownCoin {
   readonly why: string;
   readonly orderId: string | null;
   readonly branch: number;
-  /** Index of its key. null: the list of the inventory does not know it. */
+  /** Index of the coin's key. Null if the list of the inventory does not know the key. */
   readonly index: number | null;
-  /** null: no block is known to have the coin. */
+  /** Height of the coin's block. Null if no block is known to have the coin. */
   readonly height: number | null;
 }
 
@@ -36,7 +36,7 @@ const inventoryMost = 1_000_000;
  * The coins of the wallet and of the inventory, the largest first. Spent coins are read only on request, because their
  * number only grows.
  *
- * @param held null: all holders except `spent`
+ * @param held holder whose coins are read; if it is null, the coins of all holders except `spent`
  */
 export async function showCoins(pool: pg.Pool, held: CoinHolder | null): Promise<ShownCoins> {
   const { isComplete } = await readCoinsFill(pool);

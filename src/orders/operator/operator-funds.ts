@@ -37,7 +37,10 @@ export interface ShownFunds {
   readonly isNodeAsked: boolean;
 }
 
-/** Maximum number of concurrent calls. bitcoind handles four at once, and other parts need some, too. */
+/**
+ * Maximum number of concurrent calls. bitcoind handles four calls at once, and other parts of the service need some,
+ * too.
+ */
 const lanes = 2;
 
 /**
@@ -103,7 +106,7 @@ async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<str
 
 function stateOf(coin: FundCoin, free: ReadonlySet<string>): ShownFund['state'] {
   if (coin.height === null) return 'unconfirmed';
-  // shown as free, because the stored transaction that spends it may never be mined
+  // shown as free, because the stored transaction that spends the coin may never be mined
   if (free.has(outpointOf(coin))) return 'free';
   return coin.spending === 'stored' ? 'spending' : 'held';
 }

@@ -45,7 +45,7 @@ import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
 
 // An operator's actions on orders. The process with the seed makes the transactions.
 
-/** The newest orders. `state` null: orders in all states. */
+/** The newest orders in a state. If `state` is null, orders in all states. */
 export async function listOrders(pool: pg.Pool, state: OrderState | null, limit: number) {
   const orders = await ordersInState(pool, state, limit);
   return orders.map(({ id, kind, terms, state: current, amount, createdAt, expiresAt, error, stuck }) => ({
@@ -207,7 +207,7 @@ export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array)
     }
     const isFailed = order.state === 'error';
     const isMined = isFailed && (await isSpent(tx, id));
-    // the rest of a reveal that etched nothing is owed, and is refunded without a change of state
+    // our outputs of a reveal that etched nothing are owed, and are refunded without a change of state
     if (isMined && order.terms.etching === undefined)
       throw refuses(order, 'refunded, because its reveals have spent the payments');
     // in the same transaction as the state, because a refund made in between would go to the customer's address
@@ -232,8 +232,8 @@ export async function outcomeOfRefund(
 }
 
 /**
- * Whether a failed order has already spent its payments. Its reveals are then mined, but others took the inscriptions
- * that it should burn.
+ * Whether a failed order has already spent its payments. Its reveals are then mined, but other transactions took the
+ * inscriptions that the order should burn.
  */
 const isSpent = async (tx: pg.ClientBase, id: string): Promise<boolean> =>
   (await readTransactions(tx, id)).some(({ kind }) => kind === 'reveal');
@@ -272,7 +272,11 @@ async function known(order: Promise<Order | null>, id: string): Promise<Order> {
   return found;
 }
 
-/** @param wish the refused action, as in "it cannot be cancelled" */
+/**
+ * The error for an action that the order refuses.
+ *
+ * @param wish the refused action, as in "it cannot be cancelled"
+ */
 const refuses = ({ id, state, expiresAt }: Order, wish: string): AppError => {
   const until =
     state === 'waiting-payment' || state === 'waiting-parent' ? `, until ${expiresAt.toISOString()}` : '';

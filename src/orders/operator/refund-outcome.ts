@@ -10,7 +10,7 @@ export interface RefundOutcome {
   /** Stored refunds. A later request does not change their destination. */
   readonly made: readonly {
     readonly txid: string;
-    /** null: the script has no address. */
+    /** Address of the script. Null if the script has no address. */
     readonly address: string | null;
     readonly isSent: boolean;
   }[];
