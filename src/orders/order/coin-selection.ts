@@ -11,7 +11,7 @@ export interface Coin {
   readonly firstSeen: Date;
 }
 
-/** A coin with the height of its block. `height` null: no block has the coin. */
+/** A coin with the height of its block. `height` is null if no block has the coin. */
 interface MinedCoin extends Coin {
   readonly height: Height | null;
 }
@@ -26,34 +26,37 @@ export interface CoinCosts {
   readonly input: bigint;
   /** Sats that the service's own outputs can contribute to inputs and `extraCost`. */
   readonly spare: bigint;
-  /** Maximum number of inputs in the order's transaction. Nodes do not relay a transaction with more. */
+  /** Maximum number of inputs in the order's transaction. Nodes do not relay a transaction with more inputs. */
   readonly inputsMax: number;
-  /** Whether the order asks for certain sats. If so, even a small coin may have them. */
+  /** Whether the order asks for certain sats. If so, even a small coin may contain such sats. */
   readonly wantsSats: boolean;
 }
 
 /**
  * Maximum number of coins whose sats are looked up, because each lookup walks through the chain. A special sat usually
- * arrives in one output, and the fees arrive in one or two others.
+ * arrives in one output, and the fees arrive in one or two other outputs.
  */
 export const lookedUpMax = 20;
 
 /**
- * Least total value for a number of coins: the amount, and the cost of inputs beyond the service's contribution. Each
- * coin raises this value by at most `input`. Every selected coin holds more than `input`, so an added coin is never a
- * loss.
+ * Minimum total value of this number of coins: the amount, and the cost of inputs beyond the service's contribution.
+ * Each coin raises this value by at most `input`. Every selected coin holds more than `input`, so an added coin is
+ * never a loss.
  */
 const needed = ({ amount, extraCost, input, spare }: CoinCosts, coins: number): bigint =>
   amount + largest(0n, extraCost + BigInt(coins - 1) * input - spare);
 
 /**
- * The coins that pay for an order: as few as possible, the largest first. Returns null if the coins do not pay. A coin
- * that costs more than it holds is never selected and stays with its owner, so strangers cannot make a paid order too
- * expensive. If the order wants certain sats, this returns the coins whose sats are looked up; `withPlaced` then takes
- * the needed ones. Pure.
+ * Selects the coins that pay for an order: as few as possible, the largest first. Returns null if the coins are not
+ * enough. A coin that costs more than it holds is never selected and stays with its owner, so strangers cannot make a
+ * paid order too expensive. If the order wants certain sats, this returns the coins whose sats are looked up;
+ * `withPlaced` then takes the coins that are needed. Pure.
  *
- * Laws, tested: one more coin never turns coins that pay into coins that do not; with one more coin of `missingSats`,
- * the coins pay; selected coins can be planned.
+ * Tests check these laws:
+ *
+ * - if coins pay, they still pay with one more coin
+ * - with one more coin of `missingSats`, the coins pay
+ * - selected coins can be planned
  */
 export function selectCoins<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] | null {
   if (!costs.wantsSats) return fewest(coins.filter(paysForItself(costs)), costs);
@@ -62,8 +65,8 @@ export function selectCoins<C extends Coin>(coins: readonly C[], costs: CoinCost
 }
 
 /**
- * Selects only plain coins if they pay, else from all coins. If the order wants certain sats, it always selects from
- * all coins. Pure.
+ * Selects only from the coins that are plain by `isPlain`, if these coins pay. Otherwise selects from all coins. If the
+ * order wants certain sats, it always selects from all coins. Pure.
  */
 export const selectPlainFirst = <C extends Coin>(
   coins: readonly C[],
@@ -73,9 +76,9 @@ export const selectPlainFirst = <C extends Coin>(
   (costs.wantsSats ? null : selectCoins(coins.filter(isPlain), costs)) ?? selectCoins(coins, costs);
 
 /**
- * Coins in the order of the chain: by block, then by txid and output. Coins without a block are last. A delivery spends
- * coins in this order, so the first sat of the earliest coin gets the first inscription, and coins that arrive later do
- * not change this. Pure.
+ * Sorts coins by their position in the chain: by block, then by txid and output. Coins without a block are last. A
+ * delivery spends coins in this sequence, so the first sat of the earliest coin gets the first inscription. Coins that
+ * arrive later do not change this. Pure.
  */
 export const inChainOrder = <C extends MinedCoin>(coins: readonly C[]): readonly C[] =>
   coins.toSorted(byChain);
@@ -91,8 +94,8 @@ export function missingSats(coins: readonly Coin[], costs: CoinCosts): bigint {
 }
 
 /**
- * Total value of `count` more coins that make the present coins pay. Each must hold more than the cost of its input
- * (`costs.input`). Returns null if a delivery cannot spend that many coins. Pure.
+ * Total value of `count` more coins that make the present coins pay. Each of these coins must hold more than the cost
+ * of its input (`costs.input`). Returns null if a delivery cannot spend that many coins. Pure.
  */
 export function missingIn(coins: readonly Coin[], costs: CoinCosts, count: number): bigint | null {
   if (selectCoins(coins, costs) !== null) return 0n;
@@ -104,8 +107,8 @@ export function missingIn(coins: readonly Coin[], costs: CoinCosts, count: numbe
 }
 
 /**
- * The coins of a delivery: first the coins that were chosen for their sats, then as many others as are needed to pay,
- * the largest first. Pure.
+ * The coins of a delivery. The coins that were chosen for their sats come first. Then come as many other coins as are
+ * needed to pay, the largest first. Pure.
  */
 export function withPlaced<C extends Coin>(
   placed: readonly C[],
@@ -152,14 +155,15 @@ const mostSelected = ({ inputsMax, wantsSats }: CoinCosts): number =>
   wantsSats ? Math.min(inputsMax, largestLookedUp) : inputsMax;
 
 /**
- * Maximum number of paying coins among the coins that are looked up. The other half are the oldest coins, so dust
- * cannot displace them.
+ * Maximum number of paying coins among the coins that are looked up. The remaining looked-up coins are the oldest
+ * coins, so dust cannot displace them.
  */
 const largestLookedUp = lookedUpMax / 2;
 
 /**
- * The coins whose sats are looked up: first the largest paying coins, then the oldest of all others. Strangers see an
- * address only after its first payment is sent, so their dust is younger. Further coins are not looked up.
+ * The coins whose sats are looked up. The largest paying coins come first, then the oldest of all other coins.
+ * Strangers see an address only after its first payment is sent, so the strangers' dust is younger. Further coins are
+ * not looked up.
  */
 export function lookedUp<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] {
   const paying = coins.filter(paysForItself(costs)).toSorted(byValue).slice(0, largestLookedUp);
@@ -169,7 +173,7 @@ export function lookedUp<C extends Coin>(coins: readonly C[], costs: CoinCosts):
 }
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-/** A fixed order, so that the same coins make the same transaction. */
+/** Sorts coins in a fixed sequence, so that the same coins make the same transaction. */
 const byOutpoint = (a: Coin, b: Coin): number => compareTexts(a.outpoint, b.outpoint);
 const byValue = (a: Coin, b: Coin): number => Number(b.value - a.value) || byOutpoint(a, b);
 const byChain = (a: MinedCoin, b: MinedCoin): number =>

@@ -4,7 +4,7 @@ import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 
-/** The last block that payments have searched. The index also has this block, and the runes in it. */
+/** The last block that was searched for payments. The index also has this block, and knows its runes. */
 export interface KnownTip {
   readonly height: Height;
   /** Whether the index has later blocks, too. */
@@ -12,8 +12,8 @@ export interface KnownTip {
 }
 
 /**
- * The last block that payments have searched. Returns null if the index has fewer blocks or another branch, or if runes
- * are unknown. Orders decide about runes only at a block that payments and index both have.
+ * The last block that was searched for payments. Returns null if the index has fewer blocks or another branch, or if
+ * runes are unknown. Orders decide about runes only at a block that payments and index both have.
  */
 export async function knownTip(tx: pg.ClientBase): Promise<KnownTip | null> {
   const payments = await readPaymentsOffset(tx);

@@ -18,7 +18,7 @@ export interface OrderCounts {
   readonly stuck: number;
 }
 
-/** Counts open orders. Reads the index on states: one row for each open order. */
+/** Counts open orders. Reads one row of the index on states for each open order. */
 export async function countOrders(pool: pg.Pool): Promise<OrderCounts> {
   const { rows } = await pool.query<{ state: OrderState; orders: number; stuck: number }>(
     `SELECT state, count(*) AS orders, count(stuck) AS stuck FROM service.orders

@@ -6,7 +6,7 @@ import type { OrderEvent, OrderState } from './order-machine.ts';
 
 /** A payment to an order's address, read from the tables of payments. */
 export interface OrderPayment extends Coin {
-  /** null: not in a block. */
+  /** Height of the payment's block. Null if the payment is not in a block. */
   readonly height: Height | null;
   /** Whether the payment is neither in a block nor in the mempool. */
   readonly isGone: boolean;
@@ -15,23 +15,23 @@ export interface OrderPayment extends Coin {
   /** Whether a stored transaction of the delivery spends the payment. */
   readonly isUsed: boolean;
   /**
-   * Whether the index has an inscription in the output. If so, the output is returned whole. Always false if the order
-   * wants certain sats.
+   * Whether the index has an inscription in the output. If so, the complete output is returned. Always false if the
+   * order wants certain sats.
    */
   readonly isInscribed: boolean;
 }
 
 /**
- * Progress of an order's parents. `missing`: at least one parent has no possible output that arrived at its deposit in
- * time. `seen`: every parent has one. `here`: the index has every parent at its deposit, deep enough, or the order has
- * no parents.
+ * Progress of an order's parents. `missing`: for at least one parent, no possible output arrived at the parent's
+ * deposit in time. `seen`: such an output arrived for every parent. `here`: the index has every parent at its deposit,
+ * deep enough, or the order has no parents.
  */
 export type ParentsProgress = 'missing' | 'seen' | 'here';
 
 /**
  * Progress of an order's rune payment. `missing`: nothing arrived. `part`: too little is credited. `seen`: a possible
- * payment waits to be credited. `here`: all of it is credited, or the delivery was sent. `over`: it did not arrive in
- * time.
+ * payment waits to be credited. `here`: the full amount is credited, or the delivery was sent. `over`: the amount did
+ * not arrive in time.
  */
 export type RuneProgress = 'missing' | 'part' | 'seen' | 'here' | 'over';
 
@@ -46,7 +46,7 @@ export interface OrderFacts {
   readonly confirmations: number;
   readonly payments: readonly OrderPayment[];
   readonly parents: ParentsProgress;
-  /** null: the price is in sats only. */
+  /** Progress of the rune payment. Null if the price is in sats only. */
   readonly rune: RuneProgress | null;
   /** Whether something arrived at the deposit of a parent. */
   readonly hasDeposits: boolean;
@@ -85,7 +85,7 @@ export interface OrderFacts {
   readonly isUnmined: boolean;
   /**
    * State of the refunds and the returns of deposits. `sent`: they are stored, and all outputs that they spend are
-   * present. `deep`: they are also deep enough, and nothing else remains to refund. null: no refund is stored.
+   * present. `deep`: they are also deep enough, and nothing else remains to refund. Null if no refund is stored.
    */
   readonly refund: 'sent' | 'deep' | null;
 }
@@ -148,8 +148,9 @@ export function isDeep(
 }
 
 /**
- * The next event of an order in this state, from its facts. null: no event. Repeated application always ends, because
- * each event changes the state and no two states lead to each other with the same facts (a test tries all). Pure.
+ * The next event of an order in this state, from its facts. Null if there is no event. Repeated application always
+ * ends, because each event changes the state and no two states lead to each other with the same facts (a test tries
+ * all). Pure.
  */
 export function nextEvent(state: OrderState, facts: OrderFacts): OrderEvent | null {
   return eventIn[state](facts);

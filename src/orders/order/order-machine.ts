@@ -116,7 +116,7 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     parentless: 'waiting-parent',
     // the commit's outputs are refunded
     unmined: 'waiting-refund',
-    // requested by the operator, while the commit is in no mempool and no block
+    // a late payment replaced another payment
     refunding: 'waiting-refund',
   },
   'waiting-rune-balance': {

@@ -4,8 +4,8 @@ import type { Order } from './order.store.ts';
 import type { StoredRepricing } from './order-request.ts';
 
 /**
- * Stores the fee estimate when an order is paid, because bumps pay only for the rise of fees since then. `estimate`
- * null: the node has no estimate.
+ * Stores the fee estimate when an order is paid, because bumps pay only for the rise of fees since then. `estimate` is
+ * null if the node has no estimate.
  */
 export async function noteEstimateAtPayment(
   tx: pg.ClientBase,
@@ -58,8 +58,8 @@ const refusal = 'The node refuses transaction ';
 export const isRefusal = (error: string): boolean => error.startsWith(refusal);
 
 /**
- * Stores the reason why the node never accepts a transaction of an active order. `reason` null: the node accepts the
- * transaction, or will accept it, so the error is cleared.
+ * Stores the reason why the node never accepts a transaction of an active order. If `reason` is null, the node accepts
+ * the transaction or will accept it, so the error is cleared.
  */
 export async function noteRefusal(
   client: pg.ClientBase,
@@ -77,8 +77,8 @@ export async function noteRefusal(
 }
 
 /**
- * Stores the reason why a stored delivery is incomplete: an inventory sat is missing, or mints cannot be executed.
- * `why` null: the delivery is complete, so the error is cleared.
+ * Stores the reason why a stored delivery is incomplete: an inventory sat is missing, or mints cannot be executed. If
+ * `why` is null, the delivery is complete, so the error is cleared.
  */
 export async function noteMissing(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
   await tx.query(

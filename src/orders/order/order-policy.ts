@@ -1,5 +1,8 @@
 export interface OrderPolicy {
-  /** Confirmations that a payment needs, by the least amount (`from`) of each step, ascending. */
+  /**
+   * Numbers of confirmations that a payment needs, in steps. A step applies from the amount `from` on. The steps are
+   * sorted by `from`, ascending.
+   */
   readonly confirmations: readonly { readonly from: bigint; readonly confirmations: number }[];
   /** Confirmations that a reveal needs before its order is complete. */
   readonly finalConfirmations: number;

@@ -10,9 +10,12 @@ export interface OrderRequest {
   readonly parents: readonly object[] | null;
   readonly inscriptionIdPrefix: string | null;
   readonly allowedSatributes: readonly string[] | null;
-  /** The inventory type of the sat. Absent: a sat of the payment. In managed orders, the value is stored unchanged. */
+  /**
+   * The inventory type of the sat. Absent if a sat of the payment is inscribed. In managed orders, the value is stored
+   * unchanged.
+   */
   readonly rareSats?: string | number | null;
-  /** Shown unchanged. Absent: the order is not managed. */
+  /** The value is shown unchanged. Absent if the order is not managed. */
   readonly compress?: boolean | string | number | null;
   readonly batchMode?: string | number | null;
   readonly additionalFee: number | null;
@@ -64,20 +67,23 @@ export interface StoredQuote {
    */
   readonly creator?: { readonly address: string; readonly price: number };
   /**
-   * Part of `serviceFee` for the size of a managed order: the whole part, and the least part, by which outputs are
-   * chosen. Absent: no such part.
+   * Part of `serviceFee` for the size of a managed order. `all` is the complete part. `least` is the minimum part, by
+   * which outputs are chosen. Absent if there is no such part.
    */
   readonly sizeFees?: { readonly least: number; readonly all: number };
   readonly additionalFeeCharged: number;
-  /** Part of the base fee that the referral gets when the order is delivered. Absent: no referral. */
+  /** Part of the base fee that the referral gets when the order is delivered. Absent if there is no referral. */
   readonly referralFee?: number;
   readonly postage: number;
   readonly amount: number;
   /**
-   * Fee estimate for being mined soon at the creation of the order, in sats per 1,000 virtual bytes. Absent: unknown.
+   * Fee estimate for being mined soon at the creation of the order, in sats per 1,000 virtual bytes. Absent if there
+   * was no estimate.
    */
   readonly feeEstimate?: number;
-  /** Time until which the price is held, in ms. Absent: held forever, as in orders of earlier versions. */
+  /**
+   * Time until which the price is held, in ms. Absent if the price is held forever, as in orders of earlier versions.
+   */
   readonly heldUntil?: number;
   /** The amount in US dollars at the creation of the order. Absent: no rate was known, or the order is not managed. */
   readonly fiatValue?: number;

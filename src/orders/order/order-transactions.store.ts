@@ -24,8 +24,8 @@ export interface OrderTransaction {
   readonly txid: Txid;
   readonly kind: OrderTransactionKind;
   /**
-   * Number among the transactions of the same kind. Reveals are numbered in the order of their files. A burn has the
-   * number of its reveal.
+   * Index among the transactions of the same kind. Reveals are numbered in the sequence of their files. A burn has the
+   * index of its reveal.
    */
   readonly index: number;
   /** Number of files that a reveal inscribes, or that a burn burns. */
@@ -33,19 +33,23 @@ export interface OrderTransaction {
   readonly plan: StoredPlan;
   readonly fee: number;
   /**
-   * Height of a refund or return that is deep enough to stop watching its outputs. null: its outputs are still watched.
+   * Height of a refund or return that is deep enough to stop watching its outputs. Null if its outputs are still
+   * watched.
    */
   readonly height: Height | null;
   readonly madeAt: Date;
   readonly sentAt: Date | null;
   readonly refusal: string | null;
-  /** Whether an examination of the order found a mined mint that minted nothing. Absent: no, or not examined. */
+  /**
+   * Whether processing the order showed that the transaction is a mined mint that minted nothing. Absent if it did not,
+   * or if this was not checked.
+   */
   readonly isFailed?: boolean;
 }
 
 /**
- * SQL: sorts transactions of an order. Each comes after the transactions that it spends, and a burn comes right after
- * its reveal.
+ * SQL: sorts transactions of an order. Each transaction comes after the transactions that it spends, and a burn comes
+ * right after its reveal.
  */
 const inOrder = `t.made_at, CASE t.kind WHEN 'commit' THEN 0 WHEN 'reveal' THEN 1 WHEN 'burn' THEN 1 ELSE 2 END,
   t.index, t.kind = 'burn'`;
@@ -79,7 +83,7 @@ export async function readTransactions(
   }));
 }
 
-/** Commits and reveals of an order. Superseded ones are included, because others may still have them. */
+/** Commits and reveals of an order. Superseded transactions are included, because other people may still have them. */
 export async function readDeliveries(
   client: pg.ClientBase,
   id: string,
@@ -94,9 +98,9 @@ export async function readDeliveries(
 }
 
 /**
- * Restores superseded transactions of an order that are in a block, because others may have sent them. Mined
- * transactions are final, so transactions with the same inputs are superseded. Orders that lose a transaction this way
- * are examined again.
+ * Restores superseded transactions of an order that are in a block, because other people may have sent them. Mined
+ * transactions are final, so transactions with the same inputs are superseded. Orders that lose a transaction in this
+ * way are examined again.
  */
 export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<void> {
   const all = await readIfSuperseded(tx, orderId);
@@ -191,7 +195,7 @@ async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<Kno
   }));
 }
 
-/** Txids of mined transactions, and of the transactions that they spend, because those must also be mined. */
+/** Txids of mined transactions and of their ancestors, because the ancestors must also be mined. */
 function minedAmong(all: readonly KnownTransaction[]): ReadonlySet<string> {
   const byId = new Map(all.map((each) => [each.id, each]));
   const mined = new Set(all.filter(({ isMined }) => isMined).map(({ id }) => id));
@@ -212,9 +216,10 @@ export interface WaitingTransaction
 }
 
 /**
- * Transactions to send, the oldest first; each comes after the transactions of its order that it spends. With
- * `orderIds`: new transactions of these orders, and the sent but unmined transactions on which the new ones may depend.
- * `orderIds` null: the needed transactions of all orders that may be unmined.
+ * Transactions to send, the oldest first. Each transaction comes after the transactions of its order that it spends.
+ * `orderIds` limits the result to the new transactions of these orders, and the sent but unmined transactions on which
+ * the new ones may depend. If `orderIds` is null, the result has the needed transactions of all orders that may be
+ * unmined.
  */
 export async function transactionsToSend(
   client: pg.ClientBase,
@@ -250,8 +255,8 @@ const waiting =
   't.txid, t.order_id, t.kind, t.index, t.plan, octet_length(t.bytes) AS bytes, t.sent_at, t.refusal';
 const isNew = (table: string): string =>
   `${table}.superseded_at IS NULL AND ${table}.sent_at IS NULL AND ${table}.refusal IS NULL`;
-// sent transactions are included, because they occupy the cluster: without them, the new ones would fill its last free
-// position
+// sent transactions are included, because they occupy the cluster; otherwise the new transactions would fill the
+// cluster's last free position
 const newToSend = `SELECT ${waiting} FROM service.wallet_transactions AS t
   WHERE t.order_id = ANY($1::uuid[]) AND NOT ${isKeptFromNode('t')} AND NOT ${isHeldReveal('t')} AND NOT ${isHeldMint('t')}
     AND (${isNew('t')}

@@ -41,7 +41,7 @@ export async function refundWishes(client: pg.ClientBase): Promise<string[]> {
 }
 
 /**
- * Deletes a refused request for a refund. `error` is the reason that the operator sees. `error` null: the request is
+ * Deletes a refused request for a refund. `error` is the reason that the operator sees, or null if the request is
  * obsolete.
  */
 export async function forgetRefundWish(tx: pg.ClientBase, id: string, error: string | null): Promise<void> {

@@ -40,12 +40,12 @@ export interface Order {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly paidAt: Date | null;
-  /** Fee estimate at the payment of the order, in sats per 1,000 virtual bytes. null: unknown. */
+  /** Fee estimate at the payment of the order, in sats per 1,000 virtual bytes. Null if the estimate is unknown. */
   readonly paidEstimate: bigint | null;
   readonly completedAt: Date | null;
-  /** Time at which the order was complete with the accepted price. null: the order has not been complete. */
+  /** Time at which the order was complete with the accepted price. Null if the order has not been complete. */
   readonly priceKeptAt: Date | null;
-  /** null: the order still has its original price. */
+  /** The raised price. Null if the order still has its original price. */
   readonly repriced: StoredRepricing | null;
   readonly isCancelAsked: boolean;
   readonly error: string | null;
@@ -82,7 +82,7 @@ export interface NewOrder
 }
 
 export interface NewOrderFile {
-  /** Hash of the content that the customer sent. null: a delegate without a file. */
+  /** Hash of the content that the customer sent. Null for a delegate without a file. */
   readonly sha256: Uint8Array | null;
   readonly mediaType: string | null;
   readonly s3Key: string | null;
@@ -165,7 +165,7 @@ const orderOf = (row: Row): Order => ({
 
 /**
  * Stores a new order in the state `waiting-payment`, with its files and leaves. Short leaves are stored in the same
- * statement, long ones in further statements. Returns the time of the creation.
+ * statement, and long leaves in further statements. Returns the time of the creation.
  */
 export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<Date> {
   const [first = [], ...others] = partsOf(order.leaves);
@@ -222,8 +222,8 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<D
 }
 
 /**
- * Maximum number of leaf bytes in one statement. An order has up to 50 MB of leaves, and this number of bytes blocks
- * the event loop for 4 ms.
+ * Maximum number of leaf bytes in one statement. An order has up to 50 MB of leaves. Sending 1 MB blocks the event loop
+ * for 4 ms.
  */
 const leafBytesAtOnce = 1_000_000;
 
@@ -246,7 +246,7 @@ function joined(leaves: readonly Uint8Array[]): readonly [Buffer, readonly numbe
   return [Buffer.concat(leaves), ends, leaves.map(({ length }) => length)];
 }
 
-/** Groups of leaves that are stored together. The order of the leaves is kept. */
+/** Groups of leaves that are stored together. The sequence of the leaves is kept. */
 function partsOf(leaves: readonly Uint8Array[]): Uint8Array[][] {
   const parts: Uint8Array[][] = [];
   let bytes = 0;
@@ -276,7 +276,7 @@ export async function lockOrder(tx: pg.ClientBase, id: string): Promise<Order | 
   return rows[0] === undefined ? null : orderOf(rows[0]);
 }
 
-/** The leaves of an order's reveals, in their order. Empty once the leaves were deleted. */
+/** The leaves of an order's reveals, in the sequence of the reveals. Empty once the leaves were deleted. */
 export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): Promise<Uint8Array[]> {
   const { rows } = await client.query<{ leaf: Buffer }>(
     'SELECT leaf FROM service.order_leaves WHERE order_id = $1 ORDER BY index',
@@ -326,10 +326,13 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 }
 
 /**
- * Orders that a new block may change, even if it pays none of them. They are: orders that wait for a depth or for the
- * index; orders whose inventory sat the block may spend; orders with a given-up reveal that a miner may have; and
- * failed orders whose inscription another transaction took before its burn, or whose name was taken, because a
- * reorganisation may return it.
+ * Orders that a new block may change, even if the block pays none of them:
+ *
+ * - orders that wait for a depth or for the index
+ * - orders whose inventory sat the block may spend
+ * - orders with a given-up reveal that a miner may have
+ * - failed orders whose inscription another transaction took before its burn, or whose name was taken, because a
+ *   reorganisation may return it
  */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -357,8 +360,8 @@ const lookedBackBlocks = 144;
  * Orders that are finished, and have payments in blocks that the index received since the last check. The contents of
  * these payments decide what is refunded.
  *
- * @param after height of the index at the last check; null: unknown
- * @param height current height of the index; null: the index is empty
+ * @param after height of the index at the last check; null if it is unknown
+ * @param height current height of the index; null if the index is empty
  */
 export async function ordersPaidInBlocks(
   client: pg.ClientBase,
@@ -402,7 +405,7 @@ export async function moveOrder(
   await recordEvent(tx, id, event, state, to);
 }
 
-/** Records an event. `to` null: the state refuses the event. */
+/** Records an event. `to` is null if the state refuses the event. */
 export async function recordEvent(
   tx: pg.ClientBase,
   id: string,
@@ -425,7 +428,7 @@ export const isCancelled = ({
   state === 'cancelled' ||
   (repriced !== null && isCancelAsked && (state === 'waiting-refund' || state === 'refunded'));
 
-/** Sets the time at which an order is examined without an event. `at` null: only events make it due. */
+/** Sets the time at which an order is examined without an event. If `at` is null, only events make the order due. */
 export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null): Promise<void> {
   await tx.query('UPDATE service.orders SET look_at = $2 WHERE id = $1 AND look_at IS DISTINCT FROM $2', [
     id,
@@ -439,7 +442,7 @@ export async function lookSoon(tx: pg.ClientBase, ids: readonly string[]): Promi
   await tx.query('UPDATE service.orders SET look_at = now() WHERE id = ANY($1::uuid[])', [ids]);
 }
 
-/** Sets the script that an order's refunds go to. */
+/** Sets the script to which an order's refunds go. */
 export async function setRefundScript(tx: pg.ClientBase, id: string, script: Uint8Array): Promise<void> {
   await tx.query('UPDATE service.orders SET refund_script = $2 WHERE id = $1', [id, Buffer.from(script)]);
 }
@@ -457,7 +460,10 @@ export async function moveOrdersOffset(client: pg.ClientBase, change: number): P
   );
 }
 
-/** The last blocks of the index and of the payments. Hashes are in internal order. null: no blocks. */
+/**
+ * The last blocks of the index and of the payments. Hashes are in internal order. A value is null if there are no
+ * blocks.
+ */
 export interface Tips {
   readonly height: Height | null;
   readonly index: Buffer | null;
@@ -476,7 +482,7 @@ export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
   return rows[0] ?? { height: null, index: null, payments: null };
 }
 
-/** Orders, the newest first. `state` null: orders in all states. */
+/** Orders in a state, the newest first. If `state` is null, orders in all states. */
 export async function ordersInState(
   client: pg.Pool,
   state: OrderState | null,
@@ -489,7 +495,7 @@ export async function ordersInState(
   return rows.map(orderOf);
 }
 
-/** Events of an order, in their order. `to` is null if the state refused the event. */
+/** Events of an order, in sequence. `to` is null if the state refused the event. */
 export async function readEvents(
   client: pg.Pool | pg.ClientBase,
   id: string,

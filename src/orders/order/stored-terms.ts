@@ -42,7 +42,7 @@ interface StoredInventory {
 interface StoredEtching extends Pick<Etching, 'spacers' | 'divisibility' | 'symbol' | 'turbo'> {
   readonly rune: string | null;
   readonly premine: string | null;
-  /** In the order of `termsOfTexts`. null: the rune cannot be minted. */
+  /** Texts that `termsOfTexts` reads, in its sequence. Null if the rune cannot be minted. */
   readonly terms: readonly (string | null)[] | null;
 }
 
@@ -70,8 +70,8 @@ export interface StoredTerms {
   readonly additionalFee: string;
   readonly nonStandard: boolean;
   /**
-   * One inventory sat for each file. Absent: no inventory sat. Orders from before lists were supported have a single
-   * value.
+   * One inventory sat for each file. Absent if the order uses no inventory sats. Orders from before lists were
+   * supported have a single value.
    */
   readonly inventory?: StoredInventory | readonly StoredInventory[];
   /** Absent: the order etches nothing. */

@@ -31,7 +31,7 @@ export async function insertDepositAddresses(
   );
 }
 
-/** The deposit addresses of an order, in the order of its parents. */
+/** The deposit addresses of an order, in the sequence of its parents. */
 export async function readDepositAddresses(
   client: pg.Pool | pg.ClientBase,
   orderId: string,
@@ -53,8 +53,8 @@ export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: st
 }
 
 /**
- * Stores why something of an order is not returned. `why` null: deletes the stored reason. Other reasons of the order
- * are unchanged.
+ * Stores why something of an order is not returned. If `why` is null, deletes the stored reason. Other reasons of the
+ * order are unchanged.
  */
 export async function explainDeposits(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
   await tx.query(

@@ -6,7 +6,7 @@ import type { DepositAddress } from './deposits.store.ts';
 
 /** An output that was sent to the deposit address of a parent. */
 export interface Deposit {
-  /** Its deposit address. */
+  /** The deposit address at which the output arrived. */
   readonly at: DepositAddress;
   readonly payment: WatchedPayment;
   /**
@@ -23,13 +23,13 @@ export interface Deposit {
   readonly isUnspent: boolean;
   /** Inscriptions in the output, from the index. */
   readonly inscriptions: readonly HeldInscription[];
-  /** null: unknown in this index. */
+  /** Runes in the output. Null if they are unknown in this index. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
 /**
- * For each parent of an order, the deposit that is or may be the parent. It arrived in time and was not returned.
- * undefined: no such deposit.
+ * For each parent of an order, the deposit that is or may be the parent. The deposit arrived in time and was not
+ * returned. Undefined if there is no such deposit.
  */
 export function candidates(
   parents: number,

@@ -8,7 +8,7 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /** Facts of the index about a payment to the address of an order. */
 export interface HeldPayment {
-  /** Whether the index has the block of the payment. If not, nothing is known about it. */
+  /** Whether the index has the block of the payment. If not, nothing is known about the contents of the payment. */
   readonly isIndexed: boolean;
   /**
    * Whether the payment holds an inscription or a rune. If so, its sats are spent only if other payments are not
@@ -18,7 +18,7 @@ export interface HeldPayment {
   /** Whether the payment holds a parent of the order that was sent to the wrong address. */
   readonly isParent: boolean;
   readonly inscriptions: readonly HeldInscription[];
-  /** null: unknown in this index. */
+  /** Runes in the payment. Null if they are unknown in this index. */
   readonly runes: readonly RuneAmount[] | null;
 }
 

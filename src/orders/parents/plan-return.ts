@@ -14,13 +14,13 @@ import {
 } from '#orders/inscribing/plan-transactions.ts';
 import { runeRoute } from './rune-route.ts';
 
-/** An output that is returned whole, with its destination. */
+/** An output that is returned completely, with its destination. */
 export interface ReturnedOutput extends Arrived {
   readonly destination: Uint8Array;
   readonly holds: Holdings;
 }
 
-/** Destination of the rest of a customer's money: `refund` for payments, `parent` for deposits. */
+/** Destination of the change of a customer's money. The kind is `refund` for payments, and `parent` for deposits. */
 export interface RestDestination {
   readonly kind: 'refund' | 'parent';
   readonly script: Uint8Array;
@@ -28,19 +28,20 @@ export interface RestDestination {
 
 export interface ReturnFunds {
   /**
-   * Holdings to return. Only the last may be below the dust limit of its destination. Empty: only money is returned.
+   * Holdings to return. Only the last holding may be below the dust limit of its destination. Empty if only money is
+   * returned.
    */
   readonly holdings: readonly ReturnedOutput[];
-  /** Money that pays the fee, spent by key. It holds only sats. */
+  /** Money that pays the fee, spent by key. The money holds only sats. */
   readonly money: readonly Arrived[];
-  /** null: the rest stays with the wallet. */
+  /** Destination of the change. Null if the change stays with the wallet. */
   readonly rest: RestDestination | null;
   readonly kept: OwnDestination;
-  /** Whether the rest belongs to the service. If so, the rest stays with the wallet, and must be above dust. */
+  /** Whether the change belongs to the service. If so, the change stays with the wallet, and must be above dust. */
   readonly isOurs: boolean;
   /** Maximum cost of the return in sats of the money. null: no maximum. */
   readonly costMax: bigint | null;
-  /** Sats per 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
@@ -52,15 +53,15 @@ export interface ReturnShort {
 
 export type PlannedReturn = TransactionPlan & {
   readonly kind: 'return';
-  /** Sats of the money that the return cost. */
+  /** Cost of the return, in sats of the money. */
   readonly cost: bigint;
 };
 
 /**
  * Plans the transaction that returns outputs with all their contents. Each output is an input, and the new output at
  * the same index has the same value, so every sat keeps its position. The last output is raised to the dust limit if
- * needed. The money comes after these inputs, so only its sats pay the fee. The rest of the money goes to its owner, or
- * stays with the wallet. Pure.
+ * needed. The money comes after these inputs, so only its sats pay the fee. The change of the money goes to the owner
+ * of the money, or stays with the wallet. Pure.
  */
 export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
   const { holdings, rest, kept, isOurs, costMax, feeRate } = funds;
@@ -119,8 +120,8 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
 }
 
 /**
- * Plans the return of as many holdings as the money pays for: first all, then half of them, and so on. `restOf` gives
- * the destination of the rest, depending on whether all holdings are returned. Pure.
+ * Plans the return of as many holdings as the money pays for. It tries all holdings first, then half of them, and so
+ * on. `restOf` returns the destination of the change, which depends on whether all holdings are returned. Pure.
  */
 export function planMostReturned(
   funds: Omit<ReturnFunds, 'rest'>,

@@ -15,7 +15,7 @@ export async function addReturnCost(tx: pg.ClientBase, { txid, sats }: ReturnCos
   );
 }
 
-/** Sats of the service that returns of all orders cost within the last `ms` milliseconds. */
+/** Cost of the returns of all orders within the last `ms` milliseconds, in sats of the service. */
 export async function returnCostSince(tx: pg.ClientBase, ms: number): Promise<bigint> {
   const { rows } = await tx.query<{ sats: string }>(
     `SELECT coalesce(sum(c.sats), 0)::text AS sats

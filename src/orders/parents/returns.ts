@@ -11,10 +11,12 @@ import { type DepositAddress, depositsWait } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
 import type { HeldPayment } from './held-payments.ts';
 
-/** An unspent output with an inscription or a rune. It is returned whole, and its sats keep their positions. */
+/**
+ * An unspent output with an inscription or a rune. The complete output is returned, and its sats keep their positions.
+ */
 export interface Holding {
   readonly payment: WatchedPayment;
-  /** The deposit address where the output arrived. null: it is at the address of the charge. */
+  /** The deposit address where the output arrived. Null if the output is at the address of the charge. */
   readonly at: DepositAddress | null;
   /** Whether the output holds a parent of the order. */
   readonly isParent: boolean;
@@ -51,9 +53,9 @@ export interface ReturnFacts {
   readonly ours: readonly OwedMoney[];
   /** Sats of `ours` that belong to a referral. */
   readonly share: bigint;
-  /** Sats of the service and of the operator that returns of the order have cost. */
+  /** Cost of the order's returns so far, in sats of the service and of the operator. */
   readonly ourCost: bigint;
-  /** Sats of the customer that returns of strays have cost. Strays are holdings that are not parents. */
+  /** Cost of the returns of strays so far, in sats of the customer. Strays are holdings that are not parents. */
   readonly strayCost: bigint;
   /**
    * Maximum cost of an order's returns (ORDER_RETURN_MAX_SATS): for our sats, and for sats of the customer that are
@@ -64,7 +66,7 @@ export interface ReturnFacts {
   readonly isMoneyComing: boolean;
 }
 
-/** Money that may pay for a return. Its rest returns to its owner. */
+/** Money that may pay for a return. The change goes back to the owner of the money. */
 export type ReturnFund = {
   /** Maximum cost of the return in sats of this money. null: no maximum. */
   readonly costMax: bigint | null;
@@ -76,18 +78,18 @@ export type ReturnFund = {
 );
 
 export interface Return {
-  /** Empty: only sats are returned, which pay for themselves. */
+  /** The holdings to return. Empty if only sats are returned, which pay for themselves. */
   readonly holdings: readonly Holding[];
-  /** Funds in the order in which they are tried. The first fund that is enough pays. */
+  /** Funds in the sequence in which they are tried. The first fund that is enough pays. */
   readonly funds: readonly ReturnFund[];
-  /** Whether nothing else needs a return, so the rest of the money is not needed either. */
+  /** Whether nothing else needs a return, so that the remaining money is not needed either. */
   readonly isLast: boolean;
 }
 
 /**
- * Maximum number of holdings, and of pieces of money, in one return. The next return takes the others. A holding is an
- * input and an output with at most 410 weight units together; a piece of money is an input with 230. Together they are
- * far below the 400,000 weight units that nodes relay.
+ * Maximum number of holdings, and of pieces of money, in one return. The next return takes the other holdings. A
+ * holding is an input and an output with at most 410 weight units together. A piece of money is an input with 230
+ * weight units. All of them together are far below the 400,000 weight units that nodes relay.
  */
 export const returnedAtOnce = 50;
 
@@ -98,9 +100,9 @@ const waiting: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'wa
  * Decides what is returned now, and which money may pay for it. While an order waits, only outputs that are not its
  * parents are returned, and only money beyond its amount pays. Once the order is delivered or over, everything left is
  * returned, and all money of the order may pay. For parents, all of the customer's money may pay. Strays are other
- * outputs with an inscription or a rune. Anyone may send strays, so they may cost the customer only a little. Outputs
+ * outputs with an inscription or a rune. Anyone may send strays, so strays may cost the customer only a little. Outputs
  * with only sats pay for themselves, or stay. If the customer has no money, our money pays a little. Sats of a holding
- * never pay. null: nothing is returned now. Pure.
+ * never pay. Returns null if nothing is returned now. Pure.
  */
 export function returnOf(given: ReturnFacts): Return | null {
   const { state, spent, candidates } = given;
@@ -156,10 +158,10 @@ function returnOfSats(sats: readonly Deposit[]): Return {
 
 /** Picks the holdings of one return. */
 function together(holdings: readonly Holding[]): readonly Holding[] {
-  // only one holding below dust, because raising it takes sats of the money, which comes after the holdings
+  // take only one holding below dust, because raising its value takes sats of the money, which comes after the holdings
   const whole = holdings.filter(({ isDust }) => !isDust).slice(0, returnedAtOnce - 1);
   const batch = [...whole, ...holdings.filter(({ isDust }) => isDust).slice(0, 1)];
-  // only one holding, because unknown runes can have only one destination
+  // take only one holding, because unknown runes can have only one destination
   return batch.some(({ runes }) => runes === null) ? batch.slice(0, 1) : batch;
 }
 
@@ -218,8 +220,8 @@ function ownFunds({ ours, share, ourCost, costMax }: ReturnFacts): ReturnFund[] 
 }
 
 /**
- * Whether something that is worth a return waits for it, or may wait for it: it is in a block, and no stored
- * transaction spends it.
+ * Whether something worth a return waits, or may wait, for its return. It must be in a block, and no stored transaction
+ * may spend it.
  */
 export function isHolding({
   deposits,
@@ -234,8 +236,9 @@ export function isHolding({
 }
 
 /**
- * Whether a parent of the order must be returned, or may have to be. If so, all money of the order may pay for its
- * return. Outputs without a block do not hold money back, because anyone may send them and never have them mined. Pure.
+ * Whether a parent of the order must be returned, or may have to be returned. If so, all money of the order may pay for
+ * its return. Outputs without a block do not hold money back, because anyone may send such outputs and never have them
+ * mined. Pure.
  */
 export function isHoldingParents(
   { spent, holding }: Pick<ReturnFacts, 'spent' | 'holding'>,

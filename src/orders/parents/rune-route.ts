@@ -8,11 +8,11 @@ export interface RuneRoute {
 }
 
 /**
- * Routes the runes of each parent to that parent's output. `firstOutput` is the output of the first parent. null: no
- * runestone is needed, because without one all runes go to the first output of the transaction. Unknown runes go to the
- * first parent's output, because a transaction with unknown runes has at most one parent. Pure.
+ * Routes the runes of each parent to that parent's output. `firstOutput` is the output of the first parent. Returns
+ * null if no runestone is needed, because all runes then go to the first output of the transaction. Unknown runes go to
+ * the first parent's output, because a transaction with unknown runes has at most one parent. Pure.
  *
- * @param held runes of each parent; null: unknown
+ * @param held runes of each parent; null if they are unknown
  */
 export function runeRoute(
   held: readonly (readonly RuneAmount[] | null)[],

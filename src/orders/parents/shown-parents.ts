@@ -6,7 +6,7 @@ import { spentBy } from '#purse/transactions/stored-plan.ts';
 import type { DepositAddress } from './deposits.store.ts';
 import { candidates, type Deposit } from './deposits.ts';
 
-/** A parent in the form of answers. null fields: not known yet. */
+/** A parent in the form that answers show. Fields that are not known yet are null. */
 export interface ShownParent {
   readonly depositAddress: string | null;
   /** Output that arrived at the deposit address. It may already be spent. */
@@ -16,7 +16,7 @@ export interface ShownParent {
   readonly parentReturnTx: string | null;
 }
 
-/** The progress of an order's parents, in the order of its terms. Pure. */
+/** The progress of an order's parents, in the sequence of its terms. Pure. */
 export function shownParents(
   order: Pick<Order, 'terms' | 'expiresAt'>,
   addresses: readonly DepositAddress[],
@@ -45,7 +45,10 @@ export function shownParents(
   });
 }
 
-/** The txid that returns a parent: of the last reveal, or of a separate return. null: a node does not have it yet. */
+/**
+ * The txid of the transaction that returns a parent: the last reveal, or a separate return. Null if a node does not
+ * have this transaction yet.
+ */
 function returningTxid(outpoint: string, transactions: readonly OrderTransaction[]): string | null {
   const spending = transactions.find(({ plan }) => plan.inputs.some((input) => input.outpoint === outpoint));
   const last =

@@ -41,13 +41,13 @@ export interface SentParent {
   readonly runes: readonly RuneAmount[] | null;
 }
 
-/** The sat that a file is inscribed on, and its coin. */
+/** The sat on which a file is inscribed, and its coin. */
 export interface InscribedSat {
-  /** null: a sat of the inventory. */
+  /** The coin that contains the sat. Null if the sat comes from the inventory. */
   readonly coin: PayingCoin | null;
   /** Number of sats of the coin before this sat. */
   readonly offset: bigint;
-  /** null: the sats of the coin are unknown. */
+  /** Number of the sat. Null if the sats of the coin are unknown. */
   readonly sat: number | null;
 }
 
@@ -55,9 +55,9 @@ export interface InscribedSat {
 export type PaymentOutcome =
   | {
       readonly kind: 'delivered';
-      /** The coins that the delivery spends, in their order. All other coins are refunded. */
+      /** The coins that the delivery spends, in the sequence of spending. All other coins are refunded. */
       readonly spent: readonly PayingCoin[];
-      /** One sat for each file, in the order of the files. */
+      /** One sat for each file, in the sequence of the files. */
       readonly inscribed: readonly InscribedSat[];
       /** Numbers of the parents that must still be sent. The order waits for them. */
       readonly parentsMissing: readonly number[];
@@ -68,8 +68,8 @@ export type PaymentOutcome =
       readonly unconfirmed: readonly PayingCoin[];
     }
   /**
-   * The order still waits. `missing`: sats that one more coin must bring. `extraCost`: the order's cost beyond its
-   * quote.
+   * The order still waits. `missing` is the number of sats that one more coin must bring. `extraCost` is the order's
+   * cost beyond its quote.
    */
   | { readonly kind: 'short'; readonly missing: bigint; readonly extraCost: bigint }
   /**
@@ -80,9 +80,10 @@ export type PaymentOutcome =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * Predicts how an order ends with one more payment, by the functions that deliver orders: which coins are spent, in
- * which order, and on which sat each file is. Other payments and reorganisations may change this result. For an order
- * with `allowedSatributes`, all coins need their `ranges`, including those that already arrived. Pure.
+ * Predicts the outcome of an order with one more payment, by the functions that deliver orders. The outcome says which
+ * coins are spent, in which sequence, and on which sat each file is. Other payments and reorganisations may change this
+ * outcome. For an order with `allowedSatributes`, all coins need their `ranges`, including coins that already arrived.
+ * Pure.
  */
 export function afterPayment(
   open: OpenOrder,
@@ -112,8 +113,8 @@ function dustOf({ records }: OpenOrder, { parents = new Map() }: WantedPayment):
 /**
  * Extreme txids of the payment: one after and one before the txids of all present coins. Among equal coins, the txid
  * decides which coin is spent, but the payment's txid is known only after signing. If the order wants certain sats,
- * coins are examined in the order of their txids. In all other cases one try is enough, which takes a tenth of a second
- * for 10,000 files.
+ * coins are examined in the sequence of their txids. In all other cases one try is enough, which takes a tenth of a
+ * second for 10,000 files.
  */
 function txidsFor({ records, costs }: OpenOrder, { coins }: WantedPayment): readonly Txid[] {
   const there = countedNow(records, records.order);
@@ -145,7 +146,7 @@ function outcomeWith(open: OpenOrder, payment: UnsentPayment, satributes: Satrib
   throw new assert.AssertionError({ message: 'the cost of an order rises with each look' });
 }
 
-/** Maximum number of tries, each with other coins: the same as in one round of `processOrder`. */
+/** Maximum number of tries, each with other coins. It is the same number as in one round of `processOrder`. */
 const triesMax = 10;
 
 interface Came extends Omit<CameFor, 'facts' | 'parents'> {
@@ -224,7 +225,8 @@ function cameFor(open: OpenOrder, payment: UnsentPayment): Came {
 }
 
 /**
- * Parents that arrived. A parent that is not sent yet gets the planned value, or else the value of the order's terms.
+ * Parents that arrived. For a parent that is not sent yet, the planned value is used, or else the value of the order's
+ * terms.
  */
 const lentTo = ({ records, parents }: OpenOrder, payment: WantedPayment): DeliveryFunds['parents'] =>
   records.deposits.map((at, index): DeliveryFunds['parents'][number] => {

@@ -66,7 +66,7 @@ async function readRecords(
   const payments = await readPayments(client, watcherOf(order.id));
   const held = await readHeldPayments(client, order, payments);
   const { parents, inventory } = order.terms;
-  // with one confirmation, because a parent that is in a block is not sent again
+  // one confirmation is enough here, because a parent that is in a block is not sent again
   const came = await readDeposits(client, order, { tip, confirmations: 1 });
   const times = { expiresAt: order.expiresAt, now };
   return {

@@ -11,9 +11,9 @@ export interface PlaceInOutput {
 }
 
 /**
- * Outputs with the sats that a delivery's transactions inscribe, for each file in order. They are inputs of its commit,
- * or of its reveal if there is no commit. They are computed from the plans, which the wallet checks before signing.
- * Pure.
+ * Outputs with the sats that a delivery's transactions inscribe, one for each file, in the sequence of the files. They
+ * are inputs of the delivery's commit, or of its reveal if there is no commit. They are computed from the plans, which
+ * the wallet checks before signing. Pure.
  */
 export function inscribedOutputs(
   planned: readonly PlannedTransaction[],

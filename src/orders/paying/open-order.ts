@@ -21,21 +21,21 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /** An output at the address of an order, which its delivery may spend. Values are in sats. */
 export interface PayingCoin {
-  /** `<txid>:<vout>`. null: an output of a payment that is not sent yet. */
+  /** `<txid>:<vout>`. Null for an output of a payment that is not sent yet. */
   readonly outpoint: string | null;
-  /** Number among the outputs of its transaction. */
+  /** Index of the output in its transaction. */
   readonly vout: number;
   readonly value: bigint;
-  /** The coin's sats, in their order. null: unknown. */
+  /** The coin's sats, in sequence. Null if they are unknown. */
   readonly ranges: readonly SatRange[] | null;
 }
 
 /** A coin that arrived. */
 export interface OrderCoin extends PayingCoin {
   readonly outpoint: string;
-  /** null: not in a block. */
+  /** Height of the coin's block. Null if the coin is not in a block. */
   readonly height: Height | null;
-  /** Number of blocks from its block to the tip, including both. 0: not in a block. */
+  /** Number of blocks from the coin's block to the tip, including both. 0 if the coin is not in a block. */
   readonly depth: number;
   /** Whether the coin pays for the order: seen in time, above dust, without an inscription. */
   readonly isCounted: boolean;
@@ -43,7 +43,7 @@ export interface OrderCoin extends PayingCoin {
   readonly isHolding: boolean;
 }
 
-/** A parent of an order. Parents are listed in the order of the terms. */
+/** A parent of an order. Parents are listed in the sequence of the terms. */
 export interface OpenParent {
   readonly inscriptionId: string;
   readonly depositAddress: string;
@@ -82,22 +82,22 @@ export interface OpenOrder {
   /** Whether the price was raised before, so the customer may cancel the order. */
   readonly isRepriced: boolean;
   readonly costs: CoinCosts;
-  /** Sats that one more coin must bring. 0: paid, and waiting for parents. */
+  /** Sats that one more coin must bring. 0 if the order is paid, and waits for parents. */
   readonly missing: bigint;
   /** Total sats of two more coins, each above `costs.input`. null: a delivery cannot spend that many coins. */
   readonly missingInTwo: bigint | null;
   /** Sats of the output of each inscription. */
   readonly postage: bigint;
   readonly batchMode: BatchMode;
-  /** Number of inscriptions of each reveal, in the order of the files. */
+  /** Number of inscriptions of each reveal, in the sequence of the files. */
   readonly reveals: readonly number[];
-  /** Sats per 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  /** null: any sats are allowed. */
+  /** The satributes that the order allows. Null if any sats are allowed. */
   readonly allowedSatributes: readonly string[] | null;
   /** Whether the inscriptions are on sats of the inventory, and not on sats of the payments. */
   readonly takesInventory: boolean;
-  /** Outputs at its address, in the order in which they were seen. */
+  /** Outputs at the order's address, in the sequence in which they were seen. */
   readonly coins: readonly OrderCoin[];
   readonly parents: readonly OpenParent[];
   /** Whether unused money is refunded without the operator. */

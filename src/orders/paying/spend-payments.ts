@@ -24,9 +24,9 @@ export interface CameFor extends Pick<PaidFunds, 'parents'> {
 }
 
 /**
- * Selects the payments that a delivery spends, in a fixed order, so the same payments always make the same transaction.
- * Payments with runes are spent only if the others are not enough. `pending`: the contents of the payments are not
- * known yet. Pure.
+ * Selects the payments that a delivery spends, in a fixed sequence, so the same payments always make the same
+ * transaction. Payments with runes are spent only if the other payments are not enough. The result is `pending` if the
+ * contents of the payments are not known yet. Pure.
  *
  * @param placeSats sorts the selected payments by the requirements of their sats
  */

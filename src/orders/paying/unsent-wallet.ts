@@ -5,7 +5,7 @@ import type { PlanningSigner } from '#orders/making/delivery-planning.ts';
 
 /**
  * A wallet for plans that are never sent. Its scripts have the length of real scripts, and each plan has a txid.
- * Values, weights and positions depend on nothing else.
+ * Values, weights and positions of a plan depend on nothing else.
  */
 export function unsentWallet(): PlanningSigner {
   const txids = new Map<TransactionPlan, Txid>();

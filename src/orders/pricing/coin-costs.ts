@@ -35,7 +35,7 @@ export const costsOf = (order: CostedOrder, coins: number): CoinCosts =>
 
 const oneCoin = { extraCost: 0n, input: 0n, spare: 0n, inputsMax: 1 } as const;
 
-/** Weight that a delivery may need in addition to its layout: for change and a runestone. */
+/** Weight that a delivery may need in addition to its layout, for change and a runestone. */
 const spareWeight = 2_000;
 
 /**
@@ -48,6 +48,7 @@ function inputsMaxOf({ commit, reveals: [first] }: OrderLayout): number {
 }
 
 /**
- * Weight of a reveal with its burn. They are sent as one package, whose limit is hardly above that of a transaction.
+ * Weight of a reveal with its burn. Both are sent as one package. The limit of a package is hardly above the limit of a
+ * transaction.
  */
 const packageWeight = ({ weight, burn }: RevealLayout): number => weight + (burn?.weight ?? 0);

@@ -6,7 +6,7 @@ import { decidePrice, quoteAtRate } from './repricing.ts';
 /** Minimum time to pay a difference, in ms. The customer may be asleep. */
 const answerMs = 86_400_000;
 
-/** Fields of an order that its price depends on. */
+/** Fields of an order on which its price depends. */
 type PricedOrder = Pick<Order, 'quote' | 'terms' | 'amount' | 'createdAt' | 'expiresAt' | 'repriced'>;
 
 /** A new price of an order, in its stored form. */

@@ -61,7 +61,9 @@ export async function namedInscriptionFaults(
   );
 }
 
-/** Faults of several parents if runes are unknown, because runes of one parent would be returned with another. */
+/**
+ * Faults of several parents if runes are unknown, because runes of one parent would be returned with another parent.
+ */
 async function severalFaults(client: pg.ClientBase): Promise<RequestFault[]> {
   const { state } = await runeStanding(client);
   if (state === 'known') return [];
@@ -72,7 +74,7 @@ async function severalFaults(client: pg.ClientBase): Promise<RequestFault[]> {
 
 const opReturn = 0x6a;
 
-/** The reason why an inscription cannot be sent to a deposit. null: it can. */
+/** The reason why an inscription cannot be sent to a deposit. Null if it can be sent. */
 function lostWords(location: Location | undefined): string | null {
   if (location?.script?.[0] === opReturn) return 'is burned: it cannot be sent to a deposit address';
   if (location?.place === 'lost' || location?.place === 'unbound')
