@@ -7,8 +7,8 @@ import { type ReadFile, urlsOf } from '#orders/reading/read-files.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
 
 /**
- * Maximum number of metadata bytes that one price reads. A megabyte of JSON takes 20 ms, and even a small request may
- * name it for nothing.
+ * Maximum number of metadata bytes that one price reads. Reading a megabyte of JSON takes 20 ms of the event loop, and
+ * even a small request, which costs its client nothing, may name so much metadata.
  */
 const metadataBytesMax = 1_000_000;
 
@@ -58,13 +58,16 @@ class OwnLengths {
     };
   }
 
-  /** Returns null if it is not a URL of this service, or if it is faulty. */
+  /** Length of the file at a URL of this service. Returns null for any other URL, and if the file has a fault. */
   #bytes(url: string, field: string): number | null {
     const bytes = this.#ours.bytesAt(url);
     return typeof bytes === 'string' ? this.values.fault(field, bytes) : bytes;
   }
 
-  /** Returns null if it is not a URL of this service, or if it is faulty or assumed. */
+  /**
+   * Length of the metadata as CBOR at a URL of this service. Returns null for any other URL, and if the metadata has a
+   * fault or its length is assumed.
+   */
   async #cborBytes(url: string, { field, terms }: ReadFile): Promise<number | null> {
     const name = `${field}.metadataUrl`;
     const bytes = this.#bytes(url, name);

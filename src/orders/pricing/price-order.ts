@@ -39,9 +39,9 @@ export interface PricingParts extends Stock {
 export interface PricedOrder {
   readonly kind: 'priced';
   readonly quote: OrderQuote;
-  /** Sats per file. */
+  /** Additional fee per file, in sats. */
   readonly additionalFee: bigint;
-  /** Reasons why the order may cost another amount. Empty: it costs exactly this amount. */
+  /** Reasons why the order may cost another amount. Empty if the order costs exactly this amount. */
   readonly warnings: readonly AmountWarning[];
   /** A rune that is paid in addition to the sats. null: only sats are paid. */
   readonly rune: AskedRune | null;

@@ -11,7 +11,9 @@ import { readCollectionOrder } from '#orders/collections/read-collection-order.t
 import type { PriceBody } from '#orders/reading/read-price.ts';
 import type { AskedRune } from '#tokenpay/inscribing/ask-for-rune.ts';
 
-/** The items of a collection that a price names. null: it names no items. Throws `not_found` and `not_offered`. */
+/**
+ * The items of a collection that a price names. Null if the price names no items. Throws `not_found` and `not_offered`.
+ */
 export async function itemsOfPrice(
   { pool, network }: { readonly pool: pg.Pool; readonly network: NetworkParameters },
   { type, order }: PriceBody,

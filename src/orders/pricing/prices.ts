@@ -19,7 +19,7 @@ export interface PriceSettings {
   readonly nonStandard: boolean;
 }
 
-/** Prices of the public interface, as far as it shows them. */
+/** Default prices. They are the prices of the public interface, as far as that interface shows them. */
 export const defaultPriceSettings: PriceSettings = {
   baseFee: 9000,
   baseFeeDirect: 2000,
@@ -51,8 +51,8 @@ export function pricesOf(
 }
 
 /**
- * Adds the price of a collection's items and the operator's fee for collections. `items` null: not an order of a
- * collection.
+ * Adds the price of a collection's items and the operator's fee for collections. `items` is null if the order is not
+ * for a collection.
  */
 export const withCollection = (
   prices: OrderPrices,
@@ -68,7 +68,7 @@ export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Fau
   const quote = quoteOrder(terms, prices);
   if (quote.kind === 'refused') return { kind: 'faulty', faults: [{ message: quote.reason }] };
   const reveals = quote.layout.reveals.length;
-  // mints have another bound
+  // mints have a different limit
   return terms.mint === null && reveals > orderBounds.reveals ? tooManyReveals(reveals) : quote;
 }
 

@@ -7,7 +7,7 @@ import { quotedLayout } from './quoted-layout.ts';
 
 /** Current price of an order. Rates are in sats per 1,000 virtual bytes. */
 export interface StandingPrice {
-  /** The price is held for an order that is complete by this time. null: held forever. */
+  /** The price is held for an order that is complete by this time. Null if the price is held forever. */
   readonly heldUntil: Date | null;
   /** Fee estimate when the price was made. null: there was no estimate. */
   readonly estimate: bigint | null;
@@ -15,13 +15,14 @@ export interface StandingPrice {
   readonly feeRate: bigint;
 }
 
-/** A decision about a price: it is kept, or the transactions of the order pay another rate. */
+/** A decision about a price. Either the price is kept, or the transactions of the order pay another rate. */
 export type PriceDecision =
   | { readonly kind: 'kept'; readonly because: 'held' | 'unknown' | 'own-fee' | 'small-rise' }
   | { readonly kind: 'repriced'; readonly feeRate: bigint };
 
 /**
- * Ratio that makes a rise: an estimate above 1.5 times the earlier one. Within hours, estimates usually change less.
+ * Minimum ratio of a rise: an estimate above 1.5 times the earlier estimate is a rise. Within hours, estimates usually
+ * change less.
  */
 const rise = { now: 2n, before: 3n };
 
@@ -47,8 +48,8 @@ export function decidePrice(
 }
 
 /**
- * Quotes the same transactions at another rate. Only their fees change; the order's address and the service's part of
- * the price do not. Returns null if they do not cost more. Pure.
+ * Quotes the same transactions at another rate. Only their fees change. The order's address and the service's part of
+ * the price do not change. Returns null if the transactions do not cost more. Pure.
  */
 export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigint): StoredQuote | null {
   const before = quotedLayout(terms, quote);
@@ -66,7 +67,7 @@ export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigi
 /** Payments and parents of an order, from which its completion time is computed. */
 export interface Completion<Payment> {
   readonly payments: readonly (Payment & { readonly firstSeen: Date })[];
-  /** Whether these payments are enough. Adding a payment must never make them too few. */
+  /** Whether these payments are enough. If payments are enough, they must still be enough with one more payment. */
   readonly isEnough: (payments: readonly Payment[]) => boolean;
   /** Time at which the last parent was first seen. null: the order has no parents. */
   readonly parentsAt: Date | null;

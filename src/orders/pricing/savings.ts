@@ -32,7 +32,7 @@ export interface SavingsParts {
 const lookedUpMax = 100;
 const lookedUpBytesMax = 4_000_000;
 
-/** Ways to pay less for the same order. Each is the same plan with one change. */
+/** Ways to pay less for the same order. Each way is the same plan with one change. */
 export async function savingsOf(
   quote: OrderQuote,
   terms: OrderTerms,

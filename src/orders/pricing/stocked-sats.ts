@@ -61,7 +61,7 @@ export interface StockedOrder {
   readonly kind: 'stocked';
   /** The terms of the order, with the positions of the sats in their outputs. */
   readonly terms: OrderTerms;
-  /** One sat for each file, in the order of the files. */
+  /** One sat for each file, in the sequence of the files. */
   readonly sats: readonly StockedSat[];
   /** Outputs with sats of the type, reserved or not. */
   readonly ofType: readonly Outpoint[];
@@ -119,7 +119,7 @@ export async function offerSats(
 
 /**
  * Fault of an order with more sats than its client can ever reserve, or than all clients together can reserve of the
- * type. Waiting does not help. null: it may fit. The bound of a network is never below the bound of a client.
+ * type. Waiting does not help. Null if the order may fit. The bound of a network is never below the bound of a client.
  */
 function boundFault(
   type: InventoryType,
@@ -131,7 +131,7 @@ function boundFault(
     const message = `Your order can have at most ${bounds.client} sats of the inventory, one for each file, not ${count}.`;
     return { kind: 'faulty', faults: [{ message, parameter: 'files' }] };
   }
-  // with no outputs at all, a later answer reports that there are none now
+  // if there are no outputs at all, a later message says that none are available now
   if (count <= bounds.type || ofType === 0) return null;
   return rareSatsFault(
     `rareSats: orders that are not paid yet have at most ${bounds.type} of the ${ofType} sats of type ${type}, not ${count}.`,

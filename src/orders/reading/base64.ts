@@ -12,7 +12,7 @@ export interface Base64Text {
 
 const [digit, plainSign, urlSign, padding, blank, lineBreak] = [1, 2, 3, 4, 5, 6] as const;
 
-/** The kind of each byte in base64. 0: not part of base64. */
+/** The kind of each byte in base64. The kind is 0 if the byte is not part of base64. */
 const kinds = new Uint8Array(256);
 for (const [characters, kind] of [
   ['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', digit],
@@ -27,8 +27,8 @@ for (const [characters, kind] of [
 
 /**
  * Reads base64 (RFC 4648) in the forms that libraries write into URLs: in either alphabet, with or without padding,
- * with line breaks, percent-encoded. A blank is skipped, as browsers do. But if the text would also be base64 with a
- * plus sign in the blank's position, the text is ambiguous, because the blank may be a plus sign that was decoded by
+ * with line breaks, percent-encoded. Blanks are skipped, as browsers do. But if the text would also be base64 with a
+ * plus sign in place of the blank, the text is ambiguous, because the blank may be a plus sign that was decoded by
  * mistake. Returns the reason if the text can be read in no way, or in several ways.
  */
 export function* readBase64(data: Uint8Array): Steps<Base64Text | string> {
@@ -76,7 +76,10 @@ class Counts {
     return null;
   }
 
-  /** The reason why the whole text can be read in no way, or in several ways. null: in exactly one way. */
+  /**
+   * The reason why the whole text can be read in no way, or in several ways. Null if the text can be read in exactly
+   * one way.
+   */
   reason(): string | null {
     const { digits } = this;
     const [signs, equals, blanks] = [this.#count(urlSign), this.#count(padding), this.#count(blank)];
@@ -95,7 +98,7 @@ class Counts {
   }
 }
 
-/** Whether this number of characters encodes whole bytes. Padding may be absent, but not incomplete. */
+/** Whether this number of characters encodes complete bytes. Padding may be absent, but not incomplete. */
 const areWhole = (digits: number, equals: number): boolean =>
   equals === 0 ? digits % 4 !== 1 : equals <= 2 && (digits + equals) % 4 === 0;
 

@@ -16,11 +16,14 @@ export const isCompressible = (contentType: string | null): boolean =>
 /** Maximum number of waiting compressions: one for each active request (`limits.requests`). */
 const waiting = 32;
 /**
- * How long a compression waits for its turn at most, in ms. An order compresses at most 4 MB, which takes a few
- * seconds, so its client can wait for some others.
+ * Maximum time that a compression waits for its turn, in ms. An order compresses at most 4 MB, which takes a few
+ * seconds, so its client can wait for some other orders.
  */
 const waitMs = 60_000;
-/** Runs one compression at a time, clients in turn, because libuv's threads also compress answers and read files. */
+/**
+ * Runs one compression at a time, and serves clients in turn. It runs only one, because libuv's threads also compress
+ * answers and read files.
+ */
 const gate = new FairGate({ running: 1, waiting, waitMs, refusal: tooMany });
 
 function tooMany(): AppError {

@@ -19,7 +19,8 @@ export type ReadDataUrl = DataContent | { readonly kind: 'refused'; readonly rea
 
 /**
  * Reads `data:<media type>;base64,<data>`, or percent-encoded data without `;base64`, in the forms of RFC 2397,
- * browsers and libraries. Refuses a URL that can be read in two ways (ADR 62). Total. 50 MB take 230 milliseconds.
+ * browsers and libraries. Refuses a URL that can be read in two ways (ADR 62). Never throws. 50 MB take 230
+ * milliseconds.
  */
 export function* readDataUrl(url: RequestText): Steps<ReadDataUrl> {
   if (typeof url === 'string' && !url.isWellFormed()) return refused('is not valid Unicode');
@@ -50,7 +51,7 @@ interface Head {
   readonly isBase64: boolean;
   /** The type and its parameters. */
   readonly mediaType: string;
-  /** Length in bytes, with the comma. */
+  /** Length of the head in bytes, with the comma. */
   readonly length: number;
 }
 
@@ -87,7 +88,9 @@ function withType(mediaType: string): string {
 const markElsewhere =
   'has ;base64 in another place than right before its comma: data:<media type>;base64,<data>';
 
-/** Index of the comma that ends a head. -1: not found. Quoted values of parameters may contain commas. */
+/**
+ * Index of the comma that ends a head. -1 if there is no such comma. Quoted values of parameters may contain commas.
+ */
 function endOfHead(text: string, from: number): number {
   for (let place = from; place < text.length; place++) {
     if (text[place] === ',') return place;
@@ -98,7 +101,7 @@ function endOfHead(text: string, from: number): number {
   return -1;
 }
 
-/** Index of the quote that ends a quoted value (RFC 9110, 5.6.4). -1: not found. */
+/** Index of the quote that ends a quoted value (RFC 9110, 5.6.4). -1 if there is no such quote. */
 function endOfQuoted(text: string, from: number): number {
   for (let place = from + 1; place < text.length; place++) {
     if (text[place] === '"') return place;

@@ -10,7 +10,7 @@ export interface DescribedOrder {
   readonly kind: 'described';
   readonly read: ReadOrder;
   readonly extras: OrderExtras;
-  /** The type of inventory sats that the order wants. null: no inventory sats. */
+  /** The type of inventory sats that the order wants. Null if the order wants no inventory sats. */
   readonly satType: InventoryType | null;
   /** Faults that did not prevent the search for further faults. */
   readonly faults: readonly RequestFault[];
@@ -29,8 +29,8 @@ export type DescribeOptions = ReadOptions &
 const reservedMinutes = 30;
 
 /**
- * Reads the whole body of an order, for its price or for its creation. Both refuse the same bodies, in the same words,
- * and differ only in fields that a price may lack. Total.
+ * Reads the whole body of an order, for its price or for its creation. A price and a creation refuse the same bodies,
+ * in the same words. They differ only in fields that a price may lack. Never throws.
  */
 export function describeOrder(body: unknown, options: DescribeOptions): DescribedOrder | Faulty {
   const read = readOrderRequest(body, options);

@@ -22,7 +22,7 @@ export interface EncodeOptions {
   readonly bodies: 'lengths' | 'bytes';
   /** Maximum number of body bytes to compress. */
   readonly compressMax: number;
-  /** The client in whose turns decoding and compression run, until it disconnects. */
+  /** The client in whose turns decoding and compression run. Both stop when the client disconnects. */
   readonly asker: Asker;
 }
 

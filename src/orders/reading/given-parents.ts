@@ -5,7 +5,7 @@ type Item = Readonly<Record<string, unknown>>;
 
 /** The parents of an order, as they are named in its body. */
 export interface GivenParents {
-  /** A list, unless the value in the body has another type. */
+  /** The parents. This is a list, unless the value in the body has another type. */
   readonly items: unknown;
   /** Field of a parent: `parents[2]`, or `parent`. */
   readonly nameOf: (index: number) => string;
@@ -15,7 +15,7 @@ export interface GivenParents {
 
 /**
  * Finds the parents of an order. Clients of managed orders send a single parent as the object `parent`; a list
- * `parents` is also accepted. The body may have both if they are equal. Total.
+ * `parents` is also accepted. The body may have both if they are equal. Never throws.
  */
 export function givenParents(order: Item, type: OrderTerms['type']): GivenParents {
   const { parent, parents } = order;

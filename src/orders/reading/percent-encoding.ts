@@ -5,7 +5,7 @@ export const pieceBytes = 64 * 1024;
 
 const [percent, hash, blank, delete_] = [0x25, 0x23, 0x20, 0x7f] as const;
 
-/** The value of each hex digit. 255: not a hex digit. */
+/** The value of each hex digit. The value is 255 if the byte is not a hex digit. */
 const hexValues = new Uint8Array(256).fill(255);
 for (const [value, character] of Array.from('0123456789abcdef').entries()) {
   hexValues[character.charCodeAt(0)] = value;
@@ -14,7 +14,8 @@ for (const [value, character] of Array.from('0123456789abcdef').entries()) {
 
 /**
  * Decodes the data of a data URL without base64. Returns the reason if readers of URLs disagree about the data. For
- * example, browsers end a URL at `#`, drop line breaks and trailing blanks, and keep percent signs that others refuse.
+ * example, browsers end a URL at `#`, drop line breaks and trailing blanks, and keep percent signs that other readers
+ * refuse.
  */
 export function* readPercentEncoded(data: Uint8Array): Steps<Uint8Array | string> {
   for (let start = 0; start < data.length; start += pieceBytes) {

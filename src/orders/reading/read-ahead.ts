@@ -7,7 +7,7 @@ import { orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type ReadDataUrl, readDataUrl } from './data-url.ts';
 
 /**
- * Readers of values that take long to read. In an order of 50 MB, or with 10,000 receivers, they take hundreds of
+ * Functions that read slow values. In an order of 50 MB, or with 10,000 receivers, such values take hundreds of
  * milliseconds.
  */
 export interface ReadAhead {
@@ -15,7 +15,7 @@ export interface ReadAhead {
   readonly address: (address: string) => CheckedDestination;
 }
 
-/** Readers that read each value only when it is needed. */
+/** Functions that read each slow value only when it is needed. */
 export const readAtOnce = (network: NetworkParameters): ReadAhead => ({
   dataUrl: (url) => atOnce(readDataUrl(url)),
   // the postage is checked with the terms, and the service's own addresses are checked once for all destinations
@@ -27,7 +27,7 @@ const addressBytes = 10 * 1024;
 
 /**
  * Reads the data URLs and the addresses of an order in turns of the event loop, so the rest can be read without a
- * pause. A value that is not an order has neither. Throws the reason of the asker's signal.
+ * pause. If the value is not an order, there is nothing to read. Throws the reason of the asker's signal.
  */
 export async function readAhead(
   order: unknown,
@@ -59,8 +59,8 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
 /**
- * The items of a list. Empty if the list is longer than an order may have: its length is then refused, and a body may
- * hold a million items.
+ * The items of a list. Returns no items if the list is longer than an order may have, because a body may have a million
+ * items. The length of such a list is refused later.
  */
 const itemsOf = (value: unknown, most: number): readonly unknown[] =>
   Array.isArray(value) && value.length <= most ? (value as readonly unknown[]) : [];

@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads the etching of an order: fields of the public interface (POST /runes/etch), with amounts in units of the rune.
- * If `rune` is absent, ord gives the name. Total: if `values` has faults, the result is not used.
+ * If `rune` is absent, ord assigns the name. Never throws. If `values` has faults, the result is not used.
  */
 export function readEtching(values: RequestValues, order: Fields): Etching {
   const name = readName(values, order['rune']);
@@ -45,7 +45,7 @@ function readName(values: RequestValues, given: unknown): SpacedRune | null {
   return null;
 }
 
-/** Reads the number of decimals of amounts. null: invalid; the fault is in `values`. */
+/** Reads the number of decimals of amounts. Returns null if it is invalid; the fault is then in `values`. */
 function readDivisibility(values: RequestValues, given: unknown): number | null {
   const divisibility = values.whole(given, 'divisibility');
   if (divisibility === null) return isGiven(given) ? null : 0;
@@ -61,7 +61,10 @@ function readSymbol(values: RequestValues, given: unknown): number | null {
   return isOne ? (symbol.codePointAt(0) ?? null) : values.fault('symbol', 'must be one character');
 }
 
-/** Reads an amount in base units. null: absent, 0 or invalid; a fault is in `values`. */
+/**
+ * Reads an amount in base units. Returns null if the amount is absent, 0 or invalid. If it is invalid, the fault is in
+ * `values`.
+ */
 function readUnits(values: RequestValues, given: unknown, name: string, divisibility: number): U128 | null {
   const text = exactText(values, given, name);
   if (text === null || readWhole(text) === 0n) return null;
@@ -70,7 +73,10 @@ function readUnits(values: RequestValues, given: unknown, name: string, divisibi
   return values.fault(name, read.reason);
 }
 
-/** Reads a number as digits. null: absent, or invalid with a fault in `values`. */
+/**
+ * Reads a number as digits. Returns null if the number is absent or invalid. If it is invalid, the fault is in
+ * `values`.
+ */
 function exactText(values: RequestValues, given: unknown, name: string): string | null {
   if (!isGiven(given)) return null;
   if (typeof given === 'string') return given;
@@ -118,7 +124,9 @@ function aboveZero(
   return isZero && values.faults.length === faults ? values.fault(name, 'must be above 0') : value;
 }
 
-/** Reads a whole number. null: absent, or invalid with a fault in `values`. */
+/**
+ * Reads a whole number. Returns null if the number is absent or invalid. If it is invalid, the fault is in `values`.
+ */
 function readInteger(values: RequestValues, given: unknown, name: string, most: bigint): U128 | null {
   const text = exactText(values, given, name);
   if (text === null) return null;
@@ -129,7 +137,7 @@ function readInteger(values: RequestValues, given: unknown, name: string, most: 
 
 const boundWords = (most: bigint): string => (most === maxU64 ? '2^64 - 1' : '2^128 - 1');
 
-/** Reads the first height or offset, and the end, which is the first one after the last. */
+/** Reads a range of heights or offsets: its first value, and its end, which is the first value after the range. */
 function readWindow(
   values: RequestValues,
   given: unknown,

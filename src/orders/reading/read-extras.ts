@@ -36,7 +36,10 @@ export interface OrderExtras {
 const timeoutMostMinutes = 43_200;
 const timeoutStepMinutes = 10;
 
-/** Reads the other fields of a creation. Total: any body gives extras, possibly with faults. */
+/**
+ * Reads the fields of a creation that do not affect its transactions. Never throws: any body gives extras, possibly
+ * with faults.
+ */
 export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
   const values = new RequestValues();
   const order = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};

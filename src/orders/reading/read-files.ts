@@ -15,7 +15,7 @@ export interface ReadFile {
   /** Terms with lengths instead of contents. */
   readonly terms: FileTerms;
   readonly name: string | null;
-  /** null: a delegate without its own body, or a file with only a size. */
+  /** Source of the body. Null for a delegate without its own body, and for a file with only a size. */
   readonly body: ContentSource | null;
   /** Source of the metadata, which is JSON. */
   readonly metadata: ContentSource | null;
@@ -49,7 +49,10 @@ export const urlsOf = (files: readonly ReadFile[]): string[] =>
     [body, metadata].flatMap((source) => (source?.kind === 'url' ? [source.url] : [])),
   );
 
-/** Reads the files, then the delegates of an order: its inscriptions in the order of their indexes. */
+/**
+ * Reads the files, then the delegates of an order. These are the inscriptions of the order, in the sequence of their
+ * indexes.
+ */
 export function readFiles(values: RequestValues, order: Item, options: FileOptions): ReadFile[] {
   const files = values.list(order['files'], 'files');
   const delegates = values.list(order['delegates'], 'delegates');
@@ -196,7 +199,7 @@ function metadataSize(
   return size;
 }
 
-/** The content of the data field. If that is absent, the content of the URL field. */
+/** The content of the data field. If the data field is absent, the content of the URL field. */
 function readSource(
   values: RequestValues,
   item: Item,

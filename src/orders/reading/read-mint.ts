@@ -12,8 +12,8 @@ const noName: SpacedRune = { rune: asRune(0n), spacers: 0 };
 
 /**
  * Reads the mints of an order: fields of the public interface (POST /runes/mint). Only the index knows the id of the
- * rune, so the id is 0:0 until the rune is looked up in the index. Total: if `values` has faults, the result is not
- * used.
+ * rune, so the id is 0:0 until the rune is looked up in the index. Never throws. If `values` has faults, the result is
+ * not used.
  *
  * @param purpose `numberOfMints` may be absent only in a price, which then assumes 1
  */

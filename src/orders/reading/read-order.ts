@@ -33,7 +33,10 @@ export interface ReadOptions {
    * transactions need must be present.
    */
   readonly purpose: 'price' | 'order';
-  /** Absent: files and delegates; in a price, files and delegates, or texts. */
+  /**
+   * Contents that the order has. If it is absent, the order has files and delegates. A price may then also have texts
+   * instead.
+   */
   readonly contents?: OrderContents;
   /** Items of a collection that are the contents. Absent: the body has the contents. */
   readonly items?: QuotedItems | null;
@@ -64,7 +67,7 @@ export const unknownReceiver = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 
 /**
  * Reads the body of an order, or the `order` of a price: fields of the public interface, numbers as numbers or texts.
- * Unknown fields are ignored. Total: any value gives an order or its faults.
+ * Unknown fields are ignored. Never throws: any value gives an order or its faults.
  */
 export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder | Faulty {
   const values = new RequestValues();

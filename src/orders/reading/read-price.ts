@@ -19,7 +19,7 @@ export interface PriceBody {
   readonly order?: unknown;
 }
 
-/** Reads the body of a price. Total: any value gives an order or its faults. */
+/** Reads the body of a price. Never throws: any value gives an order or its faults. */
 export function readPriceBody(
   { type: given, order }: PriceBody,
   options: Omit<DescribeOptions, 'type' | 'purpose' | 'timeoutMinutes'>,
@@ -36,7 +36,7 @@ export function readPriceBody(
   return { kind: 'faulty', faults: described.faults };
 }
 
-/** A price shows no timeout, so the value does not matter. */
+/** Timeout of the order in a price, in minutes. A price shows no timeout, so the value does not matter. */
 const anyMinutes = 10;
 
 const priceTypes = ['bulk', 'direct', 'rune-etch', 'rune-mint'] as const;
@@ -48,7 +48,7 @@ function kindOf(type: PriceType): Pick<DescribeOptions, 'type' | 'contents'> {
   return type === 'rune-mint' ? { type: 'bulk', contents: 'mint' } : { type };
 }
 
-/** The type of a price. If it names none, the order is managed. */
+/** The type of a price. If the body names no type, the order is managed. */
 function readType(given: unknown): PriceType | Faulty {
   const values = new RequestValues();
   const type = values.choice(given, 'type', priceTypes, 'bulk');
@@ -60,7 +60,7 @@ export interface ReadPriceQuery {
   readonly kind: 'read';
   readonly terms: OrderTerms;
   readonly rareSats: string;
-  /** Base fee instead of the service's own. null: the service's own. */
+  /** Base fee that replaces the service's own base fee. Null if the service's own base fee applies. */
   readonly baseFee: bigint | null;
 }
 
@@ -93,7 +93,7 @@ const assumedRune: Omit<MintTerms, 'count'> = {
 /** Maximum base fee in sats: one bitcoin. A higher value is a mistake. */
 const baseFeeMax = 100_000_000n;
 
-/** Reads the legacy form of a price. Total: any query gives an order or its faults. */
+/** Reads the legacy form of a price. Never throws: any query gives an order or its faults. */
 export function readPriceQuery(
   query: Readonly<Record<string, unknown>>,
   { nonStandard }: Pick<OrderTerms, 'nonStandard'>,

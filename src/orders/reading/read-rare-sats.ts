@@ -12,7 +12,7 @@ export const commonSats = 'random';
 
 export interface RareSats {
   readonly kind: 'read';
-  /** A type of the inventory. null: sats of the payment. */
+  /** A type of the inventory. Null if the order uses sats of the payment. */
   readonly type: InventoryType | null;
 }
 

@@ -6,7 +6,7 @@ const parameter = 'allowedSatributes';
 /** Maximum number of names that an order may allow. Fewer satributes exist (docs/satributes.md). */
 const namesMax = 100;
 
-/** The satributes that an order allows, unchanged. Empty: any sat. */
+/** The satributes that the order allows, unchanged. Empty if any sat is allowed. */
 export function readSatributes(values: RequestValues, given: unknown, book: () => SatributeBook): string[] {
   const items = values.list(given, parameter);
   if (items.length > namesMax) {

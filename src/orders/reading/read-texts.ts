@@ -68,8 +68,8 @@ function readText(values: RequestValues, given: unknown, index: number): ReadFil
 }
 
 /**
- * The text as UTF-8 bytes. The reading of the body (`readJson`) already refused texts that UTF-8 cannot encode. null:
- * not a text.
+ * The text as UTF-8 bytes. Returns null if the value is not a text. `readJson` has already refused texts that UTF-8
+ * cannot encode.
  */
 function bytesOf(given: unknown): Uint8Array | null {
   if (given instanceof Uint8Array) return given;

@@ -11,16 +11,16 @@ const missesMax = 20;
 const networksMax = 20_000;
 
 /**
- * Counts referral codes that a network guessed wrong: unknown codes in orders, and codes of others in registrations.
- * Both answers reveal whether a code exists, so after too many wrong codes the network gets no answer about any code.
- * Each process has separate counts, so several processes allow more wrong codes in total.
+ * Counts referral codes that a network guessed wrong: unknown codes in orders, and codes of other addresses in
+ * registrations. Both answers reveal whether a code exists, so after too many wrong codes the network gets no answer
+ * about any code. Each process has separate counts, so several processes allow more wrong codes in total.
  */
 export class MissedCodes {
   readonly #levels = new LRUCache<string, { readonly misses: number; readonly atMs: number }>({
     max: networksMax,
   });
 
-  /** Milliseconds until this client may send a code. 0: now. */
+  /** Milliseconds until this client may send a code. 0 if the client may send a code now. */
   waitMs(client: string, nowMs = performance.now()): number {
     const over = this.#level(networkOfClient(client), nowMs) - (missesMax - 1);
     return Math.max(0, (over * hourMs) / missesMax);

@@ -2,7 +2,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, RequestValues } from '#kernel/requests/request-values.ts';
 import { readAddress } from '#orders/reading/read-order.ts';
 
-/** A referral code, and the address that its share is paid to. */
+/** A referral code, and the address to which its share is paid. */
 export interface ReferralRequest {
   readonly code: string;
   readonly address: string;
@@ -15,7 +15,7 @@ const codePattern = /^[!-~]{1,64}$/u;
 /** Whether a referral can have this code. */
 export const isReferralCode = (text: string): boolean => codePattern.test(text);
 
-/** Reads the code and the address of a referral. Total: any value gives a referral or its faults. */
+/** Reads the code and the address of a referral. Never throws: any value gives a referral or its faults. */
 export function readReferralRequest(
   given: { readonly referral?: unknown; readonly address?: unknown },
   network: NetworkParameters,

@@ -4,7 +4,7 @@ import { isReferralCode, type ReferralRequest } from './read-referral.ts';
 
 /** The address of a referral, and the number of orders that it brought. */
 export interface ReferralStatus {
-  /** Address that the referral's share is paid to. */
+  /** Address to which the referral's share is paid. */
   readonly address: string;
   /** Number of paid orders, delivered or not. */
   readonly orders: number;
@@ -43,7 +43,7 @@ const paidStates = [
   'completed',
 ] as const satisfies readonly OrderState[];
 
-/** Returns null if the code does not exist, or if it has another address. */
+/** Reads a referral. Returns null if the code does not exist, or if the code has another address. */
 export async function readReferral(
   client: pg.Pool | pg.ClientBase,
   { code, script }: Pick<ReferralRequest, 'code' | 'script'>,

@@ -29,8 +29,8 @@ export type PaidSats =
 /** How long to wait before a node is asked again, in ms, if it was away, busy, or just reorganised. */
 const askAgainMs = 5_000;
 /**
- * Maximum number of payments in memory, which are only those of paid orders. Each has up to 50,000 ranges
- * (docs/satributes.md), but most have one.
+ * Maximum number of payments in memory. Only payments of paid orders are in memory. A payment has up to 50,000 ranges
+ * (docs/satributes.md), but most payments have one.
  */
 const paymentsMax = 200;
 
@@ -42,8 +42,9 @@ interface Search {
 const pending: PaidSats = { kind: 'pending' };
 
 /**
- * The sats of payments to orders, in the order of each output. They are looked up outside of database transactions. A
- * caller gets the known facts at once, and is notified of the result. Nothing is stored, because the chain has it.
+ * Finds the sats of payments to orders, in their sequence in each output. The sats are looked up outside of database
+ * transactions. A caller gets the known facts at once, and is notified of the result. Nothing is stored, because the
+ * chain has this data.
  */
 export class ArrivedSats {
   readonly #trace: TraceSats;
@@ -99,7 +100,7 @@ export class ArrivedSats {
     this.#stop.abort();
   }
 
-  /** Looks up the sats of an output once. `pending`: the next call may give another answer. */
+  /** Looks up the sats of an output once. If the result is `pending`, the next call may return another result. */
   async #look(outpoint: Parameters<TraceSats>[0], blockHash: BlockHashHex): Promise<PaidSats> {
     // a node that does not answer gives no information about sats
     const sats = await this.#trace(outpoint).catch(() => null);
