@@ -95,7 +95,7 @@ const isOfOperator = ({ kind, plan }: AuditedTransaction): boolean =>
 
 /**
  * Whether a transaction's output at our script belongs to the service. This is true if the order is delivered, and the
- * output contains no customer's money. Null: other orders also decide.
+ * output contains no customer's money. Null if other orders also decide.
  */
 function isOurs(order: AuditedOrder, { kind, index, plan }: AuditedTransaction): boolean | null {
   const isDelivered = order.state === 'completed';

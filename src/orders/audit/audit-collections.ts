@@ -14,7 +14,7 @@ import type { CollectionDifferenceKind } from './differences.ts';
 export interface CollectionDifference {
   readonly collection: string;
   readonly kind: CollectionDifferenceKind;
-  /** The phase or order that differs, in a form for people; null: the whole collection differs. */
+  /** The phase or order that differs, in a form for people. Null if the whole collection differs. */
   readonly where: string | null;
   /** Number of items; for `earned`, sats. */
   readonly noted: bigint;

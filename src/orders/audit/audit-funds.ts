@@ -10,7 +10,7 @@ export interface AuditedFunds {
   readonly coins: readonly FundCoin[];
   readonly entries: readonly LedgerEntry[];
   /**
-   * Outpoints of free coins of the funds in the wallet's table. Null: the coins of an earlier version are still being
+   * Outpoints of free coins of the funds in the wallet's table. Null if the coins of an earlier version are still being
    * listed.
    */
   readonly listed: ReadonlySet<string> | null;

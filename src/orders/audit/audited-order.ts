@@ -16,7 +16,7 @@ export interface Coin {
 /** A difference between the ledger of an order and the chain. */
 export interface OrderDifference {
   readonly kind: DifferenceKind;
-  /** The output, transaction or account that differs; null: a sum differs. */
+  /** The output, transaction or account that differs. Null if a sum differs. */
   readonly where: string | null;
   /** Number of sats; for `delivered`, of inscriptions; for `reserved`, of outputs. */
   readonly ledger: bigint;
@@ -33,7 +33,7 @@ export type Unspent = ReadonlyMap<string, Coin>;
 export interface IndexedInscription {
   /** Index among the transaction's inscriptions; for a burn, among the inscriptions of its reveal. */
   readonly index: number;
-  /** Output of the transaction; null: the inscription is not in an output of the transaction. */
+  /** Output of the transaction. Null if the inscription is not in an output of the transaction. */
   readonly vout: number | null;
   readonly offset: number;
   /** The first 128 bytes of the output's script, in hex. */
@@ -103,7 +103,7 @@ export interface AuditedOrder extends NamedOrder {
   readonly spentByOthers: readonly string[];
   /** Outputs of the inventory that the order still reserves although its state should have released them. */
   readonly keptStock: readonly string[];
-  /** Coins of the order and of its bumps in the wallet's table; null: the table is not complete yet. */
+  /** Coins of the order and of its bumps in the wallet's table. Null if the table is not complete yet. */
   readonly listed: readonly ListedCoin[] | null;
   /** Entries of the ledger, summed. Sums of 0 are left out. */
   readonly ledger: readonly LedgerLine[];

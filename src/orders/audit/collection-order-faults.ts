@@ -7,7 +7,10 @@ import type { OrderState } from '#orders/order/order-machine.ts';
  */
 export interface AuditedCollectionOrder {
   readonly id: string;
-  /** Null: the order does not exist. It was refused, or the process ended while the order was being created. */
+  /**
+   * State of the order. Null if the order does not exist, because it was refused, or because the process ended while
+   * the order was being created.
+   */
   readonly state: OrderState | null;
   readonly standing: SoldStanding;
   readonly items: number;

@@ -16,8 +16,8 @@ export interface KeepAuditingOptions {
   /** Runs further audits after the audit of orders: collections, and entries that other modules keep in the ledger. */
   readonly beside: (parts: AuditParts) => Promise<readonly { readonly kind: string }[]>;
   /**
-   * Receives the result of each audit, and at the start the result of the last audit. Null: this process stops
-   * auditing, and another process may audit from now on.
+   * Receives the result of each audit, and at the start the result of the last audit. Receives null when this process
+   * stops auditing. Another process may then audit.
    */
   readonly onAudit: (audit: Pick<LastAudit, 'orders' | 'differing'> | null) => void;
   /**

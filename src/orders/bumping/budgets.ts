@@ -116,8 +116,8 @@ export class Budgets {
   /**
    * Remaining budgets of orders, in sats.
    *
-   * @param replaced family whose next bump is planned; its earlier costs are not deducted. Null: the bump starts a new
-   * family
+   * @param replaced family whose next bump is planned; its earlier costs are not deducted. Null if the bump starts a
+   *   new family
    */
   of(orderIds: Iterable<string>, replaced: Txid | null = null): ReadonlyMap<string, bigint> {
     const family = replaced === null ? null : displayHash(replaced);

@@ -204,7 +204,7 @@ export class BumpRound {
   /**
    * Notes why transactions are not bumped.
    *
-   * @param replaced the family whose next bump was refused; null: the bump would have started a new family
+   * @param replaced the family whose next bump was refused; null if the bump would have started a new family
    */
   async #refuse(parents: readonly FoundParent[], limit: BumpLimit, replaced: Txid | null): Promise<void> {
     const orderIds = parents.map(({ orderId }) => orderId);

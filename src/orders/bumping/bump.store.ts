@@ -21,13 +21,13 @@ export interface StoredBumpInput {
   readonly value: number;
   /** In hex. */
   readonly script: string;
-  /** Index of the input's key in branch 1; null: the input is an anchor. */
+  /** Index of the input's key in branch 1. Null if the input is an anchor. */
   readonly keyIndex: number | null;
 }
 
 export interface StoredBumpPlan extends StoredPlan {
   readonly inputs: readonly StoredBumpInput[];
-  /** Sats of the change that belong to a customer; absent: no sats belong to a customer. */
+  /** Sats of the change that belong to a customer. Absent if no sats belong to a customer. */
   readonly owed?: number;
 }
 
@@ -95,7 +95,7 @@ export interface OverdueTransaction {
   /** Fee rate that the customer chose, in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
   /**
-   * Estimated fee rate at the time when the order was paid, in sats per 1,000 virtual bytes; null: there was no
+   * Estimated fee rate at the time when the order was paid, in sats per 1,000 virtual bytes. Null if there was no
    * estimate.
    */
   readonly paidEstimate: bigint | null;

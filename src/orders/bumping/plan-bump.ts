@@ -22,9 +22,9 @@ export interface OwnedOutput {
   readonly vout: number;
   readonly value: bigint;
   readonly script: Uint8Array;
-  /** Null: the output is an anchor. */
+  /** Key of the output. Null if the output is an anchor. */
   readonly key: WalletKey | null;
-  /** Absent: the output holds only sats. */
+  /** Contents in addition to sats. Absent if the output holds only sats. */
   readonly holds?: Holdings;
 }
 
@@ -72,7 +72,7 @@ export interface PlannedBump {
   /** Sats of the fee that each order pays. */
   readonly shares: ReadonlyMap<string, bigint>;
   readonly coins: readonly OwnedOutput[];
-  /** Reason why the bump does not reach the wanted rate; null: it reaches the wanted rate. */
+  /** Reason why the bump does not reach the wanted rate. Null if it reaches the wanted rate. */
   readonly limit: BumpLimit | null;
 }
 
@@ -86,7 +86,7 @@ export type BumpLimit = 'budget' | 'coins' | 'owed';
 export interface PayingCoins {
   /** Free coins. They contain only sats. */
   readonly coins: readonly OwnedOutput[];
-  /** Sats of all free coins, less the sats that must be kept. Negative: sats are missing. */
+  /** Sats of all free coins, less the sats that must be kept. Negative if sats are missing. */
   readonly spare: bigint;
 }
 

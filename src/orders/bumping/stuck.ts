@@ -8,10 +8,10 @@ import type { BumpedTransaction } from './plan-bump.ts';
 /** A transaction of an order that has waited long for a block. */
 export interface WaitingParent extends BumpedTransaction {
   readonly id: string;
-  /** Null: the transaction is not in the mempool. */
+  /** State of the transaction in the mempool. Null if the transaction is not in the mempool. */
   readonly mempool: MempoolStanding | null;
   /**
-   * Sums of the transaction's unmined ancestors; `id` is the id of the first ancestor. Null: there are no unmined
+   * Sums of the transaction's unmined ancestors; `id` is the id of the first ancestor. Null if there are no unmined
    * ancestors.
    */
   readonly commit: { readonly id: string; readonly fee: bigint; readonly virtualBytes: number } | null;
@@ -25,7 +25,7 @@ export interface WaitingParent extends BumpedTransaction {
  * unknown, so the service pays nothing beyond the asked rate. Rates are in sats per 1,000 virtual bytes. Pure.
  *
  * @param asked rate that the customer chose
- * @param then estimated rate at the time when the order was paid; null: there was no estimate
+ * @param then estimated rate at the time when the order was paid; null if there was no estimate
  * @param now rate that is needed now for a fast confirmation
  */
 export function wantedRate(asked: bigint, then: bigint | null, now: bigint): bigint {

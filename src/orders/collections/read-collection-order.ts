@@ -9,7 +9,7 @@ export interface CollectionOrder extends Pick<HoldRequest, 'collection' | 'items
   readonly kind: 'collection-order';
   /** Whether the request contains the address. A request of a price may omit the address. */
   readonly isKnown: boolean;
-  /** The token that shows that a person solved a challenge; null: no token was sent. */
+  /** The token that shows that a person solved a challenge. Null if no token was sent. */
   readonly token: string | null;
 }
 

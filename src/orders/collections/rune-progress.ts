@@ -50,8 +50,8 @@ export function runeProgress({ order, charge, isWaiting, isCredited }: RunePayme
 }
 
 /**
- * Progress of the payment of an order's sats, for the token order that charges these sats as its fee. Null: the order
- * has ended, so nothing changes any more. Pure.
+ * Progress of the payment of an order's sats, for the token order that charges these sats as its fee. Null if the order
+ * has ended, because then nothing changes any more. Pure.
  */
 export function feePaymentOf({ state }: Pick<Order, 'state'>, facts: OrderFacts): FeePayment | null {
   if (state === 'cancelled') return 'cancelled';

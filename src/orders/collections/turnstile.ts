@@ -3,7 +3,7 @@ import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 
 /** Checks by a token whether a person sent a request. */
 export interface PersonCheck {
-  /** Public key of this site at Turnstile, for the challenge on pages; null: pages show no challenge. */
+  /** Public key of this site at Turnstile, for the challenge on pages. Null if pages show no challenge. */
   readonly siteKey: string | null;
   /**
    * Returns null if a person solved the challenge of the token, otherwise the reason why the token is refused. Throws

@@ -27,9 +27,9 @@ import type { FetchedContents } from './fetch-contents.ts';
 export interface OrderLookups {
   /** Timeout of an order whose request names no timeout, in minutes. */
   readonly timeoutMinutes: number;
-  /** The reason why the service sends nothing to a URL; null: the URL is allowed. */
+  /** The reason why the service sends nothing to a URL. Null if the URL is allowed. */
   urlProblem(url: string): string | null;
-  /** Fee rates that the node accepts; null: not known. */
+  /** Fee rates that the node accepts. Null if they are not known. */
   nodePolicy(signal: AbortSignal): Promise<NodePolicy | null>;
   /** Whether an order may name a referral. Throws `rate_limited` for clients that guess codes. */
   isReferral(code: string, asker: Asker): Promise<boolean>;
@@ -65,7 +65,7 @@ export interface CheckingParts {
 export interface SentOrder {
   readonly type: OrderTerms['type'];
   readonly contents: OrderContents;
-  /** Items of a collection, which replace contents of the body; null: the order is not for a collection. */
+  /** Items of a collection, which replace contents of the body. Null if the order is not for a collection. */
   readonly items: OrderedItems | null;
   readonly body: unknown;
   /** Origin of the URLs of the order's files. */
@@ -82,7 +82,7 @@ export interface CheckedOrder {
   readonly policy: NodePolicy | null;
   /** The type of inventory sats that the order wants. Null if the order wants no inventory sats. */
   readonly satType: InventoryType | null;
-  /** The items that the order inscribes; null: the order is not for a collection. */
+  /** The items that the order inscribes. Null if the order is not for a collection. */
   readonly items: OrderedItems | null;
 }
 

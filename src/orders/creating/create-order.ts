@@ -28,7 +28,7 @@ import type { OrderKeys } from './order-keys.ts';
 export interface SentFile {
   readonly name: string;
   readonly content: Uint8Array;
-  /** The sha256 of a content that is already on the disk of files; absent: the content must be stored. */
+  /** The sha256 of a content that is already on the disk of files. Absent if the content must be stored. */
   readonly stored?: Uint8Array;
   readonly mediaType: string;
   /** Fields of the file in answers, without `url` and `s3Key`. */
@@ -63,9 +63,9 @@ export interface WantedOrder {
     readonly ofType: readonly StockedOutpoint[];
     readonly by: StockedReserver;
   } | null;
-  /** The id under which the items are held. The order gets this id. Null: the order is not for a collection. */
+  /** The id under which the items are held. The order gets this id. Null if the order is not for a collection. */
   readonly hold: string | null;
-  /** A rune that is paid in addition to the sats; null: the price is in sats only. */
+  /** A rune that is paid in addition to the sats. Null if the price is in sats only. */
   readonly rune: AskedRune | null;
   /** One entry for each inscription; null for a delegate without a file. */
   readonly files: readonly (SentFile | null)[];
@@ -81,7 +81,7 @@ export interface DeliveryStanding {
   /** Whether a process with the seed processes orders. Without it, paid orders would wait. */
   readonly isSignerThere: boolean;
   readonly areRevealsRefused: boolean;
-  /** The tip of the index; null: no block is indexed. */
+  /** The tip of the index. Null if no block is indexed. */
   readonly tip: Height | null;
   /** Free bytes on the disk of files. */
   readonly freeBytes: number;
@@ -109,7 +109,7 @@ export interface MadeOrder {
   readonly files: readonly object[];
   /** Warnings from the plan of the transactions. */
   readonly planned: readonly OrderWarning[];
-  /** The token order that charges the rune; null: the price is in sats only. */
+  /** The token order that charges the rune. Null if the price is in sats only. */
   readonly tokenOrder: TokenOrder | null;
 }
 
@@ -122,7 +122,8 @@ export type OnMade = (tx: pg.ClientBase, made: MadeOrder) => Promise<void>;
  * could be lost. Throws `orders_off`, `wallet_indices_unreleased`, `inventory_taken`, `inventory_reserved_max` and
  * `collection_items_taken`.
  *
- * @param signal signal of the client; aborts the reads at the start, but writes are completed. Null: there is no client
+ * @param signal signal of the client; aborts the reads at the start, but writes are completed. Null if there is no
+ *   client
  */
 export async function createOrder(
   parts: CreationParts,
@@ -196,7 +197,7 @@ async function requireOpen(
   return { keys, tip };
 }
 
-/** The reason why no order could be created and delivered now, even without files; null: orders are accepted. */
+/** The reason why no order could be created and delivered now, even without files. Null if orders are accepted. */
 export async function whyClosed(
   parts: Pick<CreationParts, 'keys' | 'standing'>,
   signal: AbortSignal | null,

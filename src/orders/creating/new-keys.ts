@@ -11,7 +11,7 @@ export interface NewKeys {
   readonly charge: Charge;
   /** One deposit address for each parent, each with its own key. */
   readonly deposits: readonly DepositAddress[];
-  /** Address for the rune payment; null: the price is in sats only. */
+  /** Address for the rune payment. Null if the price is in sats only. */
   readonly rune: RuneAddress | null;
 }
 

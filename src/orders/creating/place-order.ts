@@ -14,7 +14,7 @@ import { type QuotingParts, quoteCheckedOrder } from './quote-checked-order.ts';
 const offersMax = 10;
 
 export interface PlacingParts extends QuotingParts {
-  /** The miner that takes reveals above the standard weight; null: there is no miner. */
+  /** The miner that takes reveals above the standard weight. Null if there is no miner. */
   readonly miner: Miner | null;
 }
 

@@ -52,7 +52,7 @@ export class StoredBytes {
     max: clientsMax,
   });
 
-  /** @param each maximum number of bytes that a client may store in a day; null: no limit */
+  /** @param each maximum number of bytes that a client may store in a day; null if there is no limit */
   constructor(each: number | null) {
     this.#each = each ?? Number.POSITIVE_INFINITY;
   }

@@ -75,18 +75,18 @@ export interface CustomerOrdersParts extends Omit<CreationParts, 'standing'> {
   /** Whether a process with the seed processes orders. */
   readonly isSignerThere: () => Promise<boolean>;
   readonly outgoing: OutgoingHttp;
-  /** The miner that takes reveals above the standard weight; null: there is no miner. */
+  /** The miner that takes reveals above the standard weight. Null if there is no miner. */
   readonly miner: Miner | null;
   readonly allowPrivateUrls: boolean;
   readonly timeoutMinutes: number;
   readonly publicOrigin: string | null;
-  /** Maximum number of bytes that one client may store in a day; null: no limit. */
+  /** Maximum number of bytes that one client may store in a day. Null if there is no limit. */
   readonly bytesADay: number | null;
-  /** Maximum number of bytes that one key may upload in a day; null: no limit. */
+  /** Maximum number of bytes that one key may upload in a day. Null if there is no limit. */
   readonly uploadBytesADay: number | null;
   /** Limits of the number of items that unpaid orders of collections may hold. */
   readonly holdBounds: HoldBounds;
-  /** Checks tokens that show that a person orders items of a collection; null: tokens are not checked. */
+  /** Checks tokens that show that a person orders items of a collection. Null if tokens are not checked. */
   readonly persons: PersonCheck | null;
 }
 
@@ -115,13 +115,13 @@ export class CustomerOrders {
   /** State of the parts that keep and deliver orders. Creations at the same time share one read of this state. */
   readonly #standing: SharedMaking<DeliveryStanding>;
   readonly #holds: ItemHolds;
-  /** The miner that takes reveals above the standard weight; null: there is no miner. */
+  /** The miner that takes reveals above the standard weight. Null if there is no miner. */
   readonly miner: Miner | null;
   /** Timeout of an order whose request names no timeout, in minutes. */
   readonly timeoutMinutes: number;
-  /** Checks tokens that show that a person orders items of a collection; null: tokens are not checked. */
+  /** Checks tokens that show that a person orders items of a collection. Null if tokens are not checked. */
   readonly persons: PersonCheck | null;
-  /** Origin of the URLs of files; null: the origin to which the order was sent. */
+  /** Origin of the URLs of files. If it is null, the origin to which the order was sent is used. */
   readonly publicOrigin: string | null;
   /** Maximum number of inventory sats that the unpaid orders of one client may reserve. */
   readonly reservedMost: number;
@@ -146,12 +146,12 @@ export class CustomerOrders {
     }));
   }
 
-  /** The reason why no order is accepted now; null: orders are accepted. The client's signal aborts this method. */
+  /** The reason why no order is accepted now. Null if orders are accepted. The client's signal aborts this method. */
   async whyClosed(signal: AbortSignal | null = null): Promise<string | null> {
     return whyClosed({ ...this.#parts, standing: () => this.#standing.get() }, signal);
   }
 
-  /** The reason why the service sends nothing to a URL; null: the URL is allowed. */
+  /** The reason why the service sends nothing to a URL. Null if the URL is allowed. */
   urlProblem(url: string): string | null {
     return urlProblem(url, { allowPrivate: this.#parts.allowPrivateUrls });
   }
@@ -172,7 +172,7 @@ export class CustomerOrders {
    * Stores a checked order. Clients get the payment address by reading the order. The asker's signal can abort this
    * method until the first write. The stored bytes are counted for the asker's client. Throws `rate_limited`.
    *
-   * @param asker who creates the order; null: the program itself
+   * @param asker who creates the order; null if the program itself creates it
    */
   async create(
     wanted: WantedOrder,
@@ -288,7 +288,7 @@ export class CustomerOrders {
     return isIts;
   }
 
-  /** Fee rates that the node accepts; null: not known. */
+  /** Fee rates that the node accepts. Null if they are not known. */
   nodePolicy(signal: AbortSignal | null = null): Promise<NodePolicy | null> {
     return this.#reading(signal, readNodePolicy);
   }

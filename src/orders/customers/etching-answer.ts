@@ -20,7 +20,7 @@ const noTerms: Terms = {
 /**
  * The rune of an order, without nested terms, in the form that the public client uses (client-compat 1.5). Amounts are
  * in units of the rune; `cap` is a number of mints. A value is a number if JSON can represent it exactly, else a text.
- * Null: the order does not etch.
+ * Null if the order does not etch.
  */
 export function runeProperties({ etching: stored }: Pick<StoredTerms, 'etching'>): object | null {
   if (stored === undefined) return null;
@@ -53,14 +53,14 @@ function exact(text: string): number | string {
 
 /**
  * The name and the id of the rune that an order etched. For an order without a name, this shows which name ord
- * assigned. Null: no block has the order's reveal.
+ * assigned. Null if no block has the order's reveal.
  */
 export const etchedFields = (
   etched: EtchedRune | null,
 ): { readonly rune: string; readonly runeId: string } | null =>
   etched && { rune: formatSpacedRune(etched), runeId: `${etched.height}:${etched.txIndex}` };
 
-/** The commit and reveal that etch, once they were sent; null: the order does not etch, or nothing was sent. */
+/** The commit and reveal that etch, once they were sent. Null if the order does not etch, or nothing was sent. */
 export function etchingTx(
   { etching }: Pick<StoredTerms, 'etching'>,
   transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'sentAt'>[],

@@ -16,7 +16,7 @@ const nothingMinted: MintProgress = { transactions: [], mints: [], isRefunded: f
 
 /**
  * The mints of an order in the form that the public client uses (client-compat 1.5, 3.6). `mintingTxs` were sent.
- * `failedMints` were mined when no mint was left. All other mints of `numberOfMints` wait or are refunded. Empty: the
+ * `failedMints` were mined when no mint was left. All other mints of `numberOfMints` wait or are refunded. Empty if the
  * order mints nothing.
  */
 export function mintFields(

@@ -100,7 +100,7 @@ export interface OrderProgress {
   readonly transactions: readonly OrderTransaction[];
   /** Mints of the order; empty for other orders. */
   readonly mints: readonly StoredMint[];
-  /** The rune that the order's reveal etched; null: the order etches nothing, or no block has the reveal. */
+  /** The rune that the order's reveal etched. Null if the order etches nothing, or no block has the reveal. */
   readonly etched: EtchedRune | null;
   /** Payments to the order's address. */
   readonly payments: readonly WatchedPayment[];
@@ -108,7 +108,7 @@ export interface OrderProgress {
   readonly held: HeldPayments;
   /** The parents, in the sequence of the request. */
   readonly parents: readonly ShownParent[];
-  /** The token order that charges the rune; null: the price is in sats only. */
+  /** The token order that charges the rune. Null if the price is in sats only. */
   readonly tokenOrder: TokenOrder | null;
 }
 

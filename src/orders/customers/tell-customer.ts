@@ -59,7 +59,7 @@ function payingTxid({ terms }: Order, { plan }: OrderTransaction): string | null
 
 /**
  * Finds the reveal that inscribes a file. The reveals contain the files of an order in sequence. If an index of a
- * reveal is missing, this reveal was given up alone, and had one file. Null: no reveal has the file.
+ * reveal is missing, this reveal was given up alone, and had one file. Null if no reveal has the file.
  */
 export function placeOf(index: number, reveals: readonly OrderTransaction[]): RevealedFile | null {
   let first = 0;

@@ -23,14 +23,14 @@ export interface EtchingStanding {
   readonly isUnknown: boolean;
   /** Whether the order's reveal is stored, and waits until its commit is deep enough. */
   readonly isHeld: boolean;
-  /** Height of the reveal's block, from the index or the payments; null: no block has the reveal. */
+  /** Height of the reveal's block, from the index or the payments. Null if no block has the reveal. */
   readonly minedHeight: Height | null;
   /** Whether the reveal is in a block, but another transaction etched the name. */
   readonly isNameLost: boolean;
   /** Whether the reveal was given up and is not in a block. Such a reveal is not sent. */
   readonly isGivenUp: boolean;
   /**
-   * The reason for the customer why the name cannot be etched; null: the name can be etched, or the reveal is in a
+   * The reason for the customer why the name cannot be etched. Null if the name can be etched, or the reveal is in a
    * block.
    */
   readonly fault: string | null;
@@ -58,9 +58,9 @@ const unsigned: EtchingStanding = {
 };
 
 /**
- * Reads the progress of an order's etching; null if the order etches nothing.
+ * Reads the progress of an order's etching. Null if the order etches nothing.
  *
- * @param reveal the stored reveal that may be mined; null: no such reveal is stored
+ * @param reveal the stored reveal that may be mined; null if no such reveal is stored
  */
 export async function readEtchingStanding(
   tx: pg.ClientBase,
@@ -107,7 +107,10 @@ async function unsignedStanding(
   return { ...unsigned, fault: await unsignedNameFault(tx, network, name, tip, orderId) };
 }
 
-/** The reason why a stored reveal cannot etch its name; null: it can, or it is too early to decide. */
+/**
+ * The reason why a stored reveal cannot etch its name. Null if the reveal can etch its name, or if it is too early to
+ * decide.
+ */
 async function faultOfSigned(
   tx: pg.ClientBase,
   network: NetworkParameters,

@@ -28,12 +28,13 @@ export interface StoredEtching {
   readonly reveal: Txid;
   readonly isReleased: boolean;
   /**
-   * The reason why the reveal was given up, which is why the name cannot be etched; null: the reveal was not given up.
+   * The reason why the reveal was given up, which is why the name cannot be etched. Null if the reveal was not given
+   * up.
    */
   readonly fault: string | null;
-  /** Height of the commit's block; null: the payments know no block with the commit. */
+  /** Height of the commit's block. Null if the payments know no block with the commit. */
   readonly commitHeight: Height | null;
-  /** Height of the reveal's block; null: the payments know no block with the reveal. */
+  /** Height of the reveal's block. Null if the payments know no block with the reveal. */
   readonly revealHeight: Height | null;
 }
 

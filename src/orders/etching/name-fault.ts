@@ -8,16 +8,16 @@ import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts'
  * Height of the first block that could contain the reveal of an etching whose commit is not sent yet. It is assumed
  * that the next block contains the commit.
  *
- * @param tip height of the index's tip; null: no block is indexed
+ * @param tip height of the index's tip; null if no block is indexed
  */
 export const earliestReveal = (tip: number | null): number => (tip ?? -1) + 1 + maturityBlocks;
 
 /**
- * The reason why an order cannot etch a name, as a sentence; null if the order can etch the name. A pending etching of
+ * The reason why an order cannot etch a name, as a sentence. Null if the order can etch the name. A pending etching of
  * the same name is a reason if the block at `height` or an earlier block may contain this etching. Pure.
  *
  * @param height height of the first block that could contain the reveal
- * @param own txid of the order's reveal, which is not a rival of itself; null: there is no reveal yet
+ * @param own txid of the order's reveal, which is not a rival of itself; null if there is no reveal yet
  */
 export function nameFault(
   name: string,

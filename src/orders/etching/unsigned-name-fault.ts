@@ -6,11 +6,11 @@ import { isEtchedByAnother } from './etchings.store.ts';
 import { earliestReveal, nameFault } from './name-fault.ts';
 
 /**
- * The reason why an order without signed transactions cannot etch a name; null if it can. Considers blocks, the mempool
- * and other orders of this service.
+ * The reason why an order without signed transactions cannot etch a name. Null if the order can etch the name.
+ * Considers blocks, the mempool and other orders of this service.
  *
- * @param tip height of the index's tip; null: no block is indexed
- * @param orderId id of the order; null: the order is not created yet
+ * @param tip height of the index's tip; null if no block is indexed
+ * @param orderId id of the order; null if the order is not created yet
  */
 export async function unsignedNameFault(
   client: pg.ClientBase,

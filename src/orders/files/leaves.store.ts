@@ -36,7 +36,7 @@ export async function isStillUnpaid(tx: pg.ClientBase, id: string): Promise<bool
 /**
  * Deletes the leaves of an order. The order's row and keys are kept.
  *
- * @param leafHash hash of the leaf to which the order's address commits; null: the address has no leaf
+ * @param leafHash hash of the leaf to which the order's address commits; null if the address has no leaf
  */
 export async function deleteLeaves(
   tx: pg.ClientBase,

@@ -60,17 +60,18 @@ export interface FollowOrdersOptions {
   readonly lockTimes: LockTimes;
   readonly arrivedSats: ArrivedSats;
   /**
-   * Releases indices of the wallet for new orders, until the signal is aborted. Null: another part of the service
+   * Releases indices of the wallet for new orders, until the signal is aborted. Null if another part of the service
    * releases indices.
    */
   readonly releaseIndices: ((signal: AbortSignal) => Releasing) | null;
   /**
-   * Hands transactions that nodes do not relay to a miner, until the signal is aborted. Null: the service has no miner.
+   * Hands transactions that nodes do not relay to a miner, until the signal is aborted. Null if the service has no
+   * miner.
    */
   readonly handPackages: ((signal: AbortSignal) => Promise<void>) | null;
   /** Coins of the service, for returns. */
   readonly returnCoins: ReturnCoins;
-  /** Creates the work beside orders, on the same connection. Absent: there is no such work. */
+  /** Creates the work beside orders, on the same connection. Absent if there is no such work. */
   readonly beside?: (client: pg.ClientBase) => BesideOrders;
   readonly signal: AbortSignal;
   readonly log: Logger;

@@ -184,8 +184,8 @@ const runeFacts = ({
 });
 
 /**
- * Indexes of files whose sats are permanently gone, or of mints that can never be executed, with the reason. Null: the
- * order has no such files or mints.
+ * Indexes of files whose sats are permanently gone, or of mints that can never be executed, with the reason. Null if
+ * the order has no such files or mints.
  */
 function goneOf(
   { state }: Order,

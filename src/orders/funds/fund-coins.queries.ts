@@ -16,7 +16,7 @@ export interface FundCoin {
   readonly height: number | null;
   /**
    * `mined`: a bump or return of ours that spends this output is in a block. `stored`: a bump or return that spends
-   * this output may still be mined. Null: no stored transaction spends it.
+   * this output may still be mined. Null if no stored transaction spends it.
    */
   readonly spending: 'mined' | 'stored' | null;
 }

@@ -16,7 +16,7 @@ export async function readFreeSats(client: pg.ClientBase, reserved: ReservedSats
 }
 
 /**
- * Sats of free coins that bumps and returns may spend. Outputs of their own orders are not included. Negative: sats are
- * missing.
+ * Sats of free coins that bumps and returns may spend. Outputs of their own orders are not included. Negative if sats
+ * are missing.
  */
 export const spareOf = ({ free, reserved }: FreeSats): bigint => free - reserved;

@@ -74,16 +74,16 @@ export interface OrderTerms {
   /** Whether there is a miner who takes reveals that nodes do not relay (above 400,000 weight units). */
   readonly nonStandard: boolean;
   /**
-   * One inventory sat for each file, in the sequence of the files. Each sat is in its own output. Null: sats of the
+   * One inventory sat for each file, in the sequence of the files. Each sat is in its own output. Null if sats of the
    * payments are inscribed.
    */
   readonly inventory: readonly InventoryTerms[] | null;
   /**
    * The rune that the order's reveal etches. The premine goes to the receiver in its own output. Such an order may have
-   * no files. Null: the order etches nothing.
+   * no files. Null if the order etches nothing.
    */
   readonly etching: Etching | null;
-  /** Mints for the order's receiver. Such an order has no files and no reveals. Null: the order mints nothing. */
+  /** Mints for the order's receiver. Such an order has no files and no reveals. Null if the order mints nothing. */
   readonly mint: MintTerms | null;
 }
 

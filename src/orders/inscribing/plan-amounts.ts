@@ -54,7 +54,7 @@ export function ownOutputFor(parts: Parts, feeRate: bigint, share: bigint, least
 }
 
 /**
- * Our output if `rest` sats remain for the output and the fee together. Null: `rest` does not even pay for an anchor.
+ * Our output if `rest` sats remain for the output and the fee together. Null if `rest` does not even pay for an anchor.
  * Invariant: if `rest` is the value and fee of an output of `ownOutputFor`, the result is the same output.
  */
 export function ownOutputFrom(parts: Parts, feeRate: bigint, rest: bigint): OwnOutput | null {

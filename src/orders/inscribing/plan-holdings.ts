@@ -12,7 +12,7 @@ import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
 /** Inscriptions and runes in an input, and the outputs of the plan that receive them. */
 export interface SentHoldings {
   readonly input: number;
-  /** Absent: the input holds nothing. */
+  /** Contents of the input in addition to sats. Absent if the input holds only sats. */
   readonly holds?: Holdings | undefined;
   /** Index of the output for the inscriptions. */
   readonly output: number;
@@ -23,7 +23,7 @@ export interface SentHoldings {
 export interface PlannedHoldings {
   readonly sent: readonly SentHoldings[];
   readonly reveals?: readonly PlannedReveal[];
-  /** Null: the plan has no runestone. */
+  /** Runestone of the plan. Null if the plan has no runestone. */
   readonly runestone?: Runestone | null;
   /** Index of the output for runes that no edict moves. */
   readonly rest: number;

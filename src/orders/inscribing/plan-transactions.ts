@@ -53,7 +53,7 @@ export interface Arrived extends OwnScript {
   readonly vout: number;
   readonly value: bigint;
   readonly script: Uint8Array;
-  /** Absent: the output holds only sats. */
+  /** Contents in addition to sats. Absent if the output holds only sats. */
   readonly holds?: Holdings;
 }
 
@@ -314,7 +314,7 @@ function partsOf(
 
 /**
  * Our output of the reveal, which the burn will spend: P2TR, with enough sats for the fee of the burn and for our
- * output of the burn. Null: there are not enough sats.
+ * output of the burn. Null if there are not enough sats.
  */
 function ownBeforeBurn(terms: SettledTerms, parts: Parts, anchors: number, rest: bigint): OwnOutput | null {
   const weight = weightWith(parts, p2trOutputWeight);

@@ -98,7 +98,8 @@ export function pointerOf(
 }
 
 /**
- * The inventory sat of a reveal. A reveal with an inventory sat has one file. Null: sats of the payments are inscribed.
+ * The inventory sat of a reveal. A reveal with an inventory sat has one file. Null if sats of the payments are
+ * inscribed.
  */
 export function inventoryOf(
   { inventory }: Pick<OrderTerms, 'inventory'>,

@@ -12,8 +12,8 @@ export interface OwingOrder {
   /** Sats that are owed according to the ledger. */
   readonly owed: number;
   /**
-   * Address of the refund. The refund is automatic if it is worth its fee. Null: there is no address, and the operator
-   * decides.
+   * Address of the refund. The refund is automatic if it is worth its fee. Null if there is no address. The operator
+   * then decides.
    */
   readonly refundAddress: string | null;
   readonly createdAt: Date;

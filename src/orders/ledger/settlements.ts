@@ -25,7 +25,7 @@ export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value
 
 /**
  * The commit of an order whose reveals were all given up, or can never be mined. All its outputs belong to the
- * customer, and are spent by key. Null: a reveal may be mined, or there is no commit. Pure.
+ * customer, and are spent by key. Null if a reveal may be mined, or there is no commit. Pure.
  */
 export const strandedCommit = <T extends Pick<OrderTransaction, 'kind'>>(
   transactions: readonly T[],
@@ -291,7 +291,7 @@ export const bumpSettlements = (bumps: readonly SettledBump[]): Settlement[] =>
 
 /**
  * The output that holds the excess payment now. If a bump spent the output of the excess, the excess is in the change
- * of the mined bump. Null: no bump that spends the excess is mined yet, so the output is not known. Pure.
+ * of the mined bump. Null if no bump that spends the excess is mined yet, because the output is then not known. Pure.
  */
 export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): OwedMoney | null {
   const outpoint = outpointOf(excess);

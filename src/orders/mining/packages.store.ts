@@ -188,7 +188,7 @@ export async function noteSilence(
 export interface PackageFigures {
   readonly waiting: number;
   readonly accepted: number;
-  /** Age of the oldest package that waits for a reply. 0: no package waits. */
+  /** Age of the oldest package that waits for a reply. 0 if no package waits. */
   readonly oldestWaiting: number;
 }
 

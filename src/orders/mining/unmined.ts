@@ -18,7 +18,7 @@ export interface StoredPackage {
   readonly isMined: boolean;
 }
 
-/** The reason why a reveal is given up, for its customer. null: the reveal is mined, or may still be mined. Pure. */
+/** The reason why a reveal is given up, for its customer. Null if the reveal is mined, or may still be mined. Pure. */
 export function unminedReason(
   { isMined, refusal, minedUntil, acceptedAt, hours }: StoredPackage,
   now: Date,

@@ -26,7 +26,7 @@ export interface MintingStanding {
   readonly isUnknown: boolean;
   /** The reason why no mint can be executed, while nothing is signed. Null if all mints can be executed. */
   readonly fault: string | null;
-  /** Signed mints of the order, by index. Empty: nothing is signed. */
+  /** Signed mints of the order, by index. Empty if nothing is signed. */
   readonly mints: readonly StoredMint[];
 }
 

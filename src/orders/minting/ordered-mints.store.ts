@@ -103,7 +103,7 @@ async function readMints(
 }
 
 /**
- * The mints that spend the order's current commit, which is mined or may be mined. Empty: there is no such commit, or
+ * The mints that spend the order's current commit, which is mined or may be mined. Empty if there is no such commit, or
  * there are no mints.
  */
 export async function readOrderMints(

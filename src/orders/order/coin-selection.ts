@@ -85,7 +85,7 @@ export const inChainOrder = <C extends MinedCoin>(coins: readonly C[]): readonly
 
 /**
  * Value of one more coin that makes the present coins pay for an order. It is at least the dust limit, and more than
- * the cost of its input. 0: the present coins already pay. Pure.
+ * the cost of its input. 0 if the present coins already pay. Pure.
  */
 export function missingSats(coins: readonly Coin[], costs: CoinCosts): bigint {
   const missing = missingIn(coins, costs, 1);

@@ -40,7 +40,7 @@ export interface OrderFacts {
   readonly costs: CoinCosts;
   readonly expiresAt: Date;
   readonly now: Date;
-  /** The last block that was searched for payments. null: no block was searched yet. */
+  /** The last block that was searched for payments. Null if no block was searched yet. */
   readonly tip: Height | null;
   /** Confirmations that payments of this amount need. */
   readonly confirmations: number;
@@ -159,7 +159,7 @@ export function nextEvent(state: OrderState, facts: OrderFacts): OrderEvent | nu
 const holdsAny = ({ payments, hasDeposits }: OrderFacts): boolean =>
   hasDeposits || payments.some(({ isGone }) => !isGone);
 
-/** `paid` if the amount and the parents are deep enough, `seen` if they are only seen. null: something is missing. */
+/** `paid` if the amount and the parents are deep enough, `seen` if they are only seen. Null if something is missing. */
 function paidEvent(facts: OrderFacts): 'paid' | 'seen' | null {
   const paid = paidInTime(facts);
   if (!paid.isSeen || facts.parents === 'missing' || !isRuneSeen(facts)) return null;

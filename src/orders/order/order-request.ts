@@ -20,7 +20,7 @@ export interface OrderRequest {
   readonly batchMode?: string | number | null;
   readonly additionalFee: number | null;
   readonly referral: string | null;
-  /** The collection whose items are the files, with the item numbers. Absent: the order is not for a collection. */
+  /** The collection whose items are the files, with the item numbers. Absent if the order is not for a collection. */
   readonly collection?: {
     readonly id: string;
     readonly count: number;
@@ -60,10 +60,11 @@ export interface StoredQuote {
   readonly baseFee: number;
   /** Fee of an order with an inventory sat. */
   readonly rareSatsFee?: number;
-  /** Fee of the service for each item of a collection, in sats. Absent: the order is not for a collection. */
+  /** Fee of the service for each item of a collection, in sats. Absent if the order is not for a collection. */
   readonly collectionServiceFee?: number;
   /**
-   * Price of the creator of a collection for each item in sats, and the creator's address. Absent: no creator is paid.
+   * Price of the creator of a collection for each item in sats, and the creator's address. Absent if no creator is
+   * paid.
    */
   readonly creator?: { readonly address: string; readonly price: number };
   /**
@@ -85,7 +86,9 @@ export interface StoredQuote {
    * Time until which the price is held, in ms. Absent if the price is held forever, as in orders of earlier versions.
    */
   readonly heldUntil?: number;
-  /** The amount in US dollars at the creation of the order. Absent: no rate was known, or the order is not managed. */
+  /**
+   * The amount in US dollars at the creation of the order. Absent if no rate was known, or the order is not managed.
+   */
   readonly fiatValue?: number;
 }
 

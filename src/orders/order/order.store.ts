@@ -49,11 +49,11 @@ export interface Order {
   readonly repriced: StoredRepricing | null;
   readonly isCancelAsked: boolean;
   readonly error: string | null;
-  /** The reason why a stuck transaction of the order has no bump. null: nothing is stuck. */
+  /** The reason why a stuck transaction of the order has no bump. Null if nothing is stuck. */
   readonly stuck: string | null;
   /** Whether the order's leaves were deleted, because it was unpaid. Such an order can only be refunded. */
   readonly areLeavesDeleted: boolean;
-  /** Hash of the deleted leaf in the address. null: the leaf is not deleted, or the address has no leaf. */
+  /** Hash of the deleted leaf in the address. Null if the leaf is not deleted, or the address has no leaf. */
   readonly leafHash: Buffer | null;
 }
 

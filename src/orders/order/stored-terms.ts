@@ -74,9 +74,9 @@ export interface StoredTerms {
    * supported have a single value.
    */
   readonly inventory?: StoredInventory | readonly StoredInventory[];
-  /** Absent: the order etches nothing. */
+  /** The etching of the order. Absent if the order etches nothing. */
   readonly etching?: StoredEtching;
-  /** Absent: the order mints nothing. */
+  /** The mints of the order. Absent if the order mints nothing. */
   readonly mint?: StoredMintTerms;
 }
 

@@ -39,7 +39,7 @@ export interface ReturnFunds {
   readonly kept: OwnDestination;
   /** Whether the change belongs to the service. If so, the change stays with the wallet, and must be above dust. */
   readonly isOurs: boolean;
-  /** Maximum cost of the return in sats of the money. null: no maximum. */
+  /** Maximum cost of the return in sats of the money. Null if there is no maximum. */
   readonly costMax: bigint | null;
   /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;

@@ -45,7 +45,7 @@ export interface ReturnFacts {
   readonly payments: readonly OrderPayment[];
   /** Unspent payments that hold an inscription or a rune. */
   readonly holding: readonly PaidHolding[];
-  /** Dust limit of the refund address. null: there is no refund address. */
+  /** Dust limit of the refund address. Null if there is no refund address. */
   readonly refundDust: bigint | null;
   /** Confirmed and unspent money of customers. */
   readonly owed: readonly OwedMoney[];
@@ -68,7 +68,7 @@ export interface ReturnFacts {
 
 /** Money that may pay for a return. The change goes back to the owner of the money. */
 export type ReturnFund = {
-  /** Maximum cost of the return in sats of this money. null: no maximum. */
+  /** Maximum cost of the return in sats of this money. Null if there is no maximum. */
   readonly costMax: bigint | null;
 } & (
   | { readonly kind: 'customer'; readonly money: readonly OwedMoney[]; readonly sats: readonly Deposit[] }

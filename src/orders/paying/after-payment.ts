@@ -37,7 +37,7 @@ export interface WantedPayment {
 export interface SentParent {
   /** Sats of the output at the parent's deposit. */
   readonly value: bigint;
-  /** Runes in that output. null: unknown. */
+  /** Runes in that output. Null if unknown. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
@@ -100,7 +100,7 @@ export function afterPayment(
   return { kind: 'failed', reason: dependsOnTxid };
 }
 
-/** The reason why a parent could not be returned. null: all parents could be returned. */
+/** The reason why a parent could not be returned. Null if all parents could be returned. */
 function dustOf({ records }: OpenOrder, { parents = new Map() }: WantedPayment): string | null {
   for (const [index, { value }] of parents) {
     const least = leastAt(records.order.terms.parents[index]?.returnScript ?? '');
@@ -318,7 +318,7 @@ function delivered(
   };
 }
 
-/** The sat at an offset in an output. null: unknown. */
+/** The sat at an offset in an output. Null if unknown. */
 function satAt(ranges: readonly SatRange[] | null, offset: bigint): number | null {
   let before = Number(offset);
   for (const { start, end } of ranges ?? []) {

@@ -52,7 +52,7 @@ export interface OpenParent {
    * Sats of the parent's output in the price of the order. Other values may be refused (docs/orders-api.md, "Parents").
    */
   readonly value: bigint;
-  /** The output at its deposit that is or may be the parent. null: the parent must still be sent. */
+  /** The output at its deposit that is or may be the parent. Null if the parent must still be sent. */
   readonly came: {
     readonly txid: TxidHex;
     readonly vout: number;
@@ -84,7 +84,7 @@ export interface OpenOrder {
   readonly costs: CoinCosts;
   /** Sats that one more coin must bring. 0 if the order is paid, and waits for parents. */
   readonly missing: bigint;
-  /** Total sats of two more coins, each above `costs.input`. null: a delivery cannot spend that many coins. */
+  /** Total sats of two more coins, each above `costs.input`. Null if a delivery cannot spend that many coins. */
   readonly missingInTwo: bigint | null;
   /** Sats of the output of each inscription. */
   readonly postage: bigint;
@@ -111,7 +111,7 @@ export interface OpenRecords {
   /** The order, with the price for a payment made now. */
   readonly order: Order;
   readonly now: Date;
-  /** The last block that was searched for payments. null: no block was searched yet. */
+  /** The last block that was searched for payments. Null if no block was searched yet. */
   readonly tip: Height | null;
   readonly payments: readonly WatchedPayment[];
   /** The payments in the form of facts. */
@@ -120,7 +120,7 @@ export interface OpenRecords {
   readonly deposits: readonly DepositAddress[];
   /** For each parent, the deposit that is or may be the parent. */
   readonly candidates: readonly (Deposit | undefined)[];
-  /** Outputs of the inventory, one for each file. null: the order uses no inventory outputs. */
+  /** Outputs of the inventory, one for each file. Null if the order uses no inventory outputs. */
   readonly stocked: readonly Reservation[] | null;
 }
 
@@ -151,7 +151,7 @@ const overStates: ReadonlySet<OrderState> = new Set([
 /**
  * Decides whether an order accepts money, and how much. Pure.
  *
- * @param estimate the node's estimate in sats per 1,000 virtual bytes; null: unknown
+ * @param estimate the node's estimate in sats per 1,000 virtual bytes; null if unknown
  */
 export function openOrder(records: OpenRecords, estimate: bigint | null): FoundOrder {
   const { now, order: stored } = records;

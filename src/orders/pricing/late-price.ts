@@ -16,12 +16,12 @@ type LatePrice = Pick<Order, 'quote' | 'terms'> & { readonly repriced: StoredRep
 interface Lateness {
   /** Time at which the order was complete. */
   readonly at: Date;
-  /** Fee estimate when the completion became known. null: unknown. */
+  /** Fee estimate when the completion became known. Null if unknown. */
   readonly estimate: bigint | null;
   readonly now: Date;
 }
 
-/** The new price of a complete order. null: its price does not change. Pure. */
+/** The new price of a complete order. Null if its price does not change. Pure. */
 export function latePrice(order: PricedOrder, { at, estimate, now }: Lateness): LatePrice | null {
   const { feeEstimate, heldUntil } = order.quote;
   if (heldUntil === undefined || estimate === null || feeEstimate === undefined) return null;

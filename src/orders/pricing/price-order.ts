@@ -25,13 +25,13 @@ export interface PricingParts extends Stock {
   readonly network: NetworkParameters;
   readonly settings: PriceSettings;
   readonly search: Pick<SearchService, 'hashes'>;
-  /** Fee rates that the node accepts. null: unknown. */
+  /** Fee rates that the node accepts. Null if unknown. */
   readonly nodePolicy: (signal: AbortSignal) => Promise<NodePolicy | null>;
   /** The active definitions. */
   readonly satributes: () => SatributeBook;
-  /** The reason why nothing is sent to a URL. null: the URL is allowed. */
+  /** The reason why nothing is sent to a URL. Null if the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
-  /** Files of this service that an order may name by URL. null: this service keeps no files. */
+  /** Files of this service that an order may name by URL. Null if this service keeps no files. */
   readonly own: OwnFiles | null;
 }
 
@@ -43,7 +43,7 @@ export interface PricedOrder {
   readonly additionalFee: bigint;
   /** Reasons why the order may cost another amount. Empty if the order costs exactly this amount. */
   readonly warnings: readonly AmountWarning[];
-  /** A rune that is paid in addition to the sats. null: only sats are paid. */
+  /** A rune that is paid in addition to the sats. Null if only sats are paid. */
   readonly rune: AskedRune | null;
 }
 

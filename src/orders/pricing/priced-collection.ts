@@ -44,11 +44,11 @@ export async function itemsOfPrice(
 }
 
 interface PricedItemsInRune extends QuotedItems {
-  /** A rune that is paid in addition to the sats. null: only sats are paid. */
+  /** A rune that is paid in addition to the sats. Null if only sats are paid. */
   readonly rune: AskedRune | null;
 }
 
-/** The rune that an order of these items must also pay. null: only sats are paid. Pure. */
+/** The rune that an order of these items must also pay. Null if only sats are paid. Pure. */
 export const runeOf = (items: PricedItemsInRune | null): AskedRune | null => items?.rune ?? null;
 
 /** Number of items that are drawn only when the order is created. Pure. */

@@ -9,7 +9,7 @@ import { quotedLayout } from './quoted-layout.ts';
 export interface StandingPrice {
   /** The price is held for an order that is complete by this time. Null if the price is held forever. */
   readonly heldUntil: Date | null;
-  /** Fee estimate when the price was made. null: there was no estimate. */
+  /** Fee estimate when the price was made. Null if there was no estimate. */
   readonly estimate: bigint | null;
   /** Fee rate that the customer requested. */
   readonly feeRate: bigint;
@@ -32,7 +32,7 @@ const rise = { now: 2n, before: 3n };
  * rise. Pure.
  *
  * @param completedAt time at which the last part of the payment or the last parent was first seen
- * @param now the estimate when this became known; null: unknown
+ * @param now the estimate when this became known; null if unknown
  */
 export function decidePrice(
   { heldUntil, estimate, feeRate }: StandingPrice,
@@ -69,11 +69,11 @@ export interface Completion<Payment> {
   readonly payments: readonly (Payment & { readonly firstSeen: Date })[];
   /** Whether these payments are enough. If payments are enough, they must still be enough with one more payment. */
   readonly isEnough: (payments: readonly Payment[]) => boolean;
-  /** Time at which the last parent was first seen. null: the order has no parents. */
+  /** Time at which the last parent was first seen. Null if the order has no parents. */
   readonly parentsAt: Date | null;
 }
 
-/** Time at which the order's last missing part was first seen. null: something is still missing. Pure. */
+/** Time at which the order's last missing part was first seen. Null if something is still missing. Pure. */
 export function completedAt<Payment>({ payments, isEnough, parentsAt }: Completion<Payment>): Date | null {
   if (!isEnough(payments)) return null;
   const inOrder = payments.toSorted((a, b) => a.firstSeen.getTime() - b.firstSeen.getTime());

@@ -16,13 +16,13 @@ import type { StockedSat } from '#orders/stock/reservations.store.ts';
 
 /** The inventory, and the index that knows its sats. */
 export interface Stock {
-  /** null: there is no inventory. */
+  /** null if there is no inventory. */
   readonly inventory: Inventory | null;
   /** Connections to the index. */
   readonly pool: pg.Pool;
   /**
    * Maximum number of sats that unpaid orders of a client can reserve if its key has no other bound
-   * (ORDER_RESERVED_MAX). null: this process accepts no orders.
+   * (ORDER_RESERVED_MAX). Null if this process accepts no orders.
    */
   readonly reservedMost: number | null;
 }
@@ -154,7 +154,7 @@ async function openStock({ inventory, pool }: Stock, { signal }: Asker): Promise
 const notOffered = (why: string): AppError =>
   new AppError('orders_off', `rareSats is not offered: this service ${why}`);
 
-/** The fault of a file that is too short or too long for sats of a type. null: all files fit. */
+/** The fault of a file that is too short or too long for sats of a type. Null if all files fit. */
 function sizeFault({ files }: OrderTerms, type: InventoryType): Faulty | null {
   const { least, most } = contentBytes;
   const sizes = files.map(bytesOf);
@@ -166,6 +166,6 @@ function sizeFault({ files }: OrderTerms, type: InventoryType): Faulty | null {
   );
 }
 
-/** Length of a file's content. null: the file has no content. */
+/** Length of a file's content. Null if the file has no content. */
 const bytesOf = ({ body }: OrderTerms['files'][number]): number | null =>
   typeof body === 'number' ? body : (body?.length ?? null);

@@ -14,11 +14,11 @@ export interface ExtrasOptions {
   readonly satributes: () => SatributeBook;
   /** Timeout in minutes for an order that names no timeout. */
   readonly timeoutMinutes: number;
-  /** Maximum timeout in minutes, even if the order names a longer one. Absent: no maximum. */
+  /** Maximum timeout in minutes, even if the order names a longer one. Absent if there is no maximum. */
   readonly timeoutMostMinutes?: number;
-  /** The reason why no webhook is sent to a URL. null: the URL is allowed. */
+  /** The reason why no webhook is sent to a URL. Null if the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
-  /** Slow values that were already read. Absent: they are read now. */
+  /** Slow values that were already read. Absent if they are read now. */
   readonly ahead?: ReadAhead;
 }
 

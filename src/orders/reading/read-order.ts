@@ -38,11 +38,11 @@ export interface ReadOptions {
    * instead.
    */
   readonly contents?: OrderContents;
-  /** Items of a collection that are the contents. Absent: the body has the contents. */
+  /** Items of a collection that are the contents. Absent if the body has the contents. */
   readonly items?: QuotedItems | null;
-  /** Slow values that were already read. Absent: they are read now. */
+  /** Slow values that were already read. Absent if they are read now. */
   readonly ahead?: ReadAhead;
-  /** Whether a URL is a file URL of this service. Absent: no URL of this service exists. */
+  /** Whether a URL is a file URL of this service. Absent if no URL of this service exists. */
   readonly isOwnUrl?: (url: string) => boolean;
 }
 
