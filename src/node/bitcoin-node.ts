@@ -54,7 +54,7 @@ export interface BitcoinNode {
 
 export interface ConnectOptions {
   readonly signal?: AbortSignal;
-  /** If false, ZMQ is not used, because work that ends needs no news. If absent, published messages are received. */
+  /** Whether to use ZMQ. False for work that ends and needs no news. If absent, published messages are received. */
   readonly listens?: boolean;
   /** Called after each ordinary call, with its failure, or with null if the node answered. */
   readonly onResult?: (failure: AppError | null) => void;
@@ -134,7 +134,7 @@ function reportingRpc(rpc: CoreRpc, onResult: ConnectOptions['onResult']): CoreR
   };
 }
 
-/** Sends each call to one of the two clients, by the length of its answer. */
+/** Sends each call to one of the two clients, depending on how long its answer may be. */
 export const bulkRpc = (rpc: CoreRpc, bulk: BulkReads): BulkRpc => ({
   url: rpc.url,
   call: (method, parameters, options) => rpc.call(method, parameters, options),

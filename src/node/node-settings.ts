@@ -14,6 +14,6 @@ export interface NodeSettings {
   readonly auth: NodeAuth;
   /** One ZMQ endpoint for all topics. If it is absent, the node is asked for its endpoints. */
   readonly zmq?: string | undefined;
-  /** If it is set, a node of another network is refused. */
+  /** The expected network. A node of another network is refused. */
   readonly network?: NetworkName | undefined;
 }

@@ -106,11 +106,11 @@ function titleOf(attributes: Buffer | null): string | null {
   return shownName(title);
 }
 
-/** The name of an inscription to which no collection gives a name. */
+/** The name of an inscription that has no name from a collection. */
 export const inscriptionName = (number: number | null, { txid, index }: InscriptionId): string =>
   `Inscription ${number ?? formatInscriptionId(txid, index)}`;
 
-/** The name of an inscription that has no name from a collection. */
+/** A query of the members of a collection, and its parameter $1. */
 export interface Members {
   /**
    * SQL with the columns `key`, `place` and `name`. Each key occurs once. `place` counts from 0. It is null if the
@@ -130,7 +130,7 @@ const unplaced = (keys: string): string =>
 export function membersOf(collection: FoundCollection): Members {
   if (collection.kind === 'import') return { sql: importMembers, of: collection.slug };
   const { key, children: childCount, galleryItems: itemCount } = collection;
-  // an inscription has the same parent only once, so a list of children alone needs no pass for distinct keys
+  // an inscription names a parent only once, so a list with only children has no duplicate keys to remove
   if (itemCount === 0) return { sql: unplaced(childrenOfParent), of: key };
   if (childCount === 0)
     return { sql: unplaced(`SELECT DISTINCT key FROM (${itemsOfGallery}) AS items`), of: key };

@@ -88,7 +88,7 @@ async function readWhole(path: string): Promise<Uint8Array> {
 
 const readPieces = (path: string): AsyncGenerator<Uint8Array> => readFilePieces(path, itemsBytesMax, tooLong);
 
-/** Pieces of a file. The file may grow while it is read, so the read bytes are counted, too. */
+/** Pieces of a file. The bytes are counted while they are read, because the file may grow meanwhile. */
 async function* readFilePieces(
   path: string,
   bytesMax: number,

@@ -62,7 +62,7 @@ export async function importCollection(
   });
 }
 
-/** Reads both files, and then throws the refusals of both together. */
+/** Reads both files, and then throws all their refusals together. */
 async function readFiles(
   source: CollectionSource,
   onItems: (items: number) => void,

@@ -6,15 +6,15 @@ import { type FoundCollection, membersOf } from '#market/collections/market-slug
 export interface ItemHolders {
   /** Number of items revealed up to the block: the sum of the next five fields. */
   readonly indexed: number;
-  /** Items in an output of a holder. */
+  /** Number of items in an output of a holder. */
   readonly held: number;
-  /** Items in an output whose script begins with OP_RETURN. */
+  /** Number of items in an output whose script begins with OP_RETURN. */
   readonly burned: number;
-  /** Items in the unclaimed fee of a block. */
+  /** Number of items in the unclaimed fee of a block. */
   readonly lost: number;
-  /** Items that are not bound to a sat. */
+  /** Number of items that are not bound to a sat. */
   readonly unbound: number;
-  /** Items moved by a block whose spent outputs are unknown. */
+  /** Number of items that were moved by a block whose spent outputs are unknown. */
   readonly unknown: number;
   /** Number of holders of all items. */
   readonly count: number;
@@ -39,8 +39,8 @@ export interface HoldersMoment {
 }
 
 /**
- * Maximum number of listed holders. It equals the maximum number of items of an import. Usual scripts of so many
- * holders take 4 MB. `count` is the number of all holders.
+ * Maximum number of listed holders. It equals the maximum number of items of an import. The list takes 4 MB if the
+ * scripts have usual lengths. `count` is the number of all holders.
  */
 export const listedHoldersMax = 100_000;
 

@@ -16,14 +16,14 @@ export interface CollectionSale extends SaleEvidence {
   readonly input: number;
   readonly place: number;
   readonly txid: Txid;
+  /** Hash of the sale's block. `time` is the time of that block in Unix seconds. */
+  readonly blockHash: BlockHash;
+  readonly time: number;
   /**
    * Script of the maker. A script above 128 bytes, here or in `taker`, is stored as its first 97 bytes and a sha256.
    */
-  readonly blockHash: BlockHash;
-  readonly time: number;
-  /** Script of the taker. Null if the inscription went into the fee. */
   readonly maker: Uint8Array;
-  /** Null if the inscription went into the fee. */
+  /** Script of the taker. Null if the inscription went into the fee. */
   readonly taker: Uint8Array | null;
   /** Whether maker and taker are the same. */
   readonly isWash: boolean;

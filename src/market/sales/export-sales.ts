@@ -76,7 +76,7 @@ export async function* exportSales(
         asker.signal,
       ),
     );
-    // if the client disconnects, nobody awaits the part that is being read, so its error must be handled here
+    // if the client disconnects, no one awaits the part that is being read, so its error must be handled here
     part.catch(() => undefined);
     return part;
   };

@@ -16,7 +16,7 @@ export interface AuditedFunds {
   readonly listed: ReadonlySet<string> | null;
 }
 
-/** Coins at the addresses for funds that must be unspent. */
+/** Coins that must be unspent, at the addresses for funds. */
 const coinsOf = ({ coins }: AuditedFunds) =>
   coins
     .filter(({ height, spending }) => height !== null && spending !== 'mined')

@@ -200,8 +200,8 @@ function leftBy(
   for (const { txid, plan, fee } of there) {
     left.fee += fee;
     for (const [vout, { kind, value }] of plan.outputs.entries()) {
-      // a spent output has not left our scripts: the next reveal spends a parent at its deposit, and the burn spends an
-      // anchor
+      // the sats of a spent output have not left our scripts, because the next reveal spends a parent at its deposit,
+      // and the burn spends an anchor
       if (spent.has(`${txid}:${vout}`)) continue;
       const account = leftAccounts.find((name) => name === accountOfOutput(kind));
       if (account !== undefined) left[account] += BigInt(value);

@@ -49,7 +49,7 @@ export interface RoundParts {
   /** Finds free coins. Returns null if the wallet's coins are not all listed yet. */
   readonly freeCoins: () => Promise<readonly OwnedOutput[] | null>;
   readonly freeSats: () => Promise<FreeSats>;
-  /** Whether neither a block nor the mempool spends a coin. Another wallet with the same seed may have spent it. */
+  /** Whether a coin is unspent in blocks and in the mempool. Another wallet with the same seed may have spent it. */
   readonly isUnspent: (coin: OwnedOutput) => Promise<boolean>;
   /** Signs and stores a bump, and returns its family. Returns null if the bump was not stored (keep-bump.ts). */
   readonly store: (wanted: WantedStore) => Promise<Txid | null>;

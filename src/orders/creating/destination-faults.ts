@@ -24,8 +24,8 @@ function destinationsOf({ terms, refundScript }: OrderDestinations): readonly Na
 }
 
 /**
- * Faults of an order's destinations. Addresses of ours are refused, because an output there would be taken for a
- * payment of another order.
+ * Faults of an order's destinations. Our own addresses are refused, because an output at such an address would be
+ * treated as a payment of another order.
  */
 export const destinationFaults = (
   order: OrderDestinations,

@@ -41,7 +41,7 @@ export function orderKeys(wallet: PublicWallet, leases: OrderKeys['leases']): Or
       const leaves: Uint8Array[] = [];
       // mints have no leaves, because they spend the commit's outputs by key
       for (const reveal of terms.mint === null ? layout.reveals : []) {
-        // let other work run: proving a leaf of 390 kB takes 10 ms, and an order has up to 150 leaves
+        // let other work run, because proving a leaf of 390 kB takes 10 ms, and an order has up to 150 leaves
         if (leaves.length > 0) await nextTurn();
         const leaf = revealLeaf(terms, reveal, key);
         // the address of an order that is paid to the wallet has no leaf, so the leaves of the commit's outputs are

@@ -8,7 +8,7 @@ import type { MadeOrder, WantedOrder } from './create-order.ts';
 import { type QuotingParts, quoteCheckedOrder } from './quote-checked-order.ts';
 
 /**
- * Maximum number of times that inventory sats are offered to an order, while other orders take them first. The cheapest
+ * Maximum number of offers of inventory sats to an order. Other orders may take the offered sats first. The cheapest
  * sats are always offered first, so up to this many orders may compete for the same sat.
  */
 const offersMax = 10;

@@ -80,7 +80,7 @@ export class Upload {
     return this;
   }
 
-  /** Moves the content to its final place on the disk. After that, `discard` does nothing. */
+  /** Moves the content to its final path on the disk. After that, `discard` does nothing. */
   async keep(): Promise<Buffer> {
     if (this.#sha256 === null) throw new Error('an upload is kept once all of it has arrived');
     await this.#file.keep(this.#sha256);

@@ -92,7 +92,7 @@ export function managedFields(
 /** A file that a reveal inscribes. */
 export interface RevealedFile {
   readonly reveal: OrderTransaction;
-  /** Index among the files of the reveal. */
+  /** Index of the file among the files of the reveal. */
   readonly place: number;
   readonly inscription: string;
 }

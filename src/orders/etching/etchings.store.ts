@@ -76,7 +76,7 @@ export async function readEtchings(client: pg.ClientBase, orderId: string): Prom
   }));
 }
 
-/** Releases these reveals: from now on they are sent. */
+/** Releases these reveals, so that they are sent from now on. */
 export async function releaseReveals(tx: pg.ClientBase, reveals: readonly Txid[]): Promise<void> {
   await tx.query(
     'UPDATE service.etchings SET released_at = now() WHERE reveal = ANY($1::bytea[]) AND released_at IS NULL',

@@ -197,7 +197,7 @@ class OrderRounds {
    */
   #seenLater: readonly string[] = [];
   #broadcastAt = -Infinity;
-  /** The state of the node that was stored last. */
+  /** The last stored state of the node. */
   #told: NodeStanding | null = null;
   readonly #repeats = new Repeats();
   readonly #coins: CoinsFilling;
@@ -275,7 +275,7 @@ class OrderRounds {
     }
   }
 
-  /** Books what blocks changed, apart from payments of orders. */
+  /** Books changes in blocks, except payments of orders. */
   async #bookBlocks(): Promise<void> {
     await withTransaction(this.#client, bookFunds);
     await endRefundWatches(this.#client);
@@ -324,8 +324,8 @@ class OrderRounds {
       const id = orderOfWatcher(watcher);
       if (id !== null) touched.add(id);
     }
-    // refund addresses also receive payments of others (an address of an exchange all the time), so only our
-    // transactions count here
+    // refund addresses also receive payments of other people (an exchange's address receives them all the time), so
+    // only our transactions matter here
     const closing = txidsOf(isRefundWatcher);
     const ours = txidsOf(isOwnWatcher);
     // a payment to our own output shows that a transaction was mined although it had been given up
@@ -389,7 +389,10 @@ class OrderRounds {
     }
   }
 
-  /** Sends new transactions of these orders. Returns false if the node does not answer; they are then sent later. */
+  /**
+   * Sends new transactions of these orders. Returns false if the node does not answer; the transactions are then sent
+   * later.
+   */
   #sendNew(orderIds: readonly string[]): Promise<boolean> {
     return this.#withNode(() => this.#sender.send(orderIds, this.#options.watch.standing?.cluster));
   }

@@ -170,7 +170,7 @@ async function isDecided(
 const wantedOnly = (placed: PlacedPayments | null): WantedPayments | null =>
   placed?.kind === 'unwanted' ? null : placed;
 
-/** Puts inventory sats that a delivery left over back into the inventory. */
+/** Puts the inventory sats that a delivery did not use back into the inventory. */
 async function restock(tx: pg.ClientBase, { reveals }: Known, steps: OrderSteps): Promise<void> {
   for (const reveal of reveals) {
     const left = await leftInStock(tx, reveal);
@@ -308,7 +308,7 @@ function reasonOf(event: OrderEvent, order: Order, known: Known): string | null 
   const { isSatGone, isNameLost } = known.facts;
   if (event === 'failed') return isNameLost ? nameLost : takenFromAnchor;
   if (event === 'revealed') return missingReason(order, known);
-  // Puts the inventory sats that a delivery did not use back into the inventory.
+  // the reason is kept, so that a refunded customer can still read it
   if (event === 'refunded') return error === null || isRefusal(error) ? null : error;
   return event === 'timeout' && isSatGone ? stockGone : null;
 }

@@ -272,7 +272,7 @@ async function readCoins(
   return (await outputsThereAmong(tx, coins)).map(outpointOf);
 }
 
-/** Supersedes transactions that can never be mined, because their inputs are gone. Returns the others. */
+/** Supersedes transactions that can never be mined, because their inputs are gone. Returns the other transactions. */
 async function supersedeOrphans(
   tx: pg.ClientBase,
   transactions: readonly OrderTransaction[],

@@ -48,7 +48,7 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
         );
         await applyEvent(tx, order, 'refunding', steps);
       } else if (isMissingPart(order)) {
-        // only the address is stored: the refund of the missing part can now be sent
+        // only the address is stored, so that the refund of the missing part can be sent
         await grantRefundWish(tx, id);
       } else {
         await forgetRefundWish(tx, id, refused);
@@ -66,7 +66,7 @@ const isMissingPart = ({ error }: Pick<Order, 'error'>): boolean =>
 const refused = 'It is not refunded: the mempool or a block has a transaction that spends its payments.';
 
 /**
- * Whether neither the mempool nor a block spends the inputs of these transactions. If so, the transactions themselves
+ * Whether the inputs of these transactions are unspent in blocks and in the mempool. If so, the transactions themselves
  * are not in the mempool or a block either, because each of them depends on payments.
  */
 async function areFree(node: NodeRpc, transactions: readonly OrderTransaction[]): Promise<boolean> {

@@ -12,7 +12,7 @@ export type CoinProof = 'free' | FoundInCoin['found'] | 'unknown';
 /** Returns the proof for each coin, in the sequence of the coins. */
 export type ProveFree = (coins: readonly WalletCoin[]) => Promise<readonly CoinProof[]>;
 
-/** Whether neither a block nor the mempool spends a coin. Another wallet with the same seed may have spent it. */
+/** Whether a coin is unspent in blocks and in the mempool. Another wallet with the same seed may have spent it. */
 export type IsUnspent = (coin: OwnedOutput) => Promise<boolean>;
 
 /**

@@ -59,7 +59,7 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
     const bytes = leafBytes + envelopeBytes(envelopeLengths(terms, { first }, file, count));
     const weight = revealWeight(terms, { first, count: count + 1 }, bytes);
     if (count > 0 && weight + burnWeight(terms, count + 1) > sharedRevealWeightMax) break;
-    // here the reveal is checked without the burn: the weight that nodes relay is a limit of the reveal alone
+    // check the reveal without the burn here, because the weight that nodes relay is a limit of the reveal alone
     if (weight > revealWeightMax(terms)) return tooLarge(terms, first + count, weight);
     leafBytes = bytes;
     count++;

@@ -95,7 +95,7 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
     paid: 'prep',
-    // a late payment replaced another one
+    // a late payment replaced another payment
     repriced: 'waiting-payment',
   },
   prep: {
@@ -116,7 +116,7 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     parentless: 'waiting-parent',
     // the commit's outputs are refunded
     unmined: 'waiting-refund',
-    // a late payment replaced another payment
+    // requested by the operator, while the commit is in no mempool and no block
     refunding: 'waiting-refund',
   },
   'waiting-rune-balance': {

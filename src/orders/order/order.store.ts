@@ -268,7 +268,10 @@ export async function readOrder(client: pg.Pool | pg.ClientBase, id: string): Pr
   return rows[0] === undefined ? null : orderOf(rows[0]);
 }
 
-/** Returns an order, locked against other transactions until this one ends. Returns null if no order has this id. */
+/**
+ * Returns an order, locked against other transactions until this transaction ends. Returns null if no order has this
+ * id.
+ */
 export async function lockOrder(tx: pg.ClientBase, id: string): Promise<Order | null> {
   const { rows } = await tx.query<Row>(`SELECT ${columns} FROM service.orders WHERE id = $1 FOR UPDATE`, [
     id,
@@ -303,7 +306,7 @@ export async function chargedLeaf(
 /** Maximum number of file rows to read at once. They take some milliseconds of the event loop. */
 const filesAtOnce = 1000;
 
-/** The files of an order, sorted by index. Files never change, so pages of them are consistent. */
+/** The files of an order, sorted by index. Files never change, so the pages are consistent with each other. */
 export async function readOrderFiles(client: pg.Pool | pg.ClientBase, id: string): Promise<OrderFile[]> {
   const files: OrderFile[] = [];
   for (;;) {

@@ -16,7 +16,7 @@ import type { StockedSat } from '#orders/stock/reservations.store.ts';
 
 /** The inventory, and the index that knows its sats. */
 export interface Stock {
-  /** null if there is no inventory. */
+  /** The inventory of sats. Null if there is no inventory. */
   readonly inventory: Inventory | null;
   /** Connections to the index. */
   readonly pool: pg.Pool;
