@@ -88,7 +88,7 @@ export async function replaceCollection(
 const triedSlugs = 100;
 const slugCharsMax = 100;
 
-/** A slug that no other list has: the list's own slug, or the same slug with the next free number after it. */
+/** A slug that no other list has. It is the list's own slug, or the same slug with the next free number after it. */
 async function freeSlug(tx: pg.ClientBase, wanted: string): Promise<string> {
   const tried = Array.from({ length: triedSlugs }, (_, nth) => {
     const number = nth === 0 ? '' : `-${nth + 1}`;

@@ -7,7 +7,10 @@ import { standingOf } from '#market/collections/collection-standing.store.ts';
 import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type ItemHolders, readItemHolders } from './item-holders.store.ts';
 
-/** Maximum number of bytes of all kept lists: eight lists of the largest imports, or some thousand usual lists. */
+/**
+ * Maximum number of bytes of all kept lists. This is enough for eight lists of the largest imports, or some thousand
+ * usual lists.
+ */
 const keptBytesMax = 32_000_000;
 /** Number of bytes of a list without its holders. */
 const listBytes = 500;

@@ -30,7 +30,7 @@ export interface RecentSums {
   readonly days: readonly DaySums[];
 }
 
-/** Sums of the sales of one block: of all sales, and of the sales of each import. */
+/** Sums of the sales of one block, for all sales and for each import. */
 interface RecentBlock {
   readonly height: number;
   readonly time: number;

@@ -13,9 +13,9 @@ interface SlugRow {
 }
 
 /**
- * The slug of the collection that each inscription is shown with: the first import by slug, else the inscription's
- * first parent, else the first gallery that has it. A slug is null if the inscription has no collection. Takes one
- * statement, with some index look-ups for each inscription.
+ * The slug of the collection with which each inscription is shown. This is the first import by slug, else the
+ * inscription's first parent, else the first gallery that has the inscription. A slug is null if the inscription has no
+ * collection. Takes one statement, with some index look-ups for each inscription.
  */
 export async function slugsOf(
   client: ClientBase | Pool,

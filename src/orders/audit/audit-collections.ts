@@ -24,9 +24,9 @@ export interface CollectionDifference {
 type CollectionAuditParts = Pick<AuditParts, 'database' | 'signal' | 'rest' | 'looks'>;
 
 /**
- * Compares the counters of collections with their items and orders, the items with the states of orders, and the
- * earnings of creators with prices and the ledger. A collection that differs is checked again, because its orders may
- * be in the middle of a step. Asks no node, and changes nothing.
+ * Makes three comparisons: the counters of collections with their items and orders, the items with the states of
+ * orders, and the earnings of creators with prices and the ledger. A collection that differs is checked again, because
+ * its orders may be in the middle of a step. Asks no node, and changes nothing.
  */
 export async function auditCollections(parts: CollectionAuditParts): Promise<CollectionDifference[]> {
   const { database, signal, looks = looksUsual } = parts;

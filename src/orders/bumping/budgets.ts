@@ -42,8 +42,8 @@ export const revenueDays = 30;
 export const revenueAllowance = 100_000n;
 /**
  * Maximum cost of an order's bumps: `costOfAny` sats, and `costPerEarned` sats for each sat that the order earns. A
- * file at the usual price (2,000 sats) may thus cost 8,000, which raises the rate of a reveal of 300 virtual bytes by
- * 26 sat/vB. Without this limit, many cheap orders would cost more than they earn.
+ * file at the usual price (2,000 sats) may thus cost 8,000 sats. This raises the rate of a reveal of 300 virtual bytes
+ * by 26 sat/vB. Without this limit, many cheap orders would cost more than they earn.
  */
 const costPerEarned = 3n;
 const costOfAny = 2_000n;

@@ -262,7 +262,7 @@ export async function insertBump(tx: pg.ClientBase, { parents, shares, ...bump }
 /** A bump whose fee an order shares. */
 export interface OrderBump {
   readonly txid: Txid;
-  /** Txid that identifies the family: all bumps that replace each other have the same value. */
+  /** Txid that identifies the family. All bumps that replace each other have the same value. */
   readonly family: Txid;
   readonly plan: StoredBumpPlan;
   readonly fee: number;

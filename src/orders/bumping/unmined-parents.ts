@@ -32,6 +32,6 @@ export async function parentsToSend(
     unmined.push(parent);
   }
   if (absent.length === 0) return [];
-  // if there are too many, send the missing parents alone: newer versions of Bitcoin Core accept that
+  // if there are too many, send only the missing parents, because newer versions of Bitcoin Core accept that
   return unmined.length > packageParentsMax ? absent : unmined;
 }

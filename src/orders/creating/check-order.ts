@@ -198,8 +198,8 @@ async function readContents(
 }
 
 /**
- * Maximum number of bytes of contents and metadata that may be handled for several orders at the same time. Above it,
- * only one order is made at a time, because the bytes are in memory three times (decoded, as CBOR of metadata, and in
+ * Maximum number of bytes of contents and metadata that may be handled for several orders at the same time. Above this
+ * limit, only one order is made at a time. The bytes are in memory three times (decoded, as CBOR of metadata, and in
  * leaves).
  */
 const longBytes = 4_000_000;

@@ -89,8 +89,8 @@ function withNonStandard(files: WantedOrder['files'], layout: OrderLayout): Want
 }
 
 /**
- * Decides for whom unpaid reservations are counted: for the key if the key has its own limit, otherwise for the client
- * address.
+ * Decides for whom unpaid reservations are counted. They are counted for the key if the key has its own limit,
+ * otherwise for the client address.
  */
 function reserverOf({ client, key }: Pick<Asker, 'client' | 'key'>): StockedReserver {
   if (key.kind === 'none' || key.terms.reservedMax === null) return { client, most: null };
@@ -143,8 +143,8 @@ function storedQuote(
     postage: Number(quote.postage),
     amount: Number(quote.amount),
     ...(read.referral === null ? {} : { referralFee: referralFee(quote, settings) }),
-    // with a rune, no time of a held price is stored: the sats are paid within half an hour, and the rune amount does
-    // not change
+    // if a rune is paid, no time of a held price is stored, because the sats are paid within half an hour, and the rune
+    // amount does not change
     ...(items === null || items.runePrice === null
       ? { heldUntil: Date.now() + settings.holdMinutes * 60_000 }
       : {}),

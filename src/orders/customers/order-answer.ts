@@ -60,7 +60,8 @@ export function createdAnswer(
     ...(isManaged ? { parent: onlyParent(request.parents), rareSatsFee: order.quote.rareSatsFee ?? 0 } : {}),
     ...(request.collection === undefined ? {} : collectionCosts(order)),
     webhookUrl: order.webhookUrl,
-    // this placeholder is intended: recorded answers of the original service contain its database's placeholder here
+    // this placeholder is intended, because recorded answers of the original service contain its database's placeholder
+    // here
     createdAt: { '.sv': 'timestamp' },
     ...(warnings.length === 0 ? {} : { warnings }),
   };

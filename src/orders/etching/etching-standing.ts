@@ -119,7 +119,8 @@ async function faultOfSigned(
 ): Promise<string | null> {
   const { tip, etched, rune } = name;
   if (tip === null || minedHeightOf(stored, name) !== null) return null;
-  // a rival's block above `tip` is ignored: the payments do not know this block yet, and it may contain our reveal, too
+  // a rival's block above `tip` is ignored, because the payments do not know this block yet, and it may contain our
+  // reveal, too
   const isTaken = etched !== null && etched.height <= tip;
   if (!isTaken && (stored.isReleased || !isRipe(stored, tip))) return null;
   return nameFaultOfReveal(name, await nameRivals(tx, network, rune), tip, stored.reveal);

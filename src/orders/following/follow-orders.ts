@@ -217,7 +217,7 @@ class OrderRounds {
     return this.#coins.isComplete;
   }
 
-  /** Runs one round: processes everything that is new. */
+  /** Runs one round, which processes everything that is new. */
   async next(): Promise<void> {
     const { lockTimes, arrivedSats, returnCoins, signal, watch } = this.#options;
     const tips = await tipsOf(this.#client);

@@ -18,8 +18,8 @@ const judgedStates: ReadonlySet<OrderState> = new Set<OrderState>([
 
 /**
  * Decides whether an order keeps its price, and stores the decision. The decision is made once all awaited payments and
- * parents were seen. It is final for these payments and parents: blocks, reorganisations and restarts do not change it.
- * Returns true if the price changed.
+ * parents were seen. The decision is final for these payments and parents. Blocks, reorganisations and restarts do not
+ * change it. Returns true if the price changed.
  */
 export async function judgePrice(
   tx: pg.ClientBase,

@@ -6,7 +6,7 @@ import { outpointOf, shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { spentBy } from '#purse/transactions/stored-plan.ts';
 
 /**
- * Payments and outputs of bumps that transactions of an order can spend: those in a block, and those that may still be
+ * Payments and outputs of bumps that transactions of an order can spend, because they are in a block or may still be
  * mined. Pure.
  */
 export function outputsThere(
@@ -24,8 +24,8 @@ export function outputsThere(
 
 /**
  * Whether a signed delivery may still be mined. A superseded delivery may be mined, too, because other people may have
- * its transactions. The result becomes false if an input of the delivery is gone, or if a refund or return that spends
- * the same input is deep in the chain. Pure.
+ * its transactions. The result becomes false if an input of the delivery is gone. It also becomes false if a refund or
+ * return that spends the same input is deep in the chain. Pure.
  *
  * @param deliveries commits and reveals, superseded or not
  * @param deepClosings refunds and returns that no reorganisation removes

@@ -32,8 +32,8 @@ export interface PlacedMoney {
   /** Unspent payments with an inscription or a rune, deep enough to be spent. They are not money of the order. */
   readonly holding: readonly PaidHolding[];
   /**
-   * Customers' money: outputs that no stored transaction spends, deep enough in the chain to be spent. The index shows
-   * that payments among them contain only sats.
+   * Customers' money in outputs that no stored transaction spends, and that are deep enough in the chain to be spent.
+   * The index shows that payments among them contain only sats.
    */
   readonly owed: readonly OwedMoney[];
   /** Our money in outputs that no stored transaction spends, without excess payments. */
@@ -45,8 +45,8 @@ export interface PlacedMoney {
   /** Whether the change of an earlier return or refund is not in a block yet. */
   readonly isMoneyComing: boolean;
   /**
-   * Whether blocks contain unspent money or deposits that cannot be spent yet, because they are not deep enough, or
-   * because the index does not have them.
+   * Whether blocks contain unspent money or deposits that cannot be spent yet. Either they are not deep enough, or the
+   * index does not have them.
    */
   readonly isMoneyShallow: boolean;
 }

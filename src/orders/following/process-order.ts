@@ -235,7 +235,7 @@ async function marked<Of extends unknown[], T>(
 /**
  * Moves an order to `error` if its transactions cannot be made because of a fault of ours. The operator can then retry
  * or refund the order. If the failed attempt was the first to find the order paid, its rollback undid that state, so
- * the state is set again first. In other states, the order is unchanged: stored transactions are sent, and the order is
+ * the state is set again first. In other states, the order is unchanged, stored transactions are sent, and the order is
  * processed again.
  */
 export async function failOrder(

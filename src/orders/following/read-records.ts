@@ -118,8 +118,8 @@ export async function readRecords(
   const offset = await readPaymentsOffset(tx);
   const depth = { tip: offset?.height ?? null, confirmations: depths.confirmationsFor(order.amount) };
   const deposits = await readDeposits(tx, order, depth);
-  // read payments after deposits: if a parent is known, the money of the same transaction is then known too, and can
-  // pay for the parent's return
+  // read payments after deposits, so that the money of a known parent's transaction is also known, and can pay for the
+  // parent's return
   const payments = await readPayments(tx, watcherOf(order.id));
   await reviveMined(tx, order.id);
   const made = await readTransactions(tx, order.id);

@@ -23,9 +23,10 @@ const readFirst = 200;
 
 /**
  * Coins of the wallet that the service may spend for its own costs, largest first. These are revenue and funds of the
- * operator that are in a block, that no stored transaction spends, and that are proven to contain only sats. Reads more
- * coins until the node confirms one coin as unspent; the caller must ask the node about the later coins. Coins that
- * contain an inscription or runes are set aside. Null if the coins of an earlier version are not all listed yet.
+ * operator. The coins are in a block, no stored transaction spends them, and they are proven to contain only sats.
+ * Reads more coins until the node confirms one coin as unspent; the caller must ask the node about the later coins.
+ * Coins that contain an inscription or runes are set aside. Null if the coins of an earlier version are not all listed
+ * yet.
  */
 export async function freeCoins(
   client: pg.Pool | pg.ClientBase,

@@ -4,14 +4,14 @@ import { emptyBlock, hashBlock, initialState, type Words } from './sha256-block.
 /** First lock time that is a time. Smaller lock times are heights (BIP 65). */
 export const lockTimeFirst = 500_000_000;
 /**
- * End of the searched lock times: the time of the first block of Bitcoin. Each network's median time past is later, so
- * a transaction with an earlier lock time can be mined at once, whatever clock a node has.
+ * End of the searched lock times. It is the time of the first block of Bitcoin. Each network's median time past is
+ * later, so a transaction with an earlier lock time can be mined at once, whatever clock a node has.
  */
 export const lockTimeEnd = 1_231_006_505;
 
 const blockBytes = 64;
 const lockTimeBytes = 4;
-/** Minimum number of padding bytes: the first byte of the padding, and the length at the end. */
+/** Minimum number of padding bytes. They are the first byte of the padding, and the length at the end. */
 const paddingMin = 9;
 const digestBytes = 32;
 const prefixBitsMax = 16;
@@ -19,8 +19,8 @@ const prefixBitsMax = 16;
 /**
  * Finds the first lock time from 500,000,000 on with which the displayed txid begins with a prefix of 1 to 4 hex
  * characters. `unsigned` is the transaction without its witness, because the txid does not cover the witness. The last
- * four bytes of `unsigned` are the lock time; their value is ignored. Pure: the same transaction always gets the same
- * lock time.
+ * four bytes of `unsigned` are the lock time; their value is ignored. Pure, so the same transaction always gets the
+ * same lock time.
  */
 export function findLockTime(unsigned: Uint8Array, prefix: string): number {
   const at = unsigned.length - lockTimeBytes;
@@ -51,7 +51,7 @@ export function findLockTime(unsigned: Uint8Array, prefix: string): number {
     const shown = ((last & 0xff) << 8) | ((last >>> 8) & 0xff);
     if (shown >> shift === wanted) return lockTime;
   }
-  // practically impossible: at least one lock time in 65,536 matches on average, and there are 731 million
+  // practically impossible, because at least one lock time in 65,536 matches on average, and there are 731 million
   throw new Error(`no lock time gives a txid that begins with ${prefix}`);
 }
 

@@ -39,7 +39,9 @@ export function commitAmounts(
   return { kind: 'amounts', reveals: settled, change: null };
 }
 
-/** Inputs and outputs of a commit. All belong to the wallet: they are P2TR, and the inputs are spent by key. */
+/**
+ * Inputs and outputs of a commit. All of them belong to the wallet, so they are P2TR, and the inputs are spent by key.
+ */
 function partsOf(inputs: number, reveals: readonly RevealLayout[]): Parts {
   const outputs = reveals.reduce((count, { feeInput }) => count + (feeInput === null ? 1 : 2), 0);
   return { inputs, outputs, weight: inputs * keyInputWeight + outputs * p2trOutputWeight };

@@ -101,7 +101,7 @@ export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | 
   const isMined = groups.some((group) => isMinedDirectly(settled, group));
   const parted = partedFault(settled, groups, isMined);
   if (parted !== null) return parted;
-  // an order with a reveal for a miner is paid to the wallet: only the reveal could spend a direct payment, so the
+  // an order with a reveal for a miner is paid to the wallet, because only the reveal could spend a direct payment; the
   // payment would be lost if no miner took the reveal
   const isDirect = terms.type === 'direct' && groups.length === 1 && !revealsPostageFirst(terms) && !isMined;
   return priced(settled, revenue, groups, isDirect ? 'direct' : 'wallet');

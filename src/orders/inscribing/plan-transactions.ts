@@ -313,7 +313,7 @@ function partsOf(
 }
 
 /**
- * Our output of the reveal, which the burn will spend: P2TR, with enough sats for the fee of the burn and for our
+ * Our output of the reveal, which the burn will spend. It is P2TR, with enough sats for the fee of the burn and for our
  * output of the burn. Null if there are not enough sats.
  */
 function ownBeforeBurn(terms: SettledTerms, parts: Parts, anchors: number, rest: bigint): OwnOutput | null {
@@ -393,7 +393,7 @@ export function planBurn(
 }
 
 /**
- * Creates a plan and checks its invariants: the plan pays exactly the fee rate, all other sats go to its outputs, and
+ * Creates a plan and checks its invariants. The plan pays exactly the fee rate, all other sats go to its outputs, and
  * no output is dust.
  */
 export function planOf(inputs: PlannedInput[], outputs: PlannedOutput[], feeRate: bigint): TransactionPlan {

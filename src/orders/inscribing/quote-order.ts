@@ -121,7 +121,7 @@ function transactionsOf(
 
 /** Smallest value of an output that can be sent to any type of address without adding sats (`dustOf`, P2PKH). */
 const movablePostage = 546n;
-/** Smallest fee rate that older nodes relay: before Bitcoin Core 28.3, it is 1 sat/vB. */
+/** Smallest fee rate that older nodes relay. It is 1 sat/vB before Bitcoin Core 28.3. */
 const relayedFeeRate = 1000n;
 
 function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {

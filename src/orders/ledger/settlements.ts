@@ -105,8 +105,8 @@ export function settlementsOf(
     const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
       if (output.kind === 'parent' || output.kind === 'inventory') return [];
       if (stocked > 0n && output.kind === 'postage') return [];
-      // either a later transaction of the delivery spends the output (an anchor that is burned, or our output that pays
-      // for the burn), or the output belongs to the customer
+      // the output belongs to the customer, or a later transaction of the delivery spends it (an anchor that is burned,
+      // or our output that pays for the burn)
       const outpoint = outpointOf({ txid, vout });
       const isPassedOn = spent.has(outpoint) || given.has(outpoint);
       const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);

@@ -8,8 +8,9 @@ import { leafHashOf } from '#wallet/taproot.ts';
 const idsAtOnce = 1000;
 
 /**
- * Addresses of orders that have a leaf: the charge of a direct order, and the outputs of a commit for its reveals. They
- * contain only the hash of the leaf, because the hash suffices to spend by key, and a leaf has up to 390,000 bytes.
+ * Addresses of orders that have a leaf. These are the charge of a direct order, and the outputs of a commit for its
+ * reveals. They contain only the hash of the leaf, because the hash suffices to spend by key, and a leaf has up to
+ * 390,000 bytes.
  */
 export async function* leafAddresses(
   client: pg.Pool | pg.ClientBase,

@@ -144,7 +144,8 @@ export async function showOrder(pool: pg.Pool, id: string) {
 }
 
 /**
- * The operator's cost of bumps: the sum of the largest share in each family, because any bump of a family may be mined.
+ * The operator's cost of bumps. It is the sum of the largest share in each family, because any bump of a family may be
+ * mined.
  */
 function spentOf(bumps: readonly OrderBump[]): bigint {
   const families = Map.groupBy(

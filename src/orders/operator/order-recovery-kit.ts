@@ -7,8 +7,8 @@ import { openPublicWallet } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
 
 /**
- * Makes the kit that takes back an order's payments with the seed and without this database. The payments are those to
- * the address of its charge, to an output of its commit for a reveal, or to the deposit address of a parent. Throws
+ * Makes the kit that takes back an order's payments with the seed and without this database. The payments went to the
+ * address of the order's charge, to an output of its commit for a reveal, or to the deposit address of a parent. Throws
  * `order_unknown`, `wallet_missing`, and `recovery_refused` if the reveal or parent does not exist.
  */
 export async function orderRecoveryKit(

@@ -79,8 +79,8 @@ export interface OrderFacts {
   /** Whether the reveal is in a block, but another transaction has etched the name. */
   readonly isNameLost: boolean;
   /**
-   * Whether the reveals cannot be mined. Reasons: the miner refused a reveal or did not mine it in time, the sats of
-   * all files are gone for good, the name cannot be etched, or all mints were given up.
+   * Whether the reveals cannot be mined. There are four possible reasons. The miner refused a reveal or did not mine it
+   * in time. The sats of all files are permanently gone. The name cannot be etched. All mints were given up.
    */
   readonly isUnmined: boolean;
   /**
@@ -120,8 +120,9 @@ export const countedDeep = (
   facts.payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts));
 
 /**
- * Whether a payment is valid: present, first seen in time, and not dust, which nodes do not relay. `selectCoins`
- * decides whether a valid payment is spent, and its worth. An invalid payment still belongs to the customer.
+ * Whether a payment is valid. A valid payment is present, was first seen in time, and is not dust, which nodes do not
+ * relay. `selectCoins` decides whether a valid payment is spent, and its worth. An invalid payment still belongs to the
+ * customer.
  */
 export function countsInTime(
   payment: Omit<OrderPayment, keyof Coin | 'isUsed'> & Pick<Coin, 'firstSeen' | 'value'>,

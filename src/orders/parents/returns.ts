@@ -58,8 +58,8 @@ export interface ReturnFacts {
   /** Cost of the returns of strays so far, in sats of the customer. Strays are holdings that are not parents. */
   readonly strayCost: bigint;
   /**
-   * Maximum cost of an order's returns (ORDER_RETURN_MAX_SATS): for our sats, and for sats of the customer that are
-   * spent on strays.
+   * Maximum cost of an order's returns (ORDER_RETURN_MAX_SATS). It limits our sats, and also the customer's sats that
+   * are spent on strays.
    */
   readonly costMax: bigint;
   /** Whether money of an earlier transaction is not in a block yet. */
@@ -255,7 +255,8 @@ export function isHoldingParents(
 }
 
 /**
- * Money that pays for returns while an order waits: payments that its delivery would not spend, or that are not valid.
+ * Money that pays for returns while an order waits. It consists of payments that the delivery would not spend, or that
+ * are not valid.
  */
 function spareMoney({ facts, payments, holding, owed }: ReturnFacts): readonly OwedMoney[] {
   const holders = new Set(holding.map(({ payment }) => outpointOf(payment)));

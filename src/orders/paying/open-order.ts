@@ -37,7 +37,7 @@ export interface OrderCoin extends PayingCoin {
   readonly height: Height | null;
   /** Number of blocks from the coin's block to the tip, including both. 0 if the coin is not in a block. */
   readonly depth: number;
-  /** Whether the coin pays for the order: seen in time, above dust, without an inscription. */
+  /** Whether the coin pays for the order, because it was seen in time, is above dust, and has no inscription. */
   readonly isCounted: boolean;
   /** Whether the index has an inscription or a rune in the coin. */
   readonly isHolding: boolean;

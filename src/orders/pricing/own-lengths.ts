@@ -8,7 +8,7 @@ import type { ReadOrder } from '#orders/reading/read-order.ts';
 
 /**
  * Maximum number of metadata bytes that one price reads. Reading a megabyte of JSON takes 20 ms of the event loop, and
- * even a small request, which costs its client nothing, may name a megabyte.
+ * even a small free request may name a megabyte.
  */
 const metadataBytesMax = 1_000_000;
 

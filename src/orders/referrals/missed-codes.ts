@@ -11,8 +11,8 @@ const missesMax = 20;
 const networksMax = 20_000;
 
 /**
- * Counts referral codes that a network guessed wrong: unknown codes in orders, and codes of other addresses in
- * registrations. Both answers reveal whether a code exists, so after too many wrong codes the network gets no answer
+ * Counts referral codes that a network guessed wrong. These are unknown codes in orders, and codes of other addresses
+ * in registrations. Both answers reveal whether a code exists, so after too many wrong codes the network gets no answer
  * about any code. Each process has separate counts, so several processes allow more wrong codes in total.
  */
 export class MissedCodes {
