@@ -74,7 +74,8 @@ async function standingOf(
 ): Promise<SoldStanding> {
   const isNeeding = mayBeDelivered || needsItems(order, now);
   const without = order.state === 'waiting-confirmation' ? 'late' : 'released';
-  // until its payment is deep, an order that lost its items may take them again only within the limit for reservations
+  // an order that lost its items may take them again; until the order's payment is deep, the limit for reservations
+  // applies
   const isBounded = unpaidStates.includes(order.state) && order.paidAt === null;
   const standing = await keepItems(tx, order.id, isNeeding, { without, isBounded });
   if (standing === 'unpaid' && mayBeDelivered && order.state === 'queued') {

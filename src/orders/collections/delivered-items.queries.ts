@@ -35,7 +35,7 @@ export async function readDeliveredItems(
   return rows.map(({ txid, index, item }) => ({ inscription: { txid: trustedTxid(txid), index }, item }));
 }
 
-/** Number of a collection's items that completed orders delivered. */
+/** Number of items of a collection that were delivered by completed orders. */
 export async function countDeliveredItems(client: pg.ClientBase, collection: string): Promise<number> {
   const { rows } = await client.query<{ items: number }>({
     name: 'count delivered mint items',

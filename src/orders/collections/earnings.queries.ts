@@ -8,7 +8,7 @@ export interface CollectionEarning {
   readonly kind: 'creator' | 'referral';
   /** The address of the creator, or the code of the referral. */
   readonly owner: string;
-  /** Sats from deliveries. Deliveries that a reorganisation removed are subtracted. */
+  /** Sats from deliveries, without the deliveries that a reorganisation removed. */
   readonly sats: bigint;
   /** Number of orders from which the sats come. */
   readonly orders: number;

@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 
-/** Checks by a token whether a person sent a request. */
+/** Checks with a token whether a request comes from a person. */
 export interface PersonCheck {
   /** Public key of this site at Turnstile, for the challenge on pages. Null if pages show no challenge. */
   readonly siteKey: string | null;

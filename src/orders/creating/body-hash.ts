@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 
-/** Maximum number of bytes that are hashed before other work gets a turn. They take a few milliseconds. */
+/**
+ * Maximum number of bytes that are hashed before other work gets a turn. Hashing these bytes takes a few milliseconds.
+ */
 const turnBytes = 4_194_304;
 
 /** The sha256 of the values of a body. Spaces and the sequence of fields do not change the hash. */

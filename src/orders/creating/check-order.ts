@@ -87,8 +87,8 @@ export interface CheckedOrder {
 }
 
 /**
- * Maximum number of bytes that are compressed before an order is answered. They take a few hundred milliseconds of a
- * thread.
+ * Maximum number of bytes that are compressed before an order is answered. Compressing these bytes takes a few hundred
+ * milliseconds of a thread.
  */
 const compressMax = 4_000_000;
 

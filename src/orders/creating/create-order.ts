@@ -78,7 +78,7 @@ export interface WantedOrder {
 
 /** State of the parts that keep and deliver orders. */
 export interface DeliveryStanding {
-  /** Whether a process with the seed processes orders. Without it, paid orders would wait. */
+  /** Whether a process with the seed processes orders. Without such a process, paid orders would wait. */
   readonly isSignerThere: boolean;
   readonly areRevealsRefused: boolean;
   /** The tip of the index. Null if no block is indexed. */
@@ -88,9 +88,9 @@ export interface DeliveryStanding {
 }
 
 export interface CreationParts {
-  /** Connections of the role that answers requests and may add orders. */
+  /** Database connections of the role that answers requests and may add orders. */
   readonly pool: pg.Pool;
-  /** Returns the keys of orders; null if there is no wallet, so that no orders are accepted. */
+  /** Returns the keys of orders. Returns null if there is no wallet; no orders are then accepted. */
   readonly keys: () => Promise<OrderKeys | null>;
   readonly files: CustomerFiles;
   /** Reads the current state of the parts that keep and deliver orders. */
@@ -122,8 +122,8 @@ export type OnMade = (tx: pg.ClientBase, made: MadeOrder) => Promise<void>;
  * could be lost. Throws `orders_off`, `wallet_indices_unreleased`, `inventory_taken`, `inventory_reserved_max` and
  * `collection_items_taken`.
  *
- * @param signal signal of the client; aborts the reads at the start, but writes are completed. Null if there is no
- *   client
+ * @param signal signal of the client, or null if there is no client; it aborts the reads at the start, but not the
+ *   writes
  */
 export async function createOrder(
   parts: CreationParts,

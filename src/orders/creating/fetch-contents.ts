@@ -17,8 +17,8 @@ export interface FetchedContents {
 
 /**
  * Maximum time to fetch all files of one order, in ms. The client and its connection wait meanwhile. This service and
- * common proxies close silent connections after 60 s. The difference is left for the rest of the order, so that the
- * client still gets the reason.
+ * common proxies close silent connections after 60 s. The remaining time is for the rest of the order, so that the
+ * client still receives the reason.
  */
 export const fetchedWithinMs = 45_000;
 /**

@@ -14,7 +14,10 @@ export interface OrderKeys {
    * order, and confirmed in this transaction. If the order is not created, its indices are never used.
    */
   readonly leases: Pick<IndexLeases, 'take' | 'confirm'>;
-  /** Makes the leaves of the order's reveals, and the payment address. Each of them is proven to be spendable. */
+  /**
+   * Makes the leaves of the order's reveals, and the payment address. Each leaf and the address are proven to be
+   * spendable.
+   */
   readonly charge: (keyIndex: number, planned: PlannedOrder) => Promise<Charge>;
   /** Makes the address to which a parent is sent. The address is proven to be spendable. */
   readonly deposit: (keyIndex: number) => Pick<Charge, 'script' | 'address'>;

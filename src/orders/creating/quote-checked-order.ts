@@ -113,8 +113,8 @@ const shownReferral = ({ referral, terms }: ReadOrder) => ({
 });
 
 /**
- * Sats of the base fee that an order's referral gets. The amount is computed once for the order, and rounded in favour
- * of the service.
+ * Part of the base fee that goes to an order's referral, in sats. The amount is computed once for the order, and
+ * rounded in favour of the service.
  */
 const referralFee = (
   { baseFee }: Pick<OrderQuote, 'baseFee'>,

@@ -63,8 +63,8 @@ export class StoredBytes {
   }
 
   /**
-   * Counts bytes of a client and returns 0 if the limit allows it. Otherwise counts nothing, and returns how many
-   * milliseconds to wait.
+   * Counts bytes of a client and returns 0 if the limit allows these bytes. Otherwise counts nothing, and returns how
+   * many milliseconds to wait.
    */
   take(client: string, bytes: number, nowMs = performance.now()): number {
     if (!this.isBounded) return 0;

@@ -91,8 +91,8 @@ export interface CustomerOrdersParts extends Omit<CreationParts, 'standing'> {
 }
 
 /**
- * Maximum number of checks whether a cancellation was decided, with `cancelLookMs` between two checks. That is enough,
- * because the process that decides is notified at once.
+ * Maximum number of checks whether a cancellation was decided. The pause between two checks is `cancelLookMs`. These
+ * checks are enough, because the process that decides is notified at once.
  */
 const cancelTries = 30;
 /** States in which a request to cancel may still be undecided. */
@@ -184,7 +184,7 @@ export class CustomerOrders {
     return createOrder(parts, wanted, new Date(), onMade, asker?.signal ?? null);
   }
 
-  /** Holds items of a collection for an order. If the order is not created, the caller must give the items up. */
+  /** Holds items of a collection for an order. If the order is not created, the caller must release the items. */
   holdItems(
     wanted: Parameters<typeof holdForOrder>[1],
     asker: Pick<Asker, 'client' | 'key' | 'signal'>,

@@ -16,7 +16,7 @@ export interface UploadParts {
   readonly stored: StoredBytes;
 }
 
-/** The fields of an upload in its answer, without the URL. */
+/** The fields of an upload that the answer shows, without the URL. */
 export interface StoredUpload {
   readonly s3Key: string;
   readonly size: number;
@@ -25,8 +25,8 @@ export interface StoredUpload {
 }
 
 /**
- * An arriving file. Its bytes are counted for its key when they are announced, and no longer counted if the file is
- * discarded.
+ * An arriving file. Announced bytes are counted for the key of the file. If the file is discarded, its bytes are no
+ * longer counted.
  */
 export class Upload {
   readonly #file: ArrivingFile;

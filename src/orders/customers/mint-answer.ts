@@ -4,11 +4,11 @@ import type { StoredMint } from '#orders/minting/ordered-mints.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { mintTermsOf, type StoredTerms } from '#orders/order/stored-terms.ts';
 
-/** Mints and transactions of an order, for its answer. */
+/** Mints and transactions of an order, for the answer about the order. */
 interface MintProgress {
   readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'sentAt'>[];
   readonly mints: readonly StoredMint[];
-  /** Whether the whole payment is refunded, or will be. */
+  /** Whether the whole payment is refunded, or will be refunded. */
   readonly isRefunded: boolean;
 }
 

@@ -341,8 +341,8 @@ function fileOf(
 }
 
 /**
- * `refund`: the sum of all refunds, with address and txid of the newest refund. `refunds`: each refund, if there are
- * several.
+ * Fields about refunds. `refund` has the sum of all refunds, with address and txid of the newest refund. `refunds` has
+ * each refund, if there are several.
  */
 function refundsOf(transactions: readonly OrderTransaction[], network: NetworkParameters): object {
   const refunds = transactions.flatMap(({ txid, plan, sentAt }) => {

@@ -1,7 +1,7 @@
 import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { tokenOrderAnswer } from '#tokenpay/telling/token-order-answer.ts';
 
-/** Terms of refunds, shown with each order that is paid in a rune, before anything is paid. */
+/** Terms of refunds. They are shown with each order that is paid in a rune, before anything is paid. */
 export const runeRefunds =
   'Nothing is inscribed until both charges are paid. Unused sats are refunded like those of any order. Runes go to the creator of the collection as soon as they are paid, also a part, too many, or too late ones: the service cannot send them back, so ask the creator.';
 

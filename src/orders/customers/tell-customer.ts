@@ -48,7 +48,7 @@ async function filesTold(tx: pg.ClientBase, order: Order): Promise<object[]> {
 }
 
 /**
- * Txid of the customer's payment, which is shown as the commit if there is no commit of ours. The reveal spends the
+ * Txid of the customer's payment. It is shown as the commit if the service made no commit. The reveal spends the
  * payment after the parents, or after an output of the inventory (`planReveal`).
  */
 function payingTxid({ terms }: Order, { plan }: OrderTransaction): string | null {

@@ -27,10 +27,7 @@ export const isHeldCommit = (transaction: string): string =>
 export interface StoredEtching {
   readonly reveal: Txid;
   readonly isReleased: boolean;
-  /**
-   * The reason why the reveal was given up, which is why the name cannot be etched. Null if the reveal was not given
-   * up.
-   */
+  /** The reason why the reveal was given up, and why the name cannot be etched. Null if the reveal was not given up. */
   readonly fault: string | null;
   /** Height of the commit's block. Null if the payments know no block with the commit. */
   readonly commitHeight: Height | null;
@@ -85,7 +82,7 @@ export async function releaseReveals(tx: pg.ClientBase, reveals: readonly Txid[]
 }
 
 /**
- * Gives up an order's etchings for this reason. If a block contains a reveal all the same, the reveal is still
+ * Gives up an order's etchings for this reason. If a block contains such a reveal later, the reveal is still
  * recognized.
  */
 export async function giveUpEtchings(tx: pg.ClientBase, orderId: string, fault: string): Promise<void> {

@@ -25,7 +25,7 @@ export class ArrivingFile {
 
   /**
    * @param partial path of the open partial file
-   * @param pathOf gives the path of a complete content
+   * @param pathOf returns the path of a complete content
    */
   constructor(file: FileHandle, partial: string, pathOf: (sha256: Buffer) => string) {
     this.#file = file;

@@ -17,7 +17,7 @@ export interface StoredFile {
   readonly writtenAt: Date;
 }
 
-/** Names of all folders: two hex digits each. */
+/** Names of all folders. Each name has two hex digits. */
 export const fileFolders: readonly string[] = Array.from({ length: 256 }, (_, place) =>
   place.toString(16).padStart(2, '0'),
 );

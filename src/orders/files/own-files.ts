@@ -21,7 +21,7 @@ const deletedFile = 'names a file of this service that was deleted because nothi
 
 /**
  * Files of this service that an order names by URL. They are read from disk, not by HTTP. A request to ourselves could
- * reach a private network. It would also wait for a request slot while its own order occupies one.
+ * reach a private network. It would also wait for a request slot while its own order occupies a slot.
  */
 export class OwnFiles {
   readonly #pool: pg.Pool;

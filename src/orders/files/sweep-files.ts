@@ -24,8 +24,8 @@ const dayMs = 86_400_000;
  */
 const freshMs = dayMs;
 /**
- * How long contents are kept that no row uses, in ms. Either their creation failed, or the database was restored from
- * an older backup.
+ * How long a content that no row uses is kept, in ms. No row uses a content if its creation failed, or if the database
+ * was restored from an older backup.
  */
 const unknownMs = 7 * dayMs;
 /** Pause between two sweeps, in ms. Deletions are not urgent. */

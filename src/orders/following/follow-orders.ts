@@ -71,13 +71,13 @@ export interface FollowOrdersOptions {
   readonly handPackages: ((signal: AbortSignal) => Promise<void>) | null;
   /** Coins of the service, for returns. */
   readonly returnCoins: ReturnCoins;
-  /** Creates the work beside orders, on the same connection. Absent if there is no such work. */
+  /** Creates the work in addition to orders, on the same connection. Absent if there is no such work. */
   readonly beside?: (client: pg.ClientBase) => BesideOrders;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-/** Work beside orders under the same lock, so that nothing else signs at the same time. */
+/** Work in addition to orders. It runs under the same lock, so that nothing else signs at the same time. */
 export interface BesideOrders {
   /**
    * Runs one round. Throws if the database or the node does not answer.
@@ -90,9 +90,9 @@ export interface BesideOrders {
 
 /** Maximum number of payment changes to read in one round. This is enough for a block that pays 1000 orders. */
 const changesMax = 1000;
-/** Maximum number of due orders to process in one round. They take a few hundred milliseconds. */
+/** Maximum number of due orders to process in one round. Processing them takes a few hundred milliseconds. */
 const dueMax = 200;
-/** Number of orders to process before their transactions are sent. They take about a second. */
+/** Number of orders to process before their transactions are sent. Processing them takes about a second. */
 const sentAtOnce = 25;
 /**
  * How often the tips are compared, in ms. Notifications alone are not enough, because they may be lost. Also, a block
@@ -303,14 +303,15 @@ class OrderRounds {
       // the index now knows the contents of these payments
       ...(await ordersPaidInBlocks(this.#client, this.#tips?.height ?? null, tips.height)),
     ];
-    // delivered orders can change only after a reorganisation, so they are left out if there was none
+    // delivered orders can change only after a reorganisation, so they are left out if there was no reorganisation
     const isFollowed =
       this.#tips !== null && (await isBlockIndexed(this.#client, this.#tips.height, this.#tips.index));
     return isFollowed ? waiting : [...waiting, ...(await recentlyDeliveredOrders(this.#client))];
   }
 
   /**
-   * Adds orders whose payments changed to `touched`. Returns the number of the last change, or null if nothing changed.
+   * Adds to `touched` the orders whose payments changed. Returns the number of the last change, or null if nothing
+   * changed.
    */
   async #changes(touched: Set<string>): Promise<number | null> {
     const after = await readOrdersOffset(this.#client);
@@ -342,7 +343,7 @@ class OrderRounds {
   async #releaseReveals(): Promise<void> {
     const released = await releaseRipe(this.#client, this.#options.steps.network);
     if (released.length > 0) failpoint('etchings-released');
-    // their commits are in blocks, so the reveals can be sent alone
+    // the commits are in blocks, so the reveals can be sent alone
     if (released.length > 0) await this.#withNode(() => this.#sender.sendAtOnce(released));
   }
 

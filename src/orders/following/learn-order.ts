@@ -45,7 +45,7 @@ export interface Known extends KnownRows, Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly parents: ReturnType<typeof candidates>;
   /** The return that is due; null if no return is due. */
   readonly returned: Return | null;
-  /** Whether a payment has an inscription or a rune, but the order has no address to which it could be returned. */
+  /** Whether a payment has an inscription or a rune, but the order has no return address. */
   readonly lacksReturnAddress: boolean;
   /** The outputs that a refund spends now; empty if no refund is due. */
   readonly refunded: readonly OwedMoney[];
@@ -56,9 +56,9 @@ export interface Known extends KnownRows, Pick<PlacedMoney, 'isMoneyShallow'> {
    */
   readonly coins: readonly HeldCoin[] | null;
   /**
-   * The reason why all reveals are given up; null if the reveals are not given up. Possible reasons: the miner refused
-   * the only reveal or did not answer; the name cannot be etched; the sats of all reveals are lost; or no mint can be
-   * executed.
+   * The reason why all reveals are given up. Null if the reveals are not given up. There are four possible reasons. The
+   * miner refused the only reveal or did not answer. The name cannot be etched. The sats of all reveals are lost. No
+   * mint can be executed.
    */
   readonly unmined: string | null;
   /**

@@ -33,7 +33,7 @@ export interface PlacedMoney {
   readonly holding: readonly PaidHolding[];
   /**
    * Customers' money in outputs that no stored transaction spends, and that are deep enough in the chain to be spent.
-   * The index shows that payments among them contain only sats.
+   * The index shows that payments among these outputs contain only sats.
    */
   readonly owed: readonly OwedMoney[];
   /** Our money in outputs that no stored transaction spends, without excess payments. */

@@ -114,7 +114,7 @@ export async function processOrder(
   const before = order.state;
   let known: Known;
   let problem: string | null;
-  /** Why a due return was not made; null otherwise. */
+  /** Why a due return was not made. Null in all other cases. */
   let unreturned: string | null;
   /** Whether this order waits, because other orders of the same address are decided first. */
   let isWaiting: boolean;
@@ -210,7 +210,8 @@ const underWay: readonly OrderState[] = [
 ];
 
 /**
- * An error while the payments of a paid order are placed or its transactions are made. `cause` is the original error.
+ * An error that occurred while the payments of a paid order were placed, or while its transactions were made. `cause`
+ * is the original error.
  */
 export class MakingFault extends Error {
   constructor(cause: unknown) {

@@ -61,10 +61,10 @@ export interface OrderDepths {
 export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorTaken'> {
   /** `tip`: the last block whose payments are known. `confirmations`: the number that payments of this order need. */
   readonly depth: Pick<OrderFacts, 'tip' | 'confirmations'>;
-  /** Payments to the order's address, including those that are gone. */
+  /** Payments to the order's address, including payments that are gone. */
   readonly payments: readonly WatchedPayment[];
   readonly deposits: readonly Deposit[];
-  /** Stored transactions that can be mined. Each comes after the transactions that it spends. */
+  /** Stored transactions that can be mined. Each transaction comes after the transactions that it spends. */
   readonly transactions: readonly OrderTransaction[];
   readonly bumps: readonly OrderBump[];
   /** Txids of refunds and returns in blocks. */
@@ -140,7 +140,7 @@ export async function readRecords(
   const transactions = await supersedeGivenUp(tx, order, kept, { mining, etching });
   // bumps of orphans are superseded together with the orphans, so read again
   const bumps = transactions.length === made.length ? bumpsBefore : await readBumps(tx, order.id);
-  // only returns spend our outputs, so only a return needs to know which outputs others spend
+  // only returns spend our outputs, so only a return needs to know which outputs other orders spend
   const spent = spentBy(transactions);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
   const held = await readHeldPayments(tx, order, left);
@@ -251,7 +251,7 @@ async function readStocked(
   return { reservations, standing: standingOfAll(standings), lost, spendable: spendable.map(outpointOf) };
 }
 
-/** The reveals that spend a reserved output. At most one can be mined. */
+/** The reveals that spend a reserved output. At most one of these reveals can be mined. */
 const revealsOf = (reservation: Reservation, reveals: readonly OrderTransaction[]): Txid[] =>
   reveals
     .filter(({ plan }) => plan.inputs.some(({ outpoint }) => outpoint === outpointOf(reservation)))
@@ -343,8 +343,8 @@ async function readCommitHeight(
 }
 
 /**
- * Returns the transactions, and marks those that are failed mints according to the blocks, or whose output a refund
- * spends.
+ * Returns the transactions, some of them marked. A transaction is marked if blocks show that it is a failed mint, or if
+ * a refund spends its output.
  */
 function withFailed(
   transactions: readonly OrderTransaction[],
@@ -444,7 +444,9 @@ async function readDelivery(
   return { isRevealed: count === wanted && isDeepEnough, isAnchorTaken: taken > 0 };
 }
 
-/** Txids of an order's refunds and returns in blocks. They are found because the scripts that they pay are watched. */
+/**
+ * Txids of an order's refunds and returns in blocks. They are found because the scripts of their outputs are watched.
+ */
 async function readMinedClosings(
   tx: pg.ClientBase,
   order: Order,

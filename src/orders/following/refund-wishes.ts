@@ -23,11 +23,11 @@ export interface WishesParts {
 }
 
 /**
- * Decides requested refunds of orders whose transactions are stored. A refund is granted if neither the mempool nor a
- * block spends the inputs of these transactions. The transactions are then never sent again. The refund spends the same
- * inputs, so only one of them is ever mined. If an order lacks an inventory sat or mints, and no refund of the whole
- * order is possible, the order continues. Only the refund address is stored, for the refund of the missing part.
- * Returns the orders whose requests were decided. Throws the codes of NodeRpc.
+ * Decides requested refunds of orders whose transactions are stored. A refund is granted if the inputs of these
+ * transactions are unspent in the mempool and in blocks. The transactions are then never sent again. The refund spends
+ * the same inputs, so either the refund or the transactions are mined, never both. If an order lacks an inventory sat
+ * or mints, and no refund of the whole order is possible, the order continues. Only the refund address is stored, for
+ * the refund of the missing part. Returns the orders whose requests were decided. Throws the codes of NodeRpc.
  */
 export async function decideRefundWishes({ client, node, steps }: WishesParts): Promise<string[]> {
   const wishes = await refundWishes(client);

@@ -35,7 +35,7 @@ export async function freeCoins(
 ): Promise<OwnedOutput[] | null> {
   if (!(await readCoinsFill(client)).isComplete) return null;
   const seen = new Set<string>();
-  // read four times as many coins each time, because another wallet may have spent thousands
+  // read four times as many coins each time, because another wallet may have spent thousands of coins
   for (let limit = readFirst; ; limit *= 4) {
     const coins = await readFreeCoins(client, limit);
     const others = coins.filter((coin) => !seen.has(outpointOf(coin)));

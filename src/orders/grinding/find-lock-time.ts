@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { emptyBlock, hashBlock, initialState, type Words } from './sha256-block.ts';
 
-/** First lock time that is a time. Smaller lock times are heights (BIP 65). */
+/** Smallest lock time that is a time. Smaller lock times are heights (BIP 65). */
 export const lockTimeFirst = 500_000_000;
 /**
  * End of the searched lock times. It is the time of the first block of Bitcoin. Each network's median time past is

@@ -77,8 +77,8 @@ function receiversFault(terms: OrderTerms): OrderRefusal | null {
 }
 
 /**
- * Fault of a burn with too many sats in one anchor; null if there is none. Anyone may spend an anchor, so an anchor
- * gets at most the largest allowed postage.
+ * Fault of a burn with too many sats in one anchor. Null if there is no such fault. Anyone may spend an anchor, so an
+ * anchor gets at most the largest allowed postage.
  */
 function burnFault({ batchMode, files, postage }: OrderTerms): OrderRefusal | null {
   const shared = (postage === 'least' ? anchorDust : postage) * BigInt(files.length);
@@ -167,8 +167,8 @@ export function* inventoryFaults({
 }
 
 /**
- * Fault of an etching; null if there is none. An etching is a managed order, and cannot be combined with anything that
- * needs another transaction or moves sats.
+ * Fault of an etching. Null if there is no such fault. An etching is a managed order, and cannot be combined with
+ * anything that needs another transaction or moves sats.
  */
 function etchingFault({
   type,

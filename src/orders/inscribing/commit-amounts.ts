@@ -48,8 +48,8 @@ function partsOf(inputs: number, reveals: readonly RevealLayout[]): Parts {
 }
 
 /**
- * Adds sats to the output that pays the fee of the reveal. If that is the separate `feeInput`, the inscription's own
- * output keeps exactly its postage.
+ * Adds sats to the output that pays the fee of the reveal. If the separate `feeInput` pays the fee, the inscription's
+ * own output keeps exactly its postage.
  */
 const withMoved = (
   { committed, feeInput }: RevealLayout,

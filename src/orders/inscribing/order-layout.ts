@@ -30,7 +30,7 @@ export interface RevealLayout extends FileGroup {
   readonly leafBytes: number;
   readonly weight: number;
   readonly fee: bigint;
-  /** Our output of the reveal; with `burn`, our output of the transaction that burns. */
+  /** Our output of the reveal. If there is a `burn`, our output of the transaction that burns. */
   readonly own: OwnOutput;
   readonly burn: { readonly weight: number; readonly fee: bigint } | null;
   /** Value of the output that the reveal spends by leaf. */
@@ -112,8 +112,8 @@ const isMinedDirectly = (terms: SettledTerms, group: LeafGroup): boolean =>
   revealWeight(terms, group, group.leafBytes) > standardWeightMax;
 
 /**
- * Fault of other files beside a file for a miner. If no miner takes the file's reveal, the whole order is refunded from
- * its commit. With other files, only a part of the order might be delivered.
+ * Fault of an order with a file for a miner and other files. If no miner takes the file's reveal, the whole order is
+ * refunded from its commit. With other files, only a part of the order might be delivered.
  */
 function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRefusal {
   const file = groups.find((group) => isMinedDirectly(terms, group))?.first ?? 0;
@@ -121,7 +121,10 @@ function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRef
   return refused('non-standard-alone', reason, { file });
 }
 
-/** Fault of an etching with several reveals, or of files beside a file for a miner; null if there is none. */
+/**
+ * Fault of an etching with several reveals, or of an order with a file for a miner and other files. Null if there is no
+ * such fault.
+ */
 function partedFault(
   terms: SettledTerms,
   groups: readonly LeafGroup[],

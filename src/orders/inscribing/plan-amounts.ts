@@ -1,9 +1,11 @@
 import { feeOf } from '#kernel/bitcoin/fee.ts';
 import { frameWeight, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
 
-/** OP_1 <4e73> (P2A). Anyone can spend such an output, so anyone can pay for its transaction. */
+/** Script of an anchor: OP_1 <4e73> (P2A). Anyone can spend such an output, so anyone can pay for its transaction. */
 export const anchorScript = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
-/** A bare OP_RETURN. If a script starts with this byte, ord burns the inscriptions in the output. */
+/**
+ * Script that consists only of OP_RETURN. If a script starts with this byte, ord burns the inscriptions in the output.
+ */
 export const burnScript = Uint8Array.of(0x6a);
 
 /** Smallest values of a P2TR output and of an anchor that nodes relay (`dustOf`). */
@@ -29,7 +31,7 @@ export const valueOf = (parts: readonly { readonly value: bigint }[]): bigint =>
 
 /** Our output of a transaction. By spending this output, we can pay for the transaction later (CPFP). */
 export interface OwnOutput {
-  /** P2TR if it is worth keeping, else an anchor. */
+  /** `service` (P2TR) if the output is worth keeping, else `anchor`. */
   readonly kind: 'service' | 'anchor';
   readonly value: bigint;
   /** Weight of the whole transaction. */
@@ -41,9 +43,9 @@ export interface OwnOutput {
 export const spareOf = ({ kind, value }: OwnOutput): bigint => (kind === 'service' ? value - p2trDust : 0n);
 
 /**
- * Our output if `share` sats are ours after the fee: P2TR if `share` is at least P2TR's dust limit, else an anchor. The
- * output's value and the fee together are at least `least`. If the share is too small for that, the customer pays the
- * difference.
+ * Our output if `share` sats are ours after the fee. It is P2TR if `share` is at least P2TR's dust limit, else an
+ * anchor. The output's value and the fee together are at least `least`. If the share is too small for that, the
+ * customer pays the difference.
  */
 export function ownOutputFor(parts: Parts, feeRate: bigint, share: bigint, least = 0n): OwnOutput {
   const kind = share >= p2trDust ? 'service' : 'anchor';
