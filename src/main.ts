@@ -3,7 +3,10 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { loadingInSmallSpace } from './kernel/process/new-space.ts';
 
-/** The cache is next to the code from which it is compiled. Anyone who can write there could also change that code. */
+/**
+ * The cache is next to the code from which it is compiled. Anyone who can write to the cache could also change that
+ * code.
+ */
 const cacheFolder = fileURLToPath(new URL('../node_modules/.cache', import.meta.url));
 const folder = `${cacheFolder}/compiled`;
 

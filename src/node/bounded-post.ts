@@ -8,7 +8,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 const answerBytesMax = 256 * 1024 * 1024;
 /**
  * How long a call may take, in ms. A busy node takes seconds to scan its mempool or list its chain tips. A call that
- * takes longer hangs.
+ * takes longer is treated as hanging.
  */
 const timeoutDefaultMs = 60_000;
 

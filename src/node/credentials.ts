@@ -10,7 +10,9 @@ export interface UserAndPassword {
 
 /** Why a node refused the credentials of a call. */
 export interface Refusal {
-  /** `node_cookie_missing` needs no action: a node deletes its cookie while it stops, although it still answers. */
+  /**
+   * `node_cookie_missing` needs no action, because a node deletes its cookie while it stops, although it still answers.
+   */
   readonly code: 'node_refused' | 'node_cookie_missing';
   readonly why: string;
 }

@@ -10,8 +10,8 @@ export interface AwayReports {
 }
 
 /**
- * How long calls must fail until this is an outage, in ms. No call may be answered in between. A single call may fail
- * because its answer takes too long, or because the node restarts within a second.
+ * Minimum duration of an outage, in ms. During an outage, all calls fail. A single call may fail because its answer
+ * takes too long, or because the node restarts within a second.
  */
 const outageMs = 1000;
 

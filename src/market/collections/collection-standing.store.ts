@@ -11,7 +11,7 @@ export interface CollectionStanding {
   readonly epoch: number;
   /** Hash of the block at the requested height. Null if there is no such block. */
   readonly hash: Buffer | null;
-  /** Null if all sales were classified by the same rules. */
+  /** Progress of new rules for sales. Null if all sales were classified by the same rules. */
   readonly remade: RemadeSales | null;
 }
 

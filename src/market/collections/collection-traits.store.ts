@@ -50,8 +50,8 @@ export async function insertTraits(
 }
 
 /**
- * Names and their values. The names and values that most items have come first. Equally frequent names or values are
- * sorted by their characters.
+ * Names of traits with their values. The names and values that most items have come first. Equally frequent names or
+ * values are sorted by their characters.
  */
 function rankedNames(
   items: readonly { readonly traits: readonly ItemTrait[] }[],
@@ -84,7 +84,7 @@ function packed(places: readonly number[]): Buffer {
   return bytes;
 }
 
-/** A name of traits, with its values. The values that most items have come first. */
+/** A trait name, with its values. The values that most items have come first. */
 export interface CountedTrait {
   readonly name: string;
   /** Number of values of this name. */
@@ -92,7 +92,7 @@ export interface CountedTrait {
   readonly values: readonly { readonly value: string; readonly items: number }[];
 }
 
-/** Maximum number of names to show. The largest lists of the community have fewer. */
+/** Maximum number of names to show. The largest lists of the community have fewer names. */
 const namesShown = 20;
 /**
  * Maximum number of values to show for each name. People search a longer list instead of reading it. All shown names

@@ -84,7 +84,7 @@ export async function replaceCollection(
   return { slug, result: same === undefined ? 'added' : 'replaced' };
 }
 
-/** Maximum number of slugs to try, starting with the list's own. */
+/** Maximum number of slugs to try, starting with the list's own slug. */
 const triedSlugs = 100;
 const slugCharsMax = 100;
 

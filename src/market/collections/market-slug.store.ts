@@ -113,7 +113,7 @@ export const inscriptionName = (number: number | null, { txid, index }: Inscript
 /** A query of the members of a collection, and its parameter $1. */
 export interface Members {
   /**
-   * SQL with the columns `key`, `place` and `name`. Each key occurs once. `place` counts from 0. It is null if the
+   * SQL with the columns `key`, `place` and `name`. Each key occurs once. `place` counts from 0. `place` is null if the
    * collection has no order of its own.
    */
   readonly sql: string;
@@ -145,8 +145,8 @@ export interface MemberTest {
 
 /**
  * SQL: whether a collection has an inscription. `txid` and `index` are SQL expressions. Use it for a few rows among
- * many, because each row needs an index look-up. `OFFSET 0` keeps the planner from making it a join, which would read
- * all members first: half a second for 100,000.
+ * many, because each row needs an index look-up. `OFFSET 0` keeps the planner from making this condition a join. A join
+ * would first read all members, which takes half a second for 100,000 members.
  */
 export function memberTest(collection: FoundCollection, txid: string, index: string): MemberTest {
   if (collection.kind === 'import') {

@@ -2,7 +2,7 @@ import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 
 /** The form of slugs. They have no dots and no slashes, because a slug is a part of URL paths. */
 const slugPattern = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
-/** Maximum number of characters of a list slug. Slugs of the community's lists have up to 60. */
+/** Maximum number of characters of a list slug. Slugs of the community's lists have up to 60 characters. */
 const listSlugCharsMax = 200;
 /** Control characters and marks of text direction. Operators would see a slug with such a character as another text. */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;

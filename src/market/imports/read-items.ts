@@ -6,7 +6,7 @@ import { TraitReader } from './read-traits.ts';
 import { ItemSplitter, itemsFile } from './split-items.ts';
 
 export interface CollectionItems {
-  /** Each item once, in the order of the file. */
+  /** The items without duplicates, in the order of the file. */
   readonly items: readonly CollectionItem[];
   /** Number of items that were ignored, because an earlier item has the same id. */
   readonly doubles: number;
@@ -18,8 +18,8 @@ export interface CollectionItems {
  */
 export const itemsMax = 100_000;
 /**
- * Maximum number of bytes of a list: 100,000 items of 2.5 kB. Most items have less than 1 kB, with traits and
- * descriptions.
+ * Maximum number of bytes of a list. It is enough for 100,000 items of 2.5 kB. Most items have less than 1 kB, with
+ * traits and descriptions.
  */
 export const itemsBytesMax = 256 * 1024 * 1024;
 

@@ -3,7 +3,8 @@ import { type ItemTrait, traitCharsMax } from '#market/collections/collection-tr
 import { type ImportFaults, optional } from './import-faults.ts';
 
 /**
- * Maximum number of traits of an item. The page of an inscription shows the same number. Honest items have about ten.
+ * Maximum number of traits of an item. The page of an inscription shows the same number. Honest items have about ten
+ * traits.
  */
 export const itemTraitsMax = 40;
 

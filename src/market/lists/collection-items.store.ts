@@ -14,11 +14,11 @@ import { type LastSale, lastSalesOf } from '#market/sales/last-sales.store.ts';
 
 /** An item of a collection in its current state. */
 export interface CollectionItemDetail extends Member {
-  /** False if an import names the inscription, and the index does not have it (yet). */
+  /** Whether the inscription is indexed. False if an import names an inscription that the index does not have (yet). */
   readonly isIndexed: boolean;
-  /** Null if the inscription is not indexed, or its location is unknown. */
+  /** Location of the inscription. Null if the inscription is not indexed, or its location is unknown. */
   readonly location: Location | null;
-  /** Null if no sale of the inscription is known, or sales were not requested. */
+  /** The last sale. Null if no sale of the inscription is known, or sales were not requested. */
   readonly lastSale: LastSale | null;
   /** Null if the inscription is not indexed. */
   readonly key: InscriptionKey | null;

@@ -15,9 +15,9 @@ import { listedItems } from './item-holder-lists.ts';
  */
 export type ItemOrder = 'listed' | 'number' | 'number-desc' | 'name' | 'price' | 'price-desc' | 'sold';
 
-/** Maximum number of bytes of all kept orders. An order of the largest import takes 400 kB. */
+/** Maximum number of bytes of all kept sort orders. A sort order of the largest import takes 400 kB. */
 const keptBytesMax = 32_000_000;
-/** Number of bytes of an order without its items. */
+/** Number of bytes of a sort order without its items. */
 const listBytes = 300;
 /** Maximum number of items that any request sorts at once. Sorting them takes some 20 ms. Sorting more is a walk. */
 const smallItemsMax = 1_000;
@@ -70,10 +70,10 @@ export class ItemOrders {
   });
 
   /**
-   * The positions of the items in an order: indexes in the list of an import, or keys in any other collection. Each
+   * The positions of the items in a sort order: indexes in the list of an import, or keys in any other collection. Each
    * position is a big-endian number of four bytes.
    *
-   * @param mayWalk if false, only kept orders and small collections are read
+   * @param mayWalk if false, only kept sort orders and small collections are read
    */
   async read(
     client: ClientBase,
@@ -160,7 +160,7 @@ function inscriptionOf(text: string): [Buffer | null, number | null] {
   return id === null ? [null, null] : [Buffer.from(id.txid), id.index];
 }
 
-/** The positions in a packed order of `ItemOrders`. */
+/** The positions in a packed sort order of `ItemOrders`. */
 export function* positionsIn(packed: Buffer): Generator<number> {
   for (let at = 0; at < packed.length; at += placeBytes) yield packed.readInt32BE(at);
 }

@@ -8,7 +8,7 @@ import { slugsOf } from '#market/sales/sale-context.store.ts';
 /** An inscription in lists of the whole market. */
 export interface ShownItem {
   readonly id: InscriptionId;
-  /** Null if the inscription has no number, or is unknown. */
+  /** Number of the inscription. Null if the inscription has no number, or is unknown. */
   readonly number: number | null;
   /** The name that the import gives the item, else its number. */
   readonly name: string;

@@ -10,7 +10,7 @@ import type { SalePlace } from './sale-places.ts';
 /** A sale of a member of a collection, with its evidence (docs/marketplace.md). */
 export interface CollectionSale extends SaleEvidence {
   readonly item: Member;
-  /** Height, transaction, input and index in the input: the position of the sale. */
+  /** The position of the sale consists of height, transaction, input and index in the input. */
   readonly height: Height;
   readonly txIndex: number;
   readonly input: number;

@@ -11,7 +11,7 @@ import type { SalePlace } from './sale-places.ts';
 /** A sale of any inscription, with its evidence (docs/marketplace.md). */
 export interface MarketSale extends SaleEvidence, SalePlace {
   readonly id: InscriptionId;
-  /** Null if the inscription's number is unknown. */
+  /** Number of the inscription. Null if the number is unknown. */
   readonly number: number | null;
   readonly height: Height;
   readonly txid: Txid;

@@ -41,7 +41,7 @@ interface RecentBlock {
 interface Kept {
   readonly tip: Tip;
   readonly moment: Moment;
-  /** Blocks with an earlier time (Unix seconds) are left out. */
+  /** Time in Unix seconds. Blocks with an earlier time are left out. */
   readonly since: number;
   readonly blocks: readonly RecentBlock[];
   readonly sums: RecentSums;
@@ -66,8 +66,8 @@ interface Moment {
  */
 const blocksEach = 144;
 /**
- * How long a walk may take, in ms. The busiest week of mainnet had 200,000 sales, and one day of it takes less than a
- * second.
+ * How long a walk may take, in ms. The busiest week of mainnet had 200,000 sales. Reading one day of that week takes
+ * less than a second.
  */
 const walkMs = 10_000;
 /** Maximum number of new blocks that any request reads. Reading them takes some 20 ms. Reading more is a walk. */

@@ -14,14 +14,14 @@ const walkMs = 10_000;
 
 /** The blocks whose sales are all known, up to the last block. */
 export interface SaleCoverage {
-  /** The first of these blocks. Null if even the sales of the last block are unknown. */
+  /** Height of the first of these blocks. Null if even the sales of the last block are unknown. */
   readonly from: Height | null;
 }
 
 interface Kept {
   /**
-   * First height of the run of blocks with known sales. It is above the last block if the sales of the last block are
-   * unknown.
+   * Height from which on the sales of all blocks are known. It is above the last block if the sales of the last block
+   * are unknown.
    */
   readonly begins: number;
   readonly height: Height;

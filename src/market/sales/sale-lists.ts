@@ -11,7 +11,7 @@ import { type FoundCollection, isLongGallery, membersOf } from '#market/collecti
 import { isOwnTransaction } from '#purse/transactions/own-transactions.queries.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
-/** Maximum number of kept sales of all collections: 12 bytes each, 48 MB in all. */
+/** Maximum number of kept sales of all collections. Each sale takes 12 bytes, so all sales take 48 MB. */
 const keptSalesMax = 4_000_000;
 /**
  * Memory that a block of a list needs in addition to its sales, measured in sales. The block is an object of seven

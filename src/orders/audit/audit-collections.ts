@@ -16,7 +16,7 @@ export interface CollectionDifference {
   readonly kind: CollectionDifferenceKind;
   /** The phase or order that differs, in a form for people. Null if the whole collection differs. */
   readonly where: string | null;
-  /** Number of items; for `earned`, sats. */
+  /** Number of items. For `earned`, number of sats. */
   readonly noted: bigint;
   readonly found: bigint;
 }

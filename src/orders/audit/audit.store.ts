@@ -6,7 +6,7 @@ export interface LastAudit {
   /** Duration of the audit, in seconds. */
   readonly seconds: number;
   readonly orders: number;
-  /** Number of orders that differ, including the additional audits. */
+  /** Number of orders that differ. Differences of the additional audits are included. */
   readonly differing: number;
 }
 

@@ -18,7 +18,7 @@ export interface OrderDifference {
   readonly kind: DifferenceKind;
   /** The output, transaction or account that differs. Null if a sum differs. */
   readonly where: string | null;
-  /** Number of sats; for `delivered`, of inscriptions; for `reserved`, of outputs. */
+  /** Number of sats. For `delivered`, it is the number of inscriptions. For `reserved`, it is the number of outputs. */
   readonly ledger: bigint;
   readonly chain: bigint;
 }

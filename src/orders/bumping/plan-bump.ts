@@ -42,7 +42,7 @@ export interface BumpedTransaction {
 /** Unconfirmed transactions that one child pays for, with the limits of the child. */
 export interface WantedBump {
   readonly parents: readonly BumpedTransaction[];
-  /** Sums of all unmined ancestors of the parents. */
+  /** Fee and size of all unmined ancestors of the parents. */
   readonly ancestor: { readonly fee: bigint; readonly virtualBytes: number };
   /** Inputs of the replaced child that are not outputs of the parents. */
   readonly kept: readonly OwnedOutput[];
@@ -172,7 +172,7 @@ interface Funded {
   readonly fee: bigint;
   /** Fee that is needed to reach the wanted rate. */
   readonly asked: bigint;
-  /** Reason if the fee is lower than `asked`. */
+  /** Reason why the fee is lower than `asked`, if it is lower. */
   readonly limit: BumpLimit;
 }
 
@@ -238,7 +238,10 @@ function wantedFee(wanted: WantedBump, size: number, rules: BumpRules): bigint {
   return largest(fee, leastFee(wanted, size, rules));
 }
 
-/** Minimum fee that the node accepts, for the child alone and, if the child replaces another, for a replacement. */
+/**
+ * Minimum fee that the node accepts for the child. If the child replaces another child, this is also the minimum for a
+ * replacement.
+ */
 function leastFee({ replaced }: WantedBump, size: number, rules: BumpRules): bigint {
   const relayed = feeAt(size, rules.mempoolMinFeeRate);
   if (replaced === null) return relayed;

@@ -19,8 +19,8 @@ type Transactions = readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan'>[];
 
 /**
  * The money of each file of an order on inventory sats, or of each mint of an order, in the order's commit. Such an
- * order has one transaction for each file or mint. The commit has one output for each of them, in the same sequence.
- * Empty for other orders, and without a commit that is or may be mined. Pure.
+ * order has one transaction for each file or mint. The commit has one output for each transaction, in the same
+ * sequence. Empty for other orders, and without a commit that is or may be mined. Pure.
  */
 export function moneyOfFiles({ inventory, mint }: Terms, transactions: Transactions): readonly FileMoney[] {
   const commit = transactions.find(({ kind }) => kind === 'commit');
@@ -61,7 +61,8 @@ export function refundedFiles(terms: Terms, transactions: Transactions): readonl
 }
 
 /**
- * Number of files or mints that are refunded, and of mints that minted nothing. No partner gets a share for them. Pure.
+ * Number of files or mints that are refunded, and of mints that minted nothing. No partner gets a share for these files
+ * and mints. Pure.
  */
 export const undelivered = (
   { terms }: Pick<Order, 'terms'>,

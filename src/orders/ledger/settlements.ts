@@ -77,7 +77,7 @@ const accountOfKind: Readonly<Record<PlannedOutputKind, SharedAccount>> = {
 /** The account to which an output of this kind belongs. */
 export const accountOfOutput = (kind: PlannedOutputKind): SharedAccount => accountOfKind[kind];
 
-/** Whether a transaction is a refund or a return. Both send money or deposits outside. */
+/** Whether a transaction is a refund or a return. Refunds and returns send money or deposits outside. */
 export const isClosing = ({ kind }: Pick<OrderTransaction, 'kind'>): boolean =>
   kind === 'refund' || kind === 'return';
 

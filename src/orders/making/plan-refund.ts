@@ -12,7 +12,10 @@ import { usualFeeRate } from '#orders/sending/node-standing.ts';
  * a payment does.
  */
 export interface OwedOutput extends Arrived {
-  /** Sats of the output that belong to the customer. The rest is either 0 or at least P2TR's dust limit. */
+  /**
+   * Sats of the output that belong to the customer. The remaining value of the output is either 0 or at least P2TR's
+   * dust limit.
+   */
   readonly owed: bigint;
 }
 
@@ -28,7 +31,7 @@ export const owedTooLittle = 'The owed amount is less than the fee of sending it
 
 /**
  * Plans the transaction that refunds the owed sats of these outputs, less its fee. Our part of the outputs stays with
- * the wallet. Omits outputs that cost more to spend than they owe. If there are too many outputs, the smaller ones
+ * the wallet. Omits outputs that cost more to spend than they owe. If there are too many outputs, the smaller outputs
  * wait. Returns null if the refund would be dust. Pure.
  *
  * @param kept destination of our part

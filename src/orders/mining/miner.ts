@@ -24,8 +24,8 @@ export interface MinerPackage {
 }
 
 /**
- * A reply of a miner. `silent`: no valid reply of the protocol, which is never treated as consent. Texts are bounded
- * and printable.
+ * A reply of a miner. `silent` means that there was no valid reply of the protocol. Silence is never treated as
+ * consent. Texts are bounded and printable.
  */
 export type MinerAnswer =
   | { readonly kind: 'accepted' }

@@ -75,7 +75,7 @@ export async function readPackages(client: pg.ClientBase, orderId: string): Prom
 }
 
 /**
- * Marks packages whose reveals are in blocks as sent. Reactivates such packages if they were given up, even if the
+ * Marks packages as sent if their reveals are in blocks. Reactivates such packages if they were given up, even if the
  * miner refused them. Packages that a reorganisation removed from a block are handed over again, because a node does
  * not keep such a reveal for the next block.
  */

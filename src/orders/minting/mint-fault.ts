@@ -9,7 +9,7 @@ export type MintableRune = Pick<RuneDetail, 'rune' | 'spacers' | 'height' | 'ter
 /** A rune, and the number of its mints that wait for a block. */
 export interface MintFacts {
   readonly rune: MintableRune;
-  /** Number of mints by others in the mempool. */
+  /** Number of other people's mints in the mempool. */
   readonly pending: number;
   /** Number of mints of this service's orders that have priority over the order in question. */
   readonly promised: number;

@@ -156,7 +156,7 @@ export async function giveUpMints(tx: pg.ClientBase, txids: readonly Txid[], fau
   );
 }
 
-/** Mints of a rune that orders of this service have, and that are not in a block yet. */
+/** Mints of a rune that belong to orders of this service and are not in a block yet. */
 export interface OpenMints {
   /** Mints that are sent, or will be sent soon. */
   readonly released: readonly Txid[];

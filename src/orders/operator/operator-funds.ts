@@ -21,7 +21,10 @@ export interface ShownFund {
   readonly state: 'free' | 'unconfirmed' | 'spending' | 'held' | 'spent elsewhere';
 }
 
-/** Whether an output is unspent for the node. `mempool` decides whether transactions in its mempool are included. */
+/**
+ * Whether an output is unspent according to the node. `mempool` decides whether transactions in the node's mempool are
+ * included.
+ */
 export type AskNode = (
   coin: Pick<FundCoin, 'txid' | 'vout'>,
   where: { readonly mempool: boolean },

@@ -192,7 +192,7 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
 }
 
 /**
- * Refunds what an order owes to a script. If the order's transactions are stored, the node must have none of them. In
+ * Refunds to a script what an order owes. If the order's transactions are stored, the node must have none of them. In
  * this case the service decides later, and a refusal is stored in the order's `error`. Throws `order_unknown`,
  * `order_refuses`, `destination_own` and `destination_refused`.
  */

@@ -96,8 +96,8 @@ export type Times = Pick<OrderFacts, 'expiresAt' | 'now'>;
 type PaidFacts = Times & Pick<OrderFacts, 'costs' | 'tip' | 'confirmations' | 'payments' | 'hasReveal'>;
 
 /**
- * Whether payments in time pay for the order. `isSeen` includes all payments in time; `isDeep` only the ones that are
- * deep enough.
+ * Whether payments in time pay for the order. `isSeen` includes all payments in time; `isDeep` includes only the
+ * payments that are deep enough.
  */
 export function paidInTime(facts: PaidFacts): { readonly isSeen: boolean; readonly isDeep: boolean } {
   // the payments already paid for the stored reveal
@@ -121,8 +121,8 @@ export const countedDeep = (
 
 /**
  * Whether a payment is valid. A valid payment is present, was first seen in time, and is not dust, which nodes do not
- * relay. `selectCoins` decides whether a valid payment is spent, and its worth. An invalid payment still belongs to the
- * customer.
+ * relay. `selectCoins` decides whether a valid payment is spent, and how much it is worth. An invalid payment still
+ * belongs to the customer.
  */
 export function countsInTime(
   payment: Omit<OrderPayment, keyof Coin | 'isUsed'> & Pick<Coin, 'firstSeen' | 'value'>,
@@ -178,7 +178,9 @@ const isRuneSeen = (facts: Pick<OrderFacts, 'rune'>): boolean => isRuneHere(fact
  */
 const isRuneOpen = ({ rune }: OrderFacts): boolean => rune !== null && rune !== 'over';
 
-/** Whether nothing of the rune arrived. If something arrived, a cancellation would leave it with the creator. */
+/**
+ * Whether nothing of the rune arrived. If units of the rune arrived, a cancellation would leave them with the creator.
+ */
 const isRuneMissing = ({ rune }: OrderFacts): boolean =>
   rune === null || rune === 'missing' || rune === 'over';
 

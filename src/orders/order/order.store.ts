@@ -303,7 +303,7 @@ export async function chargedLeaf(
   return { leafScript };
 }
 
-/** Maximum number of file rows to read at once. They take some milliseconds of the event loop. */
+/** Maximum number of file rows to read at once. Reading them takes some milliseconds of the event loop. */
 const filesAtOnce = 1000;
 
 /** The files of an order, sorted by index. Files never change, so the pages are consistent with each other. */

@@ -10,9 +10,9 @@ export interface Deposit {
   readonly at: DepositAddress;
   readonly payment: WatchedPayment;
   /**
-   * `seen`: not deep enough yet, or the index does not have its block. `here`: the index has the parent in this output.
-   * `other`: the index has the block, but the parent is not in the output, or the output has too few sats to be
-   * returned.
+   * `seen`: the output is not deep enough yet, or the index does not have its block. `here`: the index has the parent
+   * in this output. `other`: the index has the block, but the parent is not in the output, or the output has too few
+   * sats to be returned.
    */
   readonly state: 'gone' | 'seen' | 'here' | 'other';
   /** Whether the output is below the dust limit of its return address, so it needs more sats. */

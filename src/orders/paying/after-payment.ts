@@ -81,9 +81,9 @@ export type PaymentOutcome =
 
 /**
  * Predicts the outcome of an order with one more payment, by the functions that deliver orders. The outcome says which
- * coins are spent, in which sequence, and on which sat each file is. Other payments and reorganisations may change this
- * outcome. For an order with `allowedSatributes`, all coins need their `ranges`, including coins that already arrived.
- * Pure.
+ * coins are spent, in which sequence, and on which sat each file is inscribed. Other payments and reorganisations may
+ * change this outcome. For an order with `allowedSatributes`, all coins need their `ranges`, including coins that
+ * already arrived. Pure.
  */
 export function afterPayment(
   open: OpenOrder,

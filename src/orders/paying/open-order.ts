@@ -74,7 +74,8 @@ export interface OpenOrder {
   readonly script: Uint8Array;
   readonly expiresAt: Date;
   /**
-   * Amount in sats. Includes a rise of fees since the price was held, if a payment made now would be charged for it.
+   * Amount in sats. The amount includes a rise of fees since the price was held, if a payment made now would be charged
+   * for the rise.
    */
   readonly amount: bigint;
   /** The amount in answers. It is below `amount` if a payment made now would be charged more. */

@@ -29,8 +29,8 @@ const noBytes = new Uint8Array(0);
 const p2tr = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 
 /**
- * Placeholder leaves with the lengths of a layout. All are views of one buffer, because an order has up to 50 MB of
- * leaves.
+ * Placeholder leaves with the lengths of a layout. All leaves are views of one buffer, because an order has up to 50 MB
+ * of leaves.
  */
 export function unsentLeaves({ reveals }: Pick<OrderLayout, 'reveals'>): Uint8Array[] {
   const longest = reveals.reduce((most, { leafBytes }) => Math.max(most, leafBytes), 0);

@@ -27,7 +27,7 @@ for (const [characters, kind] of [
 
 /**
  * Reads base64 (RFC 4648) in the forms that libraries write into URLs: in either alphabet, with or without padding,
- * with line breaks, percent-encoded. Blanks are skipped, as browsers do. But the text is ambiguous if it would also be
+ * with line breaks, percent-encoded. Blanks are skipped, as in browsers. But the text is ambiguous if it would also be
  * base64 with a plus sign in place of the blank. The blank may then be a plus sign that was decoded by mistake. Returns
  * the reason if the text can be read in no way, or in several ways.
  */

@@ -7,7 +7,7 @@ const encoder = new Encoder({ useRecords: false, variableMapSize: true, tagUint8
 /** Maximum depth of metadata that ord's reader (ciborium) accepts. */
 const depthMax = 256;
 
-/** `reasons` are for people. Each continues a sentence that begins with the name of the field. */
+/** `reasons` are for people. Each reason continues a sentence that begins with the name of the field. */
 export type MetadataCbor =
   | { readonly kind: 'cbor'; readonly cbor: Uint8Array }
   | { readonly kind: 'refused'; readonly reasons: readonly string[] };

@@ -14,7 +14,7 @@ export interface ExtrasOptions {
   readonly satributes: () => SatributeBook;
   /** Timeout in minutes for an order that names no timeout. */
   readonly timeoutMinutes: number;
-  /** Maximum timeout in minutes, even if the order names a longer one. Absent if there is no maximum. */
+  /** Maximum timeout in minutes, even if the order names a longer timeout. Absent if there is no maximum. */
   readonly timeoutMostMinutes?: number;
   /** The reason why no webhook is sent to a URL. Null if the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;

@@ -189,7 +189,7 @@ function addTermFaults(values: RequestValues, terms: OrderTerms): void {
 const isCountedBy = (name: string | undefined): boolean =>
   name === 'files' || name === 'delegates' || name === 'texts' || name === 'receiveAddress';
 
-/** The field that each refusal is about. */
+/** The field to which each refusal belongs. */
 const parameterOf: Readonly<Partial<Record<OrderRefusalCode, string>>> = {
   'receivers-count': 'receiveAddress',
   'receivers-differ': 'receiveAddress',

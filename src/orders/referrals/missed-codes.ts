@@ -7,7 +7,7 @@ const hourMs = 3_600_000;
  * sees the error with its first order.
  */
 const missesMax = 20;
-/** Maximum number of networks to remember. Each takes 200 bytes. */
+/** Maximum number of networks to remember. Each network takes 200 bytes. */
 const networksMax = 20_000;
 
 /**
