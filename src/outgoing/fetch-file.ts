@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { OutgoingHttp } from './outgoing-http.ts';
 
-/** Most redirects of a moved file: to https, to another host, and to its path there. */
+/** Maximum number of redirects. A moved file needs three: to https, to another host, and to its path there. */
 const redirectsMax = 3;
 
 export interface FetchBounds {
@@ -11,8 +11,8 @@ export interface FetchBounds {
 }
 
 /**
- * Fetches a file from a URL of a stranger. A text is the reason of a failure, and follows the name of the file. Throws
- * the reason of the signal.
+ * Fetches a file from a URL of a stranger. If the result is a text, it is the reason of the failure, and follows the
+ * name of the file. Throws the reason of the signal.
  */
 export async function fetchFile(
   outgoing: OutgoingHttp,

@@ -1,20 +1,20 @@
 import { type LookupAddress, lookup as lookUp, Resolver } from 'node:dns';
 
-/** Both tries of a question together are shorter than the timeout of a connection. */
+/** Timeout and number of tries of a DNS query. Both tries together are shorter than the timeout of a connection. */
 const patience = { timeout: 1_500, tries: 2 };
 
 type Callback = (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void;
 
 /**
- * Asks name servers for all addresses of a name: a stand-in for `dns.lookup` with `all`. The system's look-up has two
- * threads for the whole process, so names of a stranger whose servers are slow would delay every other one. Names that
- * only this machine knows (/etc/hosts) are not found.
+ * Queries name servers for all IP addresses of a host name. It replaces `dns.lookup` with the option `all`. The
+ * system's look-up has two threads for the whole process. If a stranger's name servers were slow, all other look-ups
+ * would wait. Names that only this machine knows (/etc/hosts) are not found.
  *
- * @param servers absent: those of the system; for tests
+ * @param servers name servers for tests. Absent: the name servers of the system.
  */
 export function nameServers(servers?: readonly string[]): typeof lookUp {
   return ((hostname: string, _options: object, callback: Callback): void => {
-    // one for each question: it reads the present name servers
+    // a new resolver for each query, because it reads the current name servers of the system
     const resolver = new Resolver(patience);
     if (servers !== undefined) resolver.setServers(servers);
     const found: LookupAddress[] = [];
@@ -27,7 +27,7 @@ export function nameServers(servers?: readonly string[]): typeof lookUp {
         found.push(...(addresses ?? []).map((address) => ({ address, family })));
         left--;
         if (left > 0) return;
-        // IPv4 addresses first: not every machine can reach IPv6 addresses
+        // IPv4 addresses come first, because not every machine can reach IPv6 addresses
         if (found.length > 0)
           callback(
             null,

@@ -6,23 +6,23 @@ import { nameServers } from './name-servers.ts';
 import { isPublicAddress } from './public-address.ts';
 import { judge, parseTarget, redirectedTo, refused } from './stranger-url.ts';
 
-/** Timeout of a connection. */
+/** Timeout of a connection, in ms. */
 const connectTimeoutMs = 5_000;
-/** Connections to one host: a slow server delays few other requests. */
+/** Maximum number of connections to one host. A slow server then delays only few other requests. */
 const connectionsEach = 4;
 
 export interface OutgoingRequest {
-  /** A longer answer is not read. */
+  /** Maximum length of the response body, in bytes. The rest is not read. */
   readonly bytesMax: number;
-  /** Bound for the whole answer. */
+  /** Timeout of the request including its redirects and the response body, in ms. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface OutgoingGet extends OutgoingRequest {
   /**
-   * Redirects that are followed. The URL of each comes from a stranger and is judged like the first; none from https to
-   * http.
+   * Maximum number of redirects to follow. The URL of each redirect comes from a stranger and is checked like the first
+   * URL. A redirect from https to http is refused.
    */
   readonly redirectsMax?: number;
 }
@@ -38,18 +38,22 @@ export interface OutgoingAnswer {
 }
 
 export interface OutgoingOptions {
-  /** URLs of the operator's own settings: they may lead anywhere. */
+  /** URLs from the operator's own settings, which may lead to any address. */
   readonly own?: readonly string[];
-  /** Whether strangers' URLs may lead to any address and port, also by the names of this machine. */
+  /**
+   * Whether strangers' URLs may lead to any IP address and port. Names that only this machine knows are then allowed,
+   * too.
+   */
   readonly allowPrivate?: boolean;
-  /** Absent: the name servers; with `allowPrivate` also the names of this machine. For tests. */
+  /** Look-up function for tests. Absent: the name servers are queried, and with `allowPrivate` the system's look-up. */
   readonly lookup?: typeof lookUp;
 }
 
 /**
- * Guarded requests to servers that strangers name: http or https without user and password, a port of the web, and only
- * public addresses. A name is resolved once, each of its addresses is judged, and the connection goes to one of them;
- * the name stays in TLS and in `Host`. Redirects are followed only on request, and no proxy is used.
+ * Sends guarded requests to servers that strangers name. The URL must be http or https, without user and password, with
+ * a port that is used for the web. Only public IP addresses are allowed. A name is resolved once, each of its addresses
+ * is checked, and the connection uses one of these addresses. TLS and `Host` still use the name. Redirects are followed
+ * only on request, and no proxy is used.
  */
 export class OutgoingHttp {
   readonly #own: ReadonlySet<string>;
@@ -75,8 +79,8 @@ export class OutgoingHttp {
   }
 
   /**
-   * Throws `url_refused` if the URL must not be requested, `url_unreachable` without a complete answer in time, and
-   * `url_answer_too_long`.
+   * Sends a GET request. Throws `url_refused` if the URL must not be requested, `url_unreachable` if no complete
+   * response arrives in time, and `url_answer_too_long`.
    */
   async get(
     url: string,
@@ -107,8 +111,8 @@ export class OutgoingHttp {
   }
 
   /**
-   * Sends a body. The status counts from the moment it arrives: a longer answer is cut off, and an answer that breaks
-   * off or is late ends there. Throws `url_refused` and `url_unreachable`.
+   * Sends a body with POST. As soon as the status arrives, the request has succeeded. A response that is too long is
+   * cut off, and an incomplete or late response counts as an empty body. Throws `url_refused` and `url_unreachable`.
    */
   post(url: string, { bytesMax, timeoutMs, signal, headers, body }: OutgoingPost): Promise<OutgoingAnswer> {
     const request = { method: 'POST', headers, body, timeoutMs, signal, isRedirect: false } as const;
@@ -165,16 +169,16 @@ interface SentRequest {
   readonly body?: Uint8Array;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  /** Whether another server named the URL. */
+  /** Whether another server's redirect named the URL. */
   readonly isRedirect: boolean;
 }
 
-/** Statuses that name the new place of a resource (RFC 9110, 15.4). */
+/** Status codes of a redirect, which name the new URL of a resource (RFC 9110, 15.4). */
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 type AnswerBody = AsyncIterable<Uint8Array> & { destroy(): unknown };
 
-/** The body as it is sent, compressed or not, up to `bytesMax`; the rest is not read. */
+/** Reads the body as the server sends it, compressed or not, up to `bytesMax`. The rest is not read. */
 async function readPieces(
   body: AnswerBody,
   bytesMax: number,
@@ -191,7 +195,10 @@ async function readPieces(
   return { bytes: Buffer.concat(pieces), isCut: false };
 }
 
-/** All addresses of a name, if all of them are public. */
+/**
+ * Wraps a look-up function. The result returns all IP addresses of a name if all of them are public, and fails
+ * otherwise.
+ */
 function publicLookup(lookup: typeof lookUp): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { family: options.family ?? 0, all: true }, (error, found: LookupAddress[]) => {

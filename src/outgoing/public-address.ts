@@ -1,8 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /*
- * Addresses that a stranger's URL must not lead to: this server has rights, and reaches networks, that the stranger
- * does not. From IANA's registries of special addresses (RFC 6890 and later).
+ * IP networks that a stranger's URL must not lead to. This server has rights, and reaches networks, that the stranger
+ * does not have. The list comes from IANA's registries of special addresses (RFC 6890 and later).
  */
 
 const refused4 = [
@@ -67,12 +67,12 @@ for (const [networks, family] of [
 }
 
 /**
- * Whether an address belongs to the public network. An IPv6 address that contains an IPv4 one is also judged by that.
- * False for text that is not an address.
+ * Whether an IP address belongs to the public network. If an IPv6 address contains an IPv4 address, the IPv4 address
+ * must be public, too. Returns false for text that is not an IP address.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !list.check(address, 'ipv4');
-  // an address with a zone belongs to a link
+  // an address with a zone is only valid on a local link
   if (!isIPv6(address) || address.includes('%') || list.check(address, 'ipv6')) return false;
   const groups = groupsOf(address);
   return carriers.every(({ network, groupsBefore }) => {
@@ -82,7 +82,7 @@ export function isPublicAddress(address: string): boolean {
   });
 }
 
-/** The eight groups of a valid address, as the URL parser writes it: lower case, no IPv4 form. */
+/** The eight groups of a valid IPv6 address. The URL parser first converts it to lower case without an IPv4 part. */
 function groupsOf(address: string): number[] {
   const written = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const [before = '', after] = written.split('::');

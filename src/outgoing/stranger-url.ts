@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isPublicAddress } from './public-address.ts';
 
-/** Ports from 1024 on that browsers do not connect to: they belong to other protocols (Fetch Standard, "bad port"). */
+/** Ports above 1023 that browsers refuse, because the ports belong to other protocols (Fetch Standard, "bad port"). */
 const refusedPorts: ReadonlySet<number> = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
   10_080,
@@ -11,8 +11,9 @@ const lowPorts: ReadonlySet<number> = new Set([80, 443]);
 const firstFreePort = 1024;
 
 /**
- * Why a stranger's URL will never be requested, in words after "the URL": to be shown before the URL is stored. Null:
- * nothing forbids it so far; the addresses of its name are judged at each request.
+ * Checks a stranger's URL before it is stored. Returns the reason why the URL will never be requested, in words that
+ * follow "the URL". Returns null if the check finds no reason. The IP addresses of the host name are checked at each
+ * request.
  */
 export function urlProblem(url: string, options: { readonly allowPrivate?: boolean } = {}): string | null {
   try {
@@ -24,13 +25,14 @@ export function urlProblem(url: string, options: { readonly allowPrivate?: boole
   }
 }
 
-/** Visible ASCII without a backslash, which the URL parser takes for a slash. */
+/** Visible ASCII characters without the backslash, because the URL parser treats a backslash as a slash. */
 const plainUrl = /^https?:\/\/[^/?#]+(?<path>[^#]*)/iu;
 const plainCharacters = /^[!-[\]-~]*$/u;
 
 /**
- * Splits a URL. Path and query are sent as written, if a request can hold them: the parser would encode some characters
- * and drop others, and receivers put tokens there. Throws `url_refused`.
+ * Splits a URL into the parsed URL and its path with the query. The path and the query are sent as written, if HTTP
+ * allows their characters. The URL parser would encode some characters and drop others, and receivers put tokens there.
+ * Throws `url_refused`.
  */
 export function parseTarget(text: string): { url: URL; path: string } {
   if (!URL.canParse(text)) throw refused('is not a URL');
@@ -40,7 +42,10 @@ export function parseTarget(text: string): { url: URL; path: string } {
   return { url, path: path.startsWith('/') ? path : `/${path}` };
 }
 
-/** Judges a URL. Throws `url_refused`. The URL parser has already turned `0x7f.1` into 127.0.0.1. */
+/**
+ * Checks a parsed URL. Throws `url_refused` if the URL must not be requested. The URL parser has already converted
+ * addresses such as `0x7f.1` to 127.0.0.1.
+ */
 export function judge(
   { protocol, username, password, hostname, port }: URL,
   { allowPrivate = false } = {},
@@ -50,12 +55,12 @@ export function judge(
   if (allowPrivate) return;
   if (!isWebPort(port)) throw refused('names a port that does not belong to the web');
   const address = hostname.replace(/^\[|\]$/gu, '');
-  // the addresses of a name are judged when it is resolved
+  // the addresses of a host name are checked when the name is resolved
   if (isIP(address) !== 0 && !isPublicAddress(address))
     throw refused('leads to an address that is not public');
 }
 
-/** @param port empty: the port of the scheme */
+/** @param port port of the URL. Empty: the default port of the scheme. */
 function isWebPort(port: string): boolean {
   const number = Number(port);
   return port === '' || lowPorts.has(number) || (number >= firstFreePort && !refusedPorts.has(number));

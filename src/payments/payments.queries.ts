@@ -18,26 +18,24 @@ export interface WatchedPayment {
   readonly firstSeen: Date;
   /** Null if the payment is not in a block. */
   readonly block: BlockRef | null;
-  /**
-   * Time since which the payment is neither in a block nor in the mempool. Null if it is in a block or in the mempool.
-   */
+  /** Time since which the payment is neither in a block nor in the mempool. Null if the payment is in one of them. */
   readonly goneAt: Date | null;
   /**
-   * The transaction that spent an input of the payment, or of an unconfirmed ancestor. Null if no such transaction was
-   * seen, or the payment is not gone.
+   * The transaction that spent an input of the payment or of an unconfirmed ancestor. Null if no such transaction was
+   * seen, or if the payment is not gone.
    */
   readonly replacedBy: Uint8Array | null;
-  /** Number of the last change. Each change of any payment gets a higher number, in the order of commits. */
+  /** Number of the last change. Each change of any payment gets a higher number, in commit order. */
   readonly change: number;
 }
 
-/** A payment, with all watchers of its script whose start height is not above the payment's block. */
+/** A payment with the watchers of its script. Watchers whose start height is above the payment's block are omitted. */
 export interface PaymentChange {
   readonly payment: WatchedPayment;
   readonly watchers: readonly string[];
 }
 
-/** SQL: whether a block has a watched output of a transaction. `txid` is an SQL expression. */
+/** SQL: whether a watched output of a transaction is in a block. `txid` is an SQL expression. */
 export const hasMinedOutput = (txid: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NOT NULL)`;
 
@@ -46,8 +44,8 @@ export const isPending = (txid: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NULL AND p.gone_at IS NULL)`;
 
 /**
- * SQL: the height of the block that has a watched output of a transaction. Null if no block has. `txid` is an SQL
- * expression.
+ * SQL: the height of the block with a transaction that has a watched output. Null if no block has the transaction.
+ * `txid` is an SQL expression.
  */
 export const minedHeight = (txid: string): string =>
   `(SELECT min(p.height) FROM service.payments_seen AS p WHERE p.txid = ${txid})`;
@@ -102,7 +100,7 @@ export async function readPaymentsOf(
   return new Map([...byWatcher].map(([watcher, of]) => [watcher, of.map(paymentOf)]));
 }
 
-/** The scripts among these that have a watcher whose name does not begin with `prefix`. */
+/** Selects the scripts that have a watcher whose name does not begin with `prefix`. */
 export async function watchedApartFrom(
   client: pg.Pool | pg.ClientBase,
   scripts: readonly Uint8Array[],
@@ -129,7 +127,7 @@ export async function seenPayments(
   return rows;
 }
 
-/** The watchers of these scripts, each once. */
+/** The watchers of these scripts, without duplicates. */
 export async function watchersOfScripts(
   client: pg.Pool | pg.ClientBase,
   scripts: readonly Uint8Array[],
@@ -154,7 +152,7 @@ export async function scriptsPaidInBlocks(
   return rows.map(({ script }) => script);
 }
 
-/** The watched outputs among these that are in a block or in the mempool. */
+/** Selects the watched outputs among the given outputs that are in a block or in the mempool. */
 export async function outputsThereAmong(
   client: pg.Pool | pg.ClientBase,
   outputs: readonly Pick<WatchedPayment, 'txid' | 'vout'>[],
@@ -168,7 +166,7 @@ export async function outputsThereAmong(
   return rows;
 }
 
-/** At most `limit` payments that changed after the change number `after`, in the order of their changes. */
+/** Payments that changed after the change number `after`, at most `limit`, in the order of their changes. */
 export async function readPaymentChanges(
   client: pg.Pool | pg.ClientBase,
   after: number,

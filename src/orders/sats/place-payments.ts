@@ -7,19 +7,20 @@ interface PaidRanges {
 }
 
 /**
- * Maximum number of tries to put a payment at a position. If special sats arrive in outputs of the postage, only
- * payments for fees are tried in vain. If nothing fits, the maximum bounds the walk through the sats, because a payment
- * may have 50,000 ranges.
+ * Maximum number of tries to put a payment at a position. If special sats arrive in outputs of the postage size, only
+ * the payments for fees cause tries that fail. If no sequence fits, the maximum bounds the search through the sats,
+ * because a payment may have 50,000 ranges.
  */
 const triesMax = 2000;
 
 /**
- * The order in which payments must be spent so that each inscription is on a sat with one of the satributes: payments
- * with such sats first, then the others in their old order. The first solution is taken. Returns null if 2,000 tries
- * find no solution. Pure.
+ * Sorts the payments so that each inscription is on a sat with one of the satributes. Payments with such sats come
+ * first, then the other payments in their old sequence. Returns the first sequence that fits, or null if 2,000 tries
+ * find none. Pure.
  *
- * @param payments each with all its sats, in the order of the output; at most 31, because they are bits of a set
- * @param places positions of the inscriptions, ascending: the number of sats of the payments before each
+ * @param payments payments, each with all its sats in the order of the output; at most 31 payments, because they are
+ *   bits of a set
+ * @param places positions of the inscriptions, ascending: the number of sats of the payments before each inscription
  */
 export function placePayments<Paid extends PaidRanges>(
   payments: readonly Paid[],
@@ -28,8 +29,8 @@ export function placePayments<Paid extends PaidRanges>(
 ): readonly Paid[] | null {
   let tries = 0;
   /**
-   * Sets of payments after which nothing fits. The order within a set does not matter, because the sum of the sats is
-   * the same.
+   * Sets of used payments after which no other payment fits. The order within a set does not matter, because the sum of
+   * the sats is the same.
    */
   const dead = new Set<number>();
   const placed = (
@@ -61,7 +62,9 @@ interface Reached {
   readonly found: number;
 }
 
-/** Adds one payment. Returns null if an inscription would be on a sat of this payment that is not allowed. */
+/**
+ * Adds one payment. Returns null if an inscription would be on a sat of this payment that has none of the satributes.
+ */
 function reachedBy(
   { ranges }: PaidRanges,
   allowed: readonly Satribute[],

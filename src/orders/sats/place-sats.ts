@@ -14,17 +14,20 @@ import { placePayments } from './place-payments.ts';
 /** A payment with the facts that the selection of coins needs. */
 export type CoinPayment = WatchedPayment & Coin;
 
-/** How the payments of an order are spent. This matters only if the order wants certain sats. */
+/**
+ * The result of `placeSats`: how the payments of an order are spent. Their sequence matters only if the order requires
+ * certain sats.
+ */
 export type PlacedPayments =
-  /** The payments are spent in this order. For most orders any order is right. */
+  /** The payments are spent in this sequence. For most orders any sequence is right. */
   | { readonly kind: 'placed'; readonly payments: readonly CoinPayment[] }
   /** The sats of the payments are being looked up. */
   | { readonly kind: 'pending' }
-  /** These payments have allowed sats, but lack `missing` sats for the delivery. */
+  /** These payments have allowed sats, but are `missing` sats short of the costs of the delivery. */
   | { readonly kind: 'short'; readonly payments: readonly CoinPayment[]; readonly missing: bigint }
-  /** Nothing is inscribed with these payments. The reason is for people. */
+  /** Nothing is inscribed with these payments. The reason is a text for people. */
   | { readonly kind: 'unwanted'; readonly reason: string }
-  /** The payments allow no transaction, or their sats are unknown. */
+  /** No transaction can be made from the payments, or their sats are unknown. */
   | { readonly kind: 'impossible'; readonly reason: string };
 
 /** The money that a paid order can spend. */
@@ -37,12 +40,13 @@ export interface PaidFunds extends Pick<SpentValues, 'parents'> {
 /** Sources of facts about sats. */
 export interface KnownSats {
   readonly arrived: Pick<ArrivedSats, 'of' | 'askAgain'>;
-  /** The active definitions. */
+  /** The satribute definitions that are active now. */
   readonly satributes: SatributeBook;
 }
 
 /**
- * Decides by the sats that really arrived for an order, and not by those that the customer's wallet was asked to send.
+ * Decides how the payments are spent. The decision uses the sats that really arrived for an order, and not the sats
+ * that the customer's wallet was asked to send.
  */
 export function placeSats(
   order: Pick<Order, 'id' | 'request' | 'quote' | 'terms'>,
@@ -70,7 +74,7 @@ export function placeSats(
 type KnownCoin = CoinPayment & { readonly ranges: readonly SatRange[] };
 
 interface KnownFunds extends Omit<PaidFunds, 'payments'> {
-  /** The payments whose sats are known. */
+  /** Payments whose sats are known. */
   readonly known: readonly KnownCoin[];
 }
 
@@ -88,21 +92,24 @@ function placeKnown(
       : { kind: 'short', payments: placed.coins, missing: placed.missing };
   }
   if (placed.coins !== null) return { kind: 'placed', payments: placed.coins };
-  // a rule of the order may be unknown for now: it is being traced again, or is missing in the settings by mistake
+  // the rule of a satribute may be unknown for now, because it is being traced again, or is missing in the settings by
+  // mistake
   const unknown = allowed.find(({ rule }) => whyUnknown(rule) !== null);
   if (unknown !== undefined)
     return { kind: 'impossible', reason: `It is unknown now which sats are ${unknown.id}.` };
   return { kind: 'unwanted', reason: unwantedOf(allowedSatributes, placed.inscriptions) };
 }
 
-/** Coins in the order in which they are spent. `coins` null: no order puts the inscriptions on allowed sats. */
+/**
+ * Coins in the sequence in which they are spent. `coins` is null if no sequence puts all inscriptions on allowed sats.
+ */
 type PlacedCoins =
   | { readonly coins: readonly KnownCoin[] | null; readonly inscriptions: number }
   | (Pick<OrderRefusal, 'reason' | 'missing'> & { readonly coins: readonly KnownCoin[] });
 
 /**
- * Selects coins with allowed sats beneath the inscriptions, then further coins that are needed to pay. Positions in a
- * commit depend on the number of coins that pay for it, so they are computed again if the coins change.
+ * Selects coins whose allowed sats get the inscriptions, then further coins that are needed to pay. Positions in a
+ * commit depend on the number of coins that pay for it, so the positions are computed again if the coins change.
  */
 function placeCoins(
   { terms: stored, quote }: Pick<Order, 'quote' | 'terms'>,
@@ -134,7 +141,7 @@ function placeCoins(
  */
 const triesMax = 3;
 
-/** Number of coins that hold the sats up to and including a position. */
+/** Number of coins from the first one up to the coin that contains the sat at a position. */
 function countUpTo(coins: readonly KnownCoin[], place: number): number {
   let sats = 0n;
   const last = coins.findIndex(({ value }) => (sats += value) > BigInt(place));

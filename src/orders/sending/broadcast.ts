@@ -12,7 +12,7 @@ const alreadyMined = -27;
 export interface Broadcast {
   /** `held`: the transaction is in the node's mempool. `mined`: it is in a block. */
   readonly outcome: 'held' | 'mined' | 'refused';
-  /** null: not refused. */
+  /** The node's reason, or null if the transaction was not refused. */
   readonly refusal: Refusal | null;
 }
 
@@ -47,8 +47,8 @@ type Sent = Pick<SignedTransaction, 'bytes' | 'burned'>;
 const feeRateMax = '0.10';
 
 /**
- * Parameters without which a node sends no OP_RETURN output with sats: `maxburnamount`, in bitcoins (Bitcoin Core 25;
- * for packages 28). Empty if nothing is burned.
+ * Parameters that a node needs to send an OP_RETURN output with sats: `maxburnamount`, in bitcoins (since Bitcoin Core
+ * 25; for packages since 28). The list is empty if nothing is burned.
  */
 function burning(transactions: readonly Sent[]): readonly string[] {
   const most = Math.max(...transactions.map(({ burned }) => burned));
@@ -67,7 +67,8 @@ interface Tested {
 }
 
 /**
- * The reason why the node refuses each of these transactions, which may spend earlier ones in the list. null: accepted.
+ * The node's reasons to refuse these transactions, in the same order. A transaction may spend earlier ones in the list.
+ * The reason is null if the node accepts the transaction.
  */
 async function tested(node: NodeRpc, hexes: readonly string[]): Promise<(Refusal | null)[]> {
   const answers = await node.call<readonly Tested[]>('testmempoolaccept', [hexes]);
@@ -80,21 +81,21 @@ async function tested(node: NodeRpc, hexes: readonly string[]): Promise<(Refusal
 }
 
 /**
- * Reason for the transactions after a refused one, because the node stops at the first transaction that it does not
- * accept.
+ * The reason that the node reports for the transactions after a refused one, because it stops at the first transaction
+ * that it refuses.
  */
 const notReached = 'package-not-validated';
 
 interface PackageAnswer {
   readonly package_msg: string;
-  /** Results by wtxid. */
+  /** Results of the transactions, by wtxid. */
   readonly 'tx-results': Readonly<Record<string, { readonly txid: string; readonly error?: string }>>;
 }
 
 /**
- * Sends a transaction together with the unconfirmed transactions that it spends and that pay too little alone. The node
- * checks their common fee rate (Bitcoin Core 26). Returns the result of each, in the same order. Throws the codes of
- * NodeRpc if the node does not answer.
+ * Sends a transaction together with its unconfirmed parents, which pay too little alone. The node checks the common fee
+ * rate (since Bitcoin Core 26). Returns the result of each transaction, in the same order. Throws the codes of NodeRpc
+ * if the node does not answer.
  */
 export async function broadcastPackage(
   node: NodeRpc,
@@ -118,9 +119,10 @@ export async function broadcastPackage(
 const refusedFor = (refusal: Refusal): Broadcast => ({ outcome: 'refused', refusal });
 
 /**
- * Sends a reveal with its burn: both or neither. Anyone may spend an output on an anchor, so no reveal may be known
- * without the burn that spends it. If the burn has no result, the node already has the reveal, and the caller must send
- * the burn alone. Throws the codes of NodeRpc if the node does not answer.
+ * Sends a reveal and its burn together: the node gets both transactions or neither. Anyone may spend the reveal's
+ * output on an anchor, so no reveal may be published without the burn that spends this output. If the burn has no
+ * result, the node already has the reveal, and the caller must send the burn alone. Throws the codes of NodeRpc if the
+ * node does not answer.
  */
 export async function broadcastWithBurn(
   node: NodeRpc,

@@ -1,13 +1,15 @@
 import type { ClusterLimits } from './node-standing.ts';
 
 /**
- * Room that is reserved for a transaction that pays for the others (docs/orders-operator.md, "Stuck transactions").
+ * Room that stays free for a transaction that pays the fee for the others (docs/orders-operator.md, "Stuck
+ * transactions").
  */
 const bumpReserve: ClusterLimits = { count: 1, virtualBytes: 1000 };
 
 /**
- * Tracks how many transactions may still depend on an unconfirmed transaction. No transaction could pay for a full
- * cluster, so one position stays free, and the rest waits for the next block.
+ * Tracks how many transactions may still depend on an unconfirmed transaction. A full cluster has no room for a
+ * transaction that raises its fee. So room for one transaction stays free, and the remaining transactions wait for the
+ * next block.
  */
 export class ClusterRoom {
   #count: number;
@@ -18,7 +20,7 @@ export class ClusterRoom {
     this.#virtualBytes = limits.virtualBytes - bumpReserve.virtualBytes;
   }
 
-  /** Subtracts a transaction that is in the mempool. */
+  /** Subtracts a transaction of this size, which is in the mempool. */
   add(virtualBytes: number): void {
     this.#count--;
     this.#virtualBytes -= virtualBytes;

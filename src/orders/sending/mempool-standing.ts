@@ -8,14 +8,14 @@ import { isUnspent } from './unspent-output.ts';
 /** Error code RPC_INVALID_ADDRESS_OR_KEY. Here it means that the transaction is not in the mempool. */
 const unknownKey = -5;
 
-/** Facts that the node reports about a transaction in its mempool. */
+/** The node's data about a transaction in its mempool. */
 export interface MempoolStanding {
   /**
    * The fee rate that a miner earns with the transaction, including its ancestors and the transactions that pay for it.
    * In sats per 1,000 virtual bytes.
    */
   readonly effectiveRate: bigint;
-  /** Size of its cluster: all transactions that depend on each other, including itself. */
+  /** Size of the transaction's cluster: all transactions that depend on each other, including this transaction. */
   readonly cluster: ClusterLimits;
 }
 
@@ -36,7 +36,7 @@ interface Entry {
   };
 }
 
-/** Facts about a transaction in the node's mempool. Returns null if the mempool does not have it. */
+/** Reads the node's data about a transaction in its mempool. Returns null if the transaction is not in the mempool. */
 export async function mempoolStanding(node: NodeRpc, txid: Txid): Promise<MempoolStanding | null> {
   try {
     return standingOfEntry(await node.call<Entry>('getmempoolentry', [displayHash(txid)]));
@@ -46,7 +46,7 @@ export async function mempoolStanding(node: NodeRpc, txid: Txid): Promise<Mempoo
   }
 }
 
-/** Whether one of these outputs of a transaction is in a block and unspent there. */
+/** Whether at least one of these outputs of a transaction is in a block and unspent there. */
 export async function hasUnspentOutput(
   node: NodeRpc,
   txid: Txid,
@@ -58,7 +58,7 @@ export async function hasUnspentOutput(
   return false;
 }
 
-/** Converts a reply of the node. Pure. */
+/** Converts the node's `getmempoolentry` reply. Pure. */
 export function standingOfEntry(entry: Entry): MempoolStanding {
   const { ancestorcount, ancestorsize, descendantcount, descendantsize, vsize } = entry;
   return {

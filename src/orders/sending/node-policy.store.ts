@@ -6,11 +6,11 @@ export interface NodePolicy {
   readonly leastFeeRate: bigint;
   /** Minimum fee rate that the node accepts now. It equals `leastFeeRate`, or is higher while the mempool is full. */
   readonly mempoolMinFeeRate: bigint;
-  /** null: the node has no estimate. */
+  /** The node's fee estimate, or null if it has no estimate. */
   readonly estimate: bigint | null;
 }
 
-/** Stores the node's rates, for the processes that accept orders. */
+/** Stores the node's rates. The processes that accept orders read them. */
 export async function putNodePolicy(
   client: pg.ClientBase,
   {
@@ -27,7 +27,7 @@ export async function putNodePolicy(
   );
 }
 
-/** Returns null if no node has answered within the last hour. */
+/** Reads the node's rates. Returns null if no node has answered within the last hour. */
 export async function readNodePolicy(client: pg.Pool | pg.ClientBase): Promise<NodePolicy | null> {
   const { rows } = await client.query<{ least: number; minimum: number; estimate: number | null }>(
     `SELECT least_fee_rate AS least, coalesce(mempool_min_fee_rate, least_fee_rate) AS minimum, estimate

@@ -10,22 +10,27 @@ export interface NodeStanding {
    * Minimum fee rate that the node accepts now. It equals `minRelayFeeRate`, or is higher while the mempool is full.
    */
   readonly mempoolMinFeeRate: bigint;
-  /** Rate that a replacement pays for its size, in addition to the replaced fee (BIP 125, rule 4). */
+  /** Rate that a replacement must pay for its own size, in addition to the replaced fee (BIP 125, rule 4). */
   readonly incrementalFeeRate: bigint;
-  /** Rate of transactions that are mined within some blocks. null: the node has no estimate. */
+  /**
+   * Fee rate with which transactions are mined within the target number of blocks, or null if the node has no estimate.
+   */
   readonly estimate: bigint | null;
   readonly cluster: ClusterLimits;
 }
 
-/** Maximum number of unconfirmed transactions that depend on each other, and maximum of their total virtual bytes. */
+/**
+ * Limits of a cluster: the maximum number of unconfirmed transactions that depend on each other, and the maximum of
+ * their total virtual bytes.
+ */
 export interface ClusterLimits {
   readonly count: number;
   readonly virtualBytes: number;
 }
 
 /**
- * Limits of a node that does not report them: ancestors and descendants before Bitcoin Core 31 (policy.h,
- * DEFAULT_ANCESTOR_LIMIT).
+ * Limits for a node that does not report its limits. They are the limits for ancestors and descendants before Bitcoin
+ * Core 31 (policy.h, DEFAULT_ANCESTOR_LIMIT).
  */
 export const defaultClusterLimits: ClusterLimits = { count: 25, virtualBytes: 101_000 };
 /**
@@ -55,7 +60,7 @@ export function standingOf(mempool: unknown, estimated: unknown): NodeStanding {
   };
 }
 
-/** Fee rate for being mined soon: the estimate, or at least the node's current minimum. */
+/** Fee rate with which a transaction is mined soon: the estimate, but at least the node's current minimum. */
 export const urgentFeeRate = ({ estimate, mempoolMinFeeRate }: NodeStanding): bigint =>
   largest(estimate ?? 0n, mempoolMinFeeRate);
 

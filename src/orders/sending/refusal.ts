@@ -1,20 +1,25 @@
 /**
- * Meaning of a refusal. `held`: the transaction is already in the node's mempool. `mined`: it is in a block. `missing`:
- * an input is spent or unknown. `fee`: it pays less than the node accepts now. `temporary`: the unchanged transaction
- * may be accepted later. `lasting`: this node never accepts it.
+ * Meaning of a refusal:
+ *
+ * - `held`: the transaction is already in the node's mempool.
+ * - `mined`: the transaction is in a block.
+ * - `missing`: an input is spent or unknown.
+ * - `fee`: the transaction pays less than the node accepts now.
+ * - `temporary`: the node may accept the unchanged transaction later.
+ * - `lasting`: this node never accepts the transaction.
  */
 export type RefusalKind = 'held' | 'mined' | 'missing' | 'fee' | 'temporary' | 'lasting';
 
 /** A node's refusal of a transaction. */
 export interface Refusal {
   readonly kind: RefusalKind;
-  /** The node's own words. */
+  /** The reason in the node's words. */
   readonly reason: string;
 }
 
 /**
- * Prefixes of Bitcoin Core's reasons (validation.cpp, txmempool.cpp, policy.cpp), which are the same in all its
- * versions. Other reasons are about the transaction itself, so they never change.
+ * Prefixes of Bitcoin Core's reasons (validation.cpp, txmempool.cpp, policy.cpp). They are the same in all versions.
+ * Any other reason is about the transaction itself, so a later try would fail again.
  */
 const kinds: readonly (readonly [RefusalKind, readonly string[]])[] = [
   ['held', ['txn-already-in-mempool', 'txn-same-nonwitness-data-in-mempool']],
@@ -48,7 +53,7 @@ const kinds: readonly (readonly [RefusalKind, readonly string[]])[] = [
   ],
 ];
 
-/** Determines the meaning of a node's reason, with its details. Pure. */
+/** Determines the meaning of a node's reason and its details. Pure. */
 export function refusalOf(reason: string, details = ''): Refusal {
   const found = kinds.find(([, beginnings]) => beginnings.some((beginning) => reason.startsWith(beginning)));
   return { kind: found?.[0] ?? 'lasting', reason: details.startsWith(reason) ? details : reason };

@@ -35,15 +35,15 @@ export class TransactionSender {
   }
 
   /**
-   * Sends new transactions of these orders. `orderIds` null: sends all transactions that are needed. Throws the codes
-   * of NodeRpc if the node does not answer.
+   * Sends new transactions of these orders. If `orderIds` is null, sends all transactions that must be sent. Throws the
+   * codes of NodeRpc if the node does not answer.
    */
   async send(
     orderIds: readonly string[] | null,
     limits: ClusterLimits = defaultClusterLimits,
   ): Promise<void> {
     const { client, signal } = this.#parts;
-    // only has orders whose commit is not in a block
+    // has only orders whose commit is not in a block
     const rooms = new Map<string, ClusterRoom>();
     for (const unit of unitsOf(await transactionsToSend(client, orderIds))) {
       if (signal.aborted) return;
@@ -60,8 +60,8 @@ export class TransactionSender {
   }
 
   /**
-   * Sends new transactions of these orders, several at the same time. They spend only outputs in blocks, so no
-   * transaction needs another one. Throws the errors of `send`.
+   * Sends new transactions of these orders, several at the same time. The transactions spend only outputs in blocks, so
+   * they do not depend on each other. Throws the errors of `send`.
    */
   async sendAtOnce(orderIds: readonly string[]): Promise<void> {
     const { client, node, signal } = this.#parts;
@@ -103,7 +103,7 @@ export class TransactionSender {
   }
 
   /**
-   * Sends transactions that are not in the mempool: one, or a reveal and its burn. Returns the transactions that are
+   * Sends transactions that are not in the mempool: one transaction, or a reveal and its burn. Returns those that are
    * still not in the mempool.
    */
   async #sendUnit(absent: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]> {
@@ -124,10 +124,10 @@ export class TransactionSender {
     return [...(revealed.outcome === 'held' ? [] : [first]), ...(isBurnHeld ? [] : [burn])];
   }
 
-  /** Whether the transaction is in the mempool now. */
+  /** Sends one transaction. Returns whether it is in the mempool now. */
   async #sendOne(transaction: WaitingTransaction): Promise<boolean> {
     const { client, node } = this.#parts;
-    // read one at a time, because all transactions of a large order have 50 MB
+    // transactions are read one at a time, because all transactions of a large order together have 50 MB
     const sent = await broadcast(node, await readSigned(client, transaction.txid));
     failpoint('order-sent');
     if (isSpent(transaction, sent)) return false;
@@ -158,12 +158,13 @@ export class TransactionSender {
 }
 
 /**
- * Maximum number of transactions to send at the same time: half of the calls that Bitcoin Core serves at once (its
- * `-rpcthreads`).
+ * Maximum number of transactions that are sent at the same time. It is half of the calls that Bitcoin Core handles at
+ * the same time (its `-rpcthreads`).
  */
 const batchCount = 8;
 /**
- * Maximum total of their virtual bytes. Transactions of a large order have megabytes, which are in memory three times.
+ * Maximum total size of the transactions that are sent at the same time, in virtual bytes. Transactions of a large
+ * order have megabytes, and memory holds three copies of each.
  */
 const batchVirtualBytes = 1_000_000;
 
@@ -186,14 +187,14 @@ export function batchesOf<T extends Pick<WaitingTransaction, 'virtualBytes'>>(
 }
 
 /**
- * A transaction, or a reveal with its burn. A reveal and its burn are sent together, because anyone may spend an
- * unspent anchor.
+ * A unit for sending: one transaction, or a reveal with its burn. A reveal and its burn are sent together, because
+ * anyone may spend an unspent anchor.
  */
 type Unit = readonly [WaitingTransaction] | readonly [WaitingTransaction, WaitingTransaction];
 
 /**
- * Groups transactions into units: reveals with their burns. A burn without its reveal is a unit alone, because a node
- * has the reveal, or had it. Pure.
+ * Groups transactions into units: each reveal with its burn. A burn whose reveal is not in the list is a unit alone,
+ * because a node has or had the reveal. Pure.
  */
 export function unitsOf(transactions: readonly WaitingTransaction[]): Unit[] {
   const burns = new Map(

@@ -23,7 +23,10 @@ export interface LeftOutput {
   readonly blockHash: BlockHashHex;
 }
 
-/** Returns null if the index does not have the reveal in a block, or if the reveal spends no inventory output. */
+/**
+ * Reads the outputs that a mined reveal returned to the inventory. Returns null if the index does not have the reveal
+ * in a block, or if the reveal spends no inventory output.
+ */
 export async function leftInStock(
   tx: pg.ClientBase,
   { txid, plan }: Pick<OrderTransaction, 'txid' | 'plan'>,
@@ -36,7 +39,7 @@ export async function leftInStock(
   const blockHash = displayHash(block.hash);
   let place = 0;
   const rests: LeftOutput[] = [];
-  // the sats of the inventory output fill the first outputs in order
+  // the sats of the inventory output go into the first outputs, in order
   for (const [vout, { kind, value, script }] of plan.outputs.entries()) {
     if (kind === 'inventory')
       rests.push({ txid, vout, script: Buffer.from(script, 'hex'), value, place, height, blockHash });

@@ -27,7 +27,7 @@ export interface Reservation extends Omit<StockedSat, 'blockHash'> {
   /** Hash of the output's block when it was reserved, in internal order. */
   readonly block: Buffer;
   readonly isReleased: boolean;
-  /** Time since which the order is in the state `error`. null: it is in another state. */
+  /** Time since which the order is in the state `error`, or null if it is in another state. */
   readonly failedAt: Date | null;
 }
 
@@ -42,9 +42,9 @@ export interface ReservedBy {
 }
 
 /**
- * Reserves sats for the files of an order that is being created, in their order: all or nothing. Transactions that
- * reserve wait for each other, so that each one sees all earlier reservations. Throws `inventory_taken` and
- * `inventory_reserved_max`; either rolls the transaction back.
+ * Reserves one sat for each file of an order that is being created. The sats are in the order of the files. Either all
+ * are reserved, or none. Transactions that reserve sats wait for each other, so that each transaction sees all earlier
+ * reservations. Throws `inventory_taken` and `inventory_reserved_max`; both roll the transaction back.
  */
 export async function reserve(
   tx: pg.ClientBase,
@@ -53,7 +53,7 @@ export async function reserve(
   by: ReservedBy,
 ): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.reservations]);
-  // outputs that were removed from the list since, or that are now in another block, are not reserved
+  // an output is not reserved if it left the list meanwhile, or is now in another block
   const { rowCount } = await tx.query(
     `INSERT INTO service.reserved_outputs (order_id, file, txid, vout, value, key_index, height, block_hash, place, sat, client)
      SELECT $1, s.file, txid, vout, i.value, s.key_index, s.height, i.block_hash, s.place, s.sat, $2
@@ -86,9 +86,12 @@ const takenReason = (sats: number): string =>
     ? 'Another order has just got this sat of the inventory: try again.'
     : `Another order has just got one of these ${sats} sats of the inventory: try again.`;
 
-/** Counts reservations, including the new ones, and checks the bounds. Throws `inventory_reserved_max`. */
+/**
+ * Counts the reservations of unpaid orders, including the new reservations, and checks the bounds. Throws
+ * `inventory_reserved_max`.
+ */
 async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: ReservedBy): Promise<void> {
-  // no more rows are read than the inventory has, because finished orders have no client
+  // the query reads at most as many rows as the inventory has outputs, because the client of finished orders is deleted
   const { rows } = await tx.query<{ of_client: number; of_network: number; of_type: number }>(
     `SELECT count(*) FILTER (WHERE client = $1) AS of_client,
             count(*) FILTER (WHERE starts_with(client, $2)) AS of_network,
@@ -121,7 +124,10 @@ async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: Res
 const noneReserved = { of_client: 0, of_network: 0, of_type: 0 };
 const tooMany = (message: string): AppError => new AppError('inventory_reserved_max', message);
 
-/** The reservations of an order, one for each file, in their order. Empty: no reservations. */
+/**
+ * The reservations of an order, one for each file, in the order of the files. The list is empty if the order has no
+ * reservations.
+ */
 export async function readReservations(tx: pg.ClientBase, orderId: string): Promise<Reservation[]> {
   const { rows } = await tx.query<{
     txid: Buffer;
@@ -155,8 +161,8 @@ export async function readReservations(tx: pg.ClientBase, orderId: string): Prom
 const forgetting: ReadonlySet<OrderState> = new Set<OrderState>(forgettingStates);
 
 /**
- * Releases all sats of an order that no longer needs them. Takes them again if the order continues and no other order
- * has any of them, because a payment in time may become known late.
+ * Releases all sats of an order that no longer needs them. Reserves the sats again if the order continues and no other
+ * order has reserved any of them. An order can continue because a payment that was sent in time may be noticed late.
  */
 export async function keepReservations(
   tx: pg.ClientBase,
@@ -187,8 +193,8 @@ export async function keepReservations(
 }
 
 /**
- * Stores and returns the time since which an order is in the state `error`. null: it is in another state. Each failure
- * has a new time.
+ * Stores and returns the time since which an order is in the state `error`, or null if it is in another state. Each new
+ * failure has a new time.
  */
 async function noteFailure(
   tx: pg.ClientBase,

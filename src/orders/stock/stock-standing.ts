@@ -3,13 +3,16 @@ import { rangesFrom } from '#kernel/satributes/ranges-from.ts';
 import type { Reservation } from './reservations.store.ts';
 
 /**
- * State of a sat that an order has reserved. `here`: unspent, or spent by the order's own reveal. `away`: a
- * reorganisation removed its output from the chain, which may come back, or the index does not know. `gone`: the order
- * cannot have it.
+ * State of a sat that an order has reserved:
+ *
+ * - `here`: the sat's output is unspent, or the order's own reveal has spent it.
+ * - `away`: a reorganisation removed the output from the chain and may bring it back, or the index does not know the
+ *   sat.
+ * - `gone`: the order cannot have the sat.
  */
 export type StockStanding = 'here' | 'away' | 'gone';
 
-/** Combined state of all sats of an order. A delivery needs every one of them. Pure. */
+/** Combined state of all sats of an order. A delivery needs all of them. Pure. */
 export const standingOfAll = (standings: readonly StockStanding[]): StockStanding =>
   standings.find((standing) => standing === 'gone') ??
   standings.find((standing) => standing === 'away') ??
@@ -20,8 +23,8 @@ export const stockGone =
   'The sat of the inventory that the order had is no longer there: its output was spent, or a reorganisation took it back.';
 
 /**
- * Whether a reserved sat is gone for good: a transaction that is not the order's reveal has spent its output, deeper
- * than reorganisations are expected. Pure.
+ * Whether a reserved sat is lost for good. A transaction other than the order's reveal has spent its output, in a block
+ * deeper than reorganisations are expected. Pure.
  */
 export const isLost = (reservation: Parameters<typeof stockStanding>[0], standing: OutputStanding): boolean =>
   !reservation.isReleased &&
@@ -36,10 +39,11 @@ export function stockStanding(
 ): StockStanding {
   if (isRevealed) return 'here';
   if (isReleased) return 'gone';
-  // `away`, because no refund is made while the sats are unknown
+  // the state is `away`, because no refund may be made while the sats are unknown
   if (!hasSats) return 'away';
   if (ranges !== null) return rangesFrom(ranges, place, 1)[0]?.start === sat ? 'here' : 'gone';
-  // the block of the output is still in the chain, so a transaction outside this order has spent it
+  // the block of the output is still in the chain, so a transaction that does not belong to this order has spent the
+  // output
   if (hasBlock) return 'gone';
   return tip === null || tip < height + deepBlocks ? 'away' : 'gone';
 }

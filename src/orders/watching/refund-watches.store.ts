@@ -7,13 +7,13 @@ import { unwatchScripts } from '#payments/store/watches.store.ts';
 import { noteDeepBlocks } from '#purse/transactions/deep-blocks.store.ts';
 import { refundWatcherOf } from './watchers.ts';
 
-/** Maximum number of orders in one round. Each is a transaction of some milliseconds. */
+/** Maximum number of orders per round. Each order needs a database transaction of some milliseconds. */
 const endedAtOnce = 100;
 
 /**
- * Ends the watches of refunds that are deeper than the blocks that payments remember, and stores their blocks. The
- * addresses belong to others, for example to exchanges, so without this every later payment to them would be stored
- * forever. Returns the number of orders.
+ * Stops watching the destinations of deep refunds, and stores the blocks of these refunds. A refund is deep if its
+ * block is older than all blocks that payments remember. The addresses belong to other people, for example to
+ * exchanges. If they stayed watched, every later payment to them would be stored forever. Returns the number of orders.
  */
 export async function endRefundWatches(client: pg.ClientBase): Promise<number> {
   const ids = await ordersWithDeepRefunds(client, endedAtOnce);
@@ -27,7 +27,7 @@ export async function endRefundWatches(client: pg.ClientBase): Promise<number> {
   return ids.length;
 }
 
-/** Orders with a refund or return that is deeper than the blocks that payments remember. */
+/** Orders that have a deep refund or return, below all blocks that payments remember. */
 async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT DISTINCT t.order_id AS id
@@ -39,7 +39,8 @@ async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Prom
 }
 
 /**
- * Stores the blocks of an order's deep refunds and returns. Returns whether other refunds or returns are not deep yet.
+ * Stores the blocks of an order's deep refunds and returns. Returns whether the order has other refunds or returns that
+ * are not deep yet.
  */
 async function settleRefunds(tx: pg.ClientBase, id: string): Promise<boolean> {
   await noteDeepBlocks(tx, { kind: 'closings', id });

@@ -8,7 +8,7 @@ export const depositWatcherOf = (orderId: string): string => `deposit ${orderId}
 export const refundWatcherOf = (orderId: string): string => `${refundWatchers}${orderId}`;
 export const isRefundWatcher = (watcher: string): boolean => watcher.startsWith(refundWatchers);
 
-/** Watcher of our outputs in an order's transactions. */
+/** Watcher of the outputs of an order's transactions that belong to the service. */
 export const ownWatcherOf = (orderId: string): string => `own ${orderId}`;
 export const isOwnWatcher = (watcher: string): boolean => watcher.startsWith('own ');
 

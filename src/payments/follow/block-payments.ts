@@ -26,13 +26,13 @@ import { lowerWatches, nextToScan, scanAllAgain, scanned } from '#payments/store
 import type { PaymentChain } from './payment-chain.ts';
 
 /**
- * Maximum number of blocks per round. A round takes a second or two. New watches and the mempool are processed between
- * rounds.
+ * Maximum number of blocks per round. A round with so many blocks takes one or two seconds. New watches and the mempool
+ * are processed between rounds.
  */
 const blocksAtOnce = 50;
 /**
- * Number of headers per page of a node. A page shows the chain at one moment, and no reorganisation is deeper than a
- * page.
+ * Number of headers per page of a node. All headers of a page come from one chain, and no reorganisation is deeper than
+ * a page.
  */
 const pageRefs = 2000;
 /** Byte offset of the time in a block header. */
@@ -46,18 +46,21 @@ export interface BlockPaymentsOptions {
 }
 
 /**
- * Result of a step. `atTip`: the offset is the source's tip. `behind`: there is more to do. `waiting`: the source now
- * has fewer blocks than were scanned, and may get the missing blocks again.
+ * Result of a step:
+ *
+ * - `atTip`: the offset is the source's tip.
+ * - `behind`: there is more to do.
+ * - `waiting`: the source now has fewer blocks than were scanned, and may get the missing blocks again.
  */
 export type Progress = 'atTip' | 'behind' | 'waiting';
 
 /** Result of one step over old blocks. */
 export interface ScanProgress {
-  /** Whether there is more to scan. */
+  /** Whether there are more old blocks to scan. */
   readonly hasMore: boolean;
   /**
-   * A block that the source does not have (any more). Watches whose next block is at or below this height wait for the
-   * block. Null if the source has all blocks.
+   * A block that the source does not have, or no longer has. Watches whose next block is at or below this height wait
+   * for the block. Null if the source has all blocks.
    */
   readonly missing: { readonly height: Height; readonly problem: AppError } | null;
 }
@@ -105,9 +108,9 @@ export class BlockPayments {
   }
 
   /**
-   * Scans some blocks up to the offset, for watches that begin below the offset.
+   * Scans some blocks up to the offset. Only watches that begin below the offset need these blocks.
    *
-   * @param above watches whose next block is at this height or below it are left out
+   * @param above watches whose next block is at or below this height are skipped
    */
   async scanOld(above: Height | -1): Promise<ScanProgress> {
     const { client, chain } = this.#options;
@@ -211,7 +214,7 @@ export class BlockPayments {
     const found = new TransactionScan(scripts(), unconfirmed).block(bytes);
     if (!Array.isArray(found))
       throw new AppError(found.code, `Block ${ref.height} of ${chain.name}: ${found.message}.`);
-    // the time of a block may be two hours in the future
+    // the time in a block's header may be two hours in the future
     return { found, timeMs: Math.min(seconds * 1000, Date.now()) };
   }
 
@@ -236,7 +239,8 @@ export class BlockPayments {
   }
 
   /**
-   * Scans all blocks again, because the chain has none of the remembered blocks. Payments in blocks of the chain stay.
+   * Sets all watches to scan their blocks again, because none of the remembered blocks is in the chain. Payments in
+   * blocks that are in the chain stay.
    */
   async #beginAgain(): Promise<Progress> {
     const { client, chain, scripts } = this.#options;
@@ -264,8 +268,8 @@ export class BlockPayments {
 }
 
 /**
- * Whether a page belongs to the offset's chain: its blocks up to the offset's height end with the offset, or the whole
- * page is below the offset.
+ * Whether a page belongs to the offset's chain. `refs` are the page's blocks up to the offset's height. Either their
+ * last block is the offset, or the page is full and all its blocks are below the offset.
  */
 function leadsTo({ height, hash }: BlockRef, refs: readonly BlockRef[], pageLength: number): boolean {
   const last = refs.at(-1);

@@ -28,10 +28,10 @@ const roundMs = 200;
 const pollMs = 2000;
 
 /**
- * Keeps the tables of payments equal to the chain of a source and, if there is a node, to its mempool, until the signal
- * is aborted (docs/payments.md). Only one process per database does this; other processes wait. Failures are logged,
- * and retried according to the table of error codes, from the state in the tables. Throws failures that are not
- * retried.
+ * Updates the payment tables from the chain of a source and, if there is a node, from its mempool, until the signal is
+ * aborted (docs/payments.md). Only one process per database does this work, and other processes wait. Failures are
+ * logged. They are retried according to the table of error codes, from the state in the tables. Throws failures that
+ * are not retried.
  */
 export async function followPayments(options: FollowPaymentsOptions): Promise<void> {
   const { url, node, signal, log } = options;

@@ -31,26 +31,26 @@ const transactionsAtOnce = 5000;
 const lookedAtOnce = 500;
 const messagesAtOnce = 4000;
 /**
- * How long a missing payment is not yet marked as gone, in ms, unless its replacement was seen. A node announces a
- * removal before the transaction that caused the removal. It announces the transactions of a disconnected block some
- * time after the block is gone.
+ * How long a payment must be missing before it is marked as gone, in ms. A payment whose replacement was seen is marked
+ * at once. The delay is needed because a node announces a removal before the transaction that caused the removal. The
+ * node also announces the transactions of a disconnected block some time after the block is gone.
  */
 const graceMs = 2000;
 /**
- * How long the block of the message stream may differ from the last scanned block, in ms. After this time, messages
- * must have been lost, so a snapshot is taken.
+ * How long the tip of the message stream may differ from the last scanned block, in ms. After this time, messages must
+ * have been lost, so a new snapshot of the mempool is read.
  */
 const apartMaxMs = 10_000;
 /**
- * Maximum number of transactions whose inputs are stored for a payment: its own and its unconfirmed ancestors'. Any
- * node allows fewer ancestors (25, or clusters of 64).
+ * Maximum number of transactions whose inputs are stored for a payment. They are the payment's transaction and its
+ * unconfirmed ancestors. Every node allows fewer ancestors (25, or clusters of 64).
  */
 const ancestorsMax = 100;
 
 export interface MempoolPaymentsOptions {
   readonly client: pg.ClientBase;
   readonly node: NodeMempool;
-  /** Null if the node is polled. */
+  /** Messages of the node, or null if the node is polled. */
   readonly queue: MessageQueue | null;
   readonly scripts: () => ScriptSet;
   readonly unconfirmed: UnconfirmedPayments;
@@ -77,27 +77,26 @@ export class MempoolPayments {
     this.#clock = new SnapshotClock(options.queue === null);
   }
 
-  /** Whether there is more to scan. */
+  /** Whether there are more transactions to scan. */
   get hasWork(): boolean {
     return this.#waiting.isLoading;
   }
 
   /**
-   * Polls the node in the next round. Does nothing for a node that sends messages, because it has already sent its
-   * news.
+   * Polls the node in the next round. Does nothing if the node sends messages, because it has already sent all changes.
    */
   hurry(): void {
     if (this.#options.queue === null) this.#clock.hurry();
   }
 
-  /** Scans the transactions of the mempool again that may pay scripts with these short fingerprints. */
+  /** Schedules a new scan of those mempool transactions that may pay scripts with these short fingerprints. */
   watch(fingerprints: ReadonlySet<number>): void {
     for (const txid of this.#outputs.find(fingerprints)) this.#waiting.add(txid);
   }
 
   /**
-   * One round: processes the node's messages. If blocks were scanned up to the block of the mempool, the round also
-   * stores the relevant changes.
+   * Runs one round, which processes the node's messages. If the last scanned block is the tip of the mempool, the round
+   * also stores the changes that matter to payments.
    *
    * @param offset the last scanned block
    * @returns whether all payments of the mempool are stored
@@ -110,7 +109,7 @@ export class MempoolPayments {
       this.#clock.taken(now, Date.now());
     }
     if (queue !== null) await this.#hear(queue);
-    // whether a payment is in the mempool is stored only if it is certain that no block has the payment
+    // the state of a payment in the mempool is stored only if it is certain that no block has the payment
     if (!this.#isAt(offset)) return false;
     await this.#look();
     await this.#settle();
@@ -156,7 +155,7 @@ export class MempoolPayments {
   }
 
   async #tell(message: ChangeMessage): Promise<void> {
-    // a snapshot includes the changes of earlier messages
+    // after the next snapshot, earlier messages are not needed
     if (!this.#membership.isJoined) return;
     const { node } = this.#options;
     switch (message.kind) {
@@ -222,7 +221,7 @@ export class MempoolPayments {
     const fingerprints: number[] = [];
     const found = scan.transaction(bytes, fingerprints);
     this.#outputs.add(txid, fingerprints);
-    // these bytes are not a transaction; a later snapshot requests the bytes from the node again
+    // the bytes may not be a transaction; after a later snapshot, the bytes are requested from the node again
     return found !== null && 'code' in found ? null : found;
   }
 
@@ -249,8 +248,8 @@ export class MempoolPayments {
   }
 
   /**
-   * Adds new payments to the in-memory state. Also adds the outpoints that known payments spend now, because their
-   * ancestors may have been in a block before.
+   * Adds new payments to the in-memory state. For known payments, adds the outpoints that their ancestors spend,
+   * because these ancestors may have been in a block before.
    */
   #remember(seen: readonly SeenTransaction[], inserted: ReadonlySet<HashKey>): void {
     const { unconfirmed } = this.#options;
@@ -269,12 +268,12 @@ export class MempoolPayments {
     }
   }
 
-  /** The outpoints that a transaction spends, and those that its unconfirmed ancestors spend. */
+  /** The outpoints that a transaction and its unconfirmed ancestors spend. */
   async #spendsOf({ txid, outpoints }: FoundTransaction): Promise<Spends[]> {
     const { node } = this.#options;
     const spends: Spends[] = [{ spender: txid, outpoints }];
     const known = new Set([txid]);
-    // the loop adds to this list, and also visits the added elements
+    // the loop body adds elements to this list, and the loop visits these elements, too
     for (const { outpoints: spent } of spends) {
       if (spends.length >= ancestorsMax) break;
       const parents = new Set<HashKey>();

@@ -8,7 +8,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 
 const headerLength = 80;
 
-/** A source of a node's raw blocks, without their spent outputs, which are half of the bytes. */
+/** A source of raw blocks from a node. The blocks do not contain their spent outputs, which would double the size. */
 export interface RawBlocks {
   block(hash: BlockHash, options?: { readonly signal?: AbortSignal }): Promise<Uint8Array>;
 }
@@ -34,7 +34,10 @@ export class PaymentChain {
     return last === undefined ? null : ((await this.#source.refs(last)).at(-1) ?? null);
   }
 
-  /** Up to `count` blocks from a height on, ascending, of the chain at one moment. Empty above the tip. */
+  /**
+   * The headers of up to `count` consecutive blocks from a height upwards, ascending. All come from the chain at one
+   * moment. The list is empty above the tip.
+   */
   async refs(from: Height, count: number): Promise<readonly BlockRef[]> {
     if ('headers' in this.#source) return this.#source.headers(from, count, this.#signal);
     return (await this.#source.refs(from)).slice(0, count);
@@ -45,7 +48,10 @@ export class PaymentChain {
     return there?.height === height && Buffer.compare(there.hash, hash) === 0;
   }
 
-  /** Whether a block that is not on the best chain may return without new blocks, because the node lost some blocks. */
+  /**
+   * Whether a block that is not on the best chain may become part of it again without new blocks. This can happen after
+   * the node lost some blocks.
+   */
   async mayReturn({ height, hash }: BlockRef): Promise<boolean> {
     if (!('tip' in this.#source)) return false;
     const tip = await this.#source.tip(this.#signal);
@@ -53,7 +59,7 @@ export class PaymentChain {
   }
 
   /**
-   * The raw block, checked against its hash. For a trusted source only the header is checked, for an untrusted source
+   * Reads a raw block and checks it against its hash. If the source is trusted, only the header is checked, otherwise
    * the whole block. Throws the errors of `BlockSource.read`.
    */
   async bytes(ref: BlockRef): Promise<Uint8Array> {

@@ -18,20 +18,20 @@ import { MempoolPayments, writeWhereabouts } from './mempool-payments.ts';
 import { PaymentChain, type RawBlocks } from './payment-chain.ts';
 
 /**
- * How often scripts that are no longer watched are removed, in ms. Each removal rebuilds the set in a tenth of a
- * second.
+ * How often scripts that are no longer watched are removed, in ms. Each removal rebuilds the set, which takes a tenth
+ * of a second.
  */
 const forgetEveryMs = 60_000;
-/** How often missing blocks are requested again, in ms. A person has to supply such blocks. */
+/** How often missing blocks are requested again, in ms. Only a person can supply these blocks. */
 const unavailableMs = 60_000;
 /**
- * How often the time up to which all payments are known is stored, in ms. This time decides when orders end, and orders
- * last minutes.
+ * How often the time up to which all payments are known is stored, in ms. The end of an order depends on this time, and
+ * orders last minutes.
  */
 const completeEveryMs = 5_000;
 /**
- * How long news of a node may take to arrive, in ms. Messages take milliseconds; a node without messages is polled
- * every two seconds.
+ * How long changes in the node's mempool may take to arrive, in ms. Messages take milliseconds; a node without messages
+ * is polled every two seconds.
  */
 const newsMs = 5_000;
 
@@ -48,7 +48,7 @@ export interface PaymentsSessionOptions {
   /** The connection that holds the lock. All writes use this connection. */
   readonly client: pg.ClientBase;
   readonly source: BlockSource | LiveBlockSource;
-  /** Null if the source is a folder. */
+  /** The node, or null if the source is a folder. */
   readonly node: PaymentsNode | null;
   readonly signal: AbortSignal;
   /** Called at most once a minute while blocks that watches need are missing. */
@@ -56,7 +56,8 @@ export interface PaymentsSessionOptions {
 }
 
 /**
- * Follows payments from one start to the next failure. It keeps the state of the tables, and of the mempool, in memory.
+ * Follows payments until a failure. A new session is needed after each failure. It keeps the state of the tables and of
+ * the mempool in memory.
  */
 export class PaymentsSession {
   readonly #options: PaymentsSessionOptions;
@@ -67,7 +68,9 @@ export class PaymentsSession {
   #loadedAt = 0;
   #completeAt = 0;
   #hasFewer = false;
-  /** Watches whose next block is at this height or below wait for a missing block. -1 if no watch waits. */
+  /**
+   * Watches whose next block is at or below this height wait for a missing block. The value is -1 if no watch waits.
+   */
   #waitsUpTo: Height | -1 = -1;
   #askAgainAt = 0;
 
@@ -139,7 +142,7 @@ export class PaymentsSession {
     await writeScriptCount(client, scripts.size);
   }
 
-  /** Takes new watches. From then on, their old blocks and the current mempool are scanned. */
+  /** Reads new watches. From then on, their old blocks and the current mempool are scanned. */
   async #pickUp(): Promise<void> {
     const { client } = this.#options;
     const { offset } = this.#blocks;
@@ -166,7 +169,8 @@ export class PaymentsSession {
       this.#askAgainAt = Date.now() + unavailableMs;
       this.#options.onUnavailable(missing.problem);
     }
-    // payments in newer blocks, and watches that begin above this block, do not wait for the missing block
+    // only watches at or below the height of the missing block wait; payments in newer blocks and watches that begin
+    // above the block do not
     this.#waitsUpTo = missing.height;
     return true;
   }

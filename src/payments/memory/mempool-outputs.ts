@@ -4,15 +4,15 @@ import { wordAt } from './word-at.ts';
 const entriesMin = 1024;
 
 /**
- * The outputs of mempool transactions, by short fingerprints of their scripts. A new watch finds here the payments that
- * are already in the mempool. An output takes 8 bytes, and a transaction a reference: 6 MB for 200,000 transactions
- * with 3 outputs each.
+ * The outputs of mempool transactions, by short fingerprints of their scripts. They show which mempool transactions may
+ * pay a newly watched script. An output needs 8 bytes, and each transaction one reference. 200,000 transactions with 3
+ * outputs each need 6 MB.
  */
 export class MempoolOutputs {
   #fingerprints = new Uint32Array(entriesMin);
   #slots = new Uint32Array(entriesMin);
   #length = 0;
-  /** Txids by slot. Null if the transaction has left the mempool. */
+  /** The txid of each slot. Null if the transaction has left the mempool. */
   #txids: (HashKey | null)[] = [];
   readonly #slotOf = new Map<HashKey, number>();
 
@@ -48,7 +48,8 @@ export class MempoolOutputs {
   }
 
   /**
-   * Removes the slots of transactions that have left the mempool. Called when these are more than half of all slots.
+   * Removes the slots of transactions that have left the mempool. Called when more than half of all slots are such
+   * slots.
    */
   #compact(): void {
     const slotOf = new Map<number, number>();

@@ -4,22 +4,25 @@ import { hash } from 'node:crypto';
 export const scriptLengthMax = 520;
 
 const wordsMax = scriptLengthMax / 4;
-/** Number of words of a half: one for each word of the script, one for its length, and a constant. */
+/**
+ * Number of multipliers in each half of the key: one for each word of the script, one for the script's length, and a
+ * constant.
+ */
 const wordsPerHalf = wordsMax + 2;
 const halfBytes = 4 * wordsPerHalf;
 const keyBytes = 2 * halfBytes;
 const digestBytes = 32;
-/** Byte offset in a half of the length's multiplier. `constantAt` is the byte offset of the constant. */
+/** Byte offset of the length's multiplier in a half of the key. `constantAt` is the byte offset of the constant. */
 const lengthAt = 4 * wordsMax;
 const constantAt = lengthAt + 4;
 
 /**
- * The two halves of the last fingerprint, unsigned. They are in a shared object, because returning a pair would
+ * The two unsigned halves of the last fingerprint. The halves are in a shared object, because a returned pair would
  * allocate memory for each output.
  */
 export const scriptFingerprint = { low: 0, high: 0 };
 
-/** Secret multipliers. All are odd. */
+/** Secret multipliers, all of them odd. */
 export type ScriptKey = DataView;
 
 /** Expands 32 secret bytes into the multipliers of a key. */
@@ -37,10 +40,10 @@ export function expandScriptKey(secret: Uint8Array): ScriptKey {
 }
 
 /**
- * Writes the keyed 64-bit fingerprint of a script of 1 to 520 bytes into `scriptFingerprint`. The fingerprint is two
- * multilinear hashes of the script's 32-bit words and its length, like the fingerprints of outpoints
- * (indexer/transaction/outpoint-fingerprint.ts). A collision of two scripts costs a database query, but never gives a
- * wrong answer.
+ * Writes the keyed 64-bit fingerprint of a script of 1 to 520 bytes into `scriptFingerprint`. The fingerprint consists
+ * of two multilinear hashes of the script's 32-bit words and its length, like the fingerprints of outpoints
+ * (indexer/transaction/outpoint-fingerprint.ts). If two scripts have the same fingerprint, the only cost is a database
+ * query. The result is never wrong.
  */
 export function fingerprintScript(view: DataView, at: number, length: number, key: ScriptKey): void {
   let low = key.getInt32(constantAt, true);

@@ -8,20 +8,22 @@ import {
 } from './script-fingerprint.ts';
 import { wordAt } from './word-at.ts';
 
-/** Maximum share of used slots. Above it the table doubles, so that searches for a slot stay short. */
+/**
+ * Maximum share of used slots in the table. Above this share the table doubles, so that searches for a slot stay short.
+ */
 const loadMax = 0.5;
 const slotsMin = 1024;
 
 /**
- * The set of watched scripts, by their fingerprints. A fingerprint takes 8 bytes, in a table that is at most half full:
- * 2 to 4 MB for 100,000 scripts. The database has the scripts themselves, and confirms each hit. Scripts that are no
- * longer watched stay in the set until it is rebuilt.
+ * The set of watched scripts, stored as fingerprints of 8 bytes. The table is at most half full: 2 to 4 MB for 100,000
+ * scripts. The database has the scripts themselves, and confirms each hit. Scripts that are no longer watched stay in
+ * the set until the set is rebuilt.
  */
 export class ScriptSet {
   readonly #key: ScriptKey;
-  /** 1 for each length of a watched script. The length alone rules out most outputs of a block. */
+  /** Contains 1 for each length that a watched script has. The length alone rules out most outputs of a block. */
   readonly #lengths = new Uint8Array(scriptLengthMax + 1);
-  /** Low and high half of the fingerprint in each slot. Two zeros mean that the slot is free. */
+  /** Low and high half of the fingerprint in each slot. If both halves are zero, the slot is free. */
   #slots = new Uint32Array(2 * slotsMin);
   #size = 0;
 

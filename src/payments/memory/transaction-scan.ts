@@ -15,7 +15,7 @@ export interface FoundOutput {
   readonly script: Buffer;
 }
 
-/** A transaction that matters to payments. */
+/** A transaction that is relevant for payments. */
 export interface FoundTransaction {
   readonly txid: HashKey;
   /** The outputs whose scripts are probably watched. */
@@ -26,7 +26,7 @@ export interface FoundTransaction {
   readonly conflicts: readonly HashKey[];
 }
 
-/** Finds transactions that matter to payments. Reads each input and output once. */
+/** Finds the transactions that are relevant for payments. Reads each input and output once. */
 export class TransactionScan {
   readonly #scripts: ScriptSet;
   readonly #unconfirmed: UnconfirmedPayments;
@@ -55,8 +55,8 @@ export class TransactionScan {
   }
 
   /**
-   * Scans one transaction, and adds short fingerprints of its outputs to `outputs`. Returns null if the transaction is
-   * not relevant, and the reason if the bytes are not a transaction.
+   * Scans one transaction, and adds the short fingerprints of its outputs to `outputs`. Returns null if the transaction
+   * is not relevant. Returns the reason if the bytes are not a transaction.
    */
   transaction(bytes: Uint8Array, outputs: number[]): FoundTransaction | BrokenBlock | null {
     if (this.#layout.readTransaction(bytes, 0) < 0) return lastBreak();
@@ -101,8 +101,8 @@ export class TransactionScan {
   }
 
   /**
-   * Pairs of an unconfirmed payment and a transaction. The payment depends on an output that the scanned transaction
-   * spends, and only the paired transaction can spend that output without replacing the payment.
+   * Unconfirmed payments that depend on an outpoint that the scanned transaction spends. Each payment is paired with
+   * the only transaction that can spend that outpoint without replacing the payment.
    */
   #touched(start: number, { view, inputs }: TransactionReader): [HashKey, HashKey][] | null {
     let touched: [HashKey, HashKey][] | null = null;

@@ -1,6 +1,6 @@
 import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
 
-/** The outpoints that a transaction spends, 36 bytes each. */
+/** A transaction and the outpoints that it spends, 36 bytes each. */
 export interface Spends {
   readonly spender: HashKey;
   readonly outpoints: Uint8Array;
@@ -17,13 +17,14 @@ export interface Unconfirmed {
 const outpointLength = 36;
 
 /**
- * Transactions with payments that are not in a block, by the outpoints on which they depend. Another transaction that
- * spends such an outpoint replaces the payments.
+ * Transactions with payments that are not in a block, indexed by the outpoints on which the payments depend. If another
+ * transaction spends such an outpoint, it replaces the payments.
  */
 export class UnconfirmedPayments {
   readonly #byTxid = new Map<HashKey, Unconfirmed>();
   /**
-   * Payments by outpoint. Each payment has the transaction that may spend the outpoint without replacing the payment.
+   * Payments by outpoint. Each payment has the only transaction that may spend the outpoint without replacing the
+   * payment.
    */
   readonly #spenders = new Map<string, Map<HashKey, HashKey>>();
   /** The first four bytes of each outpoint. These bytes alone rule out most inputs of a block. */
@@ -68,7 +69,7 @@ export class UnconfirmedPayments {
         if (there?.size === 0) this.#spenders.delete(key);
       }
     }
-    // prefixes stay until no payment is left, because an unused prefix costs only a look-up in the map
+    // prefixes stay until all payments are removed, because an unused prefix costs only a look-up in the map
     if (this.#byTxid.size === 0) this.#beginnings.clear();
   }
 

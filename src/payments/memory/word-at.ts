@@ -1,6 +1,6 @@
 /**
- * A word of an array. Throws RangeError for an index outside the array, because a wrong index would mean a payment that
- * is never seen. Costs nothing, because each read makes the same check anyway.
+ * Reads a word of an array. Throws RangeError if the index is outside the array, because a wrong index would hide a
+ * payment. The check has no extra cost, because each read of an array makes the same check anyway.
  */
 export function wordAt(words: Uint32Array, place: number): number {
   const word = words[place];

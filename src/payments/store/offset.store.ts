@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 
 /**
- * Number of remembered blocks up to the offset. Inputs of confirmed payments are kept for the same number of blocks. A
- * deeper reorganisation is also handled: all blocks since the oldest watch are scanned again.
+ * Number of blocks that are remembered, up to the offset. Inputs of confirmed payments are kept for the same number of
+ * blocks. A deeper reorganisation is also handled: all blocks since the oldest watch are scanned again.
  */
 export const rememberedBlocks = 144;
 
@@ -38,7 +38,7 @@ export async function writeCompleteAt(client: pg.ClientBase, at: Date): Promise<
   await client.query('UPDATE service.payments_offset SET complete_at = greatest(complete_at, $1)', [at]);
 }
 
-/** The remembered blocks, ascending; the last one is the offset. */
+/** The remembered blocks, ascending. The last block is the offset. */
 export async function readPaymentBlocks(client: pg.ClientBase): Promise<BlockRef[]> {
   const { rows } = await client.query<BlockRef>(
     'SELECT height, hash FROM service.payment_blocks ORDER BY height',

@@ -9,7 +9,7 @@ import type { FoundTransaction } from '#payments/memory/transaction-scan.ts';
 import type { Spends, Unconfirmed } from '#payments/memory/unconfirmed-payments.ts';
 import { lockWatches, lowerWatchesOfSeen } from './watches.store.ts';
 
-/** Channel that notifies of changed payments. `readPaymentChanges` returns these changes. */
+/** Channel for notifications that payments changed. `readPaymentChanges` returns the changes. */
 export const paymentsChannel = 'satscribe_payments';
 
 /**
@@ -36,7 +36,10 @@ interface PaymentRow {
   readonly firstSeenMs: number;
 }
 
-/** The outputs of transactions whose scripts are watched at this height. `height` null: in the mempool. */
+/**
+ * The outputs of transactions whose scripts are watched at this height. If `height` is null, the transactions are in
+ * the mempool.
+ */
 async function watchedRows(
   tx: pg.ClientBase,
   transactions: readonly SeenTransaction[],
@@ -89,8 +92,9 @@ export async function writeConfirmed(
 }
 
 /**
- * Stores new payments of the mempool, and returns their txids. Inputs of known payments are stored again. A payment
- * that was deep in a block no longer has stored inputs, and after a reorganisation it may have unconfirmed ancestors.
+ * Stores new payments of the mempool, and returns their txids. The inputs of known payments are stored again. A payment
+ * that was deep in a block no longer has stored inputs. After a reorganisation, such a payment may have unconfirmed
+ * ancestors.
  */
 export async function writePending(
   tx: pg.ClientBase,
@@ -175,8 +179,8 @@ export async function unconfirmAbove(tx: pg.ClientBase, height: Height | -1): Pr
 }
 
 /**
- * Marks the payments to these scripts as changed, so that a new watcher of the scripts reads them. Returns whether
- * there were any.
+ * Marks the payments to these scripts as changed, so that a new watcher of the scripts reads the payments. Returns
+ * whether the scripts have payments.
  */
 export async function touchPayments(tx: pg.ClientBase, scripts: readonly Buffer[]): Promise<boolean> {
   const { rowCount } = await tx.query(

@@ -2,26 +2,26 @@ import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** Channel that notifies the process that follows payments of new or ended watches. */
+/** Channel for notifications of new or ended watches. The process that follows payments listens to this channel. */
 export const watchesChannel = 'satscribe_watched_scripts';
 
 export interface Watch {
   /** An output script of 1 to 520 bytes. */
   readonly script: Uint8Array;
-  /** Payments in blocks from this height on are found. A height above the next block means the next block. */
+  /** First block height in which payments are found. A height above the next block means the next block. */
   readonly sinceHeight: Height;
 }
 
 /** A height above every block, for watches that begin with the next block. */
 export const nextBlock = asHeight(0x7fff_ffff);
 
-/** Maximum number of scripts per query. A query takes a few megabytes and some milliseconds. */
+/** Maximum number of scripts per query. So many scripts need a few megabytes and some milliseconds. */
 const readAtOnce = 10_000;
 
 /**
- * Watches scripts for `watcher` in the current transaction. The transaction must commit before anyone gets the payment
- * address. A script may have several watchers. If the same watcher watches a script again from a lower height, blocks
- * are scanned for this script from the lower height on.
+ * Watches scripts for `watcher`, as part of the current transaction. The transaction must commit before anyone gets the
+ * payment address. A script may have several watchers. If the same watcher watches a script again with a lower start
+ * height, the blocks from the lower height on are scanned for this script.
  */
 export async function watchScripts(
   tx: pg.ClientBase,
@@ -29,7 +29,7 @@ export async function watchScripts(
   watches: readonly Watch[],
 ): Promise<void> {
   await tx.query({
-    // prepared once on each connection, because planning takes longer than the rest of the query
+    // the query is prepared once on each connection, because planning takes longer than the rest of the query
     name: 'watch scripts',
     text: `WITH watched AS (
       INSERT INTO service.watched_scripts AS w (script, watcher, since_height)
@@ -43,17 +43,17 @@ export async function watchScripts(
 }
 
 /**
- * Ends watches of `watcher` (READ COMMITTED). Payments that then have no watcher are deleted, too.
+ * Ends watches of `watcher` (READ COMMITTED). Payments that have no other watcher are deleted, too.
  *
- * @param scripts absent: all scripts of the watcher
+ * @param scripts scripts whose watches end. Absent: all scripts of the watcher.
  */
 export async function unwatchScripts(
   tx: pg.ClientBase,
   watcher: string,
   scripts?: readonly Uint8Array[],
 ): Promise<void> {
-  // lock all watches of these scripts: otherwise two watchers that end at the same time would each see the other as
-  // remaining
+  // lock all watches of these scripts; otherwise two watchers that end at the same time would each see the watch of the
+  // other, and nobody would delete the payments
   const { rows } = await tx.query<{ script: Buffer }>(
     `SELECT script FROM service.watched_scripts
       WHERE script IN (SELECT script FROM service.watched_scripts
@@ -83,8 +83,8 @@ export async function unwatchScripts(
 }
 
 /**
- * Payload of the notification that a payment was just sent to the node. The next round then reads the mempool, even of
- * a polled node.
+ * Payload of the notification that a payment was just sent to the node. After this notification, the next round reads
+ * the mempool, even if the node is polled.
  */
 export const hurry = 'hurry';
 
@@ -111,8 +111,8 @@ export async function readWatchedScripts(
 }
 
 /**
- * Takes up to 10,000 new watches for the process that follows payments, and returns their scripts. Old blocks will be
- * scanned for the watches that begin at or below the offset.
+ * Takes up to 10,000 new watches for the process that follows payments, and returns their scripts. For watches that
+ * begin at or below the offset, old blocks will be scanned.
  */
 export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: Height): Promise<Buffer[]> {
   const { rows } = await tx.query<{ script: Buffer }>(
@@ -127,7 +127,7 @@ export async function pickUpWatches(tx: pg.ClientBase, offsetHeight: Height): Pr
   return rows.map(({ script }) => script);
 }
 
-/** The lowest height above `above` that must still be scanned. Returns null if there is no such height. */
+/** The lowest height above `above` that must still be scanned. Returns null if no height is left. */
 export async function nextToScan(client: pg.ClientBase, above: Height | -1): Promise<Height | null> {
   const { rows } = await client.query<{ height: Height | null }>(
     'SELECT min(next_height) AS height FROM service.watched_scripts WHERE picked_up AND next_height > $1',
@@ -136,7 +136,7 @@ export async function nextToScan(client: pg.ClientBase, above: Height | -1): Pro
   return rows[0]?.height ?? null;
 }
 
-/** Number of watches with old blocks that must still be scanned. */
+/** Number of watches that still need scans of old blocks. */
 export async function countUnscanned(client: pg.Pool): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT count(*) AS count FROM service.watched_scripts WHERE next_height IS NOT NULL',
@@ -145,9 +145,9 @@ export async function countUnscanned(client: pg.Pool): Promise<number> {
 }
 
 /**
- * Stores that blocks from `from` to below `height` were scanned. If `height` is above `offsetHeight`, these watches
- * have nothing left to scan. Watches whose next block is below `from` are unchanged, because they wait for a missing
- * block.
+ * Stores that the blocks from `from` up to, but not including, `height` were scanned. If `height` is above
+ * `offsetHeight`, these watches need no more old blocks. Watches whose next block is below `from` do not change,
+ * because they wait for a missing block.
  */
 export async function scanned(
   tx: pg.ClientBase,
@@ -163,8 +163,8 @@ export async function scanned(
 }
 
 /**
- * Lowers watches after a reorganisation that kept the blocks up to `height`, because payments may now be in lower
- * blocks than before.
+ * Lowers the next height of watches after a reorganisation, because payments may now be in lower blocks than before.
+ * The blocks up to `height` are unchanged.
  */
 export async function lowerWatches(tx: pg.ClientBase, height: Height): Promise<void> {
   await tx.query(
@@ -176,8 +176,8 @@ export async function lowerWatches(tx: pg.ClientBase, height: Height): Promise<v
 }
 
 /**
- * Lowers the watches of known payments that are now in a block below the start height of the watch. Deep
- * reorganisations cause this. The scripts are then watched from that block on, and the blocks from there on are scanned
+ * Lowers the start height of watches if a known payment is now in a block below this height. Only deep reorganisations
+ * cause this. The scripts are then watched from the payment's block on, and the blocks from this block on are scanned
  * again.
  */
 export async function lowerWatchesOfSeen(
@@ -205,8 +205,8 @@ export async function scanAllAgain(tx: pg.ClientBase, offsetHeight: Height): Pro
 }
 
 /**
- * The lowest start height of each watched script among these, keyed by the script's bytes as latin-1. The scripts stay
- * watched until the transaction ends, because ending their watches waits for the transaction.
+ * The lowest start height of each script that is watched. The keys are the script's bytes as latin-1. Locks the
+ * watches, so that they cannot end before the transaction ends.
  */
 export async function lockWatches(
   tx: pg.ClientBase,

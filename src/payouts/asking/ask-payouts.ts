@@ -19,10 +19,10 @@ import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { type PartnerAccount, partnerAccounts } from '#purse/ledger/ledger.ts';
 import { readWallet } from '#wallet/wallet.store.ts';
 
-/** Partners to read: one partner, or all partners of one account. null: all partners. */
+/** The partners whose debt is read: one partner, all partners of one account, or all partners (null). */
 export type WantedPartners = PartnerName | { readonly account: PartnerAccount; readonly owner: null } | null;
 
-/** Reads the debt to partners, and the part of it that the next payouts pay. */
+/** Reads the debt to partners, and the part of this debt that the next payouts pay. */
 export async function readPartners(
   client: pg.Pool | pg.ClientBase,
   confirmations: number,
@@ -44,24 +44,24 @@ export async function readPartners(
 }
 
 export interface AskedPartnerPayouts {
-  /** null: all partners of both kinds. */
+  /** The partner to pay, or null for all partners of both kinds. */
   readonly partner: PartnerName | null;
   /** The setting PAYOUT_CONFIRMATIONS. */
   readonly confirmations: number;
-  /** Whether nothing is stored. */
+  /** Whether nothing is stored, so that the call only shows the result. */
   readonly isDryRun: boolean;
 }
 
-/** Requested payouts with their shares, and their ids. `ids` is empty if nothing was stored. */
+/** The requested payouts: their shares and ids. `ids` is empty if nothing was stored. */
 export interface AskedPayouts {
   readonly ids: readonly string[];
   readonly payouts: readonly (readonly PayoutShare[])[];
 }
 
 /**
- * Stores payouts of everything that can be paid to partners now. The process with the seed then makes their
- * transactions. Two calls at the same moment wait for each other, so the second finds only the rest that the first
- * left. Throws `payouts_nothing`.
+ * Stores payouts for everything that partners can be paid now. The process with the seed then makes the transactions.
+ * Two calls at the same time run one after the other, so the second call pays only the sats that the first one left.
+ * Throws `payouts_nothing`.
  */
 export async function askPartnerPayouts(
   pool: pg.Pool,
@@ -77,7 +77,7 @@ export async function askPartnerPayouts(
   });
 }
 
-/** Runs one caller at a time, and wakes the process with the seed after everything is stored. */
+/** Runs a function while no other caller runs, and wakes the process with the seed after everything is stored. */
 export async function askUnderLock<Asked>(
   pool: pg.Pool,
   ask: (tx: pg.ClientBase) => Promise<Asked>,

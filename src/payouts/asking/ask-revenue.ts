@@ -28,7 +28,8 @@ async function readFacts(
 ): Promise<RevenueFacts> {
   if (!(await readCoinsFill(client)).isComplete)
     throw new AppError('payouts_nothing', 'Coins of earlier orders are still being listed: ask again later.');
-  // payouts are read before coins, so a payout that is signed or mined meanwhile is subtracted twice, never zero times
+  // payouts are read before coins; a payout that is signed or mined meanwhile may then be subtracted twice, but never
+  // zero times
   const open = await openRevenue(client);
   const held = await heldByService(client);
   const ofOwners = await heldByOwners(client);
@@ -49,7 +50,7 @@ async function readFacts(
   };
 }
 
-/** Reads how much the operator can take out, and the reasons why it is not more. */
+/** Reads how much the operator can withdraw, and the reasons why the amount is not larger. */
 export async function readRevenue(pool: pg.Pool, parts: RevenueParts): Promise<RevenueSum> {
   return askUnderLock(pool, async (tx) => revenueSum(await readFacts(tx, parts)));
 }
@@ -57,14 +58,13 @@ export async function readRevenue(pool: pg.Pool, parts: RevenueParts): Promise<R
 export interface AskedRevenue extends RevenueParts {
   readonly script: Uint8Array;
   readonly address: string;
-  /** null: everything that can be taken. */
+  /** Amount to withdraw, or null for everything that is available. */
   readonly sats: bigint | null;
 }
 
 /**
- * Stores a payout of revenue. The process with the seed then makes its transaction. The transaction pays exactly the
- * requested sats, and the fee is extra. Throws `payouts_above_free` with both numbers, `payouts_nothing` and
- * `destination_own`.
+ * Stores a payout of revenue. The process with the seed then makes the transaction. It pays exactly the requested sats,
+ * and the fee is extra. Throws `payouts_above_free` with both numbers, `payouts_nothing` and `destination_own`.
  */
 export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<AskedPayouts> {
   const { script, address } = asked;
@@ -85,7 +85,7 @@ export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<As
   });
 }
 
-/** The reason why an amount below the dust limit is not paid. */
+/** Explains why an amount below the dust limit is not paid. */
 const dustReason = ({ sats, address }: AskedRevenue, few: bigint, dust: bigint): string =>
   sats === null
     ? `${few} sats can be taken, which is below ${dust}, the dust limit of ${address}: satscribe payouts revenue shows why not more.`

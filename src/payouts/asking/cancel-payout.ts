@@ -5,9 +5,9 @@ import { lockPayout, putState } from '#payouts/payout/payout.store.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 
 /**
- * Ends a payout without a signed transaction, so its shares are owed again. Throws `payouts_refuses`.
+ * Cancels a payout that has no signed transaction. Its shares are then owed again. Throws `payouts_refuses`.
  *
- * @param onCancelled stores more in the same transaction
+ * @param onCancelled stores more data in the same transaction
  */
 export async function cancelPayout(
   pool: pg.Pool,

@@ -4,7 +4,7 @@ import type { PayoutShare, PayoutTransaction } from '#payouts/payout/payout.ts';
 import type { LedgerEntry } from '#purse/ledger/ledger.ts';
 import { valueIn } from '#purse/transactions/stored-plan.ts';
 
-/** A transaction of a payout. Its txid has the usual display order. */
+/** A transaction of a payout. The txid is in the usual display order. */
 export interface AuditedPayoutTransaction extends Pick<PayoutTransaction, 'plan' | 'height'> {
   readonly txid: string;
 }
@@ -12,22 +12,22 @@ export interface AuditedPayoutTransaction extends Pick<PayoutTransaction, 'plan'
 /** A payout with all its data in the database and the ledger, at one moment. */
 export interface AuditedPayout {
   readonly id: string;
-  /** Whether the payout joins coins of accounts. If so, its change belongs to the accounts. */
+  /** Whether the payout joins coins of accounts. The change then belongs to the accounts. */
   readonly isOfAccounts: boolean;
   readonly shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'script' | 'sats'>[];
-  /** Includes superseded transactions, because a block may have one. */
+  /** All transactions of the payout. Superseded ones are included, because one of them may be mined. */
   readonly transactions: readonly AuditedPayoutTransaction[];
-  /** Their txids have display order. */
+  /** Ledger entries of the payout. Their txids are in display order. */
   readonly entries: readonly LedgerEntry[];
-  /** The payout's coins in the wallet's table. null: the table is not complete yet. */
+  /** The payout's coins in the wallet's table of coins. Null while the table is incomplete. */
   readonly listed: readonly ListedCoin[] | null;
-  /** Outputs of these transactions that our mined transactions spend. */
+  /** Outputs of the payout's transactions that mined transactions of the service spend. */
   readonly spent: readonly string[];
 }
 
 /**
- * Outputs to look up at the node: change, and outputs that show whether a block has a transaction that no other data
- * shows. Pure.
+ * Outputs to look up at the node. They are the change, and outputs that show whether a block has a transaction, if no
+ * other data shows this. Pure.
  */
 export function questionsOfPayout({ transactions, listed }: AuditedPayout): string[] {
   const mined = transactions.filter(({ height }) => height !== null);
@@ -35,14 +35,14 @@ export function questionsOfPayout({ transactions, listed }: AuditedPayout): stri
   const asked = new Set(coinsOf(mined).map(({ outpoint }) => outpoint));
   for (const { outpoint } of listed ?? []) asked.add(outpoint);
   for (const { txid, plan } of transactions) {
-    // skipped, because a block has another transaction that spends one of the inputs
+    // skipped, because a block has another transaction that spends one of the transaction's inputs
     if (plan.inputs.some(({ outpoint }) => gone.has(outpoint))) continue;
     for (const vout of plan.outputs.keys()) asked.add(`${txid}:${vout}`);
   }
   return [...asked];
 }
 
-/** All differences of a payout between blocks, node and ledger, at one block. Pure. */
+/** Compares a payout in the blocks, the node and the ledger at one block, and returns all differences. Pure. */
 export function auditPayout(payout: AuditedPayout, unspent: Unspent): OrderDifference[] {
   const mined = payout.transactions.filter(
     ({ txid, height, plan }) =>
@@ -66,7 +66,7 @@ const difference = (
   chain: bigint,
 ): OrderDifference => ({ kind, where, ledger, chain });
 
-/** Change of transactions at scripts of the wallet. */
+/** Change outputs of transactions at scripts of the wallet. */
 const coinsOf = (transactions: readonly AuditedPayoutTransaction[]): Coin[] =>
   transactions.flatMap(({ txid, plan }) =>
     plan.outputs.flatMap(({ kind, value, script }, vout): Coin[] =>
@@ -81,7 +81,8 @@ const sumOf = (shares: readonly { readonly sats: bigint }[]): bigint =>
   shares.reduce((sum, { sats }) => sum + sats, 0n);
 
 /**
- * Sats that one transaction moved to an account by the ledger, from all matching accounts. Corrections are negative.
+ * Sats that a transaction moved to an account according to the ledger, from all matching accounts. Corrections are
+ * negative.
  */
 function booked(
   { entries }: AuditedPayout,
@@ -98,7 +99,7 @@ function booked(
     }, 0n);
 }
 
-/** Checks that the ledger has entries for exactly the transactions that blocks have. */
+/** Checks that the ledger has entries for exactly the transactions that are in blocks. */
 function countingFaults(
   payout: AuditedPayout,
   mined: readonly AuditedPayoutTransaction[],
@@ -120,7 +121,7 @@ function sumFaults(payout: AuditedPayout, made: AuditedPayoutTransaction): Order
   const { txid, plan } = made;
   if (booked(payout, txid, 'outside') + booked(payout, txid, 'fee') === 0n) return [];
   const byShare = payout.shares.flatMap(({ account, owner, sats }): OrderDifference[] => {
-    // sats that were never in the ledger have no entry there
+    // sats that were never in the ledger have no ledger entry
     if (account === 'outside') return [];
     const got = booked(
       payout,
@@ -155,7 +156,7 @@ function sumFaults(payout: AuditedPayout, made: AuditedPayoutTransaction): Order
   ];
 }
 
-/** Checks that each share is paid only once. Blocks must have at most one transaction of a payout. */
+/** Checks that each share is paid only once, so that blocks have at most one transaction of a payout. */
 function onceFaults(
   { shares }: AuditedPayout,
   mined: readonly AuditedPayoutTransaction[],
@@ -173,8 +174,8 @@ function onceFaults(
 }
 
 /**
- * Checks that the table of coins has the change of mined transactions, as free or as held for accounts, and no other
- * coin of these transactions.
+ * Checks the table of coins. It must have the change of mined transactions, either as free or as held for accounts, and
+ * no other coin of these transactions.
  */
 function listedFaults(
   { listed, spent, isOfAccounts }: AuditedPayout,

@@ -12,9 +12,9 @@ export interface PayoutDifference extends OrderDifference {
 }
 
 /**
- * Proves payouts against the ledger and the chain, page by page, each page at one block. A payout with a difference is
- * checked again, because a new block may have just caused the difference. Changes nothing. Throws `audit_impossible`,
- * and the codes of NodeRpc.
+ * Checks payouts against the ledger and the chain. Each page of payouts is checked at one block. A payout with a
+ * difference is checked again, because a new block may have just caused the difference. Changes nothing. Throws
+ * `audit_impossible`, and the codes of NodeRpc.
  */
 export async function auditPayouts(parts: AuditParts): Promise<PayoutDifference[]> {
   const { database, signal, rest, looks = looksUsual } = parts;

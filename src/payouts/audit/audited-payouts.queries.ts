@@ -10,12 +10,13 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { spentByMined } from '#purse/transactions/spent-by-mined.queries.ts';
 import type { AuditedPayout } from './audit-payout.ts';
 
-/** Maximum number of payouts on a page. With 1,000 shares each, they take some ten megabytes. */
+/** Maximum number of payouts per page. If each payout has 1,000 shares, a page needs some ten megabytes. */
 const pagePayouts = 50;
 
 /**
- * The ids of the next payouts after an id. `after` null: from the first payout. Empty: no more payouts. Batches of
- * withdrawals are omitted, because they also move runes; the audit of token payments proves them.
+ * The ids of the next payouts after the id `after`, or from the first payout if `after` is null. The list is empty if
+ * no payouts are left. Batches of withdrawals are omitted, because they also move runes. The audit of token payments
+ * checks these batches.
  */
 export async function nextPayoutIds(client: pg.ClientBase, after: string | null): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -34,8 +35,8 @@ async function kindsOf(client: pg.ClientBase, ids: readonly string[]): Promise<M
 }
 
 /**
- * Reads payouts with all data that is compared. Runs some statements for each payout, because there are only a few
- * payouts per day.
+ * Reads payouts with all data that the audit compares. Runs some statements for each payout, which is fast enough for a
+ * few payouts per day.
  */
 export async function readAuditedPayouts(
   client: pg.ClientBase,
