@@ -20,20 +20,22 @@ import type { PayoutParts } from './payout-parts.ts';
 import { type SettledPayout, settlePayout } from './settle-payout.ts';
 
 export interface FollowedPayoutParts extends PayoutParts {
-  /** How long a payout waits before it pays a higher fee, in ms (ORDER_BUMP_AFTER_MINUTES). */
+  /**
+   * How long a transaction of a payout waits for a block before its fee is raised, in ms (ORDER_BUMP_AFTER_MINUTES).
+   */
   readonly bumpAfterMs: number;
 }
 
 /**
- * Updates the state of payouts by blocks and by the node. It runs together with the processing of orders, on the same
- * connection.
+ * Updates the state of payouts from blocks and from the node. It runs together with the processing of orders, on the
+ * same connection.
  */
 export class PayoutRounds {
   readonly #parts: FollowedPayoutParts;
   readonly #repeats = new Repeats();
   /**
-   * States in which payouts were settled since the last block or minute. A payout that a round changes is settled
-   * again.
+   * The state of each payout when it was last settled, since the last block or minute. If a round changes the state of
+   * a payout, the payout is settled again.
    */
   readonly #seen = new Map<string, PayoutState>();
 
@@ -42,11 +44,11 @@ export class PayoutRounds {
   }
 
   /**
-   * Runs one round over all open payouts. Throws if the database or the node does not answer. Any other fault of one
-   * payout is logged, and does not stop the others.
+   * Runs one round over all open payouts. Throws if the database or the node does not answer. Any other fault of a
+   * payout is logged, and does not stop the other payouts.
    *
-   * @param standing null: the node does not answer
-   * @param isAll also rebroadcasts each transaction that is not in a block, or raises its fee
+   * @param standing state of the node, or null if the node does not answer
+   * @param isAll whether the round also rebroadcasts each transaction that is not in a block, or raises its fee
    */
   async look(standing: NodeStanding | null, isAll: boolean): Promise<void> {
     const { client, withdrawals, log } = this.#parts;
@@ -113,9 +115,9 @@ export class PayoutRounds {
       await this.#replace(settled, newest, standing);
   }
 
-  /** Sends the transaction if the mempool does not have it. Returns false if its inputs are gone. */
+  /** Sends the transaction if it is not in the mempool. Returns false if inputs of the transaction are gone. */
   async #sendAgain(settled: SettledPayout, newest: PayoutTransaction): Promise<boolean> {
-    // checked first, because the inputs may be gone
+    // the inputs are checked first, because they may be gone
     if (newest.sentAt !== null && !(await this.#isThere(settled, newest))) return false;
     const refusal = await this.#broadcast(settled, newest);
     return refusal?.kind !== 'missing' || (await this.#isThere(settled, newest));
@@ -160,8 +162,9 @@ export class PayoutRounds {
 
   /**
    * Whether all inputs of the payout's transaction are unspent in blocks. If an input is missing for more blocks than
-   * any reorganisation has, the transaction is given up and planned again. Not before that, because payments may not
-   * have processed the block of this transaction yet, and a transaction that comes back would pay twice.
+   * any reorganisation has, the transaction is given up and another one is planned. This may not happen earlier.
+   * Payments may not have processed the block of this transaction yet, and if the transaction came back, both would
+   * pay.
    */
   async #isThere({ payout }: SettledPayout, { plan }: PayoutTransaction): Promise<boolean> {
     const { client, node, confirmations, log } = this.#parts;
@@ -196,19 +199,20 @@ export class PayoutRounds {
 }
 
 /**
- * Whether only a block, or a full round each minute, can change a payout, because the node already has its transaction.
- * Hundreds of payouts wait like this, as a block comes every ten minutes, and settling each costs some 30 ms.
+ * Whether a payout can change only with a new block or in the full round of each minute, because the node already has
+ * its transaction. Hundreds of payouts may be in this state between two blocks, and settling each of them takes about
+ * 30 ms.
  */
 const waitsForBlock = ({ state, stuck }: Payout): boolean =>
   (state === 'sent' || state === 'mined') && stuck === null;
 
 /**
- * Whether a payout may pay a higher fee. A rate that an account requested is kept, because the service would have to
- * pay the difference.
+ * Whether the fee of a payout may be raised. If an account requested a fee rate, the rate is kept, because the service
+ * would have to pay the difference.
  */
 const mayPayMore = ({ payout: { kind, feeRate } }: SettledPayout): boolean =>
   kind !== 'withdrawal' || feeRate === null;
 
-/** The newest transaction that may be mined. undefined: no transaction may be mined. */
+/** The newest transaction that can still be mined, or undefined if there is no such transaction. */
 const newestOf = ({ transactions }: SettledPayout): PayoutTransaction | undefined =>
   transactions.find(({ isSuperseded }) => !isSuperseded);

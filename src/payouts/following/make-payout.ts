@@ -44,7 +44,7 @@ import type { MadeBatch, PayoutParts } from './payout-parts.ts';
 import { keepPayoutCoin, type SettledPayout } from './settle-payout.ts';
 import { wholeOutput } from './whole-output.ts';
 
-/** The remaining coins would not cover the debt to partners or accounts, so nothing is stored. */
+/** Thrown if the remaining coins would not cover the debt to partners or accounts. Nothing is stored then. */
 export class NotCovered extends Error {
   readonly missing: bigint;
   constructor(missing: bigint) {
@@ -54,10 +54,10 @@ export class NotCovered extends Error {
 }
 
 /**
- * Plans, signs and stores the transaction of a payout, or a replacement of an unconfirmed transaction. Stores the
- * reason if this is not possible. Returns true if a transaction was stored.
+ * Plans, signs and stores the transaction of a payout, or a replacement of an unconfirmed transaction. If this is not
+ * possible, stores the reason. Returns true if a transaction was stored.
  *
- * @param replaced null: no transaction of the payout may be mined
+ * @param replaced transaction to replace, or null if no transaction of the payout can still be mined
  */
 export async function makePayout(
   parts: PayoutParts,
@@ -72,12 +72,12 @@ export async function makePayout(
     : tryToMake(parts, settled, standing, replaced);
   const reason = await making.catch((error: unknown) => {
     if (error instanceof NotCovered) return fundReason(error.missing);
-    // another plan has taken one of the coins, so the next round finds other coins
+    // another plan took one of the coins, so the next round selects other coins
     if (error instanceof OutputTaken)
       return 'Another transaction took one of its coins: it is planned again.';
     throw error;
   });
-  // the reason is not stored for a payout that is already sent, because its transaction stays valid
+  // the reason is not stored for a payout that was already sent, because its transaction stays valid
   if (replaced === null || reason === null) await noteStuck(client, payout.id, reason);
   if (reason !== null && reason !== payout.stuck) log.warn({ payout: payout.id, reason }, 'a payout waits');
   return reason === null;
@@ -131,7 +131,7 @@ async function tryToMake(
   return waits ?? store(parts, storing, planned);
 }
 
-/** The reason why one of these recipients must not be paid. null: all may be paid. */
+/** The reason why one of these recipients must not be paid, or null if all of them may be paid. */
 async function refusalOf(client: pg.ClientBase, recipients: readonly Recipient[]): Promise<string | null> {
   const [refused] = await checkDestinations(
     recipients.map(({ script, sats }) => ({ script, amount: sats })),
@@ -144,7 +144,7 @@ async function refusalOf(client: pg.ClientBase, recipients: readonly Recipient[]
 
 interface StoringPayout extends Pick<SettledPayout, 'payout' | 'shares'> {
   readonly replaced: PayoutTransaction | null;
-  /** Index of the key that receives the change. */
+  /** Index of the change output's key. */
   readonly ownIndex: number;
   readonly script: Uint8Array;
 }
@@ -198,8 +198,8 @@ async function store(
 }
 
 /**
- * Leases the key of the payout's change only once, even if the payout is planned several times. Otherwise unused keys
- * would form gaps, and a restore stops searching after a gap.
+ * Leases the key of the payout's change output once, even if the payout is planned several times. Otherwise unused keys
+ * would form gaps in the indices, and a restore of the wallet stops searching after a gap.
  */
 export async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<number> {
   const { first } = await leaseIndices(client, 'own', { least: 1, most: 1 });
@@ -208,9 +208,9 @@ export async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<
 }
 
 /**
- * The reason why a new plan must wait. If it shares no coin with a transaction that was given up, both could be mined
- * and pay twice. So the plan waits until no reorganisation can restore the coins of the old transaction. null: no need
- * to wait.
+ * The reason why a new plan must wait, or null if it need not wait. If a new plan shared no coin with a transaction
+ * that was given up, both could be mined and pay twice. So the new plan waits until no reorganisation can restore the
+ * coins of the old transaction.
  */
 export async function waitsForGivenUp(
   { client, confirmations }: Pick<PayoutParts, 'client' | 'confirmations'>,
@@ -229,7 +229,10 @@ export async function waitsForGivenUp(
     : null;
 }
 
-/** Plans with coins that the node knows as unspent, because another wallet may have the same seed. */
+/**
+ * Makes a plan from coins that the node reports as unspent. The check is needed because another wallet may have the
+ * same seed.
+ */
 async function planThere(
   { node }: PayoutParts,
   coins: readonly PayoutCoin[],
@@ -252,7 +255,7 @@ async function planThere(
   }
 }
 
-/** The requested fee rate, or else the node's. A replacement pays at least the node's rate. */
+/** The requested fee rate, or the node's rate if no rate was requested. A replacement pays at least the node's rate. */
 function feeRateOf(
   { feeRate }: Pick<Payout, 'feeRate'>,
   standing: NodeStanding,
@@ -267,8 +270,8 @@ const has = (coins: readonly PayoutCoin[], coin: PayoutCoin): boolean =>
   coins.some((other) => outpointOf(other) === outpointOf(coin));
 
 /**
- * Free coins that were inputs of the payout's given-up transactions. The next transaction spends the same coins, so
- * only one of the transactions can ever be mined.
+ * Free coins that were inputs of the payout's given-up transactions. The next transaction spends the same coins, so at
+ * most one of the transactions can be mined.
  */
 const stillThere = (
   transactions: readonly PayoutTransaction[],
@@ -278,7 +281,7 @@ const stillThere = (
   return coins.filter((coin) => before.has(outpointOf(coin)));
 };
 
-/** Coins of the service that a transaction spends. Does not include the output that the payout sends as a whole. */
+/** Coins of the service that a transaction spends. An output that the payout sends as a whole is not included. */
 const coinsOf = ({ plan }: PayoutTransaction, { spends }: Pick<Payout, 'spends'>): PayoutCoin[] =>
   plan.inputs
     .filter(({ outpoint }) => spends === null || outpoint !== outpointOf(spends))

@@ -4,16 +4,16 @@ import type { PayoutCoin } from '#payouts/planning/plan-payout.ts';
 import { readFreeCoins } from '#purse/coins/coins.store.ts';
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 
-/** Maximum number of coins to read, the largest first: twice as many as fit into one transaction. */
+/** Maximum number of coins to read, the largest first. It is twice the number that fits into one transaction. */
 const readMost = 2000;
 
 /**
- * Free coins of the service that are proven to hold only sats. Coins that are too deep for any reorganisation come
- * first; within each group, the largest come first. Coins that hold something else are set aside. The caller asks the
- * node whether another wallet with the seed has spent a coin. Returns null if coins of an earlier version are not all
- * listed yet.
+ * Free coins of the service that are proven to hold only sats. Coins whose blocks are too deep for any reorganisation
+ * come first, and within each group the largest come first. Coins that hold anything else are set aside. The caller
+ * asks the node whether another wallet with the same seed has spent a coin. Returns null if some coins of an earlier
+ * version are not listed yet.
  *
- * @param deep maximum height of a deep coin's block
+ * @param deep maximum block height of a deep coin
  */
 export async function payoutCoins(
   client: pg.Pool | pg.ClientBase,

@@ -6,7 +6,7 @@ import type { OrderSigner } from '#orders/making/order-signer.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import type { Payout, PayoutState, PayoutTransaction } from '#payouts/payout/payout.ts';
 
-/** Everything that is needed to make payouts. */
+/** Values and services that are needed to make payouts. */
 export interface PayoutParts {
   readonly client: pg.ClientBase;
   readonly node: NodeRpc;
@@ -14,14 +14,15 @@ export interface PayoutParts {
   readonly proveFree: ProveFree;
   /** The setting PAYOUT_CONFIRMATIONS. */
   readonly confirmations: number;
-  /** null: the service has no accounts of shops. */
+  /** Batches of withdrawals, or null if the service has no accounts of shops. */
   readonly withdrawals: WithdrawalBatches | null;
   readonly log: Logger;
 }
 
 /**
- * Batches of coins of accounts. The payouts module does not know payments of accounts, so it requests transactions of
- * batches from this interface. It then sends the stored transactions, and follows them until blocks have them.
+ * Interface to batches that spend coins of accounts. The payouts module does not know payments of accounts, so it
+ * requests the transactions of batches here. It then sends the stored transactions, and follows them until they are in
+ * blocks.
  */
 export interface WithdrawalBatches {
   /** Puts waiting withdrawals into batches. A second call has no effect. */
@@ -34,9 +35,11 @@ export interface WithdrawalBatches {
    * `OutputTaken`.
    */
   make(parts: PayoutParts, making: MadeBatch): Promise<string | null>;
-  /** Posts the ledger entries of transactions that blocks have, and reverses the entries of the others. */
+  /**
+   * Posts the ledger entries of transactions that are in blocks, and reverses the entries of all other transactions.
+   */
   post(tx: pg.ClientBase, id: string, transactions: readonly PayoutTransaction[]): Promise<void>;
-  /** Updates the batch's withdrawals to the state of the batch, and notifies their accounts. */
+  /** Updates the batch's withdrawals to the batch's state, and notifies their accounts. */
   settle(
     tx: pg.ClientBase,
     payout: Pick<Payout, 'id' | 'stuck'> & { readonly state: PayoutState },
@@ -44,12 +47,12 @@ export interface WithdrawalBatches {
   ): Promise<void>;
 }
 
-/** A batch whose transaction must be made. */
+/** A batch that needs a transaction. */
 export interface MadeBatch {
   readonly payout: Payout;
-  /** The newest first, including superseded ones. */
+  /** Transactions of the batch, the newest first, including superseded ones. */
   readonly transactions: readonly PayoutTransaction[];
   readonly standing: NodeStanding;
-  /** The transaction to replace. null: no transaction of the batch may be mined. */
+  /** The transaction to replace, or null if no transaction of the batch can still be mined. */
   readonly replaced: PayoutTransaction | null;
 }

@@ -26,7 +26,7 @@ import {
 import { takeUp } from '#purse/transactions/supersede.store.ts';
 import type { WithdrawalBatches } from './payout-parts.ts';
 
-/** A payout, updated by blocks and stored transactions. */
+/** A payout whose state was updated from blocks and stored transactions. */
 export interface SettledPayout {
   readonly payout: Payout;
   readonly shares: readonly PayoutShare[];
@@ -35,8 +35,9 @@ export interface SettledPayout {
 }
 
 /**
- * Updates a payout by blocks: its ledger entries, its coin and its state. A second call has no effect. Returns null if
- * the payout has ended, or if the ledger waits for entries of orders, which later blocks cause.
+ * Updates a payout from blocks: its ledger entries, its change coin and its state. A second call has no effect. Returns
+ * null if the payout has ended. Also returns null if the ledger waits for entries of orders, which a later block
+ * causes.
  */
 export async function settlePayout(
   tx: pg.ClientBase,
@@ -85,8 +86,8 @@ async function post(
 }
 
 /**
- * Reactivates a transaction that a block has, even if it was given up. Gives up the transactions that can no longer be
- * mined because of it.
+ * Reactivates a transaction that is in a block, even if it was given up. Gives up the transactions that conflict with
+ * it, because they can no longer be mined.
  */
 async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[]): Promise<void> {
   const mined = all.filter(({ height }) => height !== null);
@@ -100,8 +101,8 @@ async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[
 }
 
 /**
- * Posts entries. Returns false if an account would have paid more than it got. A later block then causes the entries of
- * the orders that paid the account.
+ * Posts entries. Returns false if an account would have paid more than it received. A later block then causes the
+ * entries of the orders that paid into the account.
  */
 async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly LedgerEntry[]): Promise<boolean> {
   const subject = { kind: 'payout', id } as const;
@@ -128,8 +129,8 @@ async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly Ledger
 const isOurs = (account: LedgerAccount): boolean => account === 'service' || account === 'operator';
 
 /**
- * Stores the change of the mined transaction. If no transaction is mined, stores the change of the newest, because at
- * most one of them is mined. Change of batches is held for accounts.
+ * Stores the change of the mined transaction. If no transaction is mined, stores the change of the newest transaction,
+ * because at most one transaction is mined. The change of batches is held for accounts.
  */
 export async function keepPayoutCoin(
   tx: pg.ClientBase,

@@ -6,8 +6,8 @@ import type { WholeOutput } from '#payouts/planning/plan-payout.ts';
 import { readAsideCoin } from '#purse/coins/coins.store.ts';
 
 /**
- * The output that a payout sends as a whole. null: the payout sends no such output. `gone`: the output is not an
- * unspent output of a block.
+ * Reads the output that a payout sends as a whole. Returns null if the payout sends no such output, and `gone` if the
+ * output is not in a block or is spent.
  */
 export async function wholeOutput(
   { client, node }: { readonly client: pg.ClientBase; readonly node: NodeRpc },

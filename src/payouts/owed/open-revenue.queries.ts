@@ -2,7 +2,8 @@ import type pg from 'pg';
 import type { RevenueFacts } from '#payouts/planning/revenue.ts';
 
 /**
- * Revenue in payouts that no block has, by account. `unsigned` is the part of payouts that have no transaction yet.
+ * Revenue in payouts whose transactions are not in a block, by account. `unsigned` is the part in payouts that have no
+ * transaction yet.
  */
 export async function openRevenue(
   client: pg.Pool | pg.ClientBase,

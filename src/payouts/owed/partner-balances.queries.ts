@@ -8,18 +8,21 @@ import { type PartnerAccount, satsAsset } from '#purse/ledger/ledger.ts';
 
 export interface WantedBalances {
   readonly accounts: readonly PartnerAccount[];
-  /** The code of one referral, or the address of one creator. null: all partners. */
+  /** The code of one referral, or the Bitcoin address of one creator. Null means all partners. */
   readonly owner: string | null;
   /** The setting PAYOUT_CONFIRMATIONS. */
   readonly confirmations: number;
-  /** Network of the creators' addresses. null: there is no wallet yet, so none of their scripts is known. */
+  /**
+   * Network of the creators' addresses. Null if there is no wallet yet, because the scripts of the creators are then
+   * unknown.
+   */
   readonly network: NetworkParameters | null;
 }
 
 /**
  * Reads the earnings and payments of each partner. Uses one statement, so a payout that is mined meanwhile is either
  * open or paid. A delivery is as deep as its last reveal. Returns only partners with entries in the ledger, the highest
- * amount first. Costs two lookups per order.
+ * amount first. The cost is two look-ups per order.
  */
 export async function readPartnerBalances(
   client: pg.Pool | pg.ClientBase,
@@ -78,7 +81,7 @@ export async function readPartnerBalances(
   }));
 }
 
-/** The script of a creator's address. null: not an address of the network. */
+/** The script of a creator's address, or null if it is not an address of the network. */
 function scriptOf(address: string, network: NetworkParameters | null): Uint8Array | null {
   const parsed = network === null ? null : parseAddress(address, network);
   return parsed?.kind === 'script' ? parsed.script : null;

@@ -12,7 +12,7 @@ export async function insertConsolidation(client: pg.ClientBase): Promise<string
   return id;
 }
 
-/** Whether a consolidation exists that no block has. */
+/** Whether there is a consolidation that is not in a block. */
 export async function isConsolidating(client: pg.ClientBase): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM service.payouts WHERE kind = 'consolidation' AND state IN ('asked', 'signed', 'sent') LIMIT 1`,
@@ -21,8 +21,8 @@ export async function isConsolidating(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Maximum cost in sats of the consolidations of the last 24 hours, by stored transactions. Of transactions that replace
- * each other, only the largest fee is added.
+ * Maximum cost of the consolidations of the last 24 hours in sats, according to the stored transactions. If
+ * transactions replace each other, only the largest fee is counted.
  */
 export async function consolidationFees(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

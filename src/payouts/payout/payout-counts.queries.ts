@@ -1,18 +1,18 @@
 import type pg from 'pg';
 import type { PayoutState } from './payout.ts';
 
-/** States of payouts that someone waits for, because no block has a transaction of the payout. */
+/** States of payouts that are still awaited, because no transaction of the payout is in a block. */
 export const waitingStates = ['asked', 'signed', 'sent'] as const satisfies readonly PayoutState[];
 
 export interface PayoutCounts {
   readonly waiting: ReadonlyMap<(typeof waitingStates)[number], number>;
-  /** Age of the oldest waiting payout. null: no payout waits. */
+  /** Age of the oldest waiting payout in seconds, or null if no payout waits. */
   readonly oldestSeconds: number | null;
   /** Number of waiting payouts that cannot proceed. `satscribe payouts list` shows why. */
   readonly stuck: number;
 }
 
-/** Counts open payouts by an index. There are only a few. */
+/** Counts open payouts with an index. Usually only a few are open. */
 export async function countPayouts(pool: pg.Pool): Promise<PayoutCounts> {
   const { rows } = await pool.query<{ state: string; payouts: number; stuck: number; oldest: number }>(
     `SELECT state, count(*)::int AS payouts, count(stuck)::int AS stuck,

@@ -2,9 +2,9 @@ import { type LedgerEntry, satsAsset } from '#purse/ledger/ledger.ts';
 import type { PayoutShare, PayoutTransaction } from './payout.ts';
 
 /**
- * The ledger entries of a payout. For each of its transactions that a block has, its shares go outside, and the
- * operator pays the miner. Sats that were never in the ledger have no entry. If two transactions are mined, both are
- * entered, so a partner who got a share twice is in debt. Pure.
+ * The ledger entries of a payout. For each transaction that is in a block, the shares go outside, and the operator pays
+ * the miner's fee. Sats that were never in the ledger have no entry. If two transactions are mined, both get entries,
+ * so a partner who received a share twice is in debt. Pure.
  */
 export const payoutEntries = (
   shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'sats'>[],

@@ -6,7 +6,10 @@ import { familyOf } from '#purse/transactions/spends.store.ts';
 import { virtualBytesOf } from '#purse/transactions/stored-plan.ts';
 import type { PayoutTransaction, StoredPayoutPlan } from './payout.ts';
 
-/** All transactions of a payout, the newest first. Includes superseded ones, because a block may still have one. */
+/**
+ * All transactions of a payout, the newest first. Superseded transactions are included, because one of them may still
+ * be mined.
+ */
 export async function readPayoutTransactions(
   client: pg.ClientBase,
   payoutId: string,
@@ -40,7 +43,10 @@ export async function readPayoutTransactions(
   }));
 }
 
-/** Whether a transaction of a payout is stored as deep. Deep means older than the blocks that payments remember. */
+/**
+ * Whether a transaction of a payout is stored as deep. A transaction is deep if its block is older than the blocks that
+ * payments remember.
+ */
 export async function isPayoutDeep(tx: pg.ClientBase, payoutId: string): Promise<boolean> {
   await noteDeepBlocks(tx, { kind: 'payout', id: payoutId });
   const { rowCount } = await tx.query(

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Payout, PayoutAccount, PayoutKind, PayoutShare, PayoutState } from './payout.ts';
 
-/** Stores a payout with its shares, before it is planned. Returns its id. */
+/** Stores a payout with its shares before a transaction is planned. Returns the payout's id. */
 export async function insertPayout(
   tx: pg.ClientBase,
   kind: PayoutKind,
@@ -33,7 +33,7 @@ export async function insertPayout(
   return id;
 }
 
-/** A batch that waits for a plan, without a signed transaction. */
+/** A batch without a signed transaction. It waits for a plan. */
 export type EmptyPayout = Pick<Payout, 'id' | 'feeRate'>;
 
 /** Batches of withdrawals without a signed transaction, the oldest first. */
@@ -50,7 +50,7 @@ export async function unsignedBatches(tx: pg.ClientBase): Promise<EmptyPayout[]>
   }));
 }
 
-/** Stores a batch of withdrawals. It has no shares. Returns its id. */
+/** Stores a batch of withdrawals. A batch has no shares. Returns the batch's id. */
 export async function insertBatch(tx: pg.ClientBase, feeRate: bigint | null): Promise<string> {
   const { rows } = await tx.query<{ id: string }>(
     `INSERT INTO service.payouts (kind, fee_rate) VALUES ('withdrawal', $1) RETURNING id`,
@@ -90,7 +90,7 @@ const payoutOf = ({
   missingSince,
 });
 
-/** Payouts that blocks, coins or the node may still change, the oldest first. */
+/** Payouts that a block, a coin or the node may still change, the oldest first. */
 export async function openPayouts(client: pg.ClientBase): Promise<Payout[]> {
   const { rows } = await client.query<Row>(
     `SELECT ${columns} FROM service.payouts WHERE state NOT IN ('settled', 'cancelled') ORDER BY asked_at, id`,
@@ -135,7 +135,7 @@ export async function putState(tx: pg.ClientBase, id: string, state: PayoutState
   );
 }
 
-/** Stores why a payout cannot proceed. `stuck` null: it can proceed. */
+/** Stores why a payout cannot proceed. If `stuck` is null, the payout can proceed. */
 export async function noteStuck(client: pg.ClientBase, id: string, stuck: string | null): Promise<void> {
   await client.query('UPDATE service.payouts SET stuck = $2 WHERE id = $1 AND stuck IS DISTINCT FROM $2', [
     id,
@@ -143,7 +143,7 @@ export async function noteStuck(client: pg.ClientBase, id: string, stuck: string
   ]);
 }
 
-/** Stores the height of the tip at which an input was first missing. `since` null: no input is missing. */
+/** Stores the height of the tip at which an input was first missing. If `since` is null, no input is missing. */
 export async function noteMissing(client: pg.ClientBase, id: string, since: number | null): Promise<void> {
   await client.query(
     'UPDATE service.payouts SET missing_since = $2 WHERE id = $1 AND missing_since IS DISTINCT FROM $2',
@@ -151,7 +151,7 @@ export async function noteMissing(client: pg.ClientBase, id: string, since: numb
   );
 }
 
-/** Stores the key index of the payout's change. It is never changed afterwards. */
+/** Stores the key index of the payout's change output. The index never changes afterwards. */
 export async function putOwnIndex(tx: pg.ClientBase, id: string, ownIndex: number): Promise<void> {
   await tx.query('UPDATE service.payouts SET own_index = $2 WHERE id = $1 AND own_index IS NULL', [
     id,
@@ -159,7 +159,9 @@ export async function putOwnIndex(tx: pg.ClientBase, id: string, ownIndex: numbe
   ]);
 }
 
-/** Sats of partners' shares in transactions that no block has. The coins for these are already taken. */
+/**
+ * Sats of partners' shares in transactions that are not in a block. The coins for these transactions are already taken.
+ */
 export async function sharesUnderWay(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(s.sats), 0)::text AS sats FROM service.payouts AS p JOIN service.payout_shares AS s ON s.payout = p.id
@@ -176,15 +178,18 @@ export interface ListedPayout {
   readonly askedAt: Date;
   readonly sentAt: Date | null;
   readonly minedAt: Date | null;
-  /** The transaction that is mined or may be mined, in display order. null: no transaction is signed. */
+  /**
+   * The txid of the transaction that is mined or can still be mined, in display order. Null if no transaction is
+   * signed.
+   */
   readonly txid: string | null;
   readonly sats: number;
-  /** Fee in sats. null: no transaction is signed. */
+  /** Fee in sats, or null if no transaction is signed. */
   readonly fee: number | null;
   readonly stuck: string | null;
   readonly shares: readonly {
     /**
-     * The code of a referral. null: the share belongs to a creator, who is named by the address, or to the operator.
+     * The code of a referral. Null if the share belongs to the operator, or to a creator, whom the address identifies.
      */
     readonly code: string | null;
     readonly address: string;

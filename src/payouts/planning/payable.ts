@@ -12,39 +12,39 @@ export interface PartnerName {
 
 /** The sats of a partner, from the ledger and payouts. */
 export interface PartnerBalance extends PartnerName {
-  /** null: the code was never registered. */
+  /** The partner's Bitcoin address, or null if the code was never registered. */
   readonly address: string | null;
-  /** null: there is no address, or it is not an address of the network. */
+  /** The script of the address. Null if there is no address, or if it is not an address of the network. */
   readonly script: Uint8Array | null;
-  /** Earned by deliveries, deep or not. */
+  /** Sats earned by deliveries, deep or not. */
   readonly earned: bigint;
   /** The part of `earned` from deliveries that are deep. */
   readonly deep: bigint;
-  /** Paid by transactions that are in blocks. */
+  /** Sats paid by transactions that are in blocks. */
   readonly paid: bigint;
-  /** Shares in payouts that no block has. */
+  /** Shares in payouts that are not in a block. */
   readonly open: bigint;
 }
 
-/** The amounts due to a partner, in sats. Each is at least 0. */
+/** The amounts that are due to a partner, in sats. All amounts are at least 0. */
 export interface PartnerStanding extends PartnerBalance {
-  /** Earned, but neither paid nor in a payout. */
+  /** Sats that were earned, but are neither paid nor in a payout. */
   readonly owed: bigint;
   /** The part of `owed` that the next payout pays. */
   readonly payable: bigint;
   /** The part of `owed` from deliveries that are not deep yet. */
   readonly shallow: bigint;
-  /** The part of `owed` that is below the dust limit of its address. */
+  /** The part of `owed` that is below the dust limit of the partner's address. */
   readonly dust: bigint;
-  /** The part of `owed` without an address that may be paid. */
+  /** The part of `owed` that cannot be paid, because the partner has no address that may be paid. */
   readonly homeless: bigint;
-  /** Paid for deliveries that a reorganisation took back. It is deducted from the next payout. */
+  /** Sats that were paid for deliveries that a reorganisation undid. They are deducted from the next payout. */
   readonly debt: bigint;
 }
 
 /**
- * Computes the debt to each partner, and the part that can be paid now. Partners of the same kind with the same address
- * share an output, so the dust limit applies to their sum. Pure.
+ * Computes the debt to each partner, and the part of the debt that can be paid now. Partners of the same kind with the
+ * same address share an output, so the dust limit applies to the sum of their shares. Pure.
  *
  * @param refused scripts that must not be paid, in hex
  */
@@ -78,7 +78,10 @@ export function partnerStandings(
   });
 }
 
-/** Unpaid sats of a partner's earnings (`left`), and the deep part of them (`ready`), which is never more. */
+/**
+ * Computes the unpaid earnings of a partner in sats (`left`), and the part from deep deliveries (`ready`). `ready` is
+ * at most `left`.
+ */
 function dueOf({ earned, deep, paid, open }: PartnerBalance): {
   readonly left: bigint;
   readonly ready: bigint;
@@ -95,8 +98,8 @@ export interface PartnerPayout {
 }
 
 /**
- * The payouts of everything that can be paid. Each pays partners of one kind, and at most `most` addresses, so that
- * nodes relay its transaction. Partners with the same address stay in the same payout. Pure.
+ * Divides everything that can be paid into payouts. Each payout pays partners of one kind, and at most `most`
+ * addresses, so that nodes relay its transaction. Partners with the same address stay in the same payout. Pure.
  */
 export function payoutsOf(standings: readonly PartnerStanding[], most = recipientsMax): PartnerPayout[] {
   return partnerAccounts.flatMap((kind) =>
@@ -119,7 +122,7 @@ function batchesOf(standings: readonly PartnerStanding[], most: number): PayoutS
   );
 }
 
-/** Names the output that partners of one kind with the same script share. */
+/** Identifies the output of a script. Partners of one kind with the same script share this output. */
 const outputOf = (account: PartnerAccount, script: Uint8Array): string => `${account} ${hexOf(script)}`;
 
 const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');

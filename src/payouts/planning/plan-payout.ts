@@ -24,28 +24,31 @@ export interface PayoutCoin {
   readonly keyIndex: number;
 }
 
-/** An output of the wallet that goes to the recipient as a whole, with all its contents. */
+/** An output of the wallet that is sent to the recipient as a whole, with its inscriptions and runes. */
 export interface WholeOutput extends Omit<PayoutCoin, 'keyIndex'> {
   readonly key: WalletKey;
 }
 
 export interface WantedPayout {
-  /** The first input, whose sats go to the only recipient. Absent or null: coins pay everything. */
+  /**
+   * The first input of the transaction, whose sats go to the only recipient. If it is absent or null, free coins pay
+   * everything.
+   */
   readonly whole?: WholeOutput | null;
   readonly recipients: readonly Recipient[];
   /**
-   * Coins that earlier transactions of the payout spend. They are spent again, so only one of these transactions is
-   * ever mined.
+   * Coins that earlier transactions of the payout spend. The new transaction spends them again, so at most one of these
+   * transactions is mined.
    */
   readonly kept: readonly PayoutCoin[];
-  /** The transaction to replace. null: no node has an earlier transaction. */
+  /** The transaction to replace, or null if no node has an earlier transaction. */
   readonly replaced: { readonly fee: bigint; readonly virtualBytes: number } | null;
-  /** Sats per 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
 export interface PayoutRules {
-  /** Sats per 1,000 virtual bytes. */
+  /** Minimum fee rate of the mempool in sats per 1,000 virtual bytes. */
   readonly mempoolMinFeeRate: bigint;
   readonly incrementalFeeRate: bigint;
 }
@@ -58,35 +61,36 @@ export type PlannedPayout =
       readonly spent: readonly PayoutCoin[];
     }
   /**
-   * `coins`: free coins lack `missing` sats. `size`: the coins are so small that the transaction would be too large.
-   * `rate`: fees are too high now.
+   * No plan is possible. `coins`: the free coins are `missing` sats short. `size`: the coins are so small that the
+   * transaction would be too large. `rate`: fees are too high now.
    */
   | { readonly kind: 'none'; readonly limit: 'coins' | 'size' | 'rate'; readonly missing: bigint };
 
 /**
- * Maximum fee rate of a payout, in sats per 1,000 virtual bytes. A payout is not urgent and waits for lower fees,
- * because fees above 200 sat/vB have never lasted longer than some days.
+ * Maximum fee rate of a payout, in sats per 1,000 virtual bytes. A payout is not urgent, so it waits for lower fees.
+ * Fees above 200 sat/vB have never lasted longer than some days.
  */
 export const payoutFeeRateMax = 200_000n;
 
 /**
- * Maximum size of a payout: a quarter of the size that nodes relay (MAX_STANDARD_TX_WEIGHT). A cluster then has room
- * for transactions that spend its change.
+ * Maximum size of a payout in virtual bytes. It is a quarter of the size that nodes relay (MAX_STANDARD_TX_WEIGHT), so
+ * that the cluster has room for transactions that spend the payout's change.
  */
 export const payoutVirtualBytesMax = 100_000;
 
 /**
- * Maximum number of outputs of one payout. They have 43,000 virtual bytes, and take far less than a minute to sign. The
- * rest of the size has room for 990 inputs.
+ * Maximum number of outputs of one payout. So many outputs have 43,000 virtual bytes, and signing takes much less than
+ * a minute. The remaining size is enough for 990 inputs.
  */
 export const recipientsMax = 1000;
 
 /**
  * Plans the transaction that pays recipients. It spends the coins of earlier transactions of the payout, then further
- * coins in the given order. Its first output is the change, which also gets everything that the plan does not name. The
- * change pays the fee; a recipient never does. If an output is sent as a whole, it is the first input, and its
- * recipient is the first output. So the recipient also gets its inscriptions, and its runes unless a runestone moves
- * them. Pure.
+ * coins in the given order. The first output is the change, which also gets everything that the plan does not name. The
+ * fee is paid from the change, never from a recipient's sats.
+ *
+ * If an output is sent as a whole, it is the first input, and its recipient gets the first output. The recipient then
+ * also gets the output's inscriptions, and its runes unless a runestone moves them. Pure.
  *
  * Invariants: no sat appears or disappears except the fee; each recipient gets its sats; the change is not dust.
  *
@@ -126,11 +130,11 @@ export function planPayout(
   }
 }
 
-/** The parts of a plan that do not depend on its coins. */
+/** The parts of a plan that are the same for any coins. */
 interface NamedParts {
   readonly first: readonly PlannedInput[];
   readonly paid: readonly PlannedOutput[];
-  /** Returns the outputs, including the given change. */
+  /** Returns the outputs: the given change and the outputs of the recipients. */
   readonly besides: (change: PlannedOutput) => PlannedOutput[];
 }
 
@@ -146,7 +150,7 @@ function namedParts(whole: WholeOutput | null, recipients: readonly Recipient[])
   return { first: [inputOf(whole)], paid, besides: (change) => [...paid, change] };
 }
 
-/** The fee at a rate, at least the minimum of a replacement (BIP 125, rules 3, 4 and 6). */
+/** The fee at a rate. A replacement pays at least its minimum fee (BIP 125, rules 3, 4 and 6). */
 function feeFor(
   size: number,
   rate: bigint,

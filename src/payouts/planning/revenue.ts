@@ -11,28 +11,28 @@ export interface RevenueFacts {
   /** Balances in the ledger, over all subjects. */
   readonly service: bigint;
   readonly operator: bigint;
-  /** Revenue in payouts that no block has. `unsigned` is the part of payouts that have no transaction yet. */
+  /** Revenue in payouts that are not in a block. `unsigned` is the part in payouts that have no transaction yet. */
   readonly open: { readonly service: bigint; readonly operator: bigint };
   readonly unsigned: bigint;
   /** Values of free coins that are deep and proven to hold only sats. */
   readonly coins: readonly bigint[];
   /**
-   * Earnings of partners, deep or not, less the payments in transactions that no block has. These earnings are in the
-   * free coins.
+   * Earnings of partners, deep or not, less the payments in transactions that are not in a block. The sats of these
+   * earnings are in the free coins.
    */
   readonly owed: bigint;
-  /** The present fee rate in sats per 1,000 virtual bytes. */
+  /** The current fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
-/** The amount that can be taken, and each part of the calculation. */
+/** The amount that the operator can take out, and each part of its calculation. */
 export interface RevenueSum {
   readonly earned: bigint;
   readonly free: bigint;
   readonly owed: bigint;
   readonly open: bigint;
   readonly unsigned: bigint;
-  /** Kept for the fee, at twice the present rate, and for the change. */
+  /** Sats that are kept for the fee, at twice the current rate, and for the change. */
   readonly reserve: bigint;
   readonly takeable: bigint;
 }
@@ -41,9 +41,9 @@ export interface RevenueSum {
 const inputsMax = Math.floor((payoutVirtualBytesMax - 200) / (keyInputWeight / 4));
 
 /**
- * Computes the revenue that the operator can take: free coins less the debt to partners, and at most the sats of the
- * service and the operator in the ledger. Coins with a customer's money are never free. The fee is not part of the
- * result. Twice the present fee is kept, because fees may rise until a block has the transaction. Pure.
+ * Computes the revenue that the operator can take out. It is the value of free coins less the debt to partners. It is
+ * at most the sats of the service and the operator in the ledger. Coins with a customer's money are never free. The fee
+ * is not part of the result. Twice the current fee is kept, because fees may rise until the transaction is mined. Pure.
  */
 export function revenueSum(facts: RevenueFacts): RevenueSum {
   const rate = smallest(largest(facts.feeRate, 1000n) * 2n, payoutFeeRateMax);
@@ -66,7 +66,7 @@ export function revenueSum(facts: RevenueFacts): RevenueSum {
   return { earned, free, owed: facts.owed, open, unsigned: facts.unsigned, reserve, takeable };
 }
 
-/** The accounts that pay an amount of revenue: first the service, then the operator pays the rest. Pure. */
+/** The accounts that pay an amount of revenue. The service pays first, and the operator pays the rest. Pure. */
 export function revenueShares(
   sats: bigint,
   { service, open }: Pick<RevenueFacts, 'service' | 'open'>,

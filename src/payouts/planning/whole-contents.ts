@@ -2,7 +2,7 @@ import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 
 /**
- * Adds contents to a plan that sends its first input to its first output as a whole: inscriptions stay at their sats,
+ * Adds contents to a plan that sends its first input as a whole to its first output. Inscriptions stay on their sats,
  * and no runestone moves runes elsewhere. Pure.
  */
 export const withContents = (plan: TransactionPlan, { inscriptions, runes }: Holdings): TransactionPlan => ({

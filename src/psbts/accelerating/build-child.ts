@@ -19,19 +19,19 @@ import { packageRoom, whyNoRoom } from './package-room.ts';
 import { type Child, childFrame, planChild, trucChildMax } from './plan-child.ts';
 import { confirmedMax, proveUnconfirmed } from './prove-unconfirmed.ts';
 
-/** A child that a request asks for. */
+/** A child transaction that a request asks for. */
 export interface WantedChild {
   readonly kind: 'child';
   readonly payment: Signer;
-  /** The unconfirmed output, or the order whose transactions are searched for it. */
+  /** The unconfirmed output to spend, or the order whose transactions are searched for such an output. */
   readonly of:
     | { readonly kind: 'utxo'; readonly utxo: Outpoint }
     | { readonly kind: 'order'; readonly id: string };
-  /** Sats per 1,000 virtual bytes. Null: the node's estimate. */
+  /** Fee rate in sats per 1,000 virtual bytes. Null means the node's estimate. */
   readonly feeRate: bigint | null;
 }
 
-/** An output that is proven to hold nothing, and the child that spends it. */
+/** An output that is proven to hold only sats, and the child that spends the output. */
 interface FreeChild {
   readonly kind: 'free';
   readonly target: Target;
@@ -40,9 +40,9 @@ interface FreeChild {
 }
 
 /**
- * A child that spends an unconfirmed output of the customer. Its fee lifts the package of the output's transaction to a
- * fee rate (CPFP). Confirmed coins pay the part that the output cannot. Throws `not_found`, `coins_unproven`, and the
- * codes of UtxoReader and NodeRpc.
+ * Builds a child that spends an unconfirmed output of the customer. The child's fee raises the fee rate of the output's
+ * package (CPFP). Confirmed coins pay the part of the fee that the output cannot pay. Throws `not_found`,
+ * `coins_unproven`, and the codes of UtxoReader and NodeRpc.
  */
 export async function buildChild(
   parts: CoinParts,
@@ -61,13 +61,16 @@ export async function buildChild(
   for (const target of others) {
     if (free.kind === 'free') break;
     const next = await freeChild(parts, payment, target, feeRate, asker);
-    // the reason of the best one is shown
+    // if no target is free, the response shows the reason of the first and best one
     if (next.kind === 'free') free = next;
   }
   return free.kind === 'free' ? fundedChild(parts, free, asker) : free;
 }
 
-/** Refused: the output holds something, or may; or no child can lift its package. */
+/**
+ * Checks an output, and prepares the child that spends it. Refuses if the output may hold something other than sats, or
+ * if no child can raise the fee rate of the output's package.
+ */
 async function freeChild(
   parts: CoinParts,
   payment: Signer,
@@ -95,7 +98,10 @@ async function freeChild(
 const noSatIndex =
   'Special sats were not looked for in the unconfirmed output: this server has no index of sats.';
 
-/** Sentences about what was not searched for in an output that holds nothing; refused: it holds something, or may. */
+/**
+ * Checks that an output holds only sats. Returns sentences about kinds of contents that were not searched for. Refuses
+ * if the output may hold something else.
+ */
 async function whyNotFree(
   parts: CoinParts,
   { name, found }: Target,
@@ -120,7 +126,7 @@ async function whyNotFree(
   return isSpecial ? refuse('holds special sats.') : [];
 }
 
-/** The version of transactions with rules of their own (BIP 431). */
+/** Transaction version 3, which has special rules for relay (BIP 431). */
 const trucVersion = 3;
 
 function versionFor({ name, found: { last, transactions } }: Target): Child['version'] | PsbtRefusal {
@@ -137,7 +143,7 @@ async function fundedChild(
   { target: { name, found }, child, unproven }: FreeChild,
   asker: Asker,
 ): Promise<BuiltPsbt | PsbtRefusal> {
-  // a block may have the output by now
+  // the output may be in a block by now
   const coins = await freeCoins(parts, child.target.signer, asker, [child.target]);
   const chosen = payingCoins(await coins.supply.choose(childFrame(child)));
   if (chosen.kind === 'refused') return chosen;

@@ -9,7 +9,7 @@ import { outpointText } from '#utxos/utxo.ts';
 import { type MempoolPackage, mempoolPackage, mempoolTransaction } from './mempool-package.ts';
 import { transactionsOfOrder } from './order-transactions.ts';
 
-/** An unconfirmed, unspent output of the payment address, in its package. */
+/** An unconfirmed, unspent output of the payment address, and the package of its transaction. */
 export interface Target {
   /** `<txid>:<vout>` */
   readonly name: string;
@@ -19,13 +19,13 @@ export interface Target {
   readonly found: MempoolPackage;
 }
 
-/** Outputs that a child may spend, the best first: at least one. */
+/** Outputs that a child may spend, the best first. There is at least one. */
 export interface Targets {
   readonly kind: 'targets';
   readonly targets: readonly [Target, ...Target[]];
 }
 
-/** The output that a request names. Throws the codes of NodeRpc. */
+/** Finds the output that a request names. Throws the codes of NodeRpc. */
 export async function targetAt(
   { node, utxos }: Pick<CoinParts, 'node' | 'utxos'>,
   payment: Signer,
@@ -34,7 +34,7 @@ export async function targetAt(
   const name = outpointText(displayHash(txid), vout);
   const refuse = (words: string): PsbtRefusal => refusedPsbt(`Output ${name} ${words}`, 'utxo');
   const [confirmed = null] = await utxos.outputs([{ txid, vout }]);
-  // the words of the public interface
+  // the public interface uses these words
   if (confirmed !== null) return refuse('already confirmed');
   const found = await mempoolPackage(node, displayHash(txid));
   if (found === null)
@@ -51,8 +51,8 @@ export async function targetAt(
 
 /**
  * The outputs of the payment address in unconfirmed transactions of an order. Transactions with the most ancestors come
- * first, because their child pays for all of these; among equals the largest output. Throws `not_found`, and the codes
- * of NodeRpc.
+ * first, because a child pays for all these ancestors. If the numbers of ancestors are equal, the largest output comes
+ * first. Throws `not_found`, and the codes of NodeRpc.
  */
 export async function targetsOfOrder(
   { node, pool }: Pick<CoinParts, 'node' | 'pool'>,
@@ -63,7 +63,8 @@ export async function targetsOfOrder(
   if (txids === null) throw new AppError('not_found', `no such order ${orderId.slice(0, 64)}`);
   const all: Target[] = [];
   for (const txid of txids) {
-    // a package takes many calls, and most transactions of an order pay others
+    // transactions without an output of the payment address are skipped: reading a package takes many calls, and most
+    // transactions of an order pay other addresses
     const outputs = (await mempoolTransaction(node, txid))?.outputs ?? [];
     const own = outputs.flatMap(({ script, value }, vout) =>
       Buffer.compare(script, payment.script) === 0 ? [{ vout, value }] : [],
@@ -87,8 +88,8 @@ export async function targetsOfOrder(
 }
 
 /**
- * Transactions of the mempool that spend these outputs, in the order of the outputs. Null: no transaction spends the
- * output.
+ * Transactions of the mempool that spend these outputs, in the order of the outputs. An element is null if no
+ * transaction spends the output.
  */
 async function spendersOf(
   node: NodeRpc,

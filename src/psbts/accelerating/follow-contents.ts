@@ -5,14 +5,14 @@ import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { revealedPlaces } from './revealed-places.ts';
 
-/** An output, and its contents in addition to its sats. */
+/** Contents of an output: its value, and the inscriptions, runes and sat ranges in it. */
 export interface Contents {
   readonly value: number;
-  /** Sats of the output before each inscription. */
+  /** Positions of the inscriptions: the number of sats of the output before each inscription. */
   readonly inscriptions: readonly number[];
-  /** Null: unknown until a block has the transactions. */
+  /** Runes in the output, or null if they are unknown until the transactions are in a block. */
   readonly runes: readonly RuneAmount[] | null;
-  /** Its sats in order. Null: there is no index of sats. */
+  /** Sats of the output in order, or null if there is no index of sats. */
   readonly ranges: readonly SatRange[] | null;
 }
 
@@ -28,12 +28,12 @@ export interface FollowedTransaction {
 }
 
 /**
- * Contents of all outputs of unconfirmed transactions, by outpoint. Sats are followed first in, first out, new
- * inscriptions are read from envelopes, and runes move as their runestones say. Runes that a transaction etches or
- * mints depend on the blocks before it, so the runes of all of its outputs are unknown. Pure.
+ * Computes the contents of all outputs of unconfirmed transactions, by outpoint. Sats move first in, first out. New
+ * inscriptions are read from envelopes, and runes move according to the runestones. If a transaction etches or mints
+ * runes, the result depends on earlier blocks, so the runes of all its outputs are unknown. Pure.
  *
- * @param transactions each after those that it spends
- * @param confirmed contents of the confirmed outputs that they spend
+ * @param transactions transactions in an order in which each one comes after the transactions that it spends
+ * @param confirmed contents of the confirmed outputs that the transactions spend
  */
 export function followContents(
   transactions: readonly FollowedTransaction[],
@@ -74,7 +74,7 @@ function contentsOf({ inputs, outputs }: FollowedTransaction, spent: readonly Co
   });
 }
 
-/** Sats of all inputs before each inscription that they hold. */
+/** Positions of the inscriptions in the inputs: the number of input sats before each inscription. */
 function heldPlaces(spent: readonly Contents[]): number[] {
   let start = 0;
   return spent.flatMap(({ value, inscriptions }) => {
@@ -84,7 +84,7 @@ function heldPlaces(spent: readonly Contents[]): number[] {
   });
 }
 
-/** Runes by output. Null: unknown. */
+/** Runes of each output, or null if they are unknown. */
 function runesOf(
   outputs: FollowedTransaction['outputs'],
   spent: readonly Contents[],
@@ -99,11 +99,11 @@ function runesOf(
   return given;
 }
 
-/** The sats of a transaction's inputs, which its outputs take in order. */
+/** Queue of the sats of a transaction's inputs. The outputs take these sats in order. */
 class SatQueue {
   readonly #ranges: readonly SatRange[];
   #place = 0;
-  /** Number of sats of the range at `place` that are taken. */
+  /** Number of sats of the range at `place` that outputs have already taken. */
   #taken = 0;
 
   constructor(ranges: readonly SatRange[]) {

@@ -8,19 +8,22 @@ import { outpointText } from '#utxos/utxo.ts';
 import type { FollowedTransaction } from './follow-contents.ts';
 import type { MempoolTransaction } from './package-deficit.ts';
 
-/** An unconfirmed transaction, as the node has it. */
+/** An unconfirmed transaction with the data that the node reports. */
 export interface UnconfirmedTransaction extends MempoolTransaction, FollowedTransaction {
   readonly version: number;
   readonly descendants: { readonly count: number; readonly virtualBytes: number };
 }
 
-/** An unconfirmed transaction with all its unconfirmed ancestors, each after those that it spends. */
+/**
+ * An unconfirmed transaction with all its unconfirmed ancestors. In the list, each transaction comes after the
+ * transactions that it spends.
+ */
 export interface MempoolPackage {
   readonly last: UnconfirmedTransaction;
   readonly transactions: readonly UnconfirmedTransaction[];
 }
 
-/** An answer of `getmempoolentry`. */
+/** A reply to `getmempoolentry`. */
 interface MempoolEntry {
   readonly vsize: number;
   readonly fees: { readonly base: number };
@@ -30,14 +33,14 @@ interface MempoolEntry {
   readonly depends: readonly TxidHex[];
 }
 
-/** Maximum number of concurrent calls. bitcoind processes four at once, and others need it too. */
+/** Maximum number of concurrent calls. A node may process only four calls at a time, and other callers need it, too. */
 const callsMax = 2;
-/** RPC_INVALID_ADDRESS_OR_KEY: here, a transaction that is not in the mempool. */
+/** Error code RPC_INVALID_ADDRESS_OR_KEY. Here it means that the transaction is not in the mempool. */
 const unknownKey = -5;
 
 /**
- * A transaction of the mempool with its ancestors. Null: the mempool does not have it. Throws the codes of NodeRpc, and
- * `node_answer_invalid`.
+ * Reads a transaction of the mempool with its ancestors. Returns null if the transaction is not in the mempool. Throws
+ * the codes of NodeRpc, and `node_answer_invalid`.
  */
 export async function mempoolPackage(node: NodeRpc, txid: TxidHex): Promise<MempoolPackage | null> {
   const own = await mempoolEntry(node, txid);
@@ -46,30 +49,33 @@ export async function mempoolPackage(node: NodeRpc, txid: TxidHex): Promise<Memp
   );
   if (own === null || ancestors === null) return null;
   const entries = [...(Object.entries(ancestors) as [TxidHex, MempoolEntry][]), [txid, own] as const];
-  // an ancestor has fewer ancestors than its descendants
+  // sorted by the number of ancestors: a transaction always has fewer ancestors than its descendants
   const ordered = entries.toSorted(([, a], [, b]) => a.ancestorcount - b.ancestorcount);
   const transactions = await inLanes(ordered, callsMax, async ([id, entry]) => {
     const hex = await ifThere(node.call<string>('getrawtransaction', [id, false]));
     return hex === null ? null : unconfirmed(id, entry, hex);
   });
   const last = transactions.at(-1);
-  // a block has taken some of them meanwhile
+  // some of the transactions were mined meanwhile
   if (last === undefined || last === null || !transactions.every((each) => each !== null)) return null;
   return { last, transactions };
 }
 
-/** A transaction of the mempool alone. Null: the mempool does not have it. Throws as `mempoolPackage`. */
+/**
+ * Reads a transaction of the mempool without its ancestors. Returns null if the transaction is not in the mempool.
+ * Throws the errors of `mempoolPackage`.
+ */
 export async function mempoolTransaction(node: NodeRpc, txid: TxidHex): Promise<RawTransaction | null> {
   if ((await mempoolEntry(node, txid)) === null) return null;
   const hex = await ifThere(node.call<string>('getrawtransaction', [txid, false]));
   return hex === null ? null : RawTransactions.one(Buffer.from(hex, 'hex'));
 }
 
-/** A transaction as the mempool lists it. Null: the mempool does not have it. */
+/** Reads the mempool's entry for a transaction. Returns null if the transaction is not in the mempool. */
 export const mempoolEntry = (node: NodeRpc, txid: TxidHex): Promise<MempoolEntry | null> =>
   ifThere(node.call<MempoolEntry>('getmempoolentry', [txid]));
 
-/** The node's answer about a transaction of the mempool. Null: it is not there. */
+/** Waits for a node's reply about a mempool transaction. Returns null if the transaction is not in the mempool. */
 async function ifThere<Answer>(call: Promise<Answer>): Promise<Answer | null> {
   try {
     return await call;

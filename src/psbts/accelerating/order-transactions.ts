@@ -8,14 +8,14 @@ import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPaymentsOf } from '#payments/payments.queries.ts';
 
 /**
- * Maximum number of payments to read, largest first. Anyone may send thousands of small ones to an order; a customer
- * makes only a few.
+ * Maximum number of payments to read, the largest first. Anyone may send thousands of small payments to an order, but a
+ * customer makes only a few.
  */
 const paymentsMax = 20;
 
 /**
- * Transactions of an order that may be unconfirmed: payments and deposits of parents that no block has, and the
- * transactions that the service sent for it. Null: there is no order with this id.
+ * Reads the transactions of an order that may be unconfirmed. These are payments and deposits of parents that are not
+ * in a block, and transactions that the service sent for the order. Returns null if there is no order with this id.
  */
 export async function transactionsOfOrder(
   client: pg.Pool | pg.ClientBase,

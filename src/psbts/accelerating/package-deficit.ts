@@ -6,19 +6,21 @@ export interface MempoolTransaction {
   readonly virtualBytes: number;
   /** Sats. */
   readonly fee: bigint;
-  /** Unconfirmed transactions that it spends. */
+  /** Unconfirmed transactions whose outputs the transaction spends. */
   readonly parents: readonly TxidHex[];
 }
 
 /**
- * The thousandths of a sat that a child of all these transactions must pay beyond its own size, so that miners take
- * each of them at a fee rate. A transaction that pays more than the rate pays only for its own ancestors: miners take
- * it with these first. So the child must pay for a poor parent, even if its grandparent is rich. Surpluses can pay the
- * largest flow from their owners to ancestors with a deficit. 0: everything is paid for. Pure; nodes bound the number
- * of transactions by 64.
+ * Computes the fee that a child of all these transactions must pay, in addition to the fee for its own size. With this
+ * fee, miners take each of the transactions at the fee rate. The result is in thousandths of a sat. 0 means that the
+ * transactions already pay enough.
  *
- * @param transactions each with all of its unconfirmed ancestors
- * @param feeRate sats for 1,000 virtual bytes, and thus thousandths of a sat for one
+ * The surplus of a transaction pays only for its own ancestors, because miners take the transaction together with them.
+ * So the child must pay for a poor parent, even if a grandparent has a surplus. As much surplus as possible is moved to
+ * ancestors with a deficit (a maximum flow). Pure; nodes limit the number of transactions to 64.
+ *
+ * @param transactions transactions together with all their unconfirmed ancestors
+ * @param feeRate fee rate in sats per 1,000 virtual bytes, which is the same as thousandths of a sat per virtual byte
  */
 export function packageDeficit(transactions: readonly MempoolTransaction[], feeRate: bigint): bigint {
   const parents = new Map(transactions.map(({ txid, parents: own }) => [txid, own]));
@@ -33,20 +35,20 @@ export function packageDeficit(transactions: readonly MempoolTransaction[], feeR
   return flow.lacking;
 }
 
-/** The unconfirmed ancestors of a transaction, without itself. */
+/** The unconfirmed ancestors of a transaction, without the transaction itself. */
 function ancestorsOf(txid: TxidHex, parents: ReadonlyMap<TxidHex, readonly TxidHex[]>): ReadonlySet<TxidHex> {
   const found = new Set(parents.get(txid));
-  // the loop also reaches elements that are added to the set meanwhile
+  // the loop also visits elements that are added to the set during the loop
   for (const each of found) for (const parent of parents.get(each) ?? []) found.add(parent);
   found.delete(txid);
   return found;
 }
 
-/** The largest flow from transactions with a surplus to ancestors with a deficit, by augmenting paths. */
+/** The maximum flow from transactions with a surplus to ancestors with a deficit, computed with augmenting paths. */
 class Flow {
   readonly #needed = new Map<TxidHex, bigint>();
   readonly #receivers = new Map<TxidHex, ReadonlySet<TxidHex>>();
-  /** Amounts by receiver and giver. */
+  /** Amounts that were moved, by receiver and giver. */
   readonly #given = new Map<TxidHex, Map<TxidHex, bigint>>();
 
   needs(txid: TxidHex, amount: bigint): void {
@@ -58,7 +60,10 @@ class Flow {
     return [...this.#needed.values()].reduce((sum, amount) => sum + amount, 0n);
   }
 
-  /** Gives as much of a surplus as ancestors can take; other givers may give theirs to other ancestors instead. */
+  /**
+   * Moves as much of a surplus as the ancestors need. To make room, surpluses of other givers may move to other
+   * ancestors.
+   */
   give(giver: TxidHex, surplus: bigint, ancestors: ReadonlySet<TxidHex>): void {
     this.#receivers.set(giver, ancestors);
     for (let left = surplus; left > 0n; ) {
@@ -68,7 +73,10 @@ class Flow {
     }
   }
 
-  /** Receivers, each with its giver, from one with a deficit back to the first giver. Null: no one has a deficit. */
+  /**
+   * Finds a path from the first giver to a receiver with a deficit. The steps are in reverse, so the receiver with the
+   * deficit comes first. Returns null if no reachable receiver has a deficit.
+   */
   #pathFrom(first: TxidHex): readonly Step[] | null {
     const queue: Step[] = [];
     const seen = new Set<TxidHex>();
@@ -87,7 +95,7 @@ class Flow {
     return null;
   }
 
-  /** Moves at most `most` along a path; returns the moved amount. */
+  /** Moves at most `most` along a path. Returns the moved amount. */
   #push(path: readonly Step[], most: bigint): bigint {
     const [end] = path;
     if (end === undefined) return 0n;
@@ -108,7 +116,10 @@ class Flow {
   }
 }
 
-/** A gift of one transaction to another, or one that the giver takes back from the receiver. */
+/**
+ * One step of a path: a giver pays for a receiver. If there is a step before, the giver takes the amount back from the
+ * receiver of that step.
+ */
 interface Step {
   readonly giver: TxidHex;
   readonly receiver: TxidHex;

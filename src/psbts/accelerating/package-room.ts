@@ -3,19 +3,24 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type ClusterLimits, defaultClusterLimits } from '#orders/sending/node-standing.ts';
 import type { MempoolPackage } from './mempool-package.ts';
 
-/** Number of transactions that depend on each other, and their virtual bytes: the present values and the limits. */
+/**
+ * The current size of a cluster, and the limits: numbers of transactions that depend on each other, and their virtual
+ * bytes.
+ */
 export interface PackageRoom {
   readonly taken: ClusterLimits;
   readonly limits: ClusterLimits;
 }
 
-/** RPC_METHOD_NOT_FOUND: nodes before Bitcoin Core 31 count ancestors and descendants, and have no clusters. */
+/**
+ * Error code RPC_METHOD_NOT_FOUND. Nodes before Bitcoin Core 31 have no clusters. They limit ancestors and descendants.
+ */
 const unknownMethod = -32_601;
 
 /**
- * The room that the node has for a child of a package. Throws the codes of NodeRpc.
+ * Reads how much room the node has for a child of a package. Throws the codes of NodeRpc.
  *
- * @param limits of clusters, as the node reports them
+ * @param limits limits of clusters, as the node reports them
  */
 export async function packageRoom(
   node: NodeRpc,
@@ -36,7 +41,8 @@ export async function packageRoom(
 }
 
 /**
- * The limits by chains: the child has all transactions as ancestors, and is one more descendant of each of them. Pure.
+ * Computes the current size for nodes that limit chains. A child has all transactions as ancestors, and is one more
+ * descendant of each of them. Pure.
  */
 function fullestChain({ transactions }: MempoolPackage): ClusterLimits {
   const own = {
@@ -52,7 +58,7 @@ function fullestChain({ transactions }: MempoolPackage): ClusterLimits {
   );
 }
 
-/** Why a child of this size does not fit, in a sentence for people. Null: it fits. Pure. */
+/** Explains in a sentence for people why a child of this size does not fit. Returns null if the child fits. Pure. */
 export function whyNoRoom({ taken, limits }: PackageRoom, virtualBytes: number): string | null {
   if (taken.count + 1 > limits.count)
     return `${taken.count} unconfirmed transactions already depend on each other, and the node takes at most ${limits.count}: wait until a block has some of them.`;

@@ -4,20 +4,25 @@ import { type PsbtInput, type PsbtPlan, psbtPlan } from '#psbts/planning/psbt-pl
 
 /** A child that pays for unconfirmed transactions. */
 export interface Child {
-  /** The unconfirmed output that it spends. */
+  /** The unconfirmed output that the child spends. */
   readonly target: PsbtInput;
-  /** The version of the transaction that made it: version 3 binds its child too (BIP 431). */
+  /**
+   * Version of the child. A child of a version 3 transaction also has version 3, because the rules of this version bind
+   * children, too (BIP 431).
+   */
   readonly version: PsbtPlan['version'];
-  /** Sats for 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  /** Thousandths of a sat that it pays beyond its own size (`packageDeficit`). */
+  /** Fee in addition to the fee for the child's own size, in thousandths of a sat (`packageDeficit`). */
   readonly deficit: bigint;
 }
 
-/** The most virtual bytes of a child of version 3 (Bitcoin Core, policy/truc_policy.h, TRUC_CHILD_MAX_VSIZE). */
+/** Maximum size of a version 3 child in virtual bytes (Bitcoin Core, policy/truc_policy.h, TRUC_CHILD_MAX_VSIZE). */
 export const trucChildMax = 1_000;
 
-/** The frame for coins of the payment address, which pay the part that the output cannot. */
+/**
+ * The frame for selecting coins of the payment address. The coins pay the part of the fee that the output cannot pay.
+ */
 export const childFrame = ({ target, feeRate, deficit }: Child): CoinFrame => ({
   inputs: [target],
   outputs: [],
@@ -26,7 +31,10 @@ export const childFrame = ({ target, feeRate, deficit }: Child): CoinFrame => ({
   feeBeyond: (deficit + 999n) / 1000n,
 });
 
-/** The child: the unconfirmed output, confirmed coins, and one output with the rest after the fee. */
+/**
+ * Plans the child. It spends the unconfirmed output and confirmed coins, and has one output with the sats that remain
+ * after the fee.
+ */
 export function planChild(
   { target, version }: Child,
   coins: readonly PsbtInput[],

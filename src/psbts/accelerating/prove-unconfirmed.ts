@@ -9,19 +9,20 @@ import { type Contents, followContents } from './follow-contents.ts';
 import type { MempoolPackage } from './mempool-package.ts';
 
 /**
- * Maximum number of confirmed outputs looked up per package. A payment spends a few; more keep the node busy for a
- * second.
+ * Maximum number of confirmed outputs that are looked up per package. A payment spends only a few. More outputs would
+ * keep the node busy for longer than a second.
  */
 export const confirmedMax = 500;
 
-/** `too-many`: more confirmed outputs than are looked up. */
+/** Result of the proof. `too-many`: the package spends more confirmed outputs than the maximum. */
 export type ProvenContents =
   | { readonly kind: 'proven'; readonly contents: ReadonlyMap<string, Contents> }
   | { readonly kind: 'too-many' };
 
 /**
- * Contents of all outputs of unconfirmed transactions, by outpoint: contents of the confirmed outputs that they spend
- * are followed through them. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * Proves the contents of all outputs of unconfirmed transactions, by outpoint. The contents of the confirmed outputs
+ * that the transactions spend are followed through them. Throws `coins_unproven`, and the codes of UtxoReader and
+ * NodeRpc.
  */
 export async function proveUnconfirmed(
   { utxos }: Pick<CoinParts, 'utxos'>,
@@ -49,7 +50,10 @@ export async function proveUnconfirmed(
   return { kind: 'proven', contents: followContents(transactions, known) };
 }
 
-/** Contents of a confirmed output, or the reason why they are not proven, in words that follow its name. */
+/**
+ * Reads the contents of a confirmed output. If they are not proven, returns the reason, in words that follow the
+ * output's name.
+ */
 export async function provenContentsOf(
   utxos: CoinParts['utxos'],
   output: Utxo,
@@ -60,7 +64,7 @@ export async function provenContentsOf(
   if (inscriptions === null || runes === null) return `is not proven to hold nothing: ${unproven.join(', ')}`;
   if (inscriptions.length === 0 && runes.length === 0) return { inscriptions: [], runes: [] };
   const { placed, amounts } = await utxos.contents(output, asker);
-  // the index keeps only the beginning of a long script, and places are looked up by the whole script
+  // the index keeps only the beginning of a long script, but positions are looked up by the complete script
   const isWhole = placed.length === inscriptions.length && amounts?.length === runes.length;
   if (!isWhole) return 'holds inscriptions or runes that cannot be followed';
   return { inscriptions: placed.map(({ offset }) => Number(offset)), runes: amounts };

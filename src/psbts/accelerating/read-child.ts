@@ -5,7 +5,7 @@ import { readOutpoint } from '#psbts/planning/read-outpoint.ts';
 import { readSignerOf } from '#psbts/signers/read-signers.ts';
 import type { WantedChild } from './build-child.ts';
 
-/** The body of `/cpfp`. Total. */
+/** Reads the body of a request to `/cpfp`. Total. */
 export function readChild(body: unknown, network: NetworkParameters): WantedChild | Faulty {
   const values = new RequestValues();
   const fields = values.object(body ?? {}, 'the body') ?? {};

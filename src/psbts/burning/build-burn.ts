@@ -22,7 +22,7 @@ import { contentBytesMax, warningsOf } from './judge-inscription.ts';
 import { type Burn, bareBurn, burnFrame, planBurn } from './plan-burn.ts';
 import { lostSpecials } from './special-sats.ts';
 
-/** A burn as a request asks for it. Amounts are sats. */
+/** A requested burn. Amounts are in sats. */
 export interface WantedBurn {
   readonly kind: 'burn';
   readonly signers: Signers;
@@ -30,14 +30,17 @@ export interface WantedBurn {
   readonly type: BurnType;
   readonly burnAmount: bigint;
   readonly changeAmount: bigint;
-  /** Sats for 1,000 virtual bytes. Null: the node's estimate, which the output must pay itself. */
+  /**
+   * Fee rate in sats per 1,000 virtual bytes. Null means the node's estimate, and then the output alone must pay the
+   * fee.
+   */
   readonly feeRate: bigint | null;
 }
 
 /**
- * A burn of an inscription on the first sat of an output, in the form that indexers of BRC-20 read. The fee is
- * everything that the output has beyond `burnAmount` and `changeAmount`. If it cannot pay a requested fee rate, coins
- * of the payment address pay the rest. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * Burns an inscription on the first sat of an output, in the form that indexers of BRC-20 read. The fee consists of the
+ * output's sats that remain after `burnAmount` and `changeAmount`. If these sats are not enough for a requested fee
+ * rate, coins of the payment address pay the rest. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
  */
 export async function buildBurn(
   parts: CoinParts,
@@ -73,7 +76,7 @@ export async function buildBurn(
   return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
 }
 
-/** Why the inscription cannot be burned. Null: there is one inscription, on the first sat. */
+/** Refuses unless the output has exactly one inscription, on the first sat. Returns null if it has. */
 function whyNotFirst({ name, inscriptions: [first, ...others] }: BurnedOutput): PsbtRefusal | null {
   if (others.length > 0)
     return refusedPsbt(
@@ -92,7 +95,9 @@ interface Funding {
   readonly mayAddCoins: boolean;
 }
 
-/** The sats that are left for the fee, in words: requested amounts may exceed those of the output. */
+/**
+ * Describes in words the sats that are left for the fee. The requested amounts may be larger than the output's value.
+ */
 const leftForFee = ({ utxo }: Burn, rest: bigint): string =>
   rest < 0n
     ? `burnAmount and changeAmount need ${-rest} sats more than its ${utxo.value} sats, without the fee`
@@ -158,7 +163,9 @@ async function kindWarnings(
   return warningsOf(type, { content, isUnmoved: displayHash(utxo.txid) === displayHash(id.txid) });
 }
 
-/** The content. Null: there is none, or it is too large to be BRC-20. */
+/**
+ * Reads the content of the inscription. Returns null if it has no content, or if the content is too large for BRC-20.
+ */
 const contentOf = (
   pool: CoinParts['pool'],
   id: InscriptionId,
@@ -174,7 +181,7 @@ const contentOf = (
     signal,
   );
 
-/** A fee of more than this many times the requested one is worth a warning. */
+/** Factor for warnings: a fee is worth a warning if it is more than this many times the requested fee. */
 const highFee = 2n;
 
 function feeWarnings(burn: Burn, plan: PsbtPlan, feeRate: bigint): string[] {

@@ -21,21 +21,21 @@ import {
 } from './plan-inscription-burn.ts';
 import { lostSpecials } from './special-sats.ts';
 
-/** A burn as a request asks for it: by inscription, by output, or by both. */
+/** A requested burn. The request names the inscription, the output, or both. */
 export interface WantedInscriptionBurn {
   readonly kind: 'inscription-burn';
   readonly signers: Signers;
   readonly inscription: InscriptionId | null;
   readonly utxo: Outpoint | null;
-  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
+  /** Fee rate in sats per 1,000 virtual bytes. Null means the node's estimate. */
   readonly feeRate: bigint | null;
-  /** At most `metadataBytesMax`. Empty: none. */
+  /** Text to store in the burn, at most `metadataBytesMax` bytes. An empty text stores nothing. */
   readonly metadata: string;
 }
 
 /**
- * A burn of one inscribed sat, as ord burns. Throws `not_found`, `coins_unproven`, and the codes of UtxoReader and
- * NodeRpc.
+ * Builds a burn of one inscribed sat, in the form that ord uses. Throws `not_found`, `coins_unproven`, and the codes of
+ * UtxoReader and NodeRpc.
  */
 export async function buildInscriptionBurn(
   parts: CoinParts,
@@ -71,7 +71,10 @@ export async function buildInscriptionBurn(
   return buildPsbt(parts.node, funded.plan, { feeRate, warnings, unproven });
 }
 
-/** A push of 76 bytes or more takes two bytes before it, and a text of 24 or more in CBOR too. */
+/**
+ * Number of bytes in the script besides the text: OP_RETURN, two bytes before a push of 76 bytes or more, and two bytes
+ * before a CBOR text of 24 bytes or more.
+ */
 const overhead = 5;
 
 function tooLong(metadata: string, script: Uint8Array, { bytesMax }: DataCarrier): PsbtRefusal {
@@ -101,8 +104,8 @@ interface ToBurn {
 }
 
 /**
- * The inscription of an output that is burned. If a request names both output and inscription, others may be on other
- * sats: they return to the ordinals address.
+ * Selects the inscription of an output that is burned. If a request names both the output and the inscription, the
+ * output may have other inscriptions on other sats. These return to the ordinals address.
  */
 function inscriptionToBurn(
   { name, inscriptions }: BurnedOutput,

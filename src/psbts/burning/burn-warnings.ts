@@ -1,15 +1,15 @@
 import { bitcoinOf } from '#orders/customers/managed-answer.ts';
 import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 
-/** Warnings of every burn. `isSpecial`: the inscribed sat has a satribute. */
+/** Warnings that apply to all burns. `isSpecial` means that the inscribed sat has a satribute. */
 export const burnWarnings = (plan: Pick<PsbtPlan, 'outputs'>, isSpecial: boolean): readonly string[] => [
   ...(isSpecial ? ['The inscribed sat is special itself: it is burned with the inscription.'] : []),
   howToSend(plan),
 ];
 
 /**
- * How to send a burn. Bitcoin Core refuses an OP_RETURN output with more sats than `maxburnamount`, which is 0 by
- * default (from 25 on). So a wallet that sends by itself may fail after its customer signed.
+ * Explains how to send a burn. Since version 25, Bitcoin Core refuses an OP_RETURN output with more sats than
+ * `maxburnamount`, which is 0 by default. So sending by the customer's wallet may fail after the customer signed.
  */
 function howToSend({ outputs }: Pick<PsbtPlan, 'outputs'>): string {
   const burned = outputs.filter(({ purpose }) => purpose === 'burn').map(({ value }) => value);

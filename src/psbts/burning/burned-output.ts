@@ -18,21 +18,22 @@ import type { Signer } from '#psbts/signers/signer.ts';
 /** An output of the ordinals address with inscriptions, and its known contents. */
 export interface BurnedOutput extends NamedOutput {
   readonly input: PsbtInput;
-  /** Special sats of the types of the inventory. */
+  /** Special sats in the output, of the types that the inventory has. */
   readonly special: readonly SpecialRange[];
-  /** Sentences about what was not searched for. */
+  /** Sentences about kinds of contents that were not searched for. */
   readonly unproven: readonly string[];
 }
 
-/** Maximum number of special ranges read per output. One output may have thousands of palindromes. */
+/** Maximum number of special ranges that are read per output. One output may have thousands of palindromes. */
 const specialMax = 10_000;
 
 const noSatIndex =
   'Special sats were not looked for in the output that is burned: this server has no index of sats.';
 
 /**
- * The output that a request names in the field `utxo` for a burn. Refused: it is not an unspent, confirmed output of
- * the ordinals address, or holds no inscription. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * Reads the output that a burn request names in the field `utxo`. Refuses if it is not an unspent, confirmed output of
+ * the ordinals address, or if it holds no inscription. Throws `coins_unproven`, and the codes of UtxoReader and
+ * NodeRpc.
  */
 export async function burnedOutput(
   parts: CoinParts,
@@ -57,7 +58,7 @@ export async function burnedOutput(
   };
 }
 
-/** Null: this server has no index of sats. */
+/** Special ranges in the output, or null if this server has no index of sats. */
 async function specialIn(
   { utxos, satributes }: CoinParts,
   { utxo, name }: NamedOutput,
@@ -71,8 +72,8 @@ async function specialIn(
 }
 
 /**
- * The output that holds an inscription by the index. Refused: no output does. Throws `not_found` for an unknown
- * inscription, and `coins_unproven` if its place is unknown.
+ * Finds the output that holds an inscription, according to the index. Refuses if no output holds it. Throws `not_found`
+ * for an unknown inscription, and `coins_unproven` if the inscription's position is unknown.
  */
 export async function outputOfInscription(
   { pool }: Pick<CoinParts, 'pool'>,

@@ -1,26 +1,31 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** OP_RETURN outputs of a transaction that a node relays. */
+/** The node's policy for OP_RETURN outputs of a transaction. */
 export interface DataCarrier {
-  /** Sum of the bytes of their scripts. */
+  /** Maximum sum of the lengths of all OP_RETURN scripts, in bytes. */
   readonly bytesMax: number;
-  /** Whether there may be more than one. */
+  /** Whether a transaction may have more than one OP_RETURN output. */
   readonly relaysSeveral: boolean;
 }
 
-/** The limit of Bitcoin Core before 30, which does not report it (policy.h, MAX_OP_RETURN_RELAY), and of Knots. */
+/**
+ * Limit of Bitcoin Core before version 30, which does not report its limit (policy.h, MAX_OP_RETURN_RELAY), and of
+ * Knots.
+ */
 const usualBytesMax = 83;
-/** Bitcoin Core relays several from 30 on. */
+/** First version of Bitcoin Core that relays several OP_RETURN outputs. */
 const severalFromVersion = 300_000;
 
-/** Asks a node for its policy. Throws the codes of NodeRpc. */
+/** Reads the policy of a node. Throws the codes of NodeRpc. */
 export async function askDataCarrier(node: NodeRpc): Promise<DataCarrier> {
   const mempool = await node.call<unknown>('getmempoolinfo');
   return dataCarrierOf(mempool, await node.call<unknown>('getnetworkinfo'));
 }
 
-/** The policy in the answers of `getmempoolinfo` and `getnetworkinfo`. Throws `node_answer_invalid`. Pure. */
+/**
+ * Computes the policy from the replies to `getmempoolinfo` and `getnetworkinfo`. Throws `node_answer_invalid`. Pure.
+ */
 export function dataCarrierOf(mempool: unknown, network: unknown): DataCarrier {
   const { maxdatacarriersize: told } = fieldsOf(mempool);
   const { version, subversion } = fieldsOf(network);
@@ -38,7 +43,10 @@ function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
 
 const opReturn = 0x6a;
 
-/** Why a node does not relay the OP_RETURN outputs of a transaction: a sentence for people. Null: it relays them. */
+/**
+ * Explains in a sentence for people why a node does not relay the OP_RETURN outputs of a transaction. Returns null if
+ * the node relays them.
+ */
 export function whyNotCarried(
   outputs: readonly { readonly script: Uint8Array }[],
   { bytesMax, relaysSeveral }: DataCarrier,

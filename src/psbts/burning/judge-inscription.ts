@@ -1,21 +1,21 @@
 import { readJson } from '#kernel/text/read-json.ts';
 import type { BurnType } from './burn-script.ts';
 
-/** The parts of an inscription to burn that indexers of BRC-20 look at. */
+/** The parts of a burned inscription that indexers of BRC-20 read. */
 export interface BurnedInscription {
-  /** Null: it has no content, or one too large to be read. */
+  /** Content of the inscription. Null if there is no content, or if it is too large to be read. */
   readonly content: Uint8Array | null;
-  /** Whether it is still where it was made. */
+  /** Whether the inscription is still in the output in which it was made. */
   readonly isUnmoved: boolean;
 }
 
-/** Maximum bytes of a content that is read. A standard reveal has no more. */
+/** Maximum length of a content that is read, in bytes. A standard reveal has no more. */
 export const contentBytesMax = 400_000;
 
-/** Operations by protocol that a burn of a type carries out. */
+/** Operations of each protocol that a burn of a type carries out. */
 const operations: Readonly<Record<BurnType, Readonly<Record<string, readonly string[]>>>> = {
   BRC20: { 'brc-20': ['transfer'] },
-  // sent to the module, a transfer is a deposit (brc20-proposals, 000-programmable-module)
+  // a transfer that is sent to the module is a deposit (brc20-proposals, 000-programmable-module)
   BRC20PROG: { 'brc20-prog': ['deploy', 'd', 'call', 'c', 'transact', 't'], 'brc-20': ['transfer'] },
 };
 
@@ -27,7 +27,7 @@ const otherKind: Readonly<Record<BurnType, string>> = {
 const moved =
   'The inscription has left the output that it was made in. Indexers of BRC-20 count only the first move, so this burn moves no tokens and starts no module.';
 
-/** Warnings that a burn of a type has less effect than it seems. Pure, total. */
+/** Warnings that a burn of a type has less effect than the customer may expect. Pure, total. */
 export function warningsOf(type: BurnType, { content, isUnmoved }: BurnedInscription): string[] {
   if (!isOfKind(type, content)) return [otherKind[type]];
   return isUnmoved ? [] : [moved];

@@ -9,23 +9,23 @@ import { type PsbtInput, type PsbtOutput, type PsbtPlan, psbtPlan } from '#psbts
 import type { Signers } from '#psbts/signers/read-signers.ts';
 import { requireRunesAt } from './rune-output.ts';
 
-/** A burn whose output is spent from its first sat on. Amounts are sats. */
+/** A burn that burns the first sats of an output. Amounts are in sats. */
 export interface Burn {
   /** The output with the inscription at its first sat. */
   readonly utxo: PsbtInput;
-  /** Runes in that output. */
+  /** Runes in the burned output. */
   readonly runes: readonly RuneAmount[];
   readonly signers: Signers;
   /** Begins with OP_RETURN. */
   readonly script: Uint8Array;
   readonly burnAmount: bigint;
-  /** The least amount for the payment address. */
+  /** Minimum amount for the payment address. */
   readonly changeAmount: bigint;
 }
 
 /**
- * Outputs before the change. Runes go to the first output that is not an OP_RETURN. If there are runes, that is an
- * output of dust at the ordinals address.
+ * Outputs before the change. Runes go to the first output that is not an OP_RETURN. If the output has runes and the
+ * addresses differ, an output of dust at the ordinals address receives the runes.
  */
 function outputsBefore({ runes, signers, script, burnAmount }: Burn): PsbtOutput[] {
   const burned = { script, value: burnAmount, purpose: 'burn' } as const;
@@ -35,7 +35,8 @@ function outputsBefore({ runes, signers, script, burnAmount }: Burn): PsbtOutput
 }
 
 /**
- * Whether the output pays for its own burn, and the fee without coins; negative: its sats do not even pay the change.
+ * Compares the sats that remain for the fee (`rest`) with the fee that the burn needs without coins (`needed`). `rest`
+ * is negative if the output cannot even pay the change.
  */
 export function bareBurn(burn: Burn, feeRate: bigint): { readonly rest: bigint; readonly needed: bigint } {
   const outputs = [...outputsBefore(burn), changeOf(burn, burn.changeAmount)];
@@ -45,7 +46,7 @@ export function bareBurn(burn: Burn, feeRate: bigint): { readonly rest: bigint; 
   };
 }
 
-/** The frame for coins of the payment address, if the output does not pay for its own burn. */
+/** The frame for selecting coins of the payment address. Needed only if the output does not pay for its own burn. */
 export const burnFrame = (burn: Burn, feeRate: bigint): CoinFrame => ({
   inputs: [burn.utxo],
   outputs: outputsBefore(burn),
@@ -55,11 +56,12 @@ export const burnFrame = (burn: Burn, feeRate: bigint): CoinFrame => ({
 });
 
 /**
- * The transaction of a burn. The output is the first input, so that its first sats are burned and its runes return.
- * Then come coins, whose last sats are the fee.
+ * Plans the transaction of a burn. The output is the first input, so its first sats are burned and its runes return.
+ * Coins follow, and the last sats of the last coin are the fee.
  *
- * @param coins none if the output pays for itself: then the fee is everything that it has beyond `changeAmount` @param
- * change sats for the payment address
+ * @param coins coins that pay the rest of the fee. Empty if the output pays for itself: then the fee is everything that
+ *   it has beyond `burnAmount` and `change`.
+ * @param change sats for the payment address
  */
 export function planBurn(burn: Burn, coins: readonly PsbtInput[], change = burn.changeAmount): PsbtPlan {
   assert(change >= burn.changeAmount, 'the payment address gets what was asked for');

@@ -7,33 +7,39 @@ import { type PsbtInput, type PsbtOutput, type PsbtPlan, psbtPlan } from '#psbts
 import type { Signers } from '#psbts/signers/read-signers.ts';
 import { requireRunesAt } from './rune-output.ts';
 
-/** A burn of one sat with its inscription, as ord burns. */
+/** A burn of one sat with its inscription, in the form that ord uses. */
 export interface InscriptionBurn {
   readonly utxo: PsbtInput;
-  /** Sats of the output before the inscribed one. */
+  /** Number of sats of the output before the inscribed sat. */
   readonly offset: bigint;
   readonly runes: readonly RuneAmount[];
   readonly signers: Signers;
   /** Begins with OP_RETURN. */
   readonly script: Uint8Array;
-  /** Sats for 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
 const burnedSats = 1n;
 
-/** The coin that gives a padded piece its first sats. */
+/** A coin whose sats enlarge the output before the inscribed sat, which would otherwise be below dust. */
 interface Padding {
   readonly value: bigint;
-  /** Returns to the payment address before the piece; 0: the piece has all of it. */
+  /**
+   * Sats of the coin that return to the payment address in an output of their own. 0 if the padded output gets the
+   * entire coin.
+   */
   readonly change: bigint;
 }
 
-/** The form of a burn, which depends on where the inscribed sat is. */
+/** The form of a burn, which depends on the position of the inscribed sat. */
 export interface BurnForm {
-  /** Sats that a coin before the output must add to those before the inscribed sat; 0: there is no such coin. */
+  /**
+   * Number of sats that a coin must add in front of the output, because the sats before the inscribed sat are fewer
+   * than dust. 0 if no coin is needed.
+   */
   readonly padding: bigint;
-  /** Whether runes need a runestone, because the first output is the change of that coin. */
+  /** Whether runes need a runestone. They do if the first output is the change of that coin. */
   readonly needsRunestone: boolean;
 }
 
@@ -45,8 +51,8 @@ export function formOf({ offset, runes, signers: { ordinals, payment } }: Inscri
 }
 
 /**
- * Coins are chosen for this frame. If a coin goes before the output, the frame has an input for it that returns dust;
- * that coin is the one after the chosen ones.
+ * The frame for selecting coins. If a coin must go in front of the output, the frame has an input for this coin and an
+ * output that returns dust. The caller uses the coin after the selected ones for this input.
  */
 export function inscriptionBurnFrame(burn: InscriptionBurn): CoinFrame {
   const { padding } = formOf(burn);
@@ -55,12 +61,12 @@ export function inscriptionBurnFrame(burn: InscriptionBurn): CoinFrame {
 }
 
 /**
- * The transaction of a burn. Only the inscribed sat is burned. All other sats of its output return to the ordinals
- * address, in outputs before and after it that are padded to dust with sats of coins; the fee is the end of the last
- * coin.
+ * Plans the transaction of a burn. Only the inscribed sat is burned. All other sats of the output return to the
+ * ordinals address, in outputs before and after the burned sat. Sats of coins pad these outputs to dust. The fee is
+ * paid from the end of the last coin.
  *
- * @param coins chosen for `inscriptionBurnFrame`
- * @param paddingCoin the coin before the output, with at least `padding` sats; null: not needed
+ * @param coins coins that were selected for `inscriptionBurnFrame`
+ * @param paddingCoin coin in front of the output, with at least `padding` sats. Null if it is not needed.
  */
 export function planInscriptionBurn(
   burn: InscriptionBurn,
@@ -81,7 +87,7 @@ export function planInscriptionBurn(
   return plan;
 }
 
-/** Change of a coin before the piece that it pads: 0 if it is too little for an output. */
+/** Computes the change of the coin that pads an output. The change is 0 if it would be too small for an output. */
 function paddingOf(burn: InscriptionBurn, { value }: PsbtInput): Padding {
   const left = value - formOf(burn).padding;
   assert(left >= 0n, 'the coin has the sats that the piece lacks');
@@ -94,7 +100,7 @@ function frameOf(burn: InscriptionBurn, padding: Padding | null): CoinFrame {
   return { inputs: [...coin, utxo], outputs: outputsOf(burn, padding), payer: signers.payment, feeRate };
 }
 
-/** Outputs before the change. */
+/** All outputs except the change at the end. */
 function outputsOf(burn: InscriptionBurn, padding: Padding | null): PsbtOutput[] {
   const { utxo, offset, runes, signers, script } = burn;
   const dust = BigInt(dustOf(signers.ordinals.script));
@@ -115,16 +121,16 @@ function outputsOf(burn: InscriptionBurn, padding: Padding | null): PsbtOutput[]
     ...first,
     ...burnOutputs(script, formOf(burn).needsRunestone ? first.length - 1 : null),
     ...last,
-    // runes need an output of the ordinals address
+    // without this output, the runes would have no output at the ordinals address
     ...(isLost ? [returned(dust)] : []),
   ];
 }
 
 /**
- * The burned sat, and the runestone that moves runes to an output. Without metadata the runestone burns the sat itself,
- * because nodes may relay only one OP_RETURN.
+ * The output that burns the sat, and the runestone that moves runes to an output. Without metadata the runestone itself
+ * burns the sat, because nodes may relay only one OP_RETURN.
  *
- * @param runesTo null: runes need no runestone
+ * @param runesTo index of the output that receives the runes, or null if no runestone is needed
  */
 function burnOutputs(script: Uint8Array, runesTo: number | null): PsbtOutput[] {
   const burned = { script, value: burnedSats, purpose: 'burn' } as const;

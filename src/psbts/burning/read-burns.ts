@@ -7,10 +7,10 @@ import type { WantedBurn } from './build-burn.ts';
 import type { WantedInscriptionBurn } from './build-inscription-burn.ts';
 import { type BurnType, burnTypes, metadataBytesMax } from './burn-script.ts';
 
-/** Sats that the interface burns (client compatibility, 3.10), and the least change of its own. */
+/** Bounds of the public interface (client compatibility, 3.10), in sats: the amount to burn, and the minimum change. */
 export const burnBounds = { least: 1n, most: 10_000n, changeLeast: 330n } as const;
 
-/** The body of `/create-burn-psbt`. Total. */
+/** Reads the body of a request to `/create-burn-psbt`. Total. */
 export function readBurn(body: unknown, network: NetworkParameters): WantedBurn | Faulty {
   const values = new RequestValues();
   const fields = values.object(body ?? {}, 'the body') ?? {};
@@ -27,7 +27,7 @@ export function readBurn(body: unknown, network: NetworkParameters): WantedBurn 
   return { kind: 'burn', signers, utxo, type, burnAmount, changeAmount, feeRate };
 }
 
-/** A required amount. Null: `values` has its fault. */
+/** Reads a required amount. Returns null after adding a fault to `values`. */
 function amountOf(
   values: RequestValues,
   name: string,
@@ -48,7 +48,7 @@ function typeOf(values: RequestValues, given: unknown): BurnType | null {
   return type ?? values.fault('burnType', `must be one of ${burnTypes.join(', ')}`);
 }
 
-/** The body of `/tokenpay/create-burn-inscription-psbt`. Total. */
+/** Reads the body of a request to `/tokenpay/create-burn-inscription-psbt`. Total. */
 export function readInscriptionBurn(
   body: unknown,
   network: NetworkParameters,

@@ -4,7 +4,7 @@ import { runeFlow } from '#kernel/runes/allocation/rune-flow.ts';
 import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
 
-/** Asserts that all runes that a plan spends go to outputs of an address, by the rules of blocks. */
+/** Asserts that all runes that a plan spends go to outputs of an address, according to the protocol rules. */
 export function requireRunesAt(
   { outputs }: Pick<PsbtPlan, 'outputs'>,
   { script }: Pick<Signer, 'script'>,

@@ -2,21 +2,21 @@ import type { SpecialRange } from '#kernel/satributes/special-ranges.ts';
 import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 import type { SatPart } from '#psbts/planning/sat-parts.ts';
 
-/** Special sats of a burned output that a plan would lose, by their places in the output. */
+/** Special sats of a burned output that a plan would lose, with their positions in the output. */
 export interface LostSpecials {
-  /** The first one among those that become the fee. Null: there is no such sat. */
+  /** The first special range with a sat that becomes the fee, or null if there is no such range. */
   readonly paid: SpecialRange | null;
-  /** The first one among those that are burned beside the inscribed sat. */
+  /** The first special range with a burned sat other than the inscribed one, or null if there is no such range. */
   readonly burned: SpecialRange | null;
   /** Whether the inscribed sat itself is special. */
   readonly isInscribed: boolean;
 }
 
 /**
- * Special sats of an input that a plan pays as fee or burns. Pure.
+ * Finds the special sats of an input that a plan pays as fee or burns. Pure.
  *
- * @param input its index in the plan
- * @param inscribed place of the inscribed sat in it
+ * @param input index of the input in the plan
+ * @param inscribed position of the inscribed sat in the input
  */
 export function lostSpecials(
   { parts, feeParts, outputs }: PsbtPlan,
@@ -38,7 +38,7 @@ export function lostSpecials(
   };
 }
 
-/** A part without one of its sats. */
+/** Removes one sat from a part. The remaining pieces before and after it are returned. */
 function without(part: SatPart, { offset }: SatPart): SatPart[] {
   const end = part.offset + part.size;
   if (offset < part.offset || offset >= end) return [part];

@@ -8,15 +8,18 @@ export interface BuiltPsbt {
   readonly kind: 'built';
   readonly plan: PsbtPlan;
   readonly psbt: WrittenPsbt;
-  /** Sats for 1,000 virtual bytes, as requested. */
+  /** Requested fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
   /** Sentences for the customer. */
   readonly warnings: readonly string[];
-  /** Sentences about what was not searched for. */
+  /** Sentences about kinds of contents that were not searched for. */
   readonly unproven: readonly string[];
 }
 
-/** Writes a plan, with the previous transactions that its signers need. Throws the codes of `previousTransactions`. */
+/**
+ * Writes a plan as a PSBT, with the previous transactions that the signers need. Throws the codes of
+ * `previousTransactions`.
+ */
 export async function buildPsbt(
   node: NodeRpc,
   plan: PsbtPlan,

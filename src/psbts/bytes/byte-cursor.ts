@@ -1,8 +1,8 @@
 import { compactSizeAt, compactSizeLength } from '#indexer/transaction/compact-size.ts';
 
-/** Bytes that end too early, or have a length that is not in its shortest form. */
+/** Thrown if bytes end too early, or if a length is not in its shortest form. */
 export class BrokenBytes extends Error {
-  /** Offset of the byte. */
+  /** Offset of the byte at which the fault is. */
   readonly at: number;
 
   constructor(at: number) {
@@ -11,7 +11,7 @@ export class BrokenBytes extends Error {
   }
 }
 
-/** Reads bytes one field after the other. All reads are views, and throw `BrokenBytes`. */
+/** Reads one field after another from bytes. All reads return views, and throw `BrokenBytes`. */
 export class ByteCursor {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -32,7 +32,7 @@ export class ByteCursor {
 
   take(length: number): Uint8Array {
     const start = this.#at;
-    // not `start + length > end`: the length may be larger than any number of bytes
+    // not `start + length > end`, because the length may be larger than any number of bytes
     if (length > this.#bytes.length - start) throw new BrokenBytes(this.#bytes.length);
     this.#at += length;
     return this.#bytes.subarray(start, this.#at);
@@ -58,7 +58,7 @@ export class ByteCursor {
     return value;
   }
 
-  /** Bytes after their length. */
+  /** Reads a length, and then as many bytes. */
   sized(): Uint8Array {
     return this.take(this.compactSize());
   }

@@ -3,28 +3,31 @@ import { isDefinedSighash, SignatureHashes, sighash } from '#kernel/bitcoin/sign
 import type { Psbt, TapLeaf } from './psbt.ts';
 import { isCommitted } from './tap-leaf.ts';
 
-/** `unknown`: the data that it commits to is incomplete, or enough signatures were checked. */
+/**
+ * Result of a check. `unknown`: the data that the signature commits to is incomplete, or the maximum number of checks
+ * was reached.
+ */
 export type Verdict = 'right' | 'wrong' | 'unknown';
 
-/** A signature with its type. */
+/** The result of a signature check, and the signature's type. */
 export interface Judged {
   readonly verdict: Verdict;
   readonly type: number;
 }
 
 /**
- * Maximum number of checks per transaction. Each is an elliptic curve operation and takes two milliseconds. A payment
- * of an order has at most a hundred signatures. With as many as fit into 1 MB a client could keep a processor busy for
- * half a minute. Nodes check all of them.
+ * Maximum number of checks per transaction. Each check is an elliptic curve operation and takes two milliseconds. A
+ * payment of an order has at most a hundred signatures. 1 MB has room for so many signatures that a client could keep a
+ * processor busy for half a minute. Nodes check all signatures later.
  */
 const checkedMax = 500;
 
-/** How a signature before Taproot commits to its input. */
+/** The data with which an ECDSA signature, used before Taproot, commits to its input. */
 export interface EcdsaCommitment {
   readonly scheme: 'legacy' | 'witness';
-  /** The script that is run. */
+  /** The script that the input executes. */
   readonly code: Uint8Array;
-  /** Sats of the spent output. */
+  /** Value of the spent output in sats. */
   readonly value: bigint;
 }
 
@@ -41,7 +44,7 @@ export class SignatureChecks {
     this.#outputs = psbt.outputs.length;
   }
 
-  /** A signature in DER with its type (BIP 66). */
+  /** Checks an ECDSA signature in DER, followed by its type (BIP 66). */
   ecdsa(place: number, publicKey: Uint8Array, signature: Uint8Array, spend: EcdsaCommitment): Judged {
     const type = signature.at(-1) ?? 0;
     if (!isDefinedSighash(type)) return wrong(type);
@@ -54,21 +57,21 @@ export class SignatureChecks {
       return secp256k1.verify(signature.subarray(0, -1), hash, publicKey, {
         prehash: false,
         format: 'der',
-        // a high S is right, though nodes do not relay it
+        // signatures with a high S are valid, although nodes do not relay them
         lowS: false,
       });
     });
   }
 
   /**
-   * A signature of Taproot: 64 bytes for DEFAULT, else 65 with its type (BIP 341).
+   * Checks a Taproot signature. It has 64 bytes for the type DEFAULT, otherwise 65 bytes, including the type (BIP 341).
    *
-   * @param leafHash of the script that is run; null: a spend by key
+   * @param leafHash hash of the executed script, or null for a spend by key
    */
   taproot(place: number, publicKey: Uint8Array, signature: Uint8Array, leafHash: Uint8Array | null): Judged {
     const type = signature.length === 64 ? sighash.default : (signature[64] ?? sighash.default);
     const isShaped = signature.length === 64 || (signature.length === 65 && isDefinedSighash(type));
-    // no such signature is valid (BIP 341)
+    // SINGLE without an output at the input's index is never valid (BIP 341)
     const isForNothing = (type & ~sighash.anyoneCanPay) === sighash.single && place >= this.#outputs;
     if (!isShaped || isForNothing) return wrong(type);
     const hash = this.#hashes.taproot(place, type, leafHash);
@@ -76,7 +79,7 @@ export class SignatureChecks {
     return this.#judge(type, () => schnorr.verify(signature.subarray(0, 64), hash, publicKey));
   }
 
-  /** Whether an output key commits to a leaf. After the last allowed check the answer is always true. */
+  /** Whether an output key commits to a leaf. After the maximum number of checks, the result is always true. */
   isCommitted(leaf: TapLeaf, leafHash: Uint8Array, outputKey: Uint8Array): boolean {
     if (this.#checked === checkedMax) return true;
     this.#checked++;
@@ -90,7 +93,10 @@ export class SignatureChecks {
   }
 }
 
-/** The library throws for keys that are no points, and for numbers out of range. */
+/**
+ * Runs a check. The library throws for keys that are not points, and for numbers out of range. Such signatures are
+ * wrong.
+ */
 function isRightOrThrows(isRight: () => boolean): boolean {
   try {
     return isRight();
@@ -106,7 +112,7 @@ const namesOfTypes: ReadonlyMap<number, string> = new Map([
   [sighash.single, 'SINGLE'],
 ]);
 
-/** The name of a type of signatures: `SINGLE|ANYONECANPAY`. */
+/** The name of a signature type, for example `SINGLE|ANYONECANPAY`. */
 export function sighashName(type: number): string {
   const name = namesOfTypes.get(type & ~sighash.anyoneCanPay);
   if (name === undefined || type > 0xff) return String(type);

@@ -2,7 +2,7 @@ import type { Psbt, PsbtInput } from './psbt.ts';
 import { psbtFault } from './psbt-faults.ts';
 
 /**
- * Puts PSBTs of one transaction together, each with the signatures of another signer (BIP 174, "Combiner"). All
+ * Combines several PSBTs of one transaction, each with the signatures of another signer (BIP 174, "Combiner"). All
  * signatures are kept; they are checked later. Throws `PsbtFaults`. Pure.
  */
 export function combinePsbts(psbts: readonly [Psbt, ...Psbt[]]): Psbt {

@@ -4,30 +4,30 @@ import { type Judged, type SignatureChecks, sighashName } from './check-signatur
 import type { FinalScripts } from './psbt.ts';
 import { type PsbtFaults, psbtFault } from './psbt-faults.ts';
 
-/** An input that is ready to be sent. */
+/** An input with its final scripts. */
 export interface FinalInput {
   readonly scripts: FinalScripts;
-  /** Types of its signatures, as far as known. */
+  /** Types of the input's signatures, as far as they are known. */
   readonly types: readonly number[];
-  /** Whether all of its signatures were checked. */
+  /** Whether all signatures of the input were checked, and are right. */
   readonly isProven: boolean;
 }
 
-/** The facts besides an input that its finalizing needs. */
+/** Facts about an input that are needed to finalize it. */
 export interface InputContext {
   readonly place: number;
   readonly checks: SignatureChecks;
-  /** The owner of the spent output, for messages: an address, or what is known of it. */
+  /** The owner of the spent output, for messages. It is an address, or another description of the owner. */
   readonly owner: string;
 }
 
-/** Bytes that are read in the time of an operation of the elliptic curve. */
+/** Number of work steps of an elliptic curve operation. One step is the time to read one byte. */
 export const checkSteps = 1_000_000;
 
-/** Bytes that are read in the time of a key's hash, which is some microseconds. */
+/** Number of work steps to hash a key, which takes some microseconds. One step is the time to read one byte. */
 export const hashSteps = 4_000;
 
-/** The cost of a judgement. */
+/** Number of work steps that a check took. */
 export const workOf = ({ verdict }: Judged): number => (verdict === 'unknown' ? 0 : checkSteps);
 
 export const finalInput = (scripts: FinalScripts, judged: readonly Judged[]): FinalInput => ({
@@ -36,18 +36,18 @@ export const finalInput = (scripts: FinalScripts, judged: readonly Judged[]): Fi
   isProven: judged.length > 0 && judged.every(({ verdict }) => verdict === 'right'),
 });
 
-/** The distinct ones among these. */
+/** Removes duplicates from a list of signatures. */
 export function distinct(signatures: readonly Uint8Array[]): Uint8Array[] {
   const byText = new Map(signatures.map((each) => [textOf(each), each]));
   return [...byText.values()];
 }
 
-/** Things keyed by their public key. */
+/** Groups elements by their public key. */
 export const byKey = <Of extends { readonly publicKey: Uint8Array }>(
   all: readonly Of[],
 ): ReadonlyMap<string, readonly Of[]> => Map.groupBy(all, ({ publicKey }) => textOf(publicKey));
 
-/** Bytes as the key of a map. */
+/** Converts bytes to a text that can be the key of a map. */
 export const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 /** A signature of an input, and the result of its check. */
@@ -57,10 +57,10 @@ export interface Signed {
 }
 
 /**
- * The first of these signatures that is not wrong, null if all are wrong. Throws `PsbtFaults` if its type differs from
- * the one that the PSBT asks for.
+ * Returns the first of these signatures that is not wrong, or null if all are wrong. Throws `PsbtFaults` if the
+ * signature's type differs from the type that the PSBT requires.
  *
- * @param asked type of signatures of the input; null: the PSBT names no type
+ * @param asked signature type that the PSBT names for the input, or null if it names none
  */
 export function* firstSigned(
   signatures: readonly Uint8Array[],
@@ -79,8 +79,8 @@ export function* firstSigned(
 }
 
 /**
- * The first signature of a key that is not wrong. Null: the key signed nothing. Throws `PsbtFaults` if all are wrong,
- * and like `firstSigned`.
+ * Returns the first signature of a key that is not wrong, or null if the key signed nothing. Throws `PsbtFaults` if all
+ * signatures of the key are wrong, or if `firstSigned` throws.
  */
 export function* signedByKey(
   own: readonly { readonly signature: Uint8Array }[],
@@ -104,10 +104,10 @@ export const wrongSignature = ({ place, owner }: Named): PsbtFaults =>
     `Input ${place}: the signature of ${owner} is wrong. It belongs to another key, or to a transaction that was changed.`,
   );
 
-/** Keys that a message names: more would hide the rest of the message. */
+/** Maximum number of keys that a message names. More keys would hide the rest of the message. */
 const shownKeys = 5;
 
-/** Signatures of a script that wants several. */
+/** Missing signatures of a script that requires several signatures. */
 interface Shortage {
   readonly found: number;
   readonly required: number;
@@ -125,9 +125,12 @@ export function tooFewSignatures(
   );
 }
 
-/** Refuses a signature of another type than the PSBT asks for, as finalizers must (BIP 174). Throws `PsbtFaults`. */
+/**
+ * Refuses a signature whose type differs from the type that the PSBT requires. Finalizers must do this (BIP 174).
+ * Throws `PsbtFaults`.
+ */
 function refuseOtherType({ type }: Judged, asked: number | null, place: number): void {
-  // both commit to the whole transaction
+  // DEFAULT and ALL both commit to the entire transaction
   const plain = (given: number): number => (given === sighash.default ? sighash.all : given);
   if (asked === null || plain(type) === plain(asked)) return;
   throw psbtFault(

@@ -20,7 +20,7 @@ import type { FinalScripts, PartialSignature, PsbtInput } from './psbt.ts';
 import { type PsbtFaults, psbtFault } from './psbt-faults.ts';
 import { type EcdsaSpend, finalScriptsOf, spendOf } from './spend.ts';
 
-/** The final fields of an input (BIP 174, "Input Finalizer"). Throws `PsbtFaults`. */
+/** Makes the final fields of an input (BIP 174, "Input Finalizer"). Throws `PsbtFaults`. */
 export function* finalizeInput(input: PsbtInput, context: InputContext): Steps<FinalInput> {
   const { place, owner } = context;
   if (input.final !== null) return yield* keepFinal(input, input.final, context);
@@ -46,7 +46,7 @@ function nothingKnown(input: PsbtInput, place: number): PsbtFaults {
   );
 }
 
-/** Keeps the scripts that a wallet made, unless their signatures are wrong. */
+/** Keeps the final scripts that a wallet made. Throws `PsbtFaults` if their signatures are wrong. */
 function* keepFinal(input: PsbtInput, scripts: FinalScripts, context: InputContext): Steps<FinalInput> {
   const judged = yield* judgeFinal(input, scripts, context);
   if (judged === null) return { scripts, types: [], isProven: false };
@@ -56,7 +56,7 @@ function* keepFinal(input: PsbtInput, scripts: FinalScripts, context: InputConte
 
 type EcdsaContext = InputContext & { readonly value: bigint };
 
-/** The items of a spend before Taproot. Throws `PsbtFaults` if a signature is missing or wrong. */
+/** The script items of a spend that does not use Taproot. Throws `PsbtFaults` if a signature is missing or wrong. */
 function* itemsOf(
   input: PsbtInput,
   spend: EcdsaSpend,
@@ -86,7 +86,7 @@ function* itemsOf(
   if (found.length < required) throw tooFewSignatures(context, { found: found.length, required, missing });
   const signatures = found.map(({ signature }) => signature);
   return {
-    // OP_CHECKMULTISIG takes one item more than it needs
+    // OP_CHECKMULTISIG takes one more item from the stack than it needs
     items: isSingle ? signatures : [new Uint8Array(), ...signatures],
     judged: found.map(({ judged }) => judged),
   };
@@ -95,7 +95,7 @@ function* itemsOf(
 const none = new Uint8Array();
 const keyLengths: readonly number[] = [33, 65];
 
-/** The key with a hash among those that signed. Null: it did not sign. */
+/** Finds the key with this hash among the keys that signed. Returns null if the key did not sign. */
 function* keyWithHash(hash: Uint8Array, signed: readonly PartialSignature[]): Steps<Uint8Array | null> {
   for (const { publicKey } of signed) {
     if (!keyLengths.includes(publicKey.length)) continue;
@@ -105,7 +105,7 @@ function* keyWithHash(hash: Uint8Array, signed: readonly PartialSignature[]): St
   return null;
 }
 
-/** The signature of a key. Returns and throws like `signedByKey`. */
+/** Finds the signature of a key. Returns and throws like `signedByKey`. */
 const signatureOf = (
   publicKey: Uint8Array,
   own: readonly PartialSignature[],

@@ -19,23 +19,23 @@ export interface FinalTransaction {
   readonly bytes: Uint8Array;
   readonly txid: Txid;
   readonly virtualBytes: number;
-  /** Sats. Null: the PSBT does not say what all inputs spend. */
+  /** Fee in sats, or null if the PSBT does not contain the values of all spent outputs. */
   readonly fee: bigint | null;
-  /** Sentences that its sender should read before it is sent. */
+  /** Sentences that the sender should read before sending the transaction. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Sats for a virtual byte above which nodes send nothing unless told to (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE).
+ * Maximum fee rate that nodes send by default, in sats per virtual byte (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE).
  */
 const feeRateAbsurd = 10_000;
 
 /**
- * The transaction of a PSBT whose inputs are all signed, or of several PSBTs of one transaction with one signer each
- * (BIP 174, "Combiner", "Input Finalizer", "Transaction Extractor"). Signatures are checked as far as the PSBT has the
- * data that they commit to. The PSBT may come from anywhere. Throws only `PsbtFaults`, for any bytes. Pure.
+ * Makes the final transaction from one PSBT whose inputs are all signed, or from several PSBTs with one signer each
+ * (BIP 174, "Combiner", "Input Finalizer", "Transaction Extractor"). A signature is checked if the PSBT has the data
+ * that the signature commits to. The PSBT may come from any source. Throws only `PsbtFaults`, for any bytes. Pure.
  *
- * @param network whose addresses messages name
+ * @param network network of the addresses in messages
  */
 export function* finalizePsbt(
   signed: readonly [Uint8Array, ...Uint8Array[]],
@@ -67,10 +67,10 @@ function* finalizeInputs(psbt: Psbt, network: NetworkParameters): Steps<readonly
   return inputs;
 }
 
-/** Bytes of a script that a message shows. */
+/** Maximum number of bytes of a script that a message shows. */
 const shownBytes = 40;
 
-/** The owner of the output that an input spends. */
+/** Describes the owner of the output that an input spends. */
 function ownerOf({ spent }: PsbtInput, network: NetworkParameters): string {
   if (spent === null) return 'the owner of its output';
   const { script } = spent;
@@ -81,7 +81,7 @@ function ownerOf({ spent }: PsbtInput, network: NetworkParameters): string {
   );
 }
 
-/** The sats that miners get. Null: not all spent outputs are known. Throws `PsbtFaults`. */
+/** The fee in sats, or null if not all spent outputs are known. Throws `PsbtFaults`. */
 function feeOf({ inputs, outputs }: Psbt): bigint | null {
   const sum = (values: readonly { readonly value: bigint }[]): bigint =>
     values.reduce((total, { value }) => total + value, 0n);
@@ -110,7 +110,7 @@ function extract(psbt: Psbt, inputs: readonly FinalInput[], fee: bigint | null):
   };
 }
 
-/** The transaction with its scripts, without witnesses. */
+/** Serializes the transaction with its input scripts, but without witnesses. */
 function serialized({ version, lockTime, inputs, outputs }: Psbt, finals: readonly FinalInput[]): Buffer {
   const parts: Uint8Array[] = [u32(version), compactSize(inputs.length)];
   for (const [place, { txid, vout, sequence }] of inputs.entries()) {
@@ -165,7 +165,7 @@ function signatureWarnings(inputs: readonly FinalInput[]): string[] {
   ];
 }
 
-/** Inputs that a message names. */
+/** Maximum number of inputs that a message names. */
 const shownInputs = 10;
 
 const shortList = (names: readonly string[]): string =>

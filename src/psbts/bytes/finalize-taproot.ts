@@ -23,7 +23,10 @@ import { leafHashOf, tapscriptVersion } from './tap-leaf.ts';
 
 const noScript = new Uint8Array();
 
-/** The final witness of a P2TR input: by key, else by a script with all of its signatures. Throws `PsbtFaults`. */
+/**
+ * Makes the final witness of a P2TR input. The input is spent by key if possible, otherwise by a script that has all
+ * its signatures. Throws `PsbtFaults`.
+ */
 export function* finalizeTaproot(
   input: PsbtInput,
   outputKey: Uint8Array,
@@ -40,7 +43,7 @@ export function* finalizeTaproot(
   throw signatures.length > 0 ? wrongSignature(context) : notSigned(context);
 }
 
-/** A spend by the signed script with the shortest path. Null: no script is signed. Throws `PsbtFaults`. */
+/** Spends by the signed script with the shortest path. Returns null if no script is signed. Throws `PsbtFaults`. */
 function* finalizeLeaf(
   input: PsbtInput,
   outputKey: Uint8Array,
@@ -65,7 +68,10 @@ function* finalizeLeaf(
   throw psbtFault(fault);
 }
 
-/** A spend by one script, or the reason why not: it lacks a signature, or is not known here. Throws `PsbtFaults`. */
+/**
+ * Spends by one script. Returns a reason if a signature is missing, or if the script has an unknown form. Throws
+ * `PsbtFaults`.
+ */
 function* leafInput(signed: SignedLeaf, context: InputContext): Steps<FinalInput | string> {
   const { leaf } = signed;
   const { place, owner } = context;
@@ -87,9 +93,9 @@ function* leafInput(signed: SignedLeaf, context: InputContext): Steps<FinalInput
     const missing = keys.filter((key) => !found.has(key));
     return tooFewSignatures(context, { found: found.size, required, missing }).message;
   }
-  // OP_CHECKSIGADD takes an empty item for a key that did not sign
+  // OP_CHECKSIGADD needs an empty item for a key that did not sign
   const items = keys.flatMap((key) => found.get(key)?.signature ?? (isSingle ? [] : [noScript]));
-  // the script takes the last item first
+  // the script uses the last item first
   const witness = [...items.toReversed(), leaf.script, leaf.controlBlock];
   return finalInput(
     { scriptSig: noScript, witness },
@@ -112,7 +118,7 @@ interface SignedLeaf {
   readonly input: PsbtInput;
 }
 
-/** The signature of a key for a script. Returns and throws like `signedByKey`. */
+/** Finds the signature of a key for a script. Returns and throws like `signedByKey`. */
 const leafSignature = (
   key: Uint8Array,
   own: Signatures,

@@ -8,12 +8,12 @@ import { type KeysScript, leafKeys, pushesOf } from './script-template.ts';
 import { type EcdsaSpend, spendOf } from './spend.ts';
 import { leafHashOf, tapscriptVersion } from './tap-leaf.ts';
 
-/** The judgement of a signature that can never be right. */
+/** The result for a signature that can never be right. */
 const wrong: Judged = { verdict: 'wrong', type: 0 };
 
 /**
- * Judges the signatures of an input that its wallet finished. Null: the spent output, or the way it is spent, is
- * unknown. Throws `PsbtFaults` for scripts of another output.
+ * Checks the signatures of an input that a wallet has finalized. Returns null if the spent output is unknown, or if the
+ * output is spent in an unknown way. Throws `PsbtFaults` if the scripts belong to another output.
  */
 export function* judgeFinal(
   { spent }: PsbtInput,
@@ -35,7 +35,9 @@ interface ShownScripts {
   readonly witnessScript: Uint8Array | null;
 }
 
-/** The scripts in final fields, and the items before them. Null: they have an unknown form. */
+/**
+ * Reads the scripts in final fields, and the items before the scripts. Returns null if the fields have an unknown form.
+ */
 function shownScripts({ script }: SpentOutput, { scriptSig, witness }: FinalScripts): ShownScripts | null {
   const pushed = pushesOf(scriptSig);
   if (pushed === null) return null;
@@ -68,7 +70,7 @@ function* judgeItems(
   return [judged];
 }
 
-/** Judges signatures like OP_CHECKMULTISIG: they are in the order of their keys. */
+/** Checks signatures like OP_CHECKMULTISIG, which requires the signatures to be in the order of their keys. */
 function* judgeKeys(
   items: readonly Uint8Array[],
   { required, keys, isSingle }: KeysScript,
@@ -98,7 +100,7 @@ function* judgeTaproot(
 ): Steps<readonly Judged[] | null> {
   const [signature] = witness;
   if (signature === undefined) return [wrong];
-  // nodes relay none, so no wallet makes one
+  // nodes do not relay transactions with an annex, so no wallet makes them
   if (witness.length > 1 && witness.at(-1)?.[0] === annexTag) return null;
   if (witness.length > 1) return yield* judgeLeaf(witness, outputKey, context);
   const judged = context.checks.taproot(context.place, outputKey, signature, null);

@@ -1,28 +1,28 @@
 import type { ByteCursor } from './byte-cursor.ts';
 import { psbtFault } from './psbt-faults.ts';
 
-/** A field of a map: its key after the type, and its value. */
+/** A field of a map: the part of its key after the type, and its value. */
 export interface Field {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
 }
 
 /**
- * Maximum number of fields of a map. An input has the most if a Taproot script wants as many signatures as it can: 999,
- * each with the origin of its key. A few such scripts fit. With as many small fields as fit into 1 MB a client could
- * keep a processor busy.
+ * Maximum number of fields of a map. An input has the most fields if a Taproot script requires the maximum number of
+ * signatures: 999, each with the origin of its key. A few such scripts fit. Without this bound, a client could fill 1
+ * MB with small fields and keep a processor busy.
  */
 const fieldsMax = 5_000;
 
-/** A map of a PSBT (BIP 174): fields by their type. */
+/** A map of a PSBT (BIP 174). The fields are grouped by their type. */
 export class KeyMap {
-  /** The name in messages: `input 2`. */
+  /** Name of the map in messages, for example `input 2`. */
   readonly name: string;
   readonly #fields = new Map<number, Field[]>();
-  /** Number of fields. */
+  /** Number of fields in the map. */
   readonly size: number;
 
-  /** Reads a map and the byte that ends it. Throws `BrokenBytes` and `PsbtFaults`. */
+  /** Reads a map, including the byte at its end. Throws `BrokenBytes` and `PsbtFaults`. */
   constructor(cursor: ByteCursor, name: string) {
     this.name = name;
     const keys = new Set<string>();
@@ -47,12 +47,12 @@ export class KeyMap {
     this.size = keys.size;
   }
 
-  /** All fields of a type, each with another key. */
+  /** All fields of a type. Each has a different key. */
   all(type: number): readonly Field[] {
     return this.#fields.get(type) ?? [];
   }
 
-  /** The value of a type that has no key. Null: it is missing. Throws `PsbtFaults`. */
+  /** The value of a field whose type has no key. Returns null if the field is missing. Throws `PsbtFaults`. */
   only(type: number, what: string): Uint8Array | null {
     const [field] = this.all(type);
     if (field === undefined) return null;

@@ -11,21 +11,28 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
 
-/** Maximum number of concurrent calls. bitcoind processes four at once, and others need it too. */
+/** Maximum number of concurrent calls. A node may process only four calls at a time, and other callers need it, too. */
 const callsMax = 2;
 /**
- * Inputs of a kind whose transactions are requested: the node reads a block for each, and anyone can name an address.
+ * Maximum number of inputs of one kind whose previous transactions are requested. The node reads a block for each of
+ * them, and anyone can name any address.
  */
 const askedMax = 100;
-/** Maximum bytes of all previous transactions. No one, this service included, finalizes a PSBT above 1 MB. */
+/**
+ * Maximum size of all previous transactions in bytes. Neither this service nor any other one finalizes a PSBT above 1
+ * MB.
+ */
 const bytesMax = 900_000;
-/** Bytes of previous transactions that are optional: answers have them three times as long, in hex and base64. */
+/**
+ * Maximum size of optional previous transactions in bytes. They are three times as long in responses, which contain
+ * them in hex and in base64.
+ */
 const wishedBytesMax = 300_000;
 
 export interface PreviousTransactions {
-  /** Without witnesses, by the index of the input that spends them. */
+  /** Previous transactions without witnesses, by the index of the input that spends them. */
   readonly byInput: ReadonlyMap<number, Uint8Array>;
-  /** Sentences about what is missing: hardware wallets may refuse the PSBT. */
+  /** Sentences about missing transactions, because hardware wallets may refuse the PSBT without them. */
   readonly warnings: readonly string[];
 }
 
@@ -33,10 +40,10 @@ const noneOfSegwit =
   'The PSBT lacks previous transactions of its segwit inputs, so some hardware wallets may refuse to sign it.';
 
 /**
- * The transactions whose outputs are spent. P2PKH inputs cannot be signed without them. Hardware wallets want them for
- * segwit version 0, because its signatures prove only one amount. Throws `previous_transaction_missing` if the node
- * cannot give a required one, `request_invalid` if there are too many or they are too large together, and the codes of
- * NodeRpc.
+ * Reads the transactions whose outputs are spent. P2PKH inputs cannot be signed without them. Hardware wallets need
+ * them for segwit version 0, because a signature of this version proves the amount of only one input. Throws
+ * `previous_transaction_missing` if the node does not have a required transaction. Throws `request_invalid` if there
+ * are too many transactions or they are too large together. Also throws the codes of NodeRpc.
  */
 export async function previousTransactions(
   node: NodeRpc,
@@ -53,7 +60,7 @@ export async function previousTransactions(
     );
   const segwit = inputs.filter(({ signer }) => signer.type === 'p2wpkh' || signer.type === 'p2sh');
   const wished = segwit.length > askedMax ? null : await stripped(node, segwit, false);
-  // half of them would be useless: a hardware wallet signs all of its inputs
+  // a part of them would be useless, because a hardware wallet signs all its inputs
   const isWhole =
     wished !== null &&
     segwit.every(({ txid }) => wished.has(displayHash(txid))) &&
@@ -62,7 +69,7 @@ export async function previousTransactions(
   const byInput = new Map(
     inputs.flatMap(({ txid, signer }, index) => {
       const bytes = signer.type === 'p2tr' ? undefined : found.get(displayHash(txid));
-      // a transaction may pay addresses of both kinds, and only one of them needs it
+      // a transaction may pay addresses of both kinds, and only the P2PKH inputs require it
       return bytes === undefined || (signer.type !== 'p2pkh' && !isWhole) ? [] : [[index, bytes] as const];
     }),
   );
@@ -72,7 +79,7 @@ export async function previousTransactions(
 const tooMuch = (what: string): AppError =>
   new AppError('request_invalid', `${what}: pay from a segwit address, or join these coins first.`);
 
-/** Bytes in the PSBT: each input has its own copy. */
+/** Size of the previous transactions in the PSBT, where each input has a separate copy. */
 const sizeOf = (transactions: ReadonlyMap<TxidHex, Uint8Array>, inputs: readonly PsbtInput[]): number =>
   inputs.reduce((sum, { txid }) => sum + (transactions.get(displayHash(txid))?.length ?? 0), 0);
 
@@ -89,7 +96,7 @@ async function stripped(
   return new Map(found.flat());
 }
 
-/** Null: the node does not have it, and it is optional. */
+/** Requests a transaction from the node. Returns null if the transaction is optional and the node does not have it. */
 async function ask(
   node: NodeRpc,
   { txid, blockHash }: Pick<PsbtInput, 'txid' | 'blockHash'>,
@@ -116,7 +123,7 @@ async function ask(
   }
 }
 
-/** A transaction in the form that Core writes into PSBTs: witnesses are not part of its txid. */
+/** Removes the witnesses, which are not part of the txid. Bitcoin Core writes transactions into PSBTs in this form. */
 function withoutWitness(bytes: Uint8Array, txid: TxidHex): Uint8Array {
   const layout = new BlockLayout(oneTransaction);
   const end = layout.readTransaction(bytes, 0);

@@ -1,5 +1,6 @@
 /**
- * Reasons why a PSBT is not a transaction that can be sent: sentences for people that each name an input. Never empty.
+ * Reasons why a PSBT cannot become a transaction. Each reason is a sentence for people that names an input. There is at
+ * least one reason.
  */
 export class PsbtFaults extends Error {
   readonly faults: readonly [string, ...string[]];

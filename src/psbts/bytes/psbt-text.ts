@@ -3,20 +3,21 @@ import { decodeBase64, readBase64 } from '#orders/reading/base64.ts';
 import { psbtFault } from './psbt-faults.ts';
 
 /**
- * Bytes of a PSBT. The largest transaction that nodes relay has 1,700 inputs: with a signature and the spent output of
- * each it has 450 kB. The rest is for the previous transactions of hardware wallets and of P2PKH.
+ * Maximum size of a PSBT in bytes. The largest transaction that nodes relay has 1,700 inputs. With a signature and a
+ * spent output for each input, its PSBT has 450 kB. The rest is for previous transactions, which hardware wallets and
+ * P2PKH inputs need.
  */
 export const psbtBytesMax = 1_000_000;
 
-/** Hex has two characters for a byte, the most of all forms. */
+/** Maximum number of characters of a PSBT. The longest form is hex, with two characters per byte. */
 const charsMax = 2 * psbtBytesMax;
 
 /**
- * The bytes of a PSBT in the forms of wallets: hex, or base64 in either alphabet, with or without padding. Throws
- * `PsbtFaults`.
+ * Reads the bytes of a PSBT in all forms that wallets use: hex, or base64 in either alphabet, with or without padding.
+ * Throws `PsbtFaults`.
  *
- * @param given a text, or one in UTF-8
- * @param name of the field, for messages
+ * @param given text of the PSBT, or the bytes of the text in UTF-8
+ * @param name name of the field in messages
  */
 export function* psbtBytes(given: string | Uint8Array, name: string): Steps<Uint8Array> {
   const text = (typeof given === 'string' ? given : Buffer.from(given).toString('utf8')).trim();

@@ -6,9 +6,9 @@ export interface SpentOutput {
 }
 
 export interface PartialSignature {
-  /** 33 or 65 bytes. */
+  /** Public key of 33 or 65 bytes. */
   readonly publicKey: Uint8Array;
-  /** DER, and the byte of its type. */
+  /** DER signature, followed by a byte with its type. */
   readonly signature: Uint8Array;
 }
 
@@ -16,7 +16,7 @@ export interface LeafSignature {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
   readonly leafHash: Uint8Array;
-  /** 64 bytes, or 65 with its type. */
+  /** Signature of 64 bytes, or of 65 bytes including its type. */
   readonly signature: Uint8Array;
 }
 
@@ -26,7 +26,7 @@ export interface TapLeaf {
   readonly version: number;
 }
 
-/** An input with its fields in the PSBT. Missing lists are empty, all other missing fields are null. */
+/** An input with its fields in the PSBT. Missing lists are empty, and all other missing fields are null. */
 export interface PsbtInput {
   /** Internal order. */
   readonly txid: Uint8Array;
@@ -43,7 +43,7 @@ export interface PsbtInput {
   readonly final: FinalScripts | null;
 }
 
-/** The fields that make an input valid. */
+/** The final fields that make an input valid. */
 export interface FinalScripts {
   readonly scriptSig: Uint8Array;
   readonly witness: readonly Uint8Array[];
@@ -51,9 +51,9 @@ export interface FinalScripts {
 
 /** A PSBT of version 0 (BIP 174), without the fields that no finalizer reads. */
 export interface Psbt {
-  /** Its transaction without signatures. */
+  /** The transaction of the PSBT without signatures. */
   readonly unsigned: Uint8Array;
-  /** Four bytes as an unsigned number. */
+  /** Version of the transaction: four bytes, read as an unsigned number. */
   readonly version: number;
   readonly lockTime: number;
   readonly inputs: readonly PsbtInput[];

@@ -8,7 +8,7 @@ import { KeyMap } from './key-map.ts';
 import type { FinalScripts, Psbt, PsbtInput, SpentOutput } from './psbt.ts';
 import { psbtFault } from './psbt-faults.ts';
 
-/** "psbt", and 0xff. */
+/** The bytes with which every PSBT begins: "psbt" and 0xff. */
 const magic = Buffer.from('70736274ff', 'hex');
 
 /** Types of fields (BIP 174, BIP 371). */
@@ -27,10 +27,10 @@ const inputType = {
   tapLeaf: 0x15,
 } as const;
 
-/** Bytes that are read in the time of a field. */
+/** Number of work steps to read a field. One step is the time to read one byte. */
 const fieldSteps = 500;
 
-/** Reads a PSBT of version 0. Throws `PsbtFaults` for everything else. */
+/** Reads a PSBT of version 0. Throws `PsbtFaults` for any other bytes. */
 export function* readPsbt(bytes: Uint8Array): Steps<Psbt> {
   try {
     return yield* read(bytes);
@@ -93,7 +93,7 @@ function isTransaction(bytes: Uint8Array): boolean {
   }
 }
 
-/** Reads all bytes of a value. */
+/** Reads a value and requires that no bytes are left after it. */
 function whole<T>(bytes: Uint8Array, what: string, read: (cursor: ByteCursor, bytes: Uint8Array) => T): T {
   const cursor = new ByteCursor(bytes);
   try {
@@ -107,12 +107,12 @@ function whole<T>(bytes: Uint8Array, what: string, read: (cursor: ByteCursor, by
 
 type Outpoint = Pick<PsbtInput, 'txid' | 'vout' | 'sequence'>;
 
-/** The transaction of a PSBT. It never has the marker of SegWit, so it may have no inputs. */
+/** Reads the transaction of a PSBT. The transaction never has the SegWit marker, so it may have no inputs. */
 function readUnsigned(
   cursor: ByteCursor,
   bytes: Uint8Array,
 ): Pick<Psbt, 'version' | 'lockTime' | 'outputs'> & { inputs: readonly Outpoint[] } {
-  // checked first: the work of reading grows with its size
+  // checked first, because the work of reading grows with the size
   if (bytes.length * 4 > standardWeightMax)
     throw psbtFault(
       `psbt has a transaction of ${bytes.length * 4} weight units without its signatures: nodes relay at most ${standardWeightMax}`,
@@ -128,10 +128,12 @@ function readUnsigned(
   return { version, lockTime, inputs, outputs };
 }
 
-/** A count of things that have at least this many bytes each. */
+/**
+ * Reads the number of elements in a list. Throws if the bytes cannot hold so many elements of at least `least` bytes.
+ */
 function countOf(cursor: ByteCursor, bytes: Uint8Array, least: number): number {
   const count = cursor.compactSize();
-  // checked before a list of this length is made
+  // checked before a list of this length is allocated
   if (count * least > bytes.length) throw new BrokenBytes(bytes.length);
   return count;
 }
@@ -185,7 +187,10 @@ function readInput(map: KeyMap, outpoint: Outpoint, place: number): PsbtInput {
   };
 }
 
-/** The output that an input spends, by its previous transaction or by the PSBT's own field. Null: unknown. */
+/**
+ * The output that an input spends. It comes from the previous transaction, or from the PSBT's own field. Null if the
+ * output is unknown.
+ */
 function spentOutput(map: KeyMap, { txid, vout }: Outpoint, place: number): SpentOutput | null {
   const given = map.only(inputType.witnessUtxo, 'the spent output');
   const told = given === null ? null : whole(given, `Input ${place}: its spent output`, readOutput);
@@ -212,7 +217,7 @@ function previousTransaction(bytes: Uint8Array, place: number): ReturnType<typeo
   }
 }
 
-/** Fields of a finished input. Null: it is not finished. */
+/** Reads the fields of a finalized input. Returns null if the input is not finalized. */
 function finalScripts(map: KeyMap, place: number): FinalScripts | null {
   const scriptSig = map.only(inputType.finalScriptSig, 'the final script') ?? new Uint8Array();
   const stack = map.only(inputType.finalWitness, 'the final witness');

@@ -8,10 +8,10 @@ const opCheckSigVerify = 0xad;
 const opCheckMultisig = 0xae;
 const opCheckSigAdd = 0xba;
 
-/** A part of a script: what it pushes, or its opcode. */
+/** A part of a script: the bytes that it pushes, or its opcode. */
 type Part = Uint8Array | number;
 
-/** The parts of a script. Null: it ends within a push. */
+/** Splits a script into its parts. Returns null if the script ends within a push. */
 function partsOf(script: Uint8Array): Part[] | null {
   const parts: Part[] = [];
   for (let at = 0; at < script.length; ) {
@@ -30,25 +30,28 @@ function partsOf(script: Uint8Array): Part[] | null {
 }
 
 /**
- * The items that a script pushes, if it does nothing else. Null: it does something else. OP_1 to OP_16 count as
- * something else.
+ * The items that a script pushes. Returns null if the script does anything else. OP_1 to OP_16 are treated as something
+ * else.
  */
 export function pushesOf(script: Uint8Array): Uint8Array[] | null {
   const parts = partsOf(script)?.map((part) => (part === 0 ? new Uint8Array() : part)) ?? null;
   return parts?.every((part) => typeof part !== 'number') === true ? (parts as Uint8Array[]) : null;
 }
 
-/** Keys whose signatures a script wants: `required` of them, in the order of the keys. */
+/** Keys of a script that requires `required` signatures. The signatures must be in the order of the keys. */
 export interface KeysScript {
   readonly required: number;
   readonly keys: readonly Uint8Array[];
-  /** A single key, without OP_CHECKMULTISIG and the empty item that it takes from the stack. */
+  /** Whether the script has one key and no OP_CHECKMULTISIG, which would take an empty item from the stack. */
   readonly isSingle: boolean;
 }
 
 const isKeyLength = (length: number): boolean => length === 33 || length === 65;
 
-/** A script before Taproot with one key, or with several (OP_CHECKMULTISIG). Null: another script. */
+/**
+ * Reads a script for spends before Taproot, with one key or with several keys (OP_CHECKMULTISIG). Returns null for any
+ * other script.
+ */
 export function keysScript(script: Uint8Array): KeysScript | null {
   const parts = partsOf(script);
   if (parts === null) return null;
@@ -73,12 +76,16 @@ function smallNumber(part: Part | undefined): number | null {
   return part - opOne + 1;
 }
 
-/** Signatures that a Taproot script can take from a stack of 1,000 items, one of which is its first key (BIP 342). */
+/**
+ * Maximum number of signatures that a Taproot script can use. The stack has at most 1,000 items, and one of them is the
+ * script's first key (BIP 342).
+ */
 const leafKeysMax = 999;
 
 /**
- * A Taproot script that wants signatures of all of its keys (OP_CHECKSIGVERIFY … OP_CHECKSIG), or of some (OP_CHECKSIG,
- * OP_CHECKSIGADD …, a number, OP_NUMEQUAL). Null: another script. `isSingle` is true for the first kind.
+ * Reads a Taproot script that requires signatures of all its keys (OP_CHECKSIGVERIFY … OP_CHECKSIG), or of some of them
+ * (OP_CHECKSIG, OP_CHECKSIGADD …, a number, OP_NUMEQUAL). Returns null for any other script. `isSingle` is true if all
+ * keys must sign.
  */
 export function leafKeys(script: Uint8Array): KeysScript | null {
   const parts = partsOf(script);
@@ -110,7 +117,10 @@ function someKeys(parts: readonly Part[]): KeysScript | null {
 
 const isLeafKey = (part: Part): part is Uint8Array => typeof part === 'object' && part.length === 32;
 
-/** A number in a script, as an opcode or as one or two bytes: at most the number of keys that a leaf can have. */
+/**
+ * Reads a number in a script. The number is an opcode, or one or two bytes, which is enough for the number of keys of a
+ * leaf.
+ */
 function numberOf(part: Part | undefined): number | null {
   if (typeof part !== 'object') return smallNumber(part);
   const [low = 0, high = 0] = part;

@@ -6,24 +6,24 @@ import type { FinalScripts, PsbtInput, SpentOutput } from './psbt.ts';
 import { psbtFault } from './psbt-faults.ts';
 import { type KeysScript, keysScript } from './script-template.ts';
 
-/** The items that an input must show: a signature and the key with this hash, or signatures of keys in a script. */
+/** The items that an input must provide: a signature and the key with this hash, or signatures of keys in a script. */
 export type Wanted =
   | { readonly kind: 'key-hash'; readonly hash: Uint8Array }
   | ({ readonly kind: 'keys' } & KeysScript);
 
-/** A spend before Taproot. */
+/** A spend that does not use Taproot. */
 export interface EcdsaSpend {
   readonly kind: 'ecdsa';
   readonly scheme: 'legacy' | 'witness';
   /** The script that signatures commit to. */
   readonly code: Uint8Array;
   readonly wanted: Wanted;
-  /** The script that is shown after the items. Null: there is none. */
+  /** The script that follows the items, or null if there is no such script. */
   readonly redeemScript: Uint8Array | null;
   readonly witnessScript: Uint8Array | null;
 }
 
-/** The way in which an output is spent. `other`: by a script that is not known here. */
+/** The way in which an output is spent. `other`: by a script of an unknown form. */
 export type Spend =
   | EcdsaSpend
   | { readonly kind: 'taproot'; readonly outputKey: Uint8Array }
@@ -34,8 +34,8 @@ type Scripts = Pick<PsbtInput, 'redeemScript' | 'witnessScript'>;
 const other = { kind: 'other' } as const;
 
 /**
- * The way in which an input spends its output. Throws `PsbtFaults` for scripts that are missing or belong to another
- * output. Pure.
+ * Determines how an input spends its output. Throws `PsbtFaults` if scripts are missing or belong to another output.
+ * Pure.
  */
 export function spendOf({ script }: SpentOutput, scripts: Scripts, place: number): Spend {
   if (scriptType(script) === 'p2tr') return { kind: 'taproot', outputKey: script.subarray(2) };
@@ -47,7 +47,7 @@ export function spendOf({ script }: SpentOutput, scripts: Scripts, place: number
   return innerSpend(redeemScript, redeemScript, scripts, place);
 }
 
-/** @param script of the output, or its redeem script */
+/** @param script script of the output, or its redeem script */
 function innerSpend(
   script: Uint8Array,
   redeemScript: Uint8Array | null,
@@ -84,11 +84,11 @@ function innerSpend(
 
 const keyHash = (hash: Uint8Array): Wanted => ({ kind: 'key-hash', hash });
 
-/** The P2PKH script of a hash: what signatures of P2WPKH commit to (BIP 143). */
+/** The P2PKH script of a hash. P2WPKH signatures commit to this script (BIP 143). */
 const publicKeyHashCode = (hash: Uint8Array): Uint8Array =>
   Buffer.concat([Buffer.of(0x76, 0xa9, 20), hash, Buffer.of(0x88, 0xac)]);
 
-/** The final fields of an input that shows these items. Pure. */
+/** Makes the final fields of an input from the items that the input provides. Pure. */
 export function finalScriptsOf(
   { scheme, redeemScript, witnessScript }: EcdsaSpend,
   items: readonly Uint8Array[],

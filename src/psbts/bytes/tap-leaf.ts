@@ -3,16 +3,18 @@ import { taggedHash } from '#kernel/bitcoin/signature-hashes.ts';
 import { compactSize } from '#kernel/bitcoin/transaction-bytes.ts';
 import type { TapLeaf } from './psbt.ts';
 
-/** The version of tapscript (BIP 342), the only one with a meaning. */
+/** The version of tapscript (BIP 342). No other leaf version has a meaning. */
 export const tapscriptVersion = 0xc0;
-/** Maximum number of levels of a tree (BIP 341, TAPROOT_CONTROL_MAX_NODE_COUNT). */
+/** Maximum number of levels of a script tree (BIP 341, TAPROOT_CONTROL_MAX_NODE_COUNT). */
 const levelsMax = 128;
 
 /** The hash of a leaf (BIP 341). */
 export const leafHashOf = ({ script, version }: Pick<TapLeaf, 'script' | 'version'>): Uint8Array =>
   taggedHash('TapLeaf', Buffer.of(version), compactSize(script.length), script);
 
-/** Whether an output key commits to a leaf by its control block (BIP 341). Takes some milliseconds. Total. */
+/**
+ * Whether an output key commits to a leaf, according to the control block (BIP 341). Takes some milliseconds. Total.
+ */
 export function isCommitted(leaf: TapLeaf, leafHash: Uint8Array, outputKey: Uint8Array): boolean {
   const { controlBlock, version } = leaf;
   const [first = 0] = controlBlock;
@@ -29,7 +31,7 @@ export function isCommitted(leaf: TapLeaf, leafHash: Uint8Array, outputKey: Uint
     const [key, parity] = taprootTweakPubkey(controlBlock.subarray(1, 33), root);
     return parity === (first & 1) && Buffer.compare(key, outputKey) === 0;
   } catch {
-    // the internal key is no point
+    // the internal key is not a point
     return false;
   }
 }

@@ -2,13 +2,13 @@ import { compactSize, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 import type { PsbtInput, PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 import { unsignedTransaction } from '#utxos/unsigned-transaction.ts';
 
-/** A PSBT in the two forms of answers. */
+/** A PSBT in the two forms that responses contain. */
 export interface WrittenPsbt {
   readonly base64: string;
   readonly hex: string;
 }
 
-/** `psbt` and 0xff (BIP 174). */
+/** The bytes with which every PSBT begins: `psbt` and 0xff (BIP 174). */
 const magic = Buffer.from('70736274ff', 'hex');
 const globalUnsignedTransaction = 0x00;
 /** Fields of an input (BIP 174, BIP 371). */
@@ -21,17 +21,17 @@ const inputFields = {
 const mapEnd = Buffer.of(0);
 
 /**
- * A plan as PSBT of version 0 (BIP 174), with everything that wallets need to sign it, and no other field: some wallets
- * refuse unknown ones. No sighash type is named: then ECDSA signatures are ALL, and Schnorr ones DEFAULT, which every
- * wallet accepts. Pure.
+ * Writes a plan as a PSBT of version 0 (BIP 174). The PSBT contains everything that wallets need for signing, and no
+ * other field, because some wallets refuse unknown fields. No sighash type is named. ECDSA signatures then have the
+ * type ALL, and Schnorr signatures the type DEFAULT, which every wallet accepts. Pure.
  *
- * @param previous whole transactions without witnesses, by the index of the input; P2PKH needs them, and hardware
- * wallets want them of segwit version 0
+ * @param previous complete previous transactions without witnesses, by the index of the input. P2PKH inputs need them,
+ *   and hardware wallets need them for segwit version 0.
  */
 export function writePsbt(plan: PsbtPlan, previous: ReadonlyMap<number, Uint8Array>): WrittenPsbt {
   const parts: Uint8Array[] = [
     magic,
-    // in the form without witnesses, which BIP 174 asks for
+    // the transaction has the form without witnesses, which BIP 174 requires
     record(globalUnsignedTransaction, unsignedTransaction(plan.inputs, plan.outputs, plan.version)),
     mapEnd,
     ...plan.inputs.flatMap((input, index) => inputMap(input, previous.get(index) ?? null)),
@@ -54,6 +54,6 @@ function inputMap({ value, signer }: PsbtInput, previous: Uint8Array | null): Ui
 const outputBytes = (value: bigint, script: Uint8Array): Uint8Array =>
   Buffer.concat([u64(value), compactSize(script.length), script]);
 
-/** A key of one byte, and its value, each after its length. */
+/** Writes a key of one byte and a value, each after its length. */
 const record = (key: number, value: Uint8Array): Uint8Array =>
   Buffer.concat([compactSize(1), Buffer.of(key), compactSize(value.length), value]);
