@@ -2,18 +2,19 @@ import type { PlaceInOutput } from '#kernel/contracts/past-chain.ts';
 import type { Step, StepBack, Stretch } from './step-back.ts';
 import { WaitingSteps } from './waiting-steps.ts';
 
-/** Two neighbouring sats, and the index of the question that they answer. */
+/** Two neighbouring sats, and the index of the question about them. */
 interface Neighbours extends Stretch {
   readonly question: number;
 }
 
 /**
- * Decides whether ranges of outputs are cut at some places: whether the sats on both sides came from different outputs,
- * or from the subsidy and from fees. Follows each pair of sats back until the two separate, or to the subsidy that
- * mined both. This takes one path for each place, however many paths lead to the output. Pure, like `Walk`.
+ * Decides whether outputs have cuts at certain positions. A cut is where the two neighbouring sats came from different
+ * outputs, or one from the subsidy and one from fees. Each pair of sats is followed back until the two sats separate,
+ * or until the subsidy that mined both. This needs one path for each position, however many paths lead to the output.
+ * Pure, like `Walk`.
  */
 export class CutWalk {
-  /** The answer to each question. */
+  /** The answer to each question: whether there is a cut. */
   readonly #cuts: boolean[];
   readonly #waiting = new WaitingSteps<Neighbours>();
 
@@ -25,15 +26,12 @@ export class CutWalk {
     }
   }
 
-  /** The next steps that the walk needs, all of one height. Empty if the walk is done. */
+  /** The next steps that the walk needs, all at one height. The list is empty if the walk is done. */
   next(): readonly Step[] {
     return this.#waiting.next();
   }
 
-  /**
-   * Receives the result of a step. Throws `node_answer_invalid` if the result does not have the sats that the walk
-   * follows.
-   */
+  /** Receives the result of a step. Throws `node_answer_invalid` if the result lacks sats that the walk follows. */
   take(step: Step, back: StepBack): void {
     for (const neighbours of this.#waiting.take(step)) {
       const { question } = neighbours;
@@ -45,7 +43,7 @@ export class CutWalk {
     }
   }
 
-  /** The answer for each place. Valid only if the walk is done. */
+  /** Whether there is a cut at each position. Valid only after the walk is done. */
   cuts(): readonly boolean[] {
     return this.#cuts;
   }

@@ -5,16 +5,16 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
-/** Parts that read coins, and prove that they are free. */
+/** Services that read coins and prove that the coins are free. */
 export interface CoinParts {
   /** Reads only. */
   readonly pool: pg.Pool;
   readonly utxos: UtxoReader;
-  /** Reports which outputs the mempool spends, and what transactions cost. */
+  /** Reports which outputs the mempool spends, and the current fee rates. */
   readonly node: NodeRpc;
   readonly network: NetworkParameters;
-  /** The definitions that are in force. */
+  /** The satribute definitions that are active now. */
   readonly satributes: SatributeBook;
-  /** The scripts among these that belong to the service. Null: it has no wallet. */
+  /** Selects the given scripts that belong to the service. Null if the service has no wallet. */
   readonly ownAmong: OwnAmong | null;
 }

@@ -18,23 +18,26 @@ export interface PaymentCoin extends PsbtInput {
   readonly listed: ListedOutput;
 }
 
-/** Coins of a payment address, and sentences about what was not searched for in them. */
+/** Coins of a payment address, and sentences about kinds of contents that were not searched for. */
 export interface FreeCoins {
   readonly supply: CoinSupply<PaymentCoin>;
-  /** Sentences, complete once coins were looked at. Empty: everything is proven. */
+  /**
+   * Sentences about kinds of contents that were not searched for. The set is complete after coins were checked. It is
+   * empty if everything is proven.
+   */
   readonly unproven: ReadonlySet<string>;
 }
 
-/** An output of mainnet may have tens of thousands of ranges. */
+/** Number of outputs whose sat ranges are read at a time. An output of mainnet may have tens of thousands of ranges. */
 const outputsOfRanges = 8;
 
 const noSatIndex =
   'Special sats were not looked for in the payment coins: this server has no index of sats. Keep such sats at another address.';
 
 /**
- * The confirmed outputs of a payment address that are proven to hold only common sats: unspent in the mempool, mature,
- * without inscriptions and runes, and not in the inventory. Only as many as a transaction needs are looked at. Throws
- * the codes of UtxoReader and of NodeRpc.
+ * Finds the confirmed outputs of a payment address that are proven to hold only common sats. They are mature, not spent
+ * in the mempool, without inscriptions and runes, and not in the inventory. Only as many outputs as a transaction needs
+ * are checked. Throws the codes of UtxoReader and of NodeRpc.
  *
  * @param except outputs that the transaction spends for another purpose
  */
@@ -70,7 +73,8 @@ export async function freeCoins(
 }
 
 /**
- * Outputs of a later list, except the largest of an earlier one. A block between the two may have added larger ones.
+ * Removes the largest outputs, which an earlier list has, from a later list. A block between the two lists may have
+ * added larger outputs; these are removed, too.
  */
 function smaller(later: readonly ListedOutput[], largest: readonly ListedOutput[]): ListedOutput[] {
   const known = new Set(largest.map(nameOf));
@@ -78,14 +82,14 @@ function smaller(later: readonly ListedOutput[], largest: readonly ListedOutput[
   return later.filter((output) => output.value <= least && !known.has(nameOf(output)));
 }
 
-/** The error for coins that would pay if more were known about them. */
+/** The error for coins that could pay if more were known about them. */
 export const unprovenCoins = (reason: string): AppError =>
   new AppError('coins_unproven', `cannot prove that these coins hold nothing: the output ${reason}`);
 
 interface Proof {
   readonly tipHeight: number;
   readonly asker: Asker;
-  /** Gets a sentence for each thing that is not searched for. */
+  /** Receives a sentence for each kind of contents that is not searched for. */
   readonly unproven: Set<string>;
 }
 
@@ -129,7 +133,7 @@ async function proveFree(
 const kept = (reason: string): CoinVerdict => ({ kind: 'kept', reason });
 const unprovenFor = (reason: string): CoinVerdict => ({ kind: 'unproven', reason });
 
-/** Whether an output is kept because something is unknown, and not because of its contents. */
+/** Whether an output is not spendable because something is unknown, and not because of its contents. */
 function isUnproven({ spender, isImmature }: Utxo, holdings: Holdings | undefined): boolean {
   if (spender === 'unknown' || isImmature === null || holdings === undefined) return true;
   const { inscriptions, runes, unproven } = holdings;

@@ -7,20 +7,23 @@ import { outpointText, type Utxo } from '#utxos/utxo.ts';
 import type { CoinParts } from './coin-parts.ts';
 import { unprovenCoins } from './free-coins.ts';
 
-/** A confirmed, unspent output of any address that a request names by its outpoint. All of its contents are proven. */
+/**
+ * A confirmed, unspent output of any address that a request names by its outpoint. All contents of the output are
+ * proven.
+ */
 export interface NamedOutput {
   readonly kind: 'found';
   /** `<txid>:<vout>` */
   readonly name: string;
   readonly utxo: Utxo;
-  /** Sorted by their places in it. */
+  /** Inscriptions in the output, sorted by their positions. */
   readonly inscriptions: readonly HeldInscription[];
   readonly runes: readonly RuneAmount[];
 }
 
 /**
- * Looks up an output that a request names in a field. Refused: it is spent (the mempool counts too), unconfirmed, too
- * young, or does not exist. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * Looks up the output that a request names in a field. Refuses if the output is spent (also in the mempool),
+ * unconfirmed, immature, or does not exist. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
  */
 export async function namedOutput(
   parts: Pick<CoinParts, 'utxos' | 'node'>,
@@ -41,7 +44,7 @@ export async function namedOutput(
   return { kind: 'found', name, utxo, inscriptions, runes: amounts };
 }
 
-/** Why an output is not unspent in a block, in words that continue "the output". */
+/** Explains why an output is not unspent in a block, in words that follow "the output". */
 async function whyNotThere({ node }: Pick<CoinParts, 'node'>, { txid, vout }: Outpoint): Promise<string> {
   const parameters = [displayHash(txid), vout, true];
   const pending = await node.call<object | null>('gettxout', parameters);

@@ -3,12 +3,14 @@ import { type NodeStanding, refundFeeRate, standingOf } from '#orders/sending/no
 import { shownFeeRate } from '#psbts/planning/fee-rate.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 
-/** Target for a transaction without a rate of its own: mined within this many blocks. */
+/** Target of the fee estimate, in blocks. Used for transactions whose request names no rate. */
 const estimateBlocks = 6;
-/** Age of the rates: estimates change with blocks, and minimum fees within seconds at most. */
+/** Maximum age of the rates, in ms. Estimates change only with blocks, but minimum fees can change within seconds. */
 const freshMs = 10_000;
 
-/** The fee rates that the node relays and estimates. Asked once in ten seconds, for all clients. */
+/**
+ * The fee rates that the node relays and estimates. The node is queried at most once in ten seconds for all clients.
+ */
 class NodeFees {
   readonly #node: NodeRpc;
   #standing: Promise<NodeStanding> | null = null;
@@ -18,7 +20,7 @@ class NodeFees {
     this.#node = node;
   }
 
-  /** Throws the codes of NodeRpc. */
+  /** Returns the current rates. Throws the codes of NodeRpc. */
   standing(): Promise<NodeStanding> {
     const now = performance.now();
     if (this.#standing !== null && now - this.#askedAt < freshMs) return this.#standing;
@@ -26,7 +28,7 @@ class NodeFees {
     const asked = this.#ask();
     this.#standing = asked;
     asked.catch(() => {
-      // the next one asks again
+      // after a failure, the next call queries the node again
       if (this.#standing === asked) this.#standing = null;
     });
     return asked;
@@ -49,10 +51,10 @@ export function nodeFeesOf(node: NodeRpc): NodeFees {
 }
 
 /**
- * The rate of a transaction, in sats for 1,000 virtual bytes: the requested one, or the node's estimate. Refused: the
- * node would not take it. Pure.
+ * The fee rate of a transaction in sats per 1,000 virtual bytes: the requested rate, or the node's estimate. Refuses if
+ * the node would not accept the rate. Pure.
  *
- * @param given null: the request names no rate
+ * @param given requested rate, or null if the request names no rate
  */
 export function feeRateFor(
   given: bigint | null,
@@ -69,7 +71,10 @@ export function feeRateFor(
   );
 }
 
-/** Warning about a rate below the node's estimate: the transaction is relayed, and may wait. Pure. */
+/**
+ * Warning about a rate below the node's estimate. The node relays such a transaction, but it may wait for a long time.
+ * Pure.
+ */
 export function feeRateWarnings(feeRate: bigint, { estimate }: Pick<NodeStanding, 'estimate'>): string[] {
   if (estimate === null || feeRate >= estimate) return [];
   const [asked, usual] = [feeRate, estimate].map(shownFeeRate);

@@ -2,7 +2,7 @@ import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 import type { CoinParts } from './coin-parts.ts';
 
-/** Why an address cannot be a customer's: it belongs to the service. */
+/** Refuses a customer's addresses if one of them belongs to the service. Returns null if both are the customer's. */
 export async function whyOwn(
   { ownAmong }: Pick<CoinParts, 'ownAmong'>,
   { payment, ordinals }: Signers,

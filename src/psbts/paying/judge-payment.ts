@@ -10,13 +10,13 @@ interface Judged {
   readonly warnings: readonly string[];
 }
 
-/** A payment by its layout, and as its order would see it. */
+/** A payment: its layout, and the outputs that its order would see. */
 interface TriedPayment {
   readonly layout: Pick<PaymentLayout, 'special' | 'charge' | 'needed'>;
   readonly seen: SeenPayment;
 }
 
-/** Judges how an order would end with a payment: refused if it would not do what was asked for. Pure. */
+/** Judges the outcome of an order after a payment. Refuses if the outcome is not what the customer requested. Pure. */
 export function judgePayment(
   outcome: Exclude<PaymentOutcome, { kind: 'short' }>,
   payment: TriedPayment,
@@ -53,7 +53,7 @@ function judgeDelivery(delivery: Delivery, payment: TriedPayment): Judged | Psbt
   return { kind: 'delivers', warnings };
 }
 
-/** Why an inscription would not be on the requested sat. Null: it would be. */
+/** Explains why an inscription would not be on the requested sat. Returns null if it would be. */
 function whyElsewhere({ spent, inscribed }: Delivery, { layout, seen }: TriedPayment): PsbtRefusal | null {
   const { special, charge, needed } = layout;
   const [specialCoin] = seen.wanted.coins;
@@ -67,7 +67,7 @@ function whyElsewhere({ spent, inscribed }: Delivery, { layout, seen }: TriedPay
     if (coin === null || coin.outpoint !== null) return false;
     return (seen.guessed.get(coin.vout) ?? []).some(({ start, end }) => offset >= start && offset < end);
   });
-  // the sats decide that, and they are unknown
+  // the sats decide whether the inscription is on an allowed sat, and they are unknown
   return isGuessed ? refusedPsbt(onUnknown, 'specialSatsOutput') : null;
 }
 

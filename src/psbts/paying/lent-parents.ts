@@ -19,13 +19,13 @@ interface FoundParents {
   readonly parents: readonly LentInput[];
 }
 
-/** A parent that has not arrived, by its place among those of the order. */
+/** A parent that has not arrived, with its index among the parents of the order. */
 type Awaited = readonly [index: number, parent: OpenParent];
 
 /**
- * Outputs of the ordinals address with the parents that an order still waits for, in its order. Refused: one is
- * elsewhere, two are in one output, or an output holds contents that would not return with its parent. Throws as
- * `namedOutput`.
+ * Finds the outputs of the ordinals address with the parents that an order still waits for, in the sequence of the
+ * parents. Refuses if a parent is at another address, or if two parents are in one output. Also refuses if an output
+ * holds contents that would not return with its parent. Throws the errors of `namedOutput`.
  */
 export async function lentParents(
   parts: CoinParts,
@@ -65,7 +65,7 @@ interface Asked {
   readonly parent: OpenParent;
   readonly outpoint: Outpoint;
   readonly ordinals: Signer;
-  /** Whether its deposit is the first output of the transaction. */
+  /** Whether the deposit of this parent is the first output of the transaction. */
   readonly isFirst: boolean;
 }
 
@@ -78,7 +78,7 @@ async function lentParent(
   const found = await namedOutput(parts, outpoint, `parent ${inscriptionId}`, asker);
   if (found.kind === 'refused') return refusedPsbt(found.reason);
   const { utxo, name, inscriptions, runes } = found;
-  // the index may have a block before the payments of orders do
+  // the index may already have a block that was not yet scanned for payments of orders
   if (Buffer.compare(utxo.script, depositScript) === 0)
     return refusedPsbt(
       `The parent ${inscriptionId} is at its deposit address already, in ${name}: ask again in some seconds, when the order knows it.`,
@@ -95,7 +95,7 @@ async function lentParent(
     return refusedPsbt(
       `The output ${name} of the parent ${inscriptionId} holds the inscription ${other.id} too: separate them first.`,
     );
-  // runes without an edict go to the first output
+  // runes without an edict go to the first output of the transaction
   if (runes.length > 0 && !isFirst)
     return refusedPsbt(
       `The output ${name} of the parent ${inscriptionId} holds runes, which would go to the deposit of another parent: send that parent first, or move the runes.`,
@@ -105,7 +105,10 @@ async function lentParent(
   return { kind: 'lent', lent: { index, input, depositScript, runes } };
 }
 
-/** Places of inscriptions in the index, in their order. Undefined: unknown to the index. */
+/**
+ * Locations of inscriptions according to the index, in the same order. An element is undefined if the index does not
+ * know the inscription.
+ */
 async function locationsOf(
   { pool }: CoinParts,
   awaited: readonly Awaited[],

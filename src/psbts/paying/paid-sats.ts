@@ -8,8 +8,9 @@ import { outpointText } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
 /**
- * The order with the sats of its coins in blocks, if it asks for certain sats. Only sats that its delivery would look
- * at: each is a walk through the chain, and a stranger may send a thousand. Throws the codes of UtxoReader.
+ * Adds the sats of the order's confirmed coins, if the order requires certain sats. Only sats that the delivery would
+ * look up are read. Each look-up is a walk through the chain, and a stranger may send a thousand coins. Throws the
+ * codes of UtxoReader.
  */
 export async function withSats(
   utxos: Pick<UtxoReader, 'outputs' | 'sats'>,

@@ -14,29 +14,29 @@ import type { AskedPayment } from './payment-layout.ts';
 import { specialOutput } from './special-output.ts';
 import { tryPayments } from './try-payments.ts';
 
-/** A request for a payment of an order. */
+/** A request for a PSBT that pays an order. */
 export interface PaymentRequest {
   readonly order: OpenOrder;
   readonly signers: Signers;
-  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
+  /** Fee rate in sats per 1,000 virtual bytes. Null means the node's estimate. */
   readonly feeRate: bigint | null;
-  /** The output with the sat to inscribe. Null: any sats. */
+  /** The output with the sat to inscribe. Null means that any sats may be inscribed. */
   readonly special: Outpoint | null;
-  /** Sats to the address of the order. Null: the least that pays it. */
+  /** Sats for the address of the order. Null means the minimum that pays the order. */
   readonly charge: bigint | null;
-  /** Whether to send the parents that the order waits for. */
+  /** Whether the transaction also sends the parents that the order waits for. */
   readonly sendsParents: boolean;
 }
 
 export interface BuiltPayment extends BuiltPsbt {
-  /** Sats to the address of the order. */
+  /** Sats for the address of the order. */
   readonly charge: bigint;
 }
 
 /**
- * A PSBT that pays for an order, and was tried: with its transaction the order would be paid, and inscribed on the
- * requested sat. Refused: it would not be, with the reason. Throws `coins_unproven`, and the codes of the parts that it
- * asks.
+ * Makes a PSBT that pays for an order. The payment was tried: with this transaction, the order would be paid, and the
+ * requested sat would be inscribed. Refuses with the reason if this is not the case. Throws `coins_unproven`, and the
+ * codes of the services that it uses.
  */
 export async function payOrder(
   parts: CoinParts,
@@ -70,7 +70,7 @@ type NamedInputs = Pick<AskedPayment, 'special' | 'parents'> & {
   readonly unproven: readonly string[];
 };
 
-/** The inputs that are spent for their contents. */
+/** Reads the inputs that are spent because of their contents: the special output and the parents. */
 async function namedInputs(
   parts: CoinParts,
   { order, signers: { ordinals }, special: outpoint, sendsParents }: PaymentRequest,
@@ -87,7 +87,7 @@ async function namedInputs(
 
 const noParents = { kind: 'parents', parents: [] } as const;
 
-/** Mistakes that are found without looking at coins. */
+/** Checks the request for mistakes that can be found without reading coins. */
 function whyNotPayable({ order, charge, special, sendsParents }: PaymentRequest): PsbtRefusal | null {
   const { missing, shownAmount, amount } = order;
   if (charge !== null && charge < missing)

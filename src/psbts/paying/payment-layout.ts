@@ -10,23 +10,23 @@ import type { Signers } from '#psbts/signers/read-signers.ts';
 /** An output of the customer with the sat to inscribe. */
 export interface SpecialInput {
   readonly input: PsbtInput;
-  /** Sats of it before that sat. */
+  /** Number of sats of the output before that sat. */
   readonly place: bigint;
-  /** All of its sats. Null: unknown. */
+  /** All sats of the output, or null if they are unknown. */
   readonly ranges: readonly SatRange[] | null;
 }
 
-/** A parent that is sent to its deposit. */
+/** A parent that the transaction sends to its deposit address. */
 export interface LentInput {
-  /** Its place among the parents of the order. */
+  /** Index of the parent among the parents of the order. */
   readonly index: number;
   readonly input: PsbtInput;
   readonly depositScript: Uint8Array;
-  /** Runes in its output. */
+  /** Runes in the parent's output. */
   readonly runes: readonly RuneAmount[];
 }
 
-/** The parts of an order that the layout of a payment needs. */
+/** The fields of an order that are needed for the layout of a payment. */
 export type LaidOrder = Pick<
   OpenOrder,
   | 'script'
@@ -39,39 +39,42 @@ export type LaidOrder = Pick<
   | 'takesInventory'
 >;
 
-/** Inputs and outputs of a payment in their order, without the coins that pay for it. Amounts are sats. */
+/**
+ * The layout of a payment: its inputs and outputs in their sequence, without the coins that pay for it. Amounts are in
+ * sats.
+ */
 export interface PaymentLayout {
   readonly kind: 'layout';
   readonly parents: readonly LentInput[];
   readonly special: SpecialInput | null;
   /**
-   * Sats that a coin adds before the special output, so that the sats before the special sat are not dust. 0: there is
-   * no such coin.
+   * Number of sats that a coin must add in front of the special output. The sats before the special sat would otherwise
+   * be below dust. 0 if no such coin is needed.
    */
   readonly pad: bigint;
   readonly deposits: readonly PsbtOutput[];
-  /** Outputs after the change of that coin. */
+  /** Outputs that follow the change of the coin in front. */
   readonly outputs: readonly PsbtOutput[];
   /** Sats that go to the address of the order. */
   readonly charge: bigint;
-  /** The least sats of these outputs together. */
+  /** Minimum sum of the outputs to the address of the order, in sats. */
   readonly needed: bigint;
 }
 
-/** A payment that a customer asks for. */
+/** A payment that a customer requests. */
 export interface AskedPayment {
   readonly signers: Signers;
   readonly parents: readonly LentInput[];
   readonly special: SpecialInput | null;
-  /** Sats to the address of the order. Null: the least that pays it. */
+  /** Sats for the address of the order. Null means the minimum that pays the order. */
   readonly charge: bigint | null;
 }
 
 const field = 'specialSatsOutput';
 
 /**
- * Lays out a payment for an order: parents to their deposits, then the special sat with the postage, then the rest of
- * the charge. All sats of the special output that are not postage return to the ordinals address. Pure.
+ * Lays out a payment for an order. Parents go to their deposits first. Then come the special sat with the postage, and
+ * the rest of the charge. All sats of the special output that are not postage return to the ordinals address. Pure.
  */
 export function layOutPayment(order: LaidOrder, asked: AskedPayment): PaymentLayout | PsbtRefusal {
   const { special, parents, charge: given, signers } = asked;
@@ -103,13 +106,13 @@ const chargeOutput = ({ script }: LaidOrder, value: bigint, purpose: 'charge' | 
   purpose,
 });
 
-/** Sats that return to the ordinals address. Fewer than dust are filled up with the sats after them. */
+/** An output that returns sats to the ordinals address. If the sats are below dust, the sats after them are added. */
 const returned = ({ ordinals: { script } }: Signers, value: bigint): PsbtOutput[] =>
   value === 0n ? [] : [{ script, value: largest(value, BigInt(dustOf(script))), purpose: 'ordinals' }];
 
 type PaidPart = Pick<PaymentLayout, 'outputs' | 'charge' | 'needed'> & { readonly kind: 'paid' };
 
-/** The outputs from the special sat on. */
+/** Lays out the outputs from the special sat on. */
 function paidWithSpecial(
   order: LaidOrder,
   { input, place }: SpecialInput,
@@ -121,7 +124,7 @@ function paidWithSpecial(
     return refusedPsbt(`${field}: the order is inscribed on sats of this service's inventory.`, field);
   const from = input.value - place;
   const asOne = largest(missing, given ?? 0n);
-  // several transactions inscribe sats whose distance is the cost of each transaction
+  // if several transactions inscribe, the distance between the inscribed sats is the cost of a transaction
   if (reveals.length > 1 && allowedSatributes !== null) {
     if (from < asOne) return refusedPsbt(tooShort(order, from, asOne), field);
     const outputs = [chargeOutput(order, asOne), ...returned(signers, from - asOne)];
@@ -136,13 +139,16 @@ function paidWithSpecial(
 }
 
 interface TwoCoins {
-  /** Sats of the special output from its special sat on. */
+  /** Number of sats of the special output from the special sat to the end. */
   readonly from: bigint;
   readonly postage: bigint;
   readonly given: bigint | null;
 }
 
-/** The special sat with its postage, the rest of its output, and the rest of the charge as a coin of its own. */
+/**
+ * Lays out two outputs to the order: the special sat with its postage, and the rest of the charge. The remaining sats
+ * of the special output return between them.
+ */
 function paidInTwo(
   order: LaidOrder,
   { from, postage, given }: TwoCoins,
@@ -150,7 +156,7 @@ function paidInTwo(
 ): PaidPart | PsbtRefusal {
   const { missingInTwo, costs, allowedSatributes } = order;
   if (missingInTwo === null) return refusedPsbt(oneCoinAlone(postage), field);
-  // filled up with the sats after it, it would pay miners with them
+  // an output below dust would get the sats after it, and would then pay miners with these sats
   if (postage < p2trDust) return refusedPsbt(tooLittle(postage), field);
   if (allowedSatributes === null && postage <= costs.input)
     return refusedPsbt(tooDear(order, postage), field);

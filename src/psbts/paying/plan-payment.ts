@@ -13,14 +13,15 @@ import type { PaymentLayout } from './payment-layout.ts';
 export interface PlannedPayment<Coin extends PsbtInput> {
   readonly kind: 'planned';
   readonly plan: PsbtPlan;
-  /** Coins that pay, in the order of their inputs. */
+  /** Coins that pay, in the sequence of their inputs. */
   readonly coins: readonly Coin[];
   readonly overpaid: bigint;
 }
 
 /**
- * Chooses the coins of a layout, and puts both together. Coins come after all other inputs, so that fees are only their
- * sats. A coin that fills up the sats before a special sat comes before its output. Rejects like the supply.
+ * Chooses coins for a layout and plans the transaction. Coins come after all other inputs, so that the fee uses only
+ * sats of coins. A coin that adds sats before a special sat comes in front of the special output. Rejects like the
+ * supply.
  */
 export async function planPayment<Coin extends PsbtInput>(
   layout: PaymentLayout,
@@ -42,7 +43,7 @@ export async function planPayment<Coin extends PsbtInput>(
     feeOf(signedWeight(weighedParts(plan.inputs, plan.outputs)), feeRate) === plan.fee - chosen.overpaid,
     'a plan pays the rate that was asked for',
   );
-  // an output that was named for one of its sats never pays miners
+  // asserts that the special output never pays miners, because the customer named it for one of its sats
   const firstCoin = plan.inputs.length - chosen.coins.length;
   assert(
     plan.feeParts.every(({ input }) => input >= firstCoin),
@@ -56,7 +57,10 @@ export async function planPayment<Coin extends PsbtInput>(
   };
 }
 
-/** The fixed part of a transaction. The coin before the special output is returned as change, so it counts as 0. */
+/**
+ * The part of a transaction that is the same for any coins. The coin in front of the special output is returned as
+ * change, so its value is not counted.
+ */
 function frameOf(layout: PaymentLayout, { payment }: Signers, feeRate: bigint): CoinFrame {
   const { parents, special, pad, deposits, outputs } = layout;
   const padding = pad === 0n ? [] : [{ value: pad, signer: payment }];

@@ -13,13 +13,16 @@ import type { Signer } from '#psbts/signers/signer.ts';
 import type { SpecialInput } from './payment-layout.ts';
 
 const field = 'specialSatsOutput';
-/** Ranges that are compared with all satributes in one turn of the event loop: a few milliseconds. */
+/**
+ * Number of ranges that are compared with all satributes per turn of the event loop. So many ranges take a few
+ * milliseconds.
+ */
 const rangesInTurn = 100;
 
 const firstSat =
   'This server has no index of sats, so the special sat of specialSatsOutput is unknown: its first sat is inscribed.';
 
-/** A special output, and sentences about what was not searched for. */
+/** The special output, and sentences about kinds of contents that were not searched for. */
 export interface FoundSpecial {
   readonly kind: 'special';
   readonly special: SpecialInput;
@@ -27,10 +30,10 @@ export interface FoundSpecial {
 }
 
 /**
- * The output with the sat that an order is to inscribe. The sat is the first one that the order allows. Without such a
- * rule it is the first special one by the index of sats, else the first of the output. Refused: the output is not at
- * the ordinals address, holds an inscription or a rune, or has no such sat. Throws as `namedOutput`, and the codes of
- * SatTracer.
+ * Finds the sat in a named output that an order will inscribe. If the order allows only certain satributes, it is the
+ * first allowed sat. Otherwise it is the first special sat according to the index of sats, or else the first sat of the
+ * output. Refuses if the output is not at the ordinals address, holds an inscription or a rune, or has no such sat.
+ * Throws the errors of `namedOutput`, and the codes of SatTracer.
  */
 export async function specialOutput(
   parts: CoinParts,
@@ -57,7 +60,10 @@ export async function specialOutput(
   return { kind: 'special', special: { input, place: BigInt(place), ranges }, unproven };
 }
 
-/** Why an output must not be spent for its sats, in words that follow its name. Null: it may be. */
+/**
+ * Explains why an output must not be spent for its sats, in words that follow its name. Returns null if it may be
+ * spent.
+ */
 function whyNotSpecial(
   { utxo, inscriptions, runes }: NamedOutput,
   { script, address }: Signer,
@@ -73,7 +79,7 @@ interface PlacedSat extends Pick<SpecialInput, 'ranges'> {
   readonly unproven: readonly string[];
 }
 
-/** The first special sat by the index of sats; without an index it is the first sat. */
+/** Finds the first special sat according to the index of sats. Without an index, it is the first sat. */
 async function anySat(parts: CoinParts, { utxo, name }: NamedOutput, asker: Asker): Promise<PlacedSat> {
   const known = await parts.utxos.indexedSats([utxo], asker);
   if (known === null) return { place: 0, ranges: null, unproven: [firstSat] };
@@ -83,7 +89,7 @@ async function anySat(parts: CoinParts, { utxo, name }: NamedOutput, asker: Aske
   return { place, ranges, unproven: [] };
 }
 
-/** The first sat with one of these satributes. Null: there is no such sat. */
+/** Finds the first sat with one of these satributes. Returns null if there is no such sat. */
 async function allowedSat(
   parts: CoinParts,
   found: NamedOutput,
@@ -96,7 +102,7 @@ async function allowedSat(
   return place === null ? null : { place, ranges, unproven: [] };
 }
 
-/** All sats of an output, traced back if no index has them. */
+/** Reads all sats of an output. If no index has them, they are traced back. */
 async function rangesOf(
   { utxos }: CoinParts,
   { utxo, name }: NamedOutput,
@@ -107,7 +113,9 @@ async function rangesOf(
   throw unprovenCoins(`${name} has sats that are not known: ${sats?.reason ?? 'it is not there'}`);
 }
 
-/** Sats of an output before its first one with one of these satributes. Null: it has no such sat. */
+/**
+ * Number of sats of an output before its first sat with one of these satributes. Returns null if there is no such sat.
+ */
 async function firstSpecial(
   ranges: readonly SatRange[],
   satributes: readonly Satribute[],

@@ -11,12 +11,12 @@ import { type AskedPayment, layOutPayment, type PaymentLayout } from './payment-
 import { type PlannedPayment, planPayment } from './plan-payment.ts';
 import { type InputRanges, type SeenPayment, seenPayment } from './wanted-payment.ts';
 
-/** Maximum number of payments to try. Each costs more than the payment before. */
+/** Maximum number of payments to try. Each try costs more than the try before. */
 const triesMax = 5;
 
 export interface Trial {
   readonly parts: Pick<CoinParts, 'utxos' | 'satributes'>;
-  /** The order with the sats of its coins, if it asks for certain ones. */
+  /** The order, with the sats of its coins if it requires certain sats. */
   readonly order: OpenOrder;
   readonly coins: Pick<FreeCoins, 'supply'>;
   readonly feeRate: bigint;
@@ -31,8 +31,8 @@ export interface TriedPayment {
 }
 
 /**
- * Raises the charge until the order would be paid: the cost of its coins and parents is known only once its delivery is
- * planned. Throws `coins_unproven`, and the codes of UtxoReader.
+ * Raises the charge until the order would be paid. The repetition is needed because the cost of the order's coins and
+ * parents is known only after its delivery is planned. Throws `coins_unproven`, and the codes of UtxoReader.
  */
 export async function tryPayments(trial: Trial, wanted: AskedPayment): Promise<TriedPayment | PsbtRefusal> {
   const { parts, coins, feeRate } = trial;
@@ -47,14 +47,14 @@ export async function tryPayments(trial: Trial, wanted: AskedPayment): Promise<T
     const seen = await seenBy(trial, planned, layout);
     const outcome = afterPayment(order, seen.wanted, parts.satributes);
     if (outcome.kind === 'short') {
-      // its cost gives the exact least charge that pays
+      // from this cost, the exact minimum charge is computed in the next try
       if (outcome.extraCost > order.costs.extraCost) order = withExtraCost(order, outcome.extraCost);
       else charge = layout.charge + outcome.missing;
       continue;
     }
     const judged = judgePayment(outcome, { layout, seen });
     if (judged.kind === 'refused') return judged;
-    // the cost that the order turned out to have is not too much
+    // sats for the extra cost of the order, which the tries found, are not too much
     const beyond = charge === wanted.charge ? layout.charge - layout.needed : 0n;
     const warnings = [...judged.warnings, ...amountWarnings(planned.overpaid, beyond, order)];
     return { kind: 'tried', planned, layout, warnings };
@@ -75,7 +75,10 @@ function amountWarnings(overpaid: bigint, beyond: bigint, { hasRefundAddress }: 
   return warnings;
 }
 
-/** The payment with the sats that it would bring, if the order asks for certain sats. */
+/**
+ * The payment as its order would see it. If the order requires certain sats, the payment has the sats that it would
+ * send.
+ */
 async function seenBy(
   { parts, order, asker }: Trial,
   { plan, coins }: PlannedPayment<PaymentCoin>,

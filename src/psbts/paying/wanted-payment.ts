@@ -5,23 +5,30 @@ import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 import type { SatPart } from '#psbts/planning/sat-parts.ts';
 import type { LentInput } from './payment-layout.ts';
 
-/** The sats of each input of a plan. Null: not known. */
+/** The sats of each input of a plan. An element is null if the sats are unknown. */
 export type InputRanges = readonly (readonly SatRange[] | null)[];
 
-/** A payment as its order would see it. */
+/** A payment in the form that its order would see. */
 export interface SeenPayment {
   readonly wanted: WantedPayment;
-  /** Unknown sats of outputs, by the index of the output: ascending ranges, each from its start to before its end. */
+  /**
+   * Unknown sats of outputs, by the index of the output. The ranges are ascending. Each includes its start, but not its
+   * end.
+   */
   readonly guessed: ReadonlyMap<number, readonly { readonly start: bigint; readonly end: bigint }[]>;
 }
 
-/** Sats of the year 2036, which stand for unknown ones: an inscription on them is refused. */
+/**
+ * First of the sats that replace unknown sats. These sats are mined in the year 2036, so an inscription on them is
+ * refused.
+ */
 const unknownFrom = 2_050_000_000_000_000;
 
 /**
- * The outputs of a plan to the address of an order, with their sats, and the parents that it sends. Pure.
+ * Collects the outputs of a plan to the address of an order, with their sats, and the parents that the plan sends.
+ * Pure.
  *
- * @param ranges null: the order does not ask for certain sats
+ * @param ranges sats of the inputs, or null if the order does not require certain sats
  */
 export function seenPayment(
   plan: PsbtPlan,
@@ -60,7 +67,7 @@ function rangesOf(parts: readonly SatPart[], known: InputRanges) {
   return { ranges, guessed };
 }
 
-/** Consecutive sats of an output. */
+/** Cuts consecutive sats out of an output. */
 function cut(ranges: readonly SatRange[], offset: number, size: number): SatRange[] {
   const found: SatRange[] = [];
   let before = offset;

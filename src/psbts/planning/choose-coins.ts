@@ -4,33 +4,36 @@ import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { Signer, SignerType } from '#psbts/signers/signer.ts';
 import { inputWeight, signedWeight, weighedParts, withInputs, withOutput } from './input-weight.ts';
 
-/** The part of a transaction that is fixed before its coins are chosen. Amounts are sats. */
+/** The part of a transaction that is fixed before coins are chosen. Amounts are in sats. */
 export interface CoinFrame {
   readonly inputs: readonly { readonly value: bigint; readonly signer: Pick<Signer, 'type'> }[];
   readonly outputs: readonly { readonly value: bigint; readonly script: Uint8Array }[];
-  /** Owner of the coins, who gets the change. */
+  /** Owner of the coins, who also gets the change. */
   readonly payer: Pick<Signer, 'type' | 'script'>;
-  /** Sats for 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  /** The least change, which is then always an output. Absent: the dust of its script, or no change. */
+  /**
+   * Minimum change. If it is given, the transaction always has a change output. If it is absent, a change output has at
+   * least the dust of its script, or is omitted.
+   */
   readonly changeLeast?: bigint;
-  /** Sats of fee beyond those for its own size. Absent: 0. */
+  /** Sats of fee in addition to the fee for the transaction's own size. Absent means 0. */
   readonly feeBeyond?: bigint;
 }
 
 export interface ChosenCoins<Coin> {
   readonly kind: 'chosen';
   readonly coins: readonly Coin[];
-  /** Value of the change; 0: there is no such output. */
+  /** Value of the change, or 0 if there is no change output. */
   readonly change: bigint;
   readonly fee: bigint;
-  /** Sats of the fee above its rate: too few for an output of their own. */
+  /** Sats of the fee above the requested rate. They are too few for a change output. */
   readonly overpaid: bigint;
 }
 
-/** Coins that do not pay, with the sum that they hold and the sum that they would need. */
+/** Coins that are not enough, with their sum (`there`) and the sum that is needed. */
 export interface CoinsShort {
-  /** `too-many`: nodes do not relay a transaction with more of them. */
+  /** `too-many`: the needed coins would make the transaction larger than nodes relay. */
   readonly kind: 'short' | 'too-many';
   readonly there: bigint;
   readonly needed: bigint;
@@ -39,23 +42,26 @@ export interface CoinsShort {
 export type CoinChoice<Coin> =
   | ChosenCoins<Coin>
   | CoinsShort
-  /** Further coins decide the outcome. */
+  /** The outcome depends on further coins. */
   | { readonly kind: 'more' };
 
-/** A rest that is at most this part of the fee is added to the fee: the difference in the rate is invisible. */
+/**
+ * Divisor of the fee. A rest of at most 1/400 of the fee is added to the fee instead of a change output, because the
+ * difference in the fee rate is invisible.
+ */
 const unseenPart = 400n;
 
-/** Whether an output brings more than its input costs. */
+/** Whether an output has more sats than its input costs. */
 export const paysForItself = (value: bigint, type: SignerType, feeRate: bigint): boolean =>
   value > feeOf(inputWeight(type), feeRate);
 
 /**
- * Coins that pay for a transaction: the fewest, the largest first. One more is taken if the rest would be too little
- * for change and too much to give away. If that does not help either, the rest is `overpaid`. Never takes a coin that
- * costs more than it brings. Pure. Costs O(coins).
+ * Chooses the fewest coins that pay for a transaction, the largest first. If the rest would be too small for change and
+ * too large to add to the fee, one more coin is taken. If this does not help, the rest becomes `overpaid`. Never takes
+ * a coin that costs more than its value. Pure. Costs O(coins).
  *
- * @param coins those known to be free, by value, the largest first
- * @param isAll no others follow
+ * @param coins coins that are known to be free, sorted by value, the largest first
+ * @param isAll whether no other coins follow
  */
 export function chooseCoins<Coin extends { readonly value: bigint }>(
   coins: readonly Coin[],
@@ -83,7 +89,7 @@ export function chooseCoins<Coin extends { readonly value: bigint }>(
 }
 
 interface Trial {
-  /** Fees and outputs, less the value of the fixed inputs. */
+  /** Sum of the fee and the outputs, less the value of the fixed inputs. */
   readonly needed: bigint;
 }
 type Tried = Trial &
@@ -95,14 +101,14 @@ type Tried = Trial &
       }
   );
 
-/** Tries a number of coins with a total of `there` sats. */
+/** Tries to pay with `count` coins that have `there` sats together. */
 function trialOf({ inputs, outputs, payer, feeRate, changeLeast, feeBeyond = 0n }: CoinFrame) {
   const owed = valueOf(outputs) - valueOf(inputs) + feeBeyond;
   const dust = changeLeast ?? BigInt(dustOf(payer.script));
   const needsChange = outputs.length === 0 || changeLeast !== undefined;
   const fixed = weighedParts(inputs, outputs);
   return (there: bigint, count: number): Tried => {
-    // a transaction has an input, so a fee without inputs is never shown
+    // a transaction has at least one input, so the result never shows the fee of a transaction without inputs
     const parts = withInputs(fixed, payer.type, fixed.inputs + count === 0 ? 1 : count);
     const bare = signedWeight(parts);
     const full = signedWeight(withOutput(parts, payer));

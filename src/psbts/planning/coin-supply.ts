@@ -1,37 +1,40 @@
 import { unreachable } from '#kernel/unreachable.ts';
 import { type ChosenCoins, type CoinFrame, type CoinsShort, chooseCoins } from './choose-coins.ts';
 
-/** Whether a coin may be spent. Reasons continue "the output". */
+/** Whether a coin may be spent. The reasons follow the words "the output". */
 export type CoinVerdict =
   | { readonly kind: 'free' }
-  /** It holds something, or is spent. */
+  /** The coin must not be spent: it holds something besides sats, or is already spent. */
   | { readonly kind: 'kept'; readonly reason: string }
   | { readonly kind: 'unproven'; readonly reason: string };
 
-/** Looks at coins, in their order. */
+/** Checks coins, and returns their verdicts in the same order. */
 export type ProveCoins<Coin> = (coins: readonly Coin[]) => Promise<readonly CoinVerdict[]>;
 
-/** Lists coins that were not listed before. */
+/** Lists coins that the first list does not have. */
 export type OtherCoins<Coin> = () => Promise<readonly Coin[]>;
 
 export type CoinOutcome<Coin> =
   | ChosenCoins<Coin>
   | (CoinsShort & { readonly leftOut: ReadonlyMap<string, number> })
-  /** They might pay if this could be proven. */
+  /** The coins might be enough if this could be proven. */
   | { readonly kind: 'unproven'; readonly reason: string };
 
-/** Number of coins in the first round: most transactions need one or two. Each next round is four times as large. */
+/** Number of coins in the first round. Most transactions need one or two. Each later round is four times as large. */
 const firstLook = 12;
 const growth = 4;
-/** Maximum number of coins per round. The node's answer has 100 kB, and statements take tens of milliseconds. */
+/**
+ * Maximum number of coins per round. With so many coins, the node's response has 100 kB, and SQL statements take tens
+ * of milliseconds.
+ */
 const lookMax = 1_000;
 
-/** Coins of the first two looks: they pay for most transactions. */
+/** Number of coins in the first two rounds. They are enough for most transactions. */
 export const firstLooks = firstLook * (1 + growth);
 
 /**
- * The coins of an address, the largest first. Each is proven to be free before it is spent, and no more of them are
- * looked at than a transaction needs: an address may have 10,000.
+ * The coins of an address, the largest first. Each coin is proven to be free before it is spent. Only as many coins as
+ * a transaction needs are checked, because an address may have 10,000 coins.
  */
 export class CoinSupply<Coin extends { readonly value: bigint }> {
   readonly #prove: ProveCoins<Coin>;
@@ -43,14 +46,14 @@ export class CoinSupply<Coin extends { readonly value: bigint }> {
   #seen = 0;
   #look = firstLook;
 
-  /** @param others lists the coins besides the candidates, none of them larger; null: there are no others */
+  /** @param others lists all other coins, which are not larger than the candidates; null if there are no other coins */
   constructor(candidates: readonly Coin[], prove: ProveCoins<Coin>, others: OtherCoins<Coin> | null = null) {
     this.#candidates = candidates.toSorted(byValue);
     this.#prove = prove;
     this.#others = others;
   }
 
-  /** Coins that pay for a transaction (`chooseCoins`). Rejects as `prove` does. */
+  /** Chooses coins that pay for a transaction (`chooseCoins`). Rejects like `prove`. */
   async choose(frame: CoinFrame): Promise<CoinOutcome<Coin>> {
     for (;;) {
       const choice = chooseCoins(this.#free, frame, this.#isAll);
@@ -72,7 +75,9 @@ export class CoinSupply<Coin extends { readonly value: bigint }> {
     }
   }
 
-  /** The free coin with this number of larger ones before it. Null: there is no such coin. */
+  /**
+   * The free coin at this index, where the largest coin has the index 0. Returns null if there are not so many coins.
+   */
   async at(place: number): Promise<Coin | null> {
     while (this.#free.length <= place && !this.#isAll) await this.#more();
     return this.#free[place] ?? null;
@@ -101,6 +106,6 @@ export class CoinSupply<Coin extends { readonly value: bigint }> {
   }
 }
 
-/** The largest first. */
+/** Sorts by value, the largest first. */
 const byValue = (a: { readonly value: bigint }, b: { readonly value: bigint }): number =>
   a.value === b.value ? 0 : a.value < b.value ? 1 : -1;

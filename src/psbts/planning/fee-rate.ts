@@ -1,20 +1,27 @@
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
 
-/** Sats per virtual byte that a request may name: nodes relay nothing below, and no one has ever paid more. */
+/**
+ * Bounds for a requested fee rate, in sats per virtual byte. Nodes do not relay lower rates, and nobody has ever paid
+ * more.
+ */
 export const feeRateBounds = { least: 0.1, most: 10_000 } as const;
 
-/** Units of a fee rate. `either`: a number below 0.1 is bitcoins for 1,000 virtual bytes, as in `estimatesmartfee`. */
+/**
+ * Units of a fee rate. With `either`, a number below 0.1 is in bitcoins per 1,000 virtual bytes, as in
+ * `estimatesmartfee`.
+ */
 export type FeeRateUnit = 'sat/vB' | 'either';
 
-/** PHP prints 0.00001 as `1.0E-5`. */
+/** An exponent is allowed, because PHP prints 0.00001 as `1.0E-5`. */
 const digits = /^\d{1,15}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?$/u;
 const satsOfBitcoin = 100_000_000;
 const { least, most } = feeRateBounds;
 
 /**
- * A fee rate of a request, a number or its text, in sats for 1,000 virtual bytes; rounded up. Null if absent or 0: then
- * the node's estimate counts. Null also if `values` has the fault of the field. Total.
+ * Reads a fee rate of a request, a number or its text. Returns sats per 1,000 virtual bytes, rounded up. Returns null
+ * if the rate is absent or 0, which means the node's estimate. Also returns null after adding a fault of the field to
+ * `values`. Total.
  */
 export function readFeeRate(
   values: RequestValues,
@@ -32,7 +39,10 @@ export function readFeeRate(
   return values.fault(name, `must be from ${least} to ${most} sats per virtual byte${orBitcoins}`);
 }
 
-/** Sats per virtual byte. NaN: a rate in bitcoins that nodes do not estimate, which is probably a mistake. */
+/**
+ * Converts a rate to sats per virtual byte. Returns NaN for a rate in bitcoins that nodes never estimate, because it is
+ * probably a mistake.
+ */
 function satsOfEither(number: number): number {
   if (number >= least) return number;
   const rate = (number * satsOfBitcoin) / 1000;
@@ -40,10 +50,10 @@ function satsOfEither(number: number): number {
 }
 
 /**
- * The most sats that a transaction of a weight may pay: nodes do not send one that pays more unless told to (Bitcoin
- * Core, DEFAULT_MAX_RAW_TX_FEE_RATE).
+ * Maximum fee of a transaction with this weight, in sats. By default, nodes do not send a transaction with a higher fee
+ * (Bitcoin Core, DEFAULT_MAX_RAW_TX_FEE_RATE).
  */
 export const feeMost = (weight: number): bigint => BigInt(most) * BigInt(virtualSize(weight));
 
-/** A rate in sats per virtual byte, for answers. */
+/** Converts a rate to sats per virtual byte, for responses. */
 export const shownFeeRate = (feeRate: bigint): number => Number(feeRate) / 1000;

@@ -2,16 +2,19 @@ import { compactSizeBytes, outputWeight } from '#kernel/bitcoin/transaction-size
 import type { Signer, SignerType } from '#psbts/signers/signer.ts';
 
 const witnessFactor = 4;
-/** Outpoint, length of the script, sequence. */
+/** Bytes of an input without signatures: outpoint, length of the script, sequence. */
 const inputBytes = 41;
-/** Number of items; DER signature with its type, at most 72 bytes with a low s; compressed key (BIP 141). */
+/**
+ * Bytes of a witness: number of items; DER signature with its type, at most 72 bytes with a low s; compressed key (BIP
+ * 141).
+ */
 const keyHashWitness = 1 + (1 + 72) + (1 + 33);
-/** Length and push of the witness program of P2SH-P2WPKH. */
+/** Bytes of the script of P2SH-P2WPKH: length, and push of the witness program. */
 const redeemPush = 23;
 
-/** Weights of signed inputs by type. */
+/** Weights of signed inputs, by type. */
 const weights: Readonly<Record<SignerType, number>> = {
-  // SIGHASH_DEFAULT: 64 bytes, which wallets use if the PSBT names no other type (BIP 341)
+  // SIGHASH_DEFAULT signatures have 64 bytes; wallets use them if the PSBT names no other type (BIP 341)
   p2tr: witnessFactor * inputBytes + 1 + (1 + 64),
   p2wpkh: witnessFactor * inputBytes + keyHashWitness,
   p2sh: witnessFactor * (inputBytes + redeemPush) + keyHashWitness,
@@ -19,12 +22,12 @@ const weights: Readonly<Record<SignerType, number>> = {
 };
 
 /**
- * The weight of a signed input, with the largest signature of its type that wallets make. ECDSA signatures are usually
- * up to a byte shorter: fees differ by less than 1 %.
+ * The weight of a signed input with the largest signature that wallets make for this type. ECDSA signatures are usually
+ * up to one byte shorter, which changes fees by less than 1 %.
  */
 export const inputWeight = (type: SignerType): number => weights[type];
 
-/** Counts of the parts of a transaction, from which its weight follows. */
+/** Numbers and weights of the parts of a transaction. They determine the weight of the transaction. */
 export interface WeighedParts {
   readonly inputs: number;
   /** Inputs without a witness. */
@@ -44,7 +47,7 @@ export interface WeighedOutput {
   readonly script: Uint8Array;
 }
 
-/** Counts the parts of a transaction. */
+/** Counts and weighs the parts of a transaction. */
 export const weighedParts = (
   inputs: readonly WeighedInput[],
   outputs: readonly WeighedOutput[],
@@ -71,9 +74,9 @@ export const withOutput = (parts: WeighedParts, { script }: WeighedOutput): Weig
   paying: parts.paying + outputWeight(script),
 });
 
-/** The weight of a transaction that wallets sign, with the largest signatures. */
+/** The weight of a transaction signed by wallets, with the largest possible signatures. */
 export function signedWeight({ inputs, legacy, spending, outputs, paying }: WeighedParts): number {
-  // marker and flag, and an empty witness of each input without one (BIP 144)
+  // marker and flag, and one byte for the empty witness of each input that has no witness (BIP 144)
   const witness = legacy < inputs ? 2 + legacy : 0;
   const frame = witnessFactor * (8 + compactSizeBytes(inputs) + compactSizeBytes(outputs));
   return frame + witness + spending + paying;

@@ -6,21 +6,27 @@ import type { Signer } from '#psbts/signers/signer.ts';
 import { signedWeight, weighedParts } from './input-weight.ts';
 import { type SatPart, satParts } from './sat-parts.ts';
 
-/** An output of a customer that a PSBT spends. Amounts are sats. */
+/** An output of a customer that a PSBT spends. Amounts are in sats. */
 export interface PsbtInput {
   /** Internal order. */
   readonly txid: Txid;
   readonly vout: number;
   readonly value: bigint;
-  /** The address that it belongs to. */
+  /** The address of the output. */
   readonly signer: Signer;
-  /** The block of its transaction. Null: it is in the mempool. */
+  /** The block of the output's transaction, or null if the transaction is in the mempool. */
   readonly blockHash: BlockHashHex | null;
 }
 
 /**
- * Purpose of an output. `ordinals`: returns to the ordinals address; `change`: to the payment address; `deposit`: a
- * parent; `postage` and `charge`: the funding address; `burn`: no one; `runestone`: moves runes.
+ * Purpose of an output:
+ *
+ * - `ordinals`: returns sats to the ordinals address.
+ * - `change`: returns sats to the payment address.
+ * - `deposit`: sends a parent to its deposit address.
+ * - `postage` and `charge`: pay the funding address of the order.
+ * - `burn`: burns sats.
+ * - `runestone`: moves runes.
  */
 export type OutputPurpose = 'deposit' | 'postage' | 'charge' | 'ordinals' | 'change' | 'burn' | 'runestone';
 
@@ -30,9 +36,12 @@ export interface PsbtOutput {
   readonly purpose: OutputPurpose;
 }
 
-/** A transaction that wallets are asked to sign. Inputs and outputs have their final order. */
+/** A transaction for wallets to sign. The inputs and outputs are in their final sequence. */
 export interface PsbtPlan {
-  /** 3: TRUC (BIP 431), only if it spends unconfirmed outputs of that version. */
+  /**
+   * Version of the transaction. It is 3 (TRUC, BIP 431) only if the transaction spends unconfirmed outputs of version
+   * 3.
+   */
   readonly version: 2 | 3;
   readonly inputs: readonly PsbtInput[];
   readonly outputs: readonly PsbtOutput[];
@@ -46,13 +55,14 @@ export interface PsbtPlan {
 }
 
 /**
- * Core does not relay a transaction with fewer bytes without its witness (policy.h, MIN_STANDARD_TX_NONWITNESS_SIZE).
+ * Minimum size without the witness, in bytes. Bitcoin Core does not relay smaller transactions (policy.h,
+ * MIN_STANDARD_TX_NONWITNESS_SIZE).
  */
 const strippedBytesMin = 65;
 const opReturn = 0x6a;
 
 /**
- * A plan of these inputs and outputs: the sats that the outputs leave are the fee. Asserts the invariants of every
+ * Makes a plan with these inputs and outputs. The fee is the sats that no output gets. Asserts the invariants of every
  * plan: it spends each output once, no output is dust, nodes relay its size, and no other sat appears or disappears.
  */
 export function psbtPlan({
@@ -76,7 +86,10 @@ export function psbtPlan({
   return { version, inputs, outputs, fee, weight, parts, feeParts };
 }
 
-/** Bytes without the witness. Signatures of P2PKH inputs are left out: they do not matter for the least size. */
+/**
+ * Number of bytes without the witness. Signatures of P2PKH inputs are not counted, because they do not matter for the
+ * minimum size.
+ */
 function strippedBytes({ inputs, outputs }: Pick<PsbtPlan, 'inputs' | 'outputs'>): number {
   return 10 + 41 * inputs.length + outputs.reduce((sum, { script }) => sum + 9 + script.length, 0);
 }

@@ -1,11 +1,11 @@
 import type { CoinsShort } from './choose-coins.ts';
 
-/** Why no PSBT is built: an outcome that the customer can change. */
+/** The reason why no PSBT is built. The customer can change the outcome with another request. */
 export interface PsbtRefusal {
   readonly kind: 'refused';
-  /** Whole sentences for people: the fault, and what to send instead. */
+  /** Complete sentences for people, with the fault and the correct request. */
   readonly reason: string;
-  /** The field at fault. Null: no single one. */
+  /** The field with the fault, or null if the fault concerns no single field. */
   readonly parameter: string | null;
 }
 
@@ -15,12 +15,12 @@ export const refusedPsbt = (reason: string, parameter: string | null = null): Ps
   parameter,
 });
 
-/** Maximum number of shown reasons why coins are omitted. */
+/** Maximum number of reasons that are shown for omitted coins. */
 const reasonsMax = 5;
 
 /**
- * The words that public clients show if coins do not suffice (client compatibility, 2.3), and the coins that were left
- * out.
+ * The refusal for too few coins, in the words that public clients show (client compatibility, 2.3). Also names the
+ * coins that were omitted.
  */
 export function notEnough({
   kind,

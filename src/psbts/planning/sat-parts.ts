@@ -2,7 +2,7 @@
 export interface SatPart {
   /** Index of the input. */
   readonly input: number;
-  /** Sats of the input before them. */
+  /** Number of sats of the input before these sats. */
   readonly offset: bigint;
   readonly size: bigint;
 }
@@ -11,15 +11,15 @@ interface Valued {
   readonly value: bigint;
 }
 
-/** The path of each sat of a transaction. */
+/** The movement of all sats of a transaction. */
 export interface SatParts {
-  /** For each output, the sats that it gets, in order. */
+  /** The sats that each output gets, in order. */
   readonly outputs: readonly (readonly SatPart[])[];
-  /** Sats that no output gets. */
+  /** The sats that no output gets. */
   readonly fee: readonly SatPart[];
 }
 
-/** The sats of inputs that each output gets: first in, first out. Pure. Costs O(inputs + outputs). */
+/** Computes which sats of the inputs each output gets, first in, first out. Pure. Costs O(inputs + outputs). */
 export function satParts(inputs: readonly Valued[], outputs: readonly Valued[]): SatParts {
   let [input, offset] = [0, 0n];
   const take = (value: bigint): SatPart[] => {

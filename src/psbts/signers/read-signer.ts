@@ -6,7 +6,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { RequestValues } from '#kernel/requests/request-values.ts';
 import { type Signer, type SignerRole, type SignerType, scriptsOfKey, taprootScript } from './signer.ts';
 
-/** A field of a request: its name as the client wrote it, and its value. */
+/** A field of a request: the name that the client used, and the value. */
 export interface GivenField {
   readonly name: string;
   readonly value: unknown;
@@ -18,14 +18,14 @@ export interface GivenSigner {
   readonly publicKey: GivenField;
 }
 
-/** A key on the curve. */
+/** A public key that is a point on the curve. */
 interface GivenKey {
-  /** Compressed. Null: only the x coordinate was given. */
+  /** The compressed key, or null if only the x coordinate was given. */
   readonly compressed: Uint8Array | null;
   readonly x: Uint8Array;
 }
 
-/** Two digits of hex a byte: the x coordinate, or a compressed key. */
+/** Hex digits of an x coordinate (32 bytes) or of a compressed key (33 bytes). */
 const keyPattern = /^(?:[0-9a-f]{64}|[0-9a-f]{66})$/iu;
 const uncompressedPattern = /^04[0-9a-f]{128}$/iu;
 /** Prefixes of compressed keys, by the parity of y. */
@@ -36,10 +36,11 @@ const noType =
   'must be P2TR, P2WPKH, P2SH-P2WPKH or P2PKH: no common wallet signs for outputs of other addresses';
 
 /**
- * The signer of an address and its public key. Null: something is wrong, and `values` has a sentence for each mistake.
- * Total. Takes a millisecond for P2TR.
+ * Reads the signer: an address and its public key. Returns null if something is wrong. `values` then has a sentence for
+ * each mistake. Total. Takes a millisecond for P2TR.
  *
- * An ordinals address without a value is that of its key (BIP 86): clients of the public interface leave it out.
+ * If the ordinals address is missing, it is the address of its key (BIP 86), because clients of the public interface
+ * omit it.
  */
 export function readSigner(
   values: RequestValues,
@@ -50,7 +51,7 @@ export function readSigner(
   const key = readKey(values, publicKey);
   if (text === null) {
     if (role === 'ordinals' && key !== null) return derivedOrdinals(key, network);
-    // if the key is missing, only that fault is reported: the address follows from the key
+    // if the key is missing, only that fault is reported, because the address is derived from the key
     if (role === 'payment' || key !== null) values.required(address.value, address.name);
     return null;
   }
@@ -101,7 +102,7 @@ function taprootSigner({ compressed, x }: GivenKey, { script }: ReadAddress): Ke
   return { script, type: 'p2tr', publicKey: compressed, internalKey: x, redeemScript: null };
 }
 
-/** A key of 32 bytes does not determine which of two points it is: both are tried. */
+/** Finds the signer for a key. A key of 32 bytes could be either of two points, so both are tried. */
 function hashSigner(
   { compressed, x }: GivenKey,
   type: Exclude<SignerType, 'p2tr'>,
@@ -123,7 +124,7 @@ function derivedOrdinals(key: GivenKey, network: NetworkParameters): Signer | nu
   return address === null || parts === null ? null : { role: 'ordinals', address, ...parts };
 }
 
-/** Words that continue the name of the key. */
+/** Explains why a key does not belong to an address, in words that follow the name of the key. */
 function whyNotIts({ x }: GivenKey, { type, script }: ReadAddress, address: string): string {
   if (type === 'p2tr' && isEqual(x, script.subarray(2)))
     return `is the tweaked key of ${address}: give the internal key, which wallets call the public key of the address (BIP 86)`;

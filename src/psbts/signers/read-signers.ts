@@ -3,7 +3,7 @@ import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts'
 import { type GivenField, readSigner } from './read-signer.ts';
 import type { Signer, SignerRole } from './signer.ts';
 
-/** The two addresses of a customer. Both may be the same one. */
+/** The two addresses of a customer. They may be equal. */
 export interface Signers {
   readonly payment: Signer;
   readonly ordinals: Signer;
@@ -12,8 +12,8 @@ export interface Signers {
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Names of the fields. Those of the interface come first, then those of the public client and older ones (client
- * compatibility, 3.10).
+ * Names of the fields. The names of the interface come first, then the names that the public client and older clients
+ * use (client compatibility, 3.10).
  */
 export const signerFields = {
   payment: {
@@ -28,14 +28,14 @@ export const signerFields = {
   Record<SignerRole, Readonly<Record<'address' | 'publicKey', readonly string[]>>>
 >;
 
-/** Both signers of a request. Null: `values` has the faults, of both at once. Total. */
+/** Reads both signers of a request. Returns null after adding the faults of both signers to `values`. Total. */
 export function readSigners(values: RequestValues, body: Body, network: NetworkParameters): Signers | null {
   const payment = readSignerOf(values, body, 'payment', network);
   const ordinals = readSignerOf(values, body, 'ordinals', network);
   return payment === null || ordinals === null ? null : { payment, ordinals };
 }
 
-/** One signer of a request, by its role. Null: `values` has the faults. Total. */
+/** Reads one signer of a request, by its role. Returns null after adding the faults to `values`. Total. */
 export function readSignerOf(
   values: RequestValues,
   body: Body,
@@ -51,7 +51,7 @@ export function readSignerOf(
   return readSigner(values, given, network);
 }
 
-/** The field of a request that has several names. Two names with different values are a fault. */
+/** Reads a field that has several names. If two names are given with different values, this is a fault. */
 function fieldOf(values: RequestValues, body: Body, names: readonly [string, ...string[]]): GivenField {
   const [first = names[0], ...others] = names.filter((name) => isGiven(body[name]));
   const value = body[first];

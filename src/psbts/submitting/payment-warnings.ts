@@ -3,7 +3,10 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { afterPayment, type WantedPayment } from '#orders/paying/after-payment.ts';
 import type { FoundOrder, OpenOrder } from '#orders/paying/open-order.ts';
 
-/** Sentences for the sender of a payment: what orders still lack after it, and which part has no effect. Pure. */
+/**
+ * Sentences for the sender of a payment. They say what is missing from the orders after the payment, and which part of
+ * it has no effect. Pure.
+ */
 export const paymentWarnings = (
   found: readonly FoundOrder[],
   transaction: RawTransaction,
@@ -34,7 +37,7 @@ function orderWarnings(order: OpenOrder, { outputs }: RawTransaction, satributes
     parents: sent,
   };
   const missing = parents.filter(({ came }, index) => came === null && !sent.has(index)).length;
-  // a sender who knows only the address of the charge is not shown those of the deposits
+  // the message omits the deposit addresses, because the sender may know only the address of the charge
   const lacking =
     missing === 0
       ? []
@@ -44,7 +47,7 @@ function orderWarnings(order: OpenOrder, { outputs }: RawTransaction, satributes
   const outcome = afterPayment(order, payment, satributes);
   if (outcome.kind === 'short')
     return [`The order at ${address} waits for ${outcome.missing} more sats after it.`, ...lacking];
-  // the index tells whether the order allows these sats only once a block has them
+  // whether the order allows these sats is known only after the index has the block with them
   const isJudged = order.allowedSatributes === null;
   return (outcome.kind === 'failed' || outcome.kind === 'refunded') && isJudged
     ? [`The order at ${address} could not be delivered with it: ${outcome.reason}`, ...lacking]

@@ -2,16 +2,16 @@ import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-t
 import { dustOf, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Maximum number of characters of a transaction in hex: twice its weight units. */
+/** Maximum number of characters of a transaction in hex. It is twice the maximum weight. */
 export const hexCharsMax = 2 * standardWeightMax;
 
 const opReturn = 0x6a;
-/** Values of the first two transaction versions, and of TRUC (BIP 431): nodes relay no others. */
+/** Transaction versions that nodes relay: the first two, and 3 for TRUC (BIP 431). */
 const versions: readonly number[] = [1, 2, 3];
 
 /**
- * The signed transaction in a text of hex, if nodes relay its form; else the reason, a sentence. It does not check
- * things that depend on a node: fees, signatures, and spent outputs. Pure.
+ * Reads a signed transaction from hex. If nodes do not relay its form, returns the reason as a sentence. Does not check
+ * fees, signatures and spent outputs, because these checks need a node. Pure.
  */
 export function readPayment(given: string): RawTransaction | string {
   const text = given.trim();
@@ -28,7 +28,7 @@ export function readPayment(given: string): RawTransaction | string {
   return whyNotStandard(transaction) ?? transaction;
 }
 
-/** A transaction of these bytes. Null: they are not a transaction. */
+/** Reads a transaction. Returns null if the bytes are not a transaction. */
 export function transactionOf(bytes: Uint8Array): RawTransaction | null {
   try {
     return RawTransactions.one(bytes);
@@ -38,7 +38,7 @@ export function transactionOf(bytes: Uint8Array): RawTransaction | null {
   }
 }
 
-/** Null: its form does not keep nodes from relaying it. */
+/** Explains why nodes do not relay the form of a transaction. Returns null if they relay it. */
 function whyNotStandard(transaction: RawTransaction): string | null {
   const { inputs, outputs, version } = transaction;
   if (inputs.length === 0) return 'hex is a transaction without inputs.';

@@ -1,4 +1,4 @@
-/** Reasons of Bitcoin Core by their beginnings, and their meaning for the sender. Core's own words follow them. */
+/** Prefixes of Bitcoin Core's reasons, and their meaning for the sender. The message also contains Core's own words. */
 const meanings: readonly (readonly [beginning: string, meaning: string])[] = [
   ['max-fee-exceeded', 'its fee is above 0.1 BTC for 1,000 virtual bytes: no one pays as much on purpose'],
   ['missing-inputs', 'it spends an output that does not exist, or that another transaction has spent'],
@@ -38,7 +38,7 @@ const meanings: readonly (readonly [beginning: string, meaning: string])[] = [
   ['non-mandatory-script-verify-flag', 'a signature is wrong, or of a form that nodes do not relay'],
 ];
 
-/** Why a node does not take a transaction, as a sentence. Pure. */
+/** Explains in a sentence why a node does not accept a transaction. Pure. */
 export function refusalWords(reason: string): string {
   const [, meaning] = meanings.find(([beginning]) => reason.startsWith(beginning)) ?? [];
   return meaning === undefined

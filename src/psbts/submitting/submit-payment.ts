@@ -25,19 +25,22 @@ export interface SubmittingParts {
   readonly satributes: SatributeBook;
 }
 
-/** A payment that a customer sent to this service. */
+/** The result of submitting a customer's payment. */
 export type Submitted =
-  /** A node or a block has it. */
+  /** The transaction is in a node's mempool or in a block. */
   | { readonly kind: 'taken'; readonly warnings: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Maximum number of orders read per payment, each with some statements. A payment is for one order, or a few. */
+/**
+ * Maximum number of orders that are read per payment. Each order needs some statements, and a payment is for one order,
+ * or a few.
+ */
 const ordersMax = 10;
 
 /**
- * Sends a signed transaction that pays an open order: its charge, or a deposit of one of its parents. Sending it again
- * gives the same outcome. The sender decides what the payment does: missing parts of the order are warnings. Nothing of
- * the transaction is stored here. Throws the codes of NodeRpc if the node does not answer.
+ * Sends a signed transaction that pays an open order: the charge, or a deposit of a parent. Repeated calls with the
+ * same transaction have the same outcome. The sender decides what the payment does, so missing parts of the order cause
+ * only warnings. Nothing of the transaction is stored here. Throws the codes of NodeRpc if the node does not answer.
  */
 export async function submitPayment(
   parts: SubmittingParts,
@@ -56,15 +59,15 @@ export async function submitPayment(
   return { kind: 'taken', warnings: paymentWarnings(looked.orders, transaction, parts.satributes) };
 }
 
-/** Orders of inscriptions that a transaction pays, and the states of the orders of shops that it pays. */
+/** Inscription orders that a transaction pays, and the states of the shop orders that it pays. */
 interface PaidOrders {
   readonly orders: readonly FoundOrder[];
   readonly shopStates: readonly TokenOrderState[];
 }
 
 /**
- * The orders that a transaction pays. `mined`: a block has the payment, and its inputs are spent. `seen`: the mempool
- * has it, or had it until another one replaced it.
+ * Finds the orders that a transaction pays. `mined`: the transaction is in a block. `seen`: the transaction is in the
+ * mempool, or was in it until another transaction replaced it.
  */
 async function look(
   client: pg.ClientBase,
@@ -84,14 +87,14 @@ async function look(
     const order = await readTokenOrder(client, id);
     if (order !== null) shopStates.push(order.state);
   }
-  // read last: wallets may have just sent it themselves, and an order that has it by now would seem to be paid by
-  // another one
+  // the payments are read last, because the wallet may have just sent the transaction itself; an order that it pays
+  // would otherwise seem to be paid by another transaction
   const known = await seenPayments(client, txid);
   if (known.length > 0) return known.some(({ isMined }) => isMined) ? 'mined' : 'seen';
   return { orders, shopStates };
 }
 
-/** States of orders whose payment may have no block yet: another one may replace it. */
+/** States of paid orders whose payment may still be unconfirmed, so that another transaction may replace it. */
 const replaceable: ReadonlySet<OrderState> = new Set([
   'waiting-payment',
   'waiting-parent',
@@ -99,7 +102,7 @@ const replaceable: ReadonlySet<OrderState> = new Set([
 ]);
 const isReplaceable = (found: FoundOrder): boolean => found.kind === 'paid' && replaceable.has(found.state);
 
-/** Null: an order among these takes money. */
+/** Explains why no order accepts the payment. Returns null if at least one of the orders accepts money. */
 function whyNotOpen({ orders, shopStates }: PaidOrders): string | null {
   if (shopStates.includes('pending')) return null;
   if (orders.some((each) => each.kind === 'open' || isReplaceable(each))) return null;
@@ -113,7 +116,7 @@ function whyNotOpen({ orders, shopStates }: PaidOrders): string | null {
   return `The order that it pays accepts no more money: its state is ${state}. A payment now would be refunded.`;
 }
 
-/** Why the node does not take it. Null: it has it. */
+/** Sends the transaction. Returns the reason if the node does not accept it, or null if the node has it. */
 async function send(node: NodeRpc, bytes: Uint8Array): Promise<string | null> {
   try {
     const { refusal } = await broadcast(node, { bytes, burned: 0 });

@@ -12,17 +12,20 @@ import type { Signers } from '#psbts/signers/read-signers.ts';
 /** A transaction with runes. Coins of the payment address pay its fee. */
 export interface TokenTransaction {
   readonly signers: Signers;
-  /** Outputs with runes. They do not pay the fee. */
+  /** Outputs with runes. Their sats do not pay the fee. */
   readonly inputs: readonly PsbtInput[];
-  /** The frame that coins are chosen for. */
+  /** The frame for selecting coins. */
   readonly frame: CoinFrame;
   readonly plan: (chosen: ChosenCoins<PaymentCoin>) => PsbtPlan;
-  /** Sats for 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
   readonly warnings: readonly string[];
 }
 
-/** The PSBT of a transaction with runes. Refused: there are too few coins, or nodes do not relay its runestone. */
+/**
+ * Makes the PSBT of a transaction with runes. Refuses if there are too few coins, or if nodes do not relay its
+ * runestone.
+ */
 export async function buildTokenPsbt(
   parts: CoinParts,
   { signers, inputs, frame, plan: planWith, feeRate, warnings }: TokenTransaction,

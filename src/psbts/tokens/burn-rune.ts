@@ -16,13 +16,13 @@ import { runeIdOf, runeInputs } from './rune-inputs.ts';
 export interface RuneBurnRequest {
   readonly units: TokenAmount;
   readonly signers: Signers;
-  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
+  /** Fee rate in sats per 1,000 virtual bytes. Null means the node's estimate. */
   readonly feeRate: bigint | null;
 }
 
 /**
- * A PSBT that burns units of a rune from the ordinals address. All other contents of the inputs return. Refused: it
- * cannot be made, with the reason. Throws `coins_unproven`, and the codes of the parts that it asks.
+ * Makes a PSBT that burns units of a rune from the ordinals address. All other contents of the inputs return. Refuses
+ * with a reason if this is not possible. Throws `coins_unproven`, and the codes of the services that it uses.
  */
 export async function burnRune(
   parts: CoinParts,

@@ -6,21 +6,21 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
 import type { TokenAmount } from '#tokenpay/token-amount.ts';
 
-/** Whether a transaction burns an amount. Amounts are base units. */
+/** The verdict whether a transaction burns an amount. Amounts are in base units. */
 export interface BurnVerdict {
-  /** It burns exactly the amount. */
+  /** Whether the transaction burns exactly the amount. */
   readonly valid: boolean;
-  /** The reason why not, a sentence. Null: it is valid. */
+  /** A sentence with the reason why the burn is not valid, or null if it is valid. */
   readonly reason: string | null;
   readonly burned: bigint;
-  /** Sentences about its other effects. */
+  /** Sentences about other effects of the transaction. */
   readonly warnings: readonly string[];
 }
 
-/** A burn of one rune, as far as the transaction shows it. */
+/** The burn of one rune that can be read from a transaction. */
 export interface ReadBurn {
   readonly kind: 'read';
-  /** 0: none of the rune. */
+  /** Number of burned units. 0 if the transaction burns none of the rune. */
   readonly burned: bigint;
   readonly warnings: readonly string[];
 }
@@ -28,7 +28,7 @@ export interface ReadBurn {
 /** The name of a rune with its spacers. */
 export const nameOf = ({ rune }: Pick<TokenAmount, 'rune'>): string => formatSpacedRune(rune);
 
-/** Compares the burn that was found with the requested amount. Pure. */
+/** Compares the actual burn with the requested amount. Pure. */
 export function burnVerdict(
   wanted: Pick<TokenAmount, 'rune' | 'amount'>,
   { burned, warnings }: Omit<ReadBurn, 'kind'>,
@@ -46,10 +46,10 @@ function whyOther(wanted: Pick<TokenAmount, 'rune' | 'amount'>, burned: bigint):
 }
 
 /**
- * The burn of a rune by a transaction with these outputs, by the rules of blocks. `unknown`: it also mints the rune,
- * and only the chain knows the minted amount. Pure.
+ * Computes the units of a rune that a transaction with these outputs burns, according to the protocol rules. `unknown`:
+ * the transaction also mints the rune, and only the chain determines the minted amount. Pure.
  *
- * @param runes all runes of its inputs
+ * @param runes all runes of the transaction's inputs
  */
 export function readRuneBurn(
   outputs: readonly { readonly script: Uint8Array }[],

@@ -10,20 +10,23 @@ import { type BurnVerdict, burnVerdict, nameOf, readRuneBurn } from './burn-verd
 import { runeIdOf } from './rune-inputs.ts';
 import { spentRunes } from './spent-runes.ts';
 
-/** A transaction that is said to burn runes: by its txid, or in hex, signed or not. */
+/** A transaction that is claimed to burn runes. It is named by its txid, or given in hex, signed or unsigned. */
 export type NamedTransaction =
   | { readonly kind: 'txid'; readonly txid: Txid }
   | { readonly kind: 'transaction'; readonly txid: Txid; readonly transaction: RawTransaction };
 
 export interface JudgedBurn extends BurnVerdict {
   readonly txid: Txid;
-  /** Counted from the tip of the index; 0: it is in the mempool. Null: in neither. */
+  /**
+   * Number of confirmations at the tip of the index. 0 if the transaction is in the mempool. Null if it is neither in a
+   * block nor in the mempool.
+   */
   readonly confirmations: number | null;
 }
 
 /**
- * Whether a transaction burns an amount of a rune, and no more. Burns in blocks are read from the index. Transactions
- * of the mempool, and unsent ones, are judged by the rules of blocks. Throws `coins_unproven`, and the codes of
+ * Checks whether a transaction burns exactly an amount of a rune. Burns in blocks are read from the index. For mempool
+ * transactions and unsent ones, the protocol rules are applied here. Throws `coins_unproven`, and the codes of
  * UtxoReader and NodeRpc.
  */
 export async function judgeRuneBurn(

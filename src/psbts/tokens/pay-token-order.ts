@@ -14,14 +14,14 @@ import { runeIdOf, runeInputs } from './rune-inputs.ts';
 export interface TokenPaymentRequest {
   readonly open: OpenTokenOrder;
   readonly signers: Signers;
-  /** Sats for 1,000 virtual bytes. Null: the node's estimate. */
+  /** Fee rate in sats per 1,000 virtual bytes. Null means the node's estimate. */
   readonly feeRate: bigint | null;
 }
 
 /**
- * A PSBT that pays the missing parts of an order of a shop: its rune from the ordinals address, its fee from the
- * payment address, in one transaction. All other contents of the inputs return. Refused: it cannot be made, with the
- * reason. Throws `coins_unproven`, and the codes of the parts that it asks.
+ * Makes a PSBT that pays the missing parts of a shop's order in one transaction. The runes come from the ordinals
+ * address, and the fee comes from the payment address. All other contents of the inputs return. Refuses with a reason
+ * if this is not possible. Throws `coins_unproven`, and the codes of the services that it uses.
  */
 export async function payTokenOrder(
   parts: CoinParts,
@@ -50,7 +50,7 @@ export async function payTokenOrder(
   );
 }
 
-/** Mistakes that are found without looking at coins. */
+/** Checks the order for reasons that can be found without reading coins. */
 function whyNotPayable({ order, missing }: OpenTokenOrder): PsbtRefusal | null {
   if (order.state !== 'pending')
     return refusedPsbt(`orderId: the order has ended (${order.state}): it accepts no more money.`, 'orderId');

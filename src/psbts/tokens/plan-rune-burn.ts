@@ -15,23 +15,23 @@ export interface RuneBurn {
   readonly signers: Signers;
   /** Outputs of the ordinals address with the rune. */
   readonly inputs: readonly PsbtInput[];
-  /** All runes in them. */
+  /** All runes in these outputs. */
   readonly runes: readonly RuneAmount[];
   readonly id: RuneId;
-  /** Base units, above 0: an edict of 0 would burn all. */
+  /** Base units to burn. Must be above 0, because an edict of 0 would burn all units. */
   readonly amount: bigint;
-  /** Sats for 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
-/** Index of the output that gets everything that is not burned, and index of the runestone. */
+/** Index of the output that gets all contents that are not burned. `burned` is the index of the runestone. */
 const returned = 0;
 const burned = 1;
 
 /**
- * Outputs before the change. The edict gives the units to the runestone's own output: no one can spend it, so they are
- * burned without a second OP_RETURN output. All sats of the inputs return, and by the pointer all other units with
- * them.
+ * Outputs before the change. The edict moves the units to the runestone's own output. Nobody can spend this output, so
+ * the units are burned without a second OP_RETURN output. All sats of the inputs return, and the pointer returns all
+ * other units with them.
  */
 function outputsOf({ signers: { ordinals }, inputs, id, amount }: RuneBurn): PsbtOutput[] {
   const edicts = [{ id, amount: asU128(amount), output: burned }];
@@ -46,7 +46,7 @@ function outputsOf({ signers: { ordinals }, inputs, id, amount }: RuneBurn): Psb
   ];
 }
 
-/** The frame that coins of the payment address are chosen for. */
+/** The frame for selecting coins of the payment address. */
 export const runeBurnFrame = (burn: RuneBurn): CoinFrame => ({
   inputs: burn.inputs,
   outputs: outputsOf(burn),
@@ -54,7 +54,10 @@ export const runeBurnFrame = (burn: RuneBurn): CoinFrame => ({
   feeRate: burn.feeRate,
 });
 
-/** The transaction of a burn. Asserts by the rules of blocks that it burns exactly the requested units. Pure. */
+/**
+ * Plans the transaction of a burn. Asserts that it burns exactly the requested units according to the protocol rules.
+ * Pure.
+ */
 export function planRuneBurn(burn: RuneBurn, chosen: ChosenCoins<PsbtInput>): PsbtPlan {
   assert(burn.amount > 0n, 'a burn has units');
   const { script } = burn.signers.payment;

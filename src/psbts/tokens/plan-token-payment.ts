@@ -10,10 +10,10 @@ import type { ChosenCoins, CoinFrame } from '#psbts/planning/choose-coins.ts';
 import { type PsbtInput, type PsbtOutput, type PsbtPlan, psbtPlan } from '#psbts/planning/psbt-plan.ts';
 import type { Signers } from '#psbts/signers/read-signers.ts';
 
-/** Units of a rune for an address. */
+/** Units of a rune that are sent to an address. */
 export interface SentUnits {
   readonly id: RuneId;
-  /** Base units, above 0: an edict of 0 would send all. */
+  /** Base units to send. Must be above 0, because an edict of 0 would send all units. */
   readonly amount: bigint;
   readonly script: Uint8Array;
 }
@@ -21,21 +21,22 @@ export interface SentUnits {
 /** A payment in runes and sats. */
 export interface TokenPayment {
   readonly signers: Signers;
-  /** Outputs of the ordinals address with the rune; empty if no units are sent. */
+  /** Outputs of the ordinals address with the rune. The list is empty if no units are sent. */
   readonly inputs: readonly PsbtInput[];
-  /** All runes in them. */
+  /** All runes in these outputs. */
   readonly runes: readonly RuneAmount[];
-  /** Null: no units are sent. */
+  /** Units to send, or null if no units are sent. */
   readonly units: SentUnits | null;
-  /** Null: no sats are sent. */
+  /** Sats to send, or null if no sats are sent. */
   readonly sats: { readonly amount: bigint; readonly script: Uint8Array } | null;
-  /** Sats for 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
 /**
  * Outputs before the change. All sats of the runes' inputs return to the ordinals address first, so no special sat is
- * lost. By the pointer, all units that are not sent return with them. Nodes relay one OP_RETURN output.
+ * lost. The pointer returns all units that are not sent with these sats. There is one OP_RETURN output, because nodes
+ * relay only one.
  */
 function outputsOf({ signers: { ordinals }, inputs, units, sats }: TokenPayment): PsbtOutput[] {
   const paid: PsbtOutput[] =
@@ -53,7 +54,7 @@ function outputsOf({ signers: { ordinals }, inputs, units, sats }: TokenPayment)
   ];
 }
 
-/** The frame that coins of the payment address are chosen for. */
+/** The frame for selecting coins of the payment address. */
 export const tokenPaymentFrame = (payment: TokenPayment): CoinFrame => ({
   inputs: payment.inputs,
   outputs: outputsOf(payment),
@@ -61,7 +62,10 @@ export const tokenPaymentFrame = (payment: TokenPayment): CoinFrame => ({
   feeRate: payment.feeRate,
 });
 
-/** The transaction of a payment. Asserts by the rules of blocks that each unit goes to its receiver. Pure. */
+/**
+ * Plans the transaction of a payment. Asserts that each unit goes to its receiver according to the protocol rules.
+ * Pure.
+ */
 export function planTokenPayment(payment: TokenPayment, chosen: ChosenCoins<PsbtInput>): PsbtPlan {
   const { script } = payment.signers.payment;
   const change: PsbtOutput[] =

@@ -4,7 +4,8 @@ import { hexCharsMax, transactionOf } from '#psbts/submitting/read-payment.ts';
 import type { NamedTransaction } from './judge-rune-burn.ts';
 
 /**
- * The transaction that a request names, by one of the fields `txid` and `hex`. Null: `values` has the faults. Total.
+ * Reads the transaction that a request names in the field `txid` or `hex`. Returns null after adding the faults to
+ * `values`. Total.
  */
 export function readNamedTransaction(
   values: RequestValues,
@@ -25,7 +26,10 @@ function byTxid(values: RequestValues, given: unknown): NamedTransaction | null 
   return txid === null ? values.fault('txid', 'must be 64 hex digits') : { kind: 'txid', txid };
 }
 
-/** Texts that are longer than `values.text` reads may be transactions too. */
+/**
+ * Reads a transaction in hex. `values.text` is not used, because a transaction may be longer than the texts that it
+ * reads.
+ */
 function byHex(values: RequestValues, given: unknown): NamedTransaction | null {
   if (typeof given !== 'string' || given.length > hexCharsMax || !/^(?:[0-9a-f]{2})+$/iu.test(given))
     return values.fault('hex', `must be a transaction in hex, of at most ${hexCharsMax} characters`);

@@ -15,35 +15,36 @@ import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import type { Signer } from '#psbts/signers/signer.ts';
 import { etchedAgain } from '#tokenpay/order/token-order.ts';
 
-/** Outputs of an address that bring units of a rune. */
+/** Outputs of an address that provide units of a rune. */
 export interface RuneInputs {
   readonly kind: 'found';
   readonly rune: RuneDetail;
   readonly inputs: readonly PsbtInput[];
-  /** All runes in them, by output. */
+  /** All runes in these outputs, by output. */
   readonly runes: readonly RuneAmount[];
 }
 
 /** Units that a transaction needs. */
 export interface WantedUnits {
   readonly rune: Rune;
-  /** The etching that must have the name. Null: any. */
+  /** The etching that the name must belong to. Null means any etching. */
   readonly etching: Txid | null;
   /** Base units. */
   readonly amount: bigint;
-  /** The receiver in words: `the order`. */
+  /** The receiver in words, for example `the order`. */
   readonly taker: string;
 }
 
-/** Maximum number of inputs of one payment. A wallet shows each input, and most payments need one. */
+/** Maximum number of inputs of one payment. A wallet shows each input, and most payments need only one. */
 const inputsMax = 50;
 /** Maximum number of outputs to read. Some of them may be spent or inscribed. */
 const lookedAtMax = 100;
 
 /**
- * Outputs of the ordinals address with at least the wanted units of a rune: those with most units first, confirmed,
- * unspent in the mempool, and without inscriptions. Refused: there are too few, or another etching has the name. Throws
- * `coins_unproven`, `not_found`, `index_missing`, and the codes of UtxoReader and NodeRpc.
+ * Finds outputs of the ordinals address that together have at least the wanted units of a rune. They are confirmed, not
+ * spent in the mempool, and without inscriptions. The outputs with the most units come first. Refuses if there are too
+ * few units, or if another etching has the name. Throws `coins_unproven`, `not_found`, `index_missing`, and the codes
+ * of UtxoReader and NodeRpc.
  */
 export async function runeInputs(
   parts: CoinParts,
@@ -84,7 +85,7 @@ export async function runeInputs(
   return refusedPsbt(tooFew({ ...wanted, rune, ordinals, units, leftOut }), 'ordinalAddress');
 }
 
-/** Maximum number of shown reasons why outputs are omitted. */
+/** Maximum number of reasons that are shown for omitted outputs. */
 const toldMax = 5;
 
 function tooFew({

@@ -9,7 +9,7 @@ import type { CoinParts } from '#psbts/coins/coin-parts.ts';
 import { unprovenCoins } from '#psbts/coins/free-coins.ts';
 import { outpointText } from '#utxos/utxo.ts';
 
-/** Runes that a transaction spends. `unknown`: the reason why they are unknown, a sentence. */
+/** Runes that a transaction spends. `unknown`: the runes are unknown, and a sentence has the reason. */
 export type SpentRunes =
   | {
       readonly kind: 'known';
@@ -20,12 +20,13 @@ export type SpentRunes =
     }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** Maximum number of unconfirmed parents: nodes relay no more (Bitcoin Core, DEFAULT_CLUSTER_LIMIT). */
+/** Maximum number of unconfirmed parents. Nodes do not relay more (Bitcoin Core, DEFAULT_CLUSTER_LIMIT). */
 const parentsMax = 64;
 
 /**
- * Runes in the outputs that a transaction spends: confirmed ones by the index, and those of the mempool by their
- * runestones. Signatures are not checked. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ * Reads the runes in the outputs that a transaction spends. Confirmed outputs are looked up in the index. Outputs in
+ * the mempool are computed from runestones. Signatures are not checked. Throws `coins_unproven`, and the codes of
+ * UtxoReader and NodeRpc.
  */
 export async function spentRunes(
   { utxos, node }: Pick<CoinParts, 'utxos' | 'node'>,

@@ -1,17 +1,27 @@
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
- * Who may spend a coin. `free`: the service, for its own costs. `reserved`: only the coin's subject. `waiting`: the
- * service, once the subject is delivered. `accounts`: withdrawals of accounts, because accounts own its contents.
+ * Who may spend a coin:
+ *
+ * - `free`: the service, for its own costs.
+ * - `reserved`: only the coin's subject.
+ * - `waiting`: the service, as soon as the subject is delivered.
+ * - `accounts`: withdrawals of accounts, because the contents of the coin belong to accounts.
  */
 type Held = 'free' | 'reserved' | 'waiting' | 'accounts';
 
 /**
- * The rule that decides who holds a coin (docs/wallet.md, "Coins"). `payment`, `deposit`: a customer sent it. `commit`:
- * a reveal spends it. `excess`: a customer's money is in it. `rest`: it is change of a return, a bump, a payout or a
- * batch of withdrawals. `spending`: a stored transaction of its order spends it. `delivery`: it is revenue of an order
- * that is not delivered yet. `revenue`: it is revenue of a delivered order. `fund`: the operator added it. `credit`:
- * accounts were credited with its contents.
+ * The rule that decides who holds a coin (docs/wallet.md, "Coins"):
+ *
+ * - `payment` and `deposit`: a customer sent the coin.
+ * - `commit`: a reveal spends the coin.
+ * - `excess`: the coin contains a customer's money.
+ * - `rest`: the coin is change of a return, a bump, a payout or a batch of withdrawals.
+ * - `spending`: a stored transaction of the coin's order spends it.
+ * - `delivery`: the coin is revenue of an order that is not delivered yet.
+ * - `revenue`: the coin is revenue of a delivered order.
+ * - `fund`: the operator added the coin.
+ * - `credit`: accounts were credited with the coin's contents.
  */
 type HeldBecause =
   | 'payment'
@@ -25,10 +35,13 @@ type HeldBecause =
   | 'fund'
   | 'credit';
 
-/** Type of the subject that a coin comes from: an order, a bump, the operator, a payout, or an order of a shop. */
+/**
+ * Type of the subject that a coin comes from: an order, a bump, a fund of the operator, a payout, or an order of a
+ * shop.
+ */
 export type CoinKind = 'order' | 'bump' | 'fund' | 'payout' | 'token-order';
 
-/** An output that the wallet can spend, and who holds it. */
+/** An output that the wallet can spend, with its holder. */
 export interface HeldCoin {
   readonly txid: Txid;
   readonly vout: number;
@@ -42,6 +55,6 @@ export interface HeldCoin {
 /** A coin and the subject that it comes from. */
 export interface OwnedCoin extends HeldCoin {
   readonly kind: CoinKind;
-  /** The id of the order, payout or order of a shop. null: the coin comes from a bump, or is a fund. */
+  /** The id of the order, of the payout, or of the shop's order. Null if the coin comes from a bump or is a fund. */
   readonly subject: string | null;
 }

@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { isSpent } from '#purse/transactions/spends.store.ts';
 import type { HeldCoin, OwnedCoin } from './coin.ts';
 
-/** The coins that a computation covers. All other coins stay unchanged. */
+/** The coins that are computed together. All other coins stay unchanged. */
 export type CoinScope =
   | { readonly kind: 'order' | 'payout' | 'token-order'; readonly subjects: readonly string[] }
   | { readonly kind: 'bump'; readonly txids: readonly Txid[] }
@@ -27,7 +27,8 @@ const given = (scope: CoinScope): readonly (string | Buffer)[] | null => {
 type KeptCoin = HeldCoin & Pick<OwnedCoin, 'subject'>;
 
 /**
- * Reads the coins of a scope. Most rounds change nothing, and reading costs only a third of the statement that writes.
+ * Reads the coins of a scope. Most rounds change nothing, and this query costs only a third of the statement that
+ * writes.
  */
 async function readScope(tx: pg.ClientBase, scope: CoinScope): Promise<KeptCoin[]> {
   const { rows } = await tx.query<
@@ -58,8 +59,8 @@ function areSame(stored: readonly KeptCoin[], wanted: readonly KeptCoin[]): bool
 }
 
 /**
- * Updates the coins of a scope to the computed coins, and writes only differences. A second call has no effect. Notes
- * about contents that were found in a coin are kept.
+ * Replaces the coins of a scope with the computed coins, and writes only differences. A second call has no effect.
+ * Notes about contents that were found in a coin are kept.
  */
 export async function keepCoins(
   tx: pg.ClientBase,
@@ -99,7 +100,7 @@ export async function keepCoins(
   );
 }
 
-/** A free coin in a block, before the proof that it holds only sats. */
+/** A free coin in a block. It is not yet proven that the coin holds only sats. */
 export interface WalletCoin {
   readonly txid: Txid;
   readonly vout: number;
@@ -113,7 +114,7 @@ export interface WalletCoin {
 /**
  * Free coins in blocks that no stored transaction spends, without the inventory. The largest come first.
  *
- * @param limit null: no limit
+ * @param limit maximum number of coins, or null for all
  */
 export async function readFreeCoins(
   client: pg.Pool | pg.ClientBase,
@@ -134,8 +135,8 @@ export async function readFreeCoins(
 }
 
 /**
- * Sats of all coins that belong to the service, now or once their orders are delivered, and that no stored transaction
- * spends. Includes sats that are owed to partners.
+ * Sum of all coins that belong to the service now, or will belong to it as soon as their orders are delivered. Coins
+ * that a stored transaction spends are not included. Sats that are owed to partners are included.
  */
 export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -147,7 +148,7 @@ export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bi
 
 /**
  * SQL: whether a coin is held for accounts, not set aside, and not spent by a stored transaction. `coin` is the name of
- * its row in the statement. An index omits spent coins by `is_spent`, so old coins cost nothing.
+ * the coin's row in the statement. An index on `is_spent` omits spent coins, so old coins cost nothing.
  */
 export const isFreeOfAccounts = (coin: string): string =>
   `(${coin}.held = 'accounts' AND ${coin}.aside IS NULL AND NOT ${coin}.is_spent
@@ -163,9 +164,9 @@ export async function satsOfAccounts(client: pg.Pool | pg.ClientBase): Promise<b
 }
 
 /**
- * Sats of free coins that no stored transaction spends, without the inventory. Includes coins in blocks, and change of
- * payouts. A payout's change is included before a block has it, because either one of its transactions is mined, or its
- * coins are free again.
+ * Sum of free coins that no stored transaction spends, without the inventory. Includes coins in blocks, and change of
+ * payouts. A payout's change is included before it is mined. Either one of the payout's transactions is mined, or the
+ * payout's coins become free again.
  */
 export async function satsOfFreeCoins(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -208,7 +209,7 @@ export interface AsideCoin extends Pick<HeldCoin, 'txid' | 'vout' | 'value'> {
   readonly script: Buffer;
 }
 
-/** A coin of a shop's order that is set aside and in a block. Returns null if there is no such coin. */
+/** Reads a coin of a shop's order that is in a block and set aside. Returns null if there is no such coin. */
 export async function readAsideCoin(
   client: pg.Pool | pg.ClientBase,
   { txid, vout }: Pick<HeldCoin, 'txid' | 'vout'>,
@@ -231,7 +232,10 @@ export async function readAsideCoin(
   return { txid, vout, value: BigInt(value), key: { branch, index }, script };
 }
 
-/** Turns a coin that was set aside into money again, by decision of an operator. */
+/**
+ * Ends the special treatment of a coin that was set aside, by decision of an operator. The coin can then be spent like
+ * other coins.
+ */
 export async function endAside(
   tx: pg.ClientBase,
   { txid, vout }: Pick<WalletCoin, 'txid' | 'vout'>,
@@ -242,15 +246,15 @@ export async function endAside(
   ]);
 }
 
-/** A coin of the table, with the fields that an audit compares. */
+/** A coin from the table of coins, with the fields that an audit compares. */
 export interface ListedCoin extends Pick<OwnedCoin, 'txid' | 'vout' | 'value' | 'subject'> {
-  /** In hex. null: no known payment has the coin. */
+  /** Script in hex, or null if no known payment has the coin. */
   readonly script: string | null;
   readonly isFree: boolean;
   readonly isInBlock: boolean;
 }
 
-/** The coins of these subjects and of these bumps. */
+/** The coins of these subjects, including bumps. */
 export async function readCoinsOf(
   client: pg.Pool | pg.ClientBase,
   subjects: readonly string[],
@@ -283,7 +287,7 @@ export async function readCoinsOf(
   }));
 }
 
-/** Free coins of the funds. */
+/** Free coins that are funds of the operator. */
 export async function readFundsListed(
   client: pg.Pool | pg.ClientBase,
 ): Promise<Pick<OwnedCoin, 'txid' | 'vout'>[]> {

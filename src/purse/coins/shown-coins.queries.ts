@@ -3,21 +3,21 @@ import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { HeldCoin, OwnedCoin } from './coin.ts';
 
-/** A coin of the table, with its state in blocks and stored transactions. */
+/** A coin from the table of coins, with its state in blocks and stored transactions. */
 export interface StoredCoin extends OwnedCoin {
   readonly aside: string | null;
-  /** null: no block is known to have the coin. */
+  /** Height of the coin's block, or null if no block is known to have it. */
   readonly height: Height | null;
   /**
-   * The first transaction that spends the coin, in display order; at most one such transaction is mined. null: no
-   * transaction spends it.
+   * The first transaction that spends the coin, in display order. At most one transaction that spends it is mined. Null
+   * if no transaction spends the coin.
    */
   readonly spentBy: string | null;
 }
 
 /**
- * All coins of the table, the largest first. `areSpent` selects the coins that stored transactions spend, or all
- * others.
+ * All coins of the table, the largest first. `areSpent` selects either the coins that stored transactions spend, or all
+ * other coins.
  */
 export async function readStoredCoins(
   client: pg.Pool | pg.ClientBase,

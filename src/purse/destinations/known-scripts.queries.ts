@@ -3,16 +3,16 @@ import { hasUnspentOutputs } from '#chain/outputs/address.queries.ts';
 import { isWatchedOrPaid } from '#payments/payments.queries.ts';
 
 /**
- * Number of queries by this process. Each connection prepares the statement, because planning takes longer than the
- * rest. A plan that was made for nearly empty tables reads them whole. So each time the number doubles, the statement
- * gets another name and thus another plan.
+ * Number of queries that this process made. Each connection prepares the statement, because planning takes longer than
+ * the rest of the query. A plan that was made for nearly empty tables reads entire tables. So the statement gets
+ * another name, and thus another plan, each time the number doubles.
  */
 let asked = 0;
 
 /**
  * Whether any of these addresses was watched or paid before, as far as the database knows. The database knows payments
- * that were seen, and all unspent outputs if all addresses are indexed. Always false for an address of the wallet that
- * was never shown.
+ * that were seen, and all unspent outputs if all addresses are indexed. Always false for a wallet address that nobody
+ * ever saw.
  */
 export async function areKnown(
   tx: pg.ClientBase,

@@ -6,19 +6,21 @@ import { PublicWallet } from '#wallet/public-wallet.ts';
 import { readWallet } from '#wallet/wallet.store.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
-/** Prefix of watchers' names for scripts that do not belong to the service: receivers of refunds and parents. */
+/**
+ * Prefix of the names of watchers whose scripts do not belong to the service. Such scripts receive refunds and parents.
+ */
 export const refundWatchers = 'refund ';
 
-/** The watcher of the address that an order of inscriptions is paid to. */
+/** The watcher of the payment address of an inscription order. */
 export const orderWatcher = (orderId: string): string => `order ${orderId}`;
 
 /**
- * The scripts among these that belong to the service: addresses of orders (including those with leaves), of deposits
- * and of funds, the service's own outputs of transactions, and the inventory. Money that is sent to such a script would
- * pay for something else, or only move in a circle. Addresses of the wallet that were never shown are not checked. Only
- * the operator can know them, and commands of the wallet compare them.
+ * Selects the scripts that belong to the service. They are addresses of orders (including those with leaves), of
+ * deposits and of funds, the service's own outputs of transactions, and the inventory. Money that is sent to such a
+ * script would pay for something else, or only move in a circle. Wallet addresses that were never shown are not
+ * checked. Only the operator can know them, and commands of the wallet compare them.
  *
- * @param known the wallet of the database, if the caller has it; null: it is read
+ * @param known the wallet of the database, if the caller has it. Null: the wallet is read.
  */
 export async function ownScriptsAmong(
   client: pg.Pool | pg.ClientBase,
@@ -33,10 +35,13 @@ export async function ownScriptsAmong(
 }
 
 const noScripts: ReadonlySet<string> = new Set();
-/** Inventory scripts by account of the wallet. A process has only one account. */
+/** Inventory scripts, by account of the wallet. A process normally has only one account. */
 const inventories = new Map<string, Promise<ReadonlySet<string>>>();
 
-/** The scripts of the inventory branch, in hex. Derived once, because this takes a tenth of a second. */
+/**
+ * The scripts of the inventory branch, in hex. They are derived once per process, because this takes a tenth of a
+ * second.
+ */
 function inventoryScripts(identity: WalletIdentity): Promise<ReadonlySet<string>> {
   const name = `${identity.network} ${identity.accountXpub}`;
   const known = inventories.get(name) ?? deriveInventory(new PublicWallet(identity));

@@ -6,8 +6,8 @@ import { ownScriptsAmong } from './own-scripts.ts';
 /**
  * Throws `destination_own` or `destination_refused` if a script must not be paid.
  *
- * @param amount null: not known yet
- * @param name the subject of the message
+ * @param amount amount to pay, or null if it is not known yet
+ * @param name subject of the message's sentence
  */
 export async function requireDestination(
   tx: pg.ClientBase,

@@ -4,22 +4,23 @@ import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import type { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { areKnown } from './known-scripts.queries.ts';
 
-/** Keys of the wallet that are derived from indices. */
+/** Keys of the wallet that a caller needs, which are derived from indices. */
 export interface WantedKeys<Keys> {
   readonly counts: Partial<BranchEnds>;
-  /** Derives the keys, starting at the first indices. */
+  /** Derives the keys from the first indices of the branches. */
   readonly at: (first: BranchEnds) => Keys | Promise<Keys>;
-  /** The addresses of these keys that are shown. */
+  /** The addresses of these keys that customers will see. */
   readonly shown: (keys: Keys) => readonly { readonly script: Uint8Array }[];
 }
 
-/** The keys cannot be used. Thrown to roll the transaction back. */
+/** Thrown if the keys cannot be used, to roll the transaction back. */
 class UnusableKeys extends Error {}
 
 /**
- * Runs a transaction that creates something with new keys, whose addresses were never shown before. Runs it again with
- * later keys if an address is already known, for example after a restore of an older database without the mark, or if
- * the release of the indices has ended. Throws `wallet_indices_unreleased`.
+ * Runs a transaction that creates something with new keys, whose addresses nobody has seen before. If an address is
+ * already known, the transaction runs again with later keys. An address can be known after a restore of an older
+ * database without the mark. The transaction also runs again if the release of the indices has ended. Throws
+ * `wallet_indices_unreleased`.
  */
 export async function withNewKeys<Keys, Made>(
   pool: pg.Pool,

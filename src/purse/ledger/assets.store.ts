@@ -4,20 +4,20 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
 
 /**
- * The ledger's identity of a rune: its etching and its name. Ids by block change with a reorganisation, and afterwards
- * a name can be etched again.
+ * The ledger's identity of a rune: its etching and its name. Block-based ids are not used, because they change with a
+ * reorganisation. After a reorganisation, a name can also be etched again.
  */
 export interface RuneAsset {
   readonly etching: Txid;
   readonly rune: Rune;
 }
 
-/** The numbers of runes in service.assets, in the same order. New runes get a number. */
+/** The numbers of runes in service.assets, in the same order. New runes are added. */
 export async function assetsOf(tx: pg.Pool | pg.ClientBase, runes: readonly RuneAsset[]): Promise<number[]> {
   if (runes.length === 0) return [];
   const known = await numbersOf(tx, runes);
   if (!known.includes(null)) return known as number[];
-  // two transactions may add the same rune: the one that had to wait finds it by the second query
+  // two transactions may add the same rune; the transaction that waits finds the rune with the second query
   await tx.query(
     `INSERT INTO service.assets (etching, rune)
      SELECT DISTINCT etching, rune FROM unnest($1::bytea[], $2::numeric[]) AS given (etching, rune)

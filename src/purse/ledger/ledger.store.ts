@@ -48,9 +48,9 @@ export async function readEntries(client: pg.Pool | pg.ClientBase, subject: Subj
 }
 
 /**
- * Updates the ledger of a subject to the entries that its facts require. No other code adds entries for one subject. A
- * second call has no effect, even at the same time. `waits`: the facts disagree for a moment and nothing is posted, so
- * the caller must try again.
+ * Adds the entries to the ledger that the facts about a subject require. No other code adds entries for a single
+ * subject. A second call has no effect, even at the same time. `waits`: the facts disagree for a moment, so nothing is
+ * posted, and the caller must try again.
  */
 export async function postEntries(
   tx: pg.ClientBase,
@@ -60,11 +60,11 @@ export async function postEntries(
   const seen = postingOf(wanted, await readEntries(tx, subject), subject.kind);
   if (seen === 'waits') return 'waits';
   if (seen.length === 0) return 'unchanged';
-  // another transaction may be posting the same entries, so they are read again once it has ended
+  // another transaction may be posting the same entries, so the entries are read after it has ended
   await tx.query(`SELECT pg_advisory_xact_lock($1, hashtext(concat($2::text, ' ', $3::text)) & 1023)`, [
     advisoryLocks.ledger,
     subject.kind,
-    // one lock for all payouts, because they share accounts
+    // all payouts use one lock, because they share accounts
     subject.kind === 'payout' ? null : idOf(subject),
   ]);
   const missing = postingOf(wanted, await readEntries(tx, subject), subject.kind);
@@ -78,8 +78,9 @@ export async function postEntries(
 }
 
 /**
- * Posts entries for many subjects of a kind, with only three statements, because a block may pay a thousand. If facts
- * disagree, this is a fault of the program, because all entries come from one table, which is consistent at any moment.
+ * Posts entries for many subjects of one kind with only three statements, because a block may pay a thousand subjects.
+ * All entries come from one table, which is consistent at any moment. So if the facts disagree, the program has a
+ * fault.
  */
 export async function postAllEntries(
   tx: pg.ClientBase,
@@ -139,7 +140,7 @@ async function addEntries(
 
 /**
  * Sats that were booked as revenue since a time, less reversals. Sats that the operator took out are not deducted,
- * because they were revenue.
+ * because they are part of the revenue.
  */
 export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -153,18 +154,19 @@ export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date)
 }
 
 /**
- * Sats that an account got from a transaction of an order, less the sats that left the account by the same transaction.
+ * Sats that an account received through a transaction of an order, less the sats that the same transaction moved out of
+ * the account.
  */
 export interface LedgerSum {
   readonly id: string;
   readonly txid: Buffer;
-  /** Whether the sats came in with a payment of this transaction. If not, it is a transaction of ours. */
+  /** Whether the transaction is a payment that the service received. Otherwise it is a transaction of the service. */
   readonly isReceipt: boolean;
   readonly account: LedgerAccount;
   readonly sats: bigint;
 }
 
-/** The sums of these orders, without zeros. */
+/** The sums of these orders. Sums of zero are omitted. */
 export async function readSums(client: pg.ClientBase, ids: readonly string[]): Promise<LedgerSum[]> {
   const { rows } = await client.query<{
     id: string;
@@ -194,9 +196,9 @@ export async function readHoldings(client: pg.ClientBase): Promise<Holding[]> {
 }
 
 /**
- * Sats that partners hold, over all subjects: the debt of the service to partners. An account in debt is treated as
- * zero. Accounts of shops are not included, because they have their own coins. Uses two indexes on owners; 200,000
- * entries take 50 ms.
+ * Sats that partners hold, over all subjects. This is the debt of the service to partners. An account in debt is
+ * treated as zero. Accounts of shops are not included, because they have their own coins. Uses two indexes on owners;
+ * the query takes 50 ms for 200,000 entries.
  */
 export async function heldByOwners(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
@@ -212,7 +214,7 @@ export async function heldByOwners(client: pg.Pool | pg.ClientBase): Promise<big
   return BigInt(rows[0]?.sats ?? 0);
 }
 
-/** Sats that an owner's account holds, over all subjects. Below 0: the account is in debt. */
+/** Sats that an owner's account holds, over all subjects. The result is negative if the account is in debt. */
 export async function heldByOwner(
   client: pg.Pool | pg.ClientBase,
   account: LedgerAccount,
@@ -229,7 +231,7 @@ export async function heldByOwner(
 }
 
 /**
- * Sats of the service and the operator, over all subjects. Reads the whole ledger, which takes half a second for
+ * Sats of the service and the operator, over all subjects. Reads the entire ledger, which takes half a second for
  * 100,000 orders.
  */
 export async function heldByService(
@@ -246,9 +248,7 @@ export async function heldByService(
   return { service: BigInt(row?.service ?? 0), operator: BigInt(row?.operator ?? 0) };
 }
 
-/**
- * SQL: both accounts of an entry, each with the amount that it gets. The amount is negative for the giving account.
- */
+/** SQL: both accounts of an entry, each with its amount. The amount is negative for the account that pays. */
 const bothSides = (entry: string, amount: string): string =>
   `LATERAL (VALUES (${entry}.to_account, ${entry}.to_owner, ${entry}.amount),
                    (${entry}.from_account, ${entry}.from_owner, -${entry}.amount)) AS side (account, owner, ${amount})`;

@@ -1,8 +1,15 @@
 /**
- * Accounts that sats of customers can be in (docs/orders-operator.md, "Ledger"). `outside`: everything that is not
- * ours. `owed`: received, but neither delivered nor refunded. `deposit`: values of parents. `postage`: sats with the
- * customer's inscriptions. `fee`: sats of miners. `service`: revenue. `operator`: anchors, bumps, rounding and funds.
- * `refund`: set aside for refunds. `inventory`: sats that deliveries took from the inventory, so it is never above 0.
+ * Accounts that can hold sats of customers (docs/orders-operator.md, "Ledger"):
+ *
+ * - `outside`: everything that does not belong to the service.
+ * - `owed`: sats that were received, but neither delivered nor refunded.
+ * - `deposit`: values of parents.
+ * - `postage`: sats with the customer's inscriptions.
+ * - `fee`: sats of miners.
+ * - `service`: revenue.
+ * - `operator`: anchors, bumps, rounding and funds.
+ * - `refund`: sats that are set aside for refunds.
+ * - `inventory`: sats that deliveries took from the inventory. The balance is never above 0.
  */
 export const ledgerAccounts = [
   'outside',
@@ -21,29 +28,29 @@ export const ledgerAccounts = [
 export type LedgerAccount = (typeof ledgerAccounts)[number];
 
 /**
- * Accounts that exist once for each owner: `referral` by code, `creator` by address, `token` by the name of an account.
- * The database requires the owner.
+ * Accounts that exist once for each owner. The owner of `referral` is a code, of `creator` an address, and of `token`
+ * the name of an account. The database requires the owner.
  */
 type OwnedAccount = Extract<LedgerAccount, 'referral' | 'creator' | 'token'>;
 
 /**
- * Accounts of partners who get a share of deliveries. The owner is the code of a referral or the address of a creator.
+ * Accounts of partners who get a share of deliveries. The owner is the code of a referral, or the address of a creator.
  */
 export const partnerAccounts = ['referral', 'creator'] as const satisfies readonly OwnedAccount[];
 export type PartnerAccount = (typeof partnerAccounts)[number];
 
-/** Accounts that belong to the service as a whole. */
+/** Accounts without an owner, which belong to the service itself. */
 export type SharedAccount = Exclude<LedgerAccount, OwnedAccount>;
 
-/** Accounts that may give more than they got. The database refuses this for all other accounts. */
+/** Accounts that may pay more than they received. The database refuses this for all other accounts. */
 const overdrawable: ReadonlySet<LedgerAccount> = new Set(['outside', 'operator', 'inventory']);
 
 /** The number of the asset sats in service.assets. All other assets are runes. */
 export const satsAsset = 0;
 
 /**
- * Subjects of entries. `order`, `payout`, `token-order`: a single one, by its id. `withdrawal`: a payout that is a
- * batch of withdrawals. `funds`: all funds of the operator.
+ * Subjects of entries. `order`, `payout` and `token-order` are single objects with an id. `withdrawal` is a payout that
+ * is a batch of withdrawals. `funds` are all funds of the operator.
  */
 export type Subject =
   | { readonly kind: 'order' | 'payout' | 'token-order' | 'withdrawal'; readonly id: string }
@@ -52,21 +59,21 @@ export type Subject =
 /** An amount of one asset that a transaction moved from one account to another. */
 export interface LedgerEntry {
   readonly from: LedgerAccount;
-  /** null: the account belongs to the service as a whole. */
+  /** Owner of the paying account, or null if the account belongs to the service itself. */
   readonly fromOwner: string | null;
   readonly to: LedgerAccount;
   readonly toOwner: string | null;
-  /** The number in service.assets. */
+  /** Number of the asset in service.assets. */
   readonly asset: number;
-  /** In base units, at most 2^128 - 1. */
+  /** Amount in base units, at most 2^128 - 1. */
   readonly amount: bigint;
   /** Txid in hex, in internal order. */
   readonly txid: string;
-  /** The output that the amount came in with. null: the amount does not belong to a single output. */
+  /** The output with which the amount arrived, or null if the amount does not belong to a single output. */
   readonly vout: number | null;
 }
 
-/** A confirmed output that pays an order, brings a parent, or is a fund of the operator. */
+/** A confirmed output that pays an order, contains a parent, or is a fund of the operator. */
 export interface Receipt {
   readonly to: 'owed' | 'deposit' | 'operator';
   readonly txid: string;
@@ -74,11 +81,11 @@ export interface Receipt {
   readonly value: bigint;
 }
 
-/** A confirmed transaction of ours, split into the parts of its outputs and its fee. */
+/** A confirmed transaction of the service, split into the parts of its outputs and its fee. */
 export interface Settlement {
   readonly txid: string;
   readonly parts: readonly SettledPart[];
-  /** The account that the transaction's inputs came from. */
+  /** The account that owned the transaction's inputs. */
   readonly from: SharedAccount;
 }
 
@@ -88,7 +95,7 @@ type SettledPart = { readonly sats: bigint } & (
   | { readonly to: OwnedAccount; readonly owner: string }
 );
 
-/** The entries for confirmed receipts and settlements in sats. Pure. */
+/** Computes the entries for confirmed receipts and settlements in sats. Pure. */
 export function entriesOf(receipts: readonly Receipt[], settlements: readonly Settlement[]): LedgerEntry[] {
   const received = receipts
     .filter(({ value }) => value > 0n)
@@ -124,8 +131,8 @@ export function entriesOf(receipts: readonly Receipt[], settlements: readonly Se
 }
 
 /**
- * The entries to add so that the posted entries become the wanted ones: missing entries, and reversals of entries that
- * a reorganisation took back. Entries are only added, never changed. Pure.
+ * Computes the entries that must be added, so that the posted entries become the wanted entries. These are missing
+ * entries, and reversals of entries that a reorganisation undid. Entries are only added, never changed. Pure.
  */
 export function correctionsTo(wanted: readonly LedgerEntry[], posted: readonly LedgerEntry[]): LedgerEntry[] {
   const open = new Map<string, { entry: LedgerEntry; amount: bigint }>();
@@ -148,7 +155,8 @@ export function correctionsTo(wanted: readonly LedgerEntry[], posted: readonly L
 const amountMax = 2n ** 128n - 1n;
 
 /**
- * Splits an amount into entries. A line that changes its direction may move more than the whole supply of its asset.
+ * Splits an amount into entries. If a line changes its direction, the amount may be larger than the total supply of its
+ * asset.
  */
 const inParts = (entry: LedgerEntry, amount: bigint): LedgerEntry[] =>
   amount <= amountMax
@@ -156,10 +164,10 @@ const inParts = (entry: LedgerEntry, amount: bigint): LedgerEntry[] =>
     : [{ ...entry, amount: amountMax }, ...inParts(entry, amount - amountMax)];
 
 /**
- * The entries to add now. `waits`: the facts disagree. For a moment, payments and index may differ by a block, and a
- * reorganisation reaches one of them first. Money then seems to leave an account that it never reached. The entries of
- * the subject stay unchanged until the facts agree. Payouts and withdrawals take money that came from other subjects,
- * so their callers check the accounts over all subjects. Pure.
+ * Computes the entries to add now. `waits`: the facts disagree. Payments and index may differ by a block for a moment,
+ * because a reorganisation reaches one of them first. Money then seems to leave an account that it never reached. The
+ * subject's entries stay unchanged until the facts agree. Payouts and withdrawals spend money that came from other
+ * subjects, so their callers check the accounts over all subjects. Pure.
  */
 export function postingOf(
   wanted: readonly LedgerEntry[],
@@ -173,7 +181,7 @@ export function postingOf(
 /** Subjects whose entries spend money that came from other subjects. */
 const takesOfOthers: ReadonlySet<Subject['kind']> = new Set(['payout', 'withdrawal']);
 
-/** The amount of an asset that an account of an owner holds: incoming minus outgoing. */
+/** The amount of an asset that an owner's account holds: incoming minus outgoing amounts. */
 export interface Holding {
   readonly account: LedgerAccount;
   readonly owner: string | null;
@@ -181,7 +189,7 @@ export interface Holding {
   readonly amount: bigint;
 }
 
-/** The holdings of each account, owner and asset. The sum of each asset is zero. Pure. */
+/** Computes the holdings of each account, owner and asset. For each asset, the sum is zero. Pure. */
 export function holdingsOf(entries: readonly LedgerEntry[]): Holding[] {
   const holdings = new Map<string, Holding>();
   const add = (account: LedgerAccount, owner: string | null, asset: number, amount: bigint): void => {
@@ -201,7 +209,7 @@ export function balancesOf(entries: readonly LedgerEntry[]): ReadonlyMap<LedgerA
   return satsByAccount(holdingsOf(entries));
 }
 
-/** Sats by account, from holdings. */
+/** Adds up holdings of sats by account. */
 export function satsByAccount(holdings: readonly Holding[]): ReadonlyMap<LedgerAccount, bigint> {
   const balances = new Map<LedgerAccount, bigint>();
   for (const { account, asset, amount } of holdings)
@@ -209,11 +217,14 @@ export function satsByAccount(holdings: readonly Holding[]): ReadonlyMap<LedgerA
   return balances;
 }
 
-/** Whether an account gave more than it got, although it may not. */
+/** Whether an account that may not be overdrawn paid more than it received. */
 const isOverdrawn = (entries: readonly LedgerEntry[]): boolean =>
   holdingsOf(entries).some(({ account, amount }) => amount < 0n && !overdrawable.has(account));
 
-/** The line that an entry belongs to. An entry and its reversal have the same line. */
+/**
+ * The ledger line of an entry: its accounts, owners, asset, transaction and output. An entry and its reversal have the
+ * same line.
+ */
 function lineOf(entry: LedgerEntry): { key: string; isReversed: boolean } {
   const isReversed = isAfter(entry);
   const { from, fromOwner, to, toOwner, asset, txid, vout } = isReversed ? reversed(entry) : entry;
@@ -221,8 +232,7 @@ function lineOf(entry: LedgerEntry): { key: string; isReversed: boolean } {
 }
 
 /**
- * Whether an entry moves backwards in the order of accounts. If both accounts have the same name, the order of owners
- * is used.
+ * Whether an entry moves backwards in the order of account names. If both names are equal, the order of owners decides.
  */
 function isAfter({ from, fromOwner, to, toOwner }: LedgerEntry): boolean {
   if (from === to) return (fromOwner ?? '') > (toOwner ?? '');

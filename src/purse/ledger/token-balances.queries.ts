@@ -4,7 +4,7 @@ import type pg from 'pg';
 export interface TokenBalance {
   /** The number in service.assets. */
   readonly asset: number;
-  /** In base units. Below 0: a reorganisation took back units that had already left the account. */
+  /** Amount in base units. Negative if a reorganisation took back units that had already left the account. */
   readonly amount: bigint;
   /** The part of `amount` that open withdrawals reserve. The rest is available. */
   readonly reserved: bigint;
@@ -16,8 +16,8 @@ export interface AccountBalance extends TokenBalance {
 }
 
 /**
- * Balances of one account, by account and asset. `account` null: balances of all accounts. Omits balances with nothing
- * held and nothing reserved.
+ * Balances of one account, or of all accounts if `account` is null, sorted by account and asset. Omits balances without
+ * held and reserved units.
  */
 export async function readAllTokenBalances(
   client: pg.Pool | pg.ClientBase,
@@ -35,7 +35,7 @@ export async function readAllTokenBalances(
   }));
 }
 
-/** The balances of an account, by asset. Omits assets with nothing held and nothing reserved. */
+/** The balances of an account, by asset. Omits assets without held and reserved units. */
 export async function readTokenBalances(
   client: pg.Pool | pg.ClientBase,
   account: string,
@@ -44,8 +44,8 @@ export async function readTokenBalances(
 }
 
 /**
- * Number of accounts of shops with a balance below 0, because a reorganisation took back units that had already left
- * the account.
+ * Number of shop accounts with a negative balance. A balance becomes negative if a reorganisation takes back units that
+ * had already left the account.
  */
 export async function countAccountsBelowZero(client: pg.Pool | pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ count: number }>(

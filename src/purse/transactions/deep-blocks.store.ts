@@ -2,7 +2,10 @@ import type pg from 'pg';
 import { minedHeight } from '#payments/payments.queries.ts';
 import { paymentsTipHeight, rememberedBlocks } from '#payments/store/offset.store.ts';
 
-/** Transactions whose blocks are stored together: all bumps, those of a payout, or refunds and returns of an order. */
+/**
+ * Transactions whose blocks are stored together: all bumps, all transactions of a payout, or the refunds and returns of
+ * an order.
+ */
 export type NotedTransactions =
   | { readonly kind: 'bumps' }
   | { readonly kind: 'payout' | 'closings'; readonly id: string };
@@ -14,8 +17,8 @@ const areNoted: Readonly<Record<NotedTransactions['kind'], string>> = {
 };
 
 /**
- * Stores the blocks of transactions that are as deep as the blocks that payments remember. Nothing changes such
- * transactions any more.
+ * Stores the blocks of transactions that are below the blocks that payments remember. Such transactions never change
+ * any more.
  */
 export async function noteDeepBlocks(client: pg.ClientBase, noted: NotedTransactions): Promise<void> {
   await client.query(

@@ -7,8 +7,8 @@ import { outpointOf } from './outpoint.ts';
 import { holdingsOf, type StoredHoldings } from './stored-holdings.ts';
 
 /**
- * Contents of outputs that transactions of the same round created, by `<txid>:<vout>`. Neither the index nor the tables
- * have them yet.
+ * Contents of outputs that transactions of this round created, by `<txid>:<vout>`. The index and the tables do not have
+ * these outputs yet.
  */
 export type MadeHoldings = ReadonlyMap<string, Holdings>;
 
@@ -19,10 +19,10 @@ export interface AskedOutput {
 }
 
 /**
- * Contents of the wallet's outputs in addition to their sats, in the same order. They never come from a planner. They
- * come from this round's own transactions, or else from the index; for transactions that the index does not have, they
- * come from stored plans. Runs at most one statement. An anchor of an earlier round holds nothing, because the wallet
- * signs nothing that puts contents there.
+ * Reads the contents of the wallet's outputs in addition to their sats, in the same order. The contents never come from
+ * a planner. They come from this round's own transactions, or else from the index. For transactions that the index does
+ * not have, they come from stored plans. Runs at most one statement. An anchor of an earlier round holds nothing,
+ * because the wallet signs nothing that puts contents there.
  */
 export async function readHoldings(
   tx: pg.Pool | pg.ClientBase,
@@ -47,8 +47,8 @@ async function readStored(tx: pg.Pool | pg.ClientBase, outputs: readonly AskedOu
 }
 
 /**
- * Merges contents from the index and from a stored plan. The index takes precedence; the plan adds contents that the
- * index does not have yet.
+ * Merges contents from the index and from a stored plan. The contents from the index take precedence. The plan adds
+ * contents that the index does not have yet.
  */
 function together(indexed: ReturnType<typeof heldBy>, { inscriptions, runes }: Holdings): Holdings {
   const ids = new Set(indexed.inscriptions.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import { displayHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 
-/** An output in the form of plans and accounts: `<txid>:<vout>`, with the txid in display order. */
+/** An output in the form that plans and accounts use: `<txid>:<vout>`, with the txid in display order. */
 export const outpointOf = ({ txid, vout }: { readonly txid: Txid; readonly vout: number }): string =>
   `${displayHash(txid)}:${vout}`;
 
@@ -14,5 +14,5 @@ export function outpointParts(outpoint: string): { readonly txid: Txid; readonly
   return { txid, vout: Number(outpoint.slice(txidChars + 1)) };
 }
 
-/** Number of hex digits of a txid, which has 32 bytes. */
+/** Number of hex digits of a txid. A txid has 32 bytes. */
 const txidChars = 64;

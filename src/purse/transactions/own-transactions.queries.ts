@@ -13,7 +13,7 @@ export const isOwnTransaction = (txid: string): string =>
 export const hasReveal = (orderId: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions AS t WHERE t.order_id = ${orderId} AND t.kind = 'reveal')`;
 
-/** SQL: whether a refund of an order is in a block that no reorganisation takes back. */
+/** SQL: whether a refund of an order is in a block that is too deep for any reorganisation. */
 export const hasDeepRefund = (orderId: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions AS t
             WHERE t.order_id = ${orderId} AND t.kind = 'refund' AND t.height IS NOT NULL)`;

@@ -5,8 +5,8 @@ import { outpointParts } from './outpoint.ts';
 import type { StoredPlan } from './stored-plan.ts';
 
 /**
- * An output that a plan spends is already in another plan, which may be mined. The database transaction has failed, so
- * nothing of the plan is stored. A new plan can use the outputs that are free then.
+ * Thrown if an output that a plan spends is already in another plan that may be mined. The database transaction has
+ * failed, so nothing of the plan is stored. A new plan can use the outputs that are free then.
  */
 export class OutputTaken extends Error {
   constructor(cause: unknown) {
@@ -16,38 +16,45 @@ export class OutputTaken extends Error {
 }
 
 /**
- * SQL: the family of a transaction. A family is all transactions that replace each other. `transaction` is the name of
- * its row in the statement.
+ * SQL: the family of a transaction. A family consists of all transactions that replace each other. `transaction` is the
+ * name of the transaction's row in the statement.
  */
 export const familyOf = (transaction: string): string =>
   `coalesce(${transaction}.replaces, ${transaction}.txid)`;
 
 /**
- * SQL: whether a transaction belongs to a family. `transaction` is the name of its row, `family` an SQL expression.
+ * SQL: whether a transaction belongs to a family. `transaction` is the name of the transaction's row, `family` is an
+ * SQL expression.
  */
 export const isOfFamily = (transaction: string, family: string): string =>
   `(${transaction}.txid = ${family} OR ${transaction}.replaces = ${family})`;
 
 /**
- * SQL: whether a block has a transaction, if at least one of its outputs is watched. `transaction` is the name of its
- * row. Evaluated for each row, because with EXISTS, Postgres would read all payments even for a few bumps.
+ * SQL: whether a transaction is in a block. At least one output of the transaction must be watched. `transaction` is
+ * the name of the transaction's row. The expression is evaluated for each row, because with EXISTS, Postgres would read
+ * all payments even for a few bumps.
  */
 export const isMined = (transaction: string): string =>
   `(${transaction}.height IS NOT NULL OR ${minedHeight(`${transaction}.txid`)} IS NOT NULL)`;
 
 /**
- * SQL: whether a stored transaction that is mined or may be mined spends an output. `txid` and `vout` are SQL
+ * SQL: whether a stored transaction spends an output, and is mined or can still be mined. `txid` and `vout` are SQL
  * expressions.
  */
 export const isSpent = (txid: string, vout: string): string =>
   `EXISTS (SELECT FROM service.wallet_spends AS spend
             WHERE spend.txid = ${txid} AND spend.vout = ${vout} AND spend.ended_at IS NULL)`;
 
-/** SQL: whether the stored transaction with this txid was not given up, so its inputs are still taken. */
+/**
+ * SQL: whether the stored transaction with this txid is active, so that its inputs are still taken. A transaction that
+ * was given up is not active.
+ */
 export const isLive = (txid: string): string =>
   `EXISTS (SELECT FROM service.wallet_transactions AS live WHERE live.txid = ${txid} AND live.superseded_at IS NULL)`;
 
-/** Outpoints as parameters, always sorted, so that two processes that take the same outputs never deadlock. */
+/**
+ * Outpoints as SQL parameters. They are always sorted, so that two processes that take the same outputs never deadlock.
+ */
 export function spentParameters(plans: readonly Pick<StoredPlan, 'inputs'>[]): [Buffer[], number[]] {
   const outpoints = plans
     .flatMap(({ inputs }) => inputs.map(({ outpoint }) => outpointParts(outpoint)))
@@ -79,7 +86,7 @@ export async function countSpends(tx: pg.ClientBase, family: Txid): Promise<numb
   return rows[0]?.live ?? 0;
 }
 
-/** Frees the outputs of these families that are no longer spent by any transaction that may be mined. */
+/** Frees outputs of these families, if no active transaction of the family spends them any longer. */
 export async function endSpends(tx: pg.ClientBase, families: readonly Txid[]): Promise<void> {
   await tx.query(
     `UPDATE service.wallet_spends AS s SET ended_at = now()
@@ -91,14 +98,14 @@ export async function endSpends(tx: pg.ClientBase, families: readonly Txid[]): P
 }
 
 /**
- * SQL: whether a transaction spends the output of a row of its family's spends. Plans have txids in display order, and
- * Postgres 15 cannot reverse bytes, so the hex digits are reversed, and then each pair of digits.
+ * SQL: whether a transaction spends the output in a row of its family's spends. Plans have txids in display order.
+ * Postgres 15 cannot reverse bytes, so all hex digits are reversed, and then the digits of each pair.
  */
 export const hasInput = (transaction: string, spend: string): string =>
   `${transaction}.plan->'inputs' @> jsonb_build_array(jsonb_build_object('outpoint',
      regexp_replace(reverse(encode(${spend}.txid, 'hex')), '(.)(.)', '\\2\\1', 'g') || ':' || ${spend}.vout))`;
 
-/** Turns the database's refusal of an output that another plan has taken into `OutputTaken`. */
+/** Converts the database's refusal of an output that another plan has taken into `OutputTaken`. */
 export async function refuseTaken(taking: Promise<void>): Promise<void> {
   try {
     await taking;
@@ -114,7 +121,7 @@ const isTaken = (error: unknown): boolean =>
   'constraint' in error &&
   error.constraint === 'wallet_spends_live';
 
-/** Transactions of other families that may be mined and that spend an output of these plans. */
+/** Transactions of other families that can still be mined and that spend an output of these plans. */
 export async function rivalsOf(
   tx: pg.ClientBase,
   families: readonly Txid[],

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { hasInput, isMined, isOfFamily } from './spends.store.ts';
 
-/** Outputs of these transactions that our mined transactions spend. */
+/** Outputs of these transactions that mined transactions of the service spend. */
 export async function spentByMined(
   client: pg.Pool | pg.ClientBase,
   txids: readonly Txid[],

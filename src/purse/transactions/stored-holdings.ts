@@ -2,13 +2,16 @@ import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
 import { formatRuneId, parseRuneId } from '#kernel/runes/rune-id.ts';
 import { u128OfText } from '#kernel/runes/u128.ts';
 
-/** Contents of an output of a stored plan in addition to its sats, as JSON. Amounts and offsets are decimal. */
+/**
+ * Contents of an output of a stored plan in addition to the output's sats, as JSON. Amounts and offsets are decimal
+ * numbers in text.
+ */
 export interface StoredHoldings {
   readonly inscriptions?: readonly (readonly [id: string, offset: string])[];
   readonly runes?: readonly (readonly [id: string, amount: string])[];
 }
 
-/** Returns null if there are no known contents. */
+/** Converts contents to their stored form. Returns null if there are no known contents. */
 export function storedHoldings({ inscriptions, runes }: Holdings): StoredHoldings | null {
   const stored: StoredHoldings = {
     ...(inscriptions === null || inscriptions.length === 0
@@ -21,7 +24,7 @@ export function storedHoldings({ inscriptions, runes }: Holdings): StoredHolding
   return Object.keys(stored).length === 0 ? null : stored;
 }
 
-/** @param stored absent in plans of earlier versions: no known contents */
+/** @param stored stored contents; absent in plans of earlier versions, which means that no contents are known */
 export function holdingsOf(stored: StoredHoldings | null | undefined): Holdings {
   if (stored === null || stored === undefined) return nothingHeld;
   const { inscriptions = [], runes = [] } = stored;

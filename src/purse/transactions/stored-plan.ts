@@ -16,7 +16,7 @@ export interface StoredPlan {
     readonly kind: PlannedOutputKind;
     readonly value: number;
     readonly script: string;
-    /** Contents of an output that stays with the wallet. Absent: only sats. */
+    /** Contents of an output that stays in the wallet. Absent if the output has only sats. */
     readonly holds?: StoredHoldings;
   }[];
 }
@@ -25,7 +25,9 @@ export interface StoredPlan {
 export const valueIn = (parts: readonly { readonly value: number }[]): bigint =>
   parts.reduce((sum, { value }) => sum + BigInt(value), 0n);
 
-/** Outputs that transactions spend, as `<txid>:<vout>`. `kind` null: transactions of all kinds. Pure. */
+/**
+ * Outputs that transactions spend, as `<txid>:<vout>`. If `kind` is null, transactions of all kinds are included. Pure.
+ */
 export const spentBy = (
   transactions: readonly { readonly kind?: string; readonly plan: StoredPlan }[],
   kind: string | null = null,
@@ -36,7 +38,7 @@ export const spentBy = (
       .flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)),
   );
 
-/** The virtual size of a transaction with this number of bytes (BIP 141). Pure. */
+/** The virtual size of a transaction whose serialization has this number of bytes (BIP 141). Pure. */
 export function virtualBytesOf({ inputs, outputs }: StoredPlan, bytes: number): number {
   const paid = outputs.reduce((sum, { script }) => sum + outputWeight(Buffer.from(script, 'hex')), 0);
   const stripped =
@@ -44,7 +46,7 @@ export function virtualBytesOf({ inputs, outputs }: StoredPlan, bytes: number): 
   return virtualSize(3 * stripped + bytes);
 }
 
-/** Weight of marker and flag (BIP 144). */
+/** Weight of the marker and the flag (BIP 144). */
 const markerWeight = 2;
-/** Bytes of the outpoint, the length of an empty script, and the sequence. */
+/** Bytes of an input: the outpoint, the length of an empty script, and the sequence. */
 const inputBytes = 41;

@@ -13,9 +13,9 @@ export interface SpendingTransaction {
 }
 
 /**
- * Stops the broadcast of transactions, and frees their inputs, because the payments that they spend are gone, or
- * another transaction will spend them. Bumps that pay for or spend these transactions are also superseded. Returns the
- * result of `settleBumps`.
+ * Supersedes transactions: their broadcast stops, and their inputs become free. This happens because the payments that
+ * they spend are gone, or because another transaction will spend these payments. Bumps that pay for or spend these
+ * transactions are also superseded. Returns the result of `settleBumps`.
  */
 export async function supersede(tx: pg.ClientBase, txids: readonly Txid[]): Promise<readonly string[]> {
   if (txids.length === 0) return [];
@@ -36,9 +36,9 @@ async function end(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
 }
 
 /**
- * Reactivates superseded transactions. Mined transactions are final, so other transactions that spend the same outputs
- * are superseded, including those of other subjects. The others stay superseded if another transaction has taken their
- * inputs. Returns the orders whose transactions gave way.
+ * Reactivates superseded transactions. Mined ones are final, so other transactions that spend the same outputs are
+ * superseded, even if they belong to other subjects. The `others` stay superseded if another transaction has taken
+ * their inputs. Returns the orders whose transactions were superseded.
  */
 export async function takeUp(
   tx: pg.ClientBase,
@@ -70,28 +70,28 @@ async function begin(tx: pg.ClientBase, { txid, family, plan }: SpendingTransact
   await beginSpends(tx, family, plan);
 }
 
-/** A bump that blocks, orders and other plans may still change, with the facts that determine its state. */
+/** A bump that blocks, orders or other plans may still change, with the facts that determine its state. */
 export interface OpenBump extends SpendingTransaction {
   readonly isSuperseded: boolean;
   readonly isMined: boolean;
   /** Whether a transaction that the bump pays for or spends is superseded. */
   readonly isOrphan: boolean;
-  /** Whether a transaction of another family that may be mined spends one of the bump's inputs. */
+  /** Whether an active transaction of another family spends one of the bump's inputs. */
   readonly isTaken: boolean;
 }
 
-/** Bumps to supersede, and the next bump to reactivate. `next` null: no bump. */
+/** Bumps to supersede, and the next bump to reactivate. `next` is null if no bump must be reactivated. */
 export interface SettledBumps {
   readonly ended: readonly OpenBump[];
   readonly next: OpenBump | null;
 }
 
 /**
- * The only rule that ends bumps that can never be mined or are no longer wanted. Such a bump has a mined transaction in
- * its family, or it pays for or spends a superseded transaction, or another plan has taken its inputs. A mined bump
- * never ends. Pure.
+ * Finds the bumps that can never be mined or are no longer wanted. This is the only rule that ends bumps. A bump ends
+ * if its family has a mined transaction, if it pays for or spends a superseded transaction, or if another plan has
+ * taken its inputs. A mined bump never ends. Pure.
  *
- * @param bumps the newest first: a later bump keeps the inputs that it took
+ * @param bumps bumps, the newest first, because a later bump keeps the inputs that it took
  */
 export function settledBumps(bumps: readonly OpenBump[]): SettledBumps {
   const minedOf = new Set(bumps.filter((bump) => bump.isMined).map(({ family }) => idOf(family)));
@@ -107,15 +107,15 @@ export function settledBumps(bumps: readonly OpenBump[]): SettledBumps {
 const idOf = (txid: Txid): string => Buffer.from(txid).toString('hex');
 
 /**
- * Maximum number of changes, which no reorganisation reaches. Each bump is reactivated at most once for each bump that
- * is ended.
+ * Maximum number of changes. No reorganisation causes so many, because each bump is reactivated at most once for each
+ * bump that is ended.
  */
 const changesMax = 10_000;
 
 /**
  * Supersedes bumps that can never be mined or are no longer wanted, and reactivates bumps that can be mined again.
- * Called after blocks or stored transactions have changed. Returns the orders whose transactions gave way to a mined
- * bump.
+ * Called after blocks or stored transactions have changed. Returns the orders whose transactions were superseded
+ * because of a mined bump.
  */
 export async function settleBumps(tx: pg.ClientBase): Promise<readonly string[]> {
   const gaveWay = new Set<string>();
@@ -135,9 +135,9 @@ export async function settleBumps(tx: pg.ClientBase): Promise<readonly string[]>
 }
 
 /**
- * How many days a bump that was given up can be reactivated without a block: longer than any reorganisation that is
- * followed. An older bump comes back only with a block. If all bumps ever made were examined, each change of payments
- * would be slower.
+ * How long a bump that was given up can be reactivated without a block, in days. It is longer than any reorganisation
+ * that is handled. An older bump is reactivated only if a block has it. If all old bumps were examined, each change of
+ * payments would be slower.
  */
 const comesBackDays = 7;
 

@@ -6,7 +6,7 @@ import type { StoredPlan } from './stored-plan.ts';
 
 /**
  * Kinds of transactions. `burn`: burns the inscriptions of a reveal. `return`: returns deposits that no delivery uses.
- * `bump`: pays for other transactions that are stuck. `payout`: pays partners and the operator.
+ * `bump`: pays the fee for other transactions that are stuck. `payout`: pays partners and the operator.
  */
 export type WalletTransactionKind = 'commit' | 'reveal' | 'burn' | 'return' | 'refund' | 'bump' | 'payout';
 
@@ -15,13 +15,12 @@ export interface NewTransaction {
   readonly txid: Txid;
   readonly kind: WalletTransactionKind;
   /**
-   * The order that the transaction belongs to. null: it is a payout, or a bump, which may pay for transactions of
-   * several orders.
+   * The order of the transaction. Null for a payout, and for a bump, which may pay for transactions of several orders.
    */
   readonly orderId: string | null;
-  /** The payout that the transaction belongs to. null: the transaction is of another kind. */
+  /** The payout of the transaction, or null if the transaction is of another kind. */
   readonly payoutId: string | null;
-  /** Number among the transactions of the same kind and subject. */
+  /** Sequence number among the transactions of the same kind and subject. */
   readonly index: number;
   /** Number of files that the transaction inscribes or burns. */
   readonly files: number;
@@ -29,17 +28,17 @@ export interface NewTransaction {
   readonly plan: StoredPlan;
   readonly fee: bigint;
   /**
-   * The first of the transactions that this one replaces. Its txid names the family. null: this transaction starts a
-   * family.
+   * The first of the transactions that this one replaces. Its txid identifies the family. Null if this transaction
+   * starts a family.
    */
   readonly replaces: Txid | null;
-  /** Index in branch 1 of the key that gets the change of a bump or a payout. null: the transaction is neither. */
+  /** Index in branch 1 of the key for the change of a bump or a payout. Null for other kinds. */
   readonly ownIndex: number | null;
 }
 
 /**
- * Stores a signed transaction before it is broadcast, and takes its inputs, so no other plan gets them from then on.
- * Returns false if the transaction was already stored; a superseded one is then active again. Throws `OutputTaken`; the
+ * Stores a signed transaction before it is broadcast, and takes its inputs, so that no later plan uses them. Returns
+ * false if the transaction was already stored. If it was superseded, it becomes active again. Throws `OutputTaken`; the
  * database transaction has then failed.
  */
 export async function insertTransaction(tx: pg.ClientBase, made: NewTransaction): Promise<boolean> {
@@ -98,11 +97,13 @@ export async function markAllSent(client: pg.ClientBase, txids: readonly Txid[])
 export interface SignedTransaction {
   readonly txid: Txid;
   readonly bytes: Uint8Array;
-  /** Sats of the OP_RETURN output. Nodes broadcast such a transaction only if the call contains this number. */
+  /**
+   * Sats of the OP_RETURN output. Nodes accept such a transaction for broadcast only if the call contains this number.
+   */
   readonly burned: number;
 }
 
-/** Reads a stored transaction. It always exists, because no transaction is ever deleted. */
+/** Reads a stored transaction. The transaction always exists, because no transaction is ever deleted. */
 export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<SignedTransaction> {
   const [signed] = await readAllSigned(client, [txid]);
   assert(signed !== undefined, 'a transaction that was read is stored');
