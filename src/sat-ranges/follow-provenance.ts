@@ -10,17 +10,20 @@ import { traceMadeOutput } from './trace-made-output.ts';
 import type { TraceSource } from './trace-source.ts';
 
 /**
- * How often outputs to trace are searched, in ms. This reads only a small table. Outputs become settled with a block,
- * every ten minutes.
+ * How often the follower looks for outputs to trace, in ms. Each search reads only a small table. Outputs become
+ * settled only with a block, which comes every ten minutes.
  */
 const lookEveryMs = 5_000;
-/** How long to wait after a result that could not be stored, in ms, because index and node had different blocks. */
+/**
+ * How long to wait after a result that could not be stored, in ms. A result cannot be stored if index and node had
+ * different blocks.
+ */
 const againMs = 600_000;
 
 export interface FollowProvenanceOptions extends Pick<RetryPlace, 'hasCookieFile'> {
   /** Address of the database. */
   readonly url: string;
-  /** Opens a new source for each round, because its memory is needed only once, for minutes. */
+  /** Opens a new source for each round. The memory of a source is needed only for some minutes. */
   readonly openSource: () => TraceSource;
   /** The outputs that define satributes. */
   readonly outputs: readonly MadeOutput[];
@@ -29,8 +32,9 @@ export interface FollowProvenanceOptions extends Pick<RetryPlace, 'hasCookieFile
 }
 
 /**
- * Traces the outputs that define satributes, one after another, when they are settled, until the signal is aborted.
- * Only one process per database does this. An interrupted walk begins again. Throws failures that are not retried.
+ * Traces the outputs that define satributes until the signal is aborted. The outputs are traced one after another, as
+ * soon as they are settled. Only one process per database does this. An interrupted walk starts again. Throws failures
+ * that are not retried.
  */
 export async function followProvenance(options: FollowProvenanceOptions): Promise<void> {
   const { url, signal, log, hasCookieFile } = options;
@@ -75,8 +79,8 @@ async function traceAll(
 const wrongAnswers: ReadonlySet<string> = new Set(['node_answer_invalid', 'spent_outputs_mismatch']);
 
 /**
- * Traces one output. A wrong answer about this output is returned as missing, so that the other outputs are still
- * traced.
+ * Traces one output. If the answer about this output is wrong, it is returned as missing, so that the other outputs are
+ * still traced.
  */
 async function traceOne(
   source: TraceSource,

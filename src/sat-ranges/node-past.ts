@@ -9,24 +9,25 @@ import type { TraceSource } from './trace-source.ts';
 import { isUnreadable } from './unreadable.ts';
 
 /**
- * Maximum number of steps at once. A node's trace source makes the same number of calls at once (node-trace-source.ts).
+ * Maximum number of concurrent steps. A node's trace source makes the same number of concurrent calls
+ * (node-trace-source.ts).
  */
 const stepsAtOnce = 3;
 
 export interface NodePastParts {
-  /** Source for the indexed chain, even if the node has left this chain. */
+  /** Source of the indexed chain. It works even if the node has left this chain. */
   readonly source: Pick<TraceSource, 'transaction' | 'feePayers'>;
   /** Reads a block. Throws the codes of `BitcoinNode.block`. */
   readonly readBlock: (ref: BlockRef, signal?: AbortSignal) => Promise<BlockWithSpends>;
-  /** Retries temporary failures, because a walk may take hours. */
+  /** Retries temporary failures. This is needed because a walk may take hours. */
   readonly retry: Pick<Retry, 'run'>;
-  /** Called during a walk with the number of steps taken. */
+  /** Called during a walk with the number of steps so far. */
   readonly onStep?: (taken: number) => void;
 }
 
 /**
- * Reads the past of the indexed chain from a node. A walk takes one step for each transaction through which a pair of
- * sats went.
+ * Reads the past of the indexed chain from a node. A walk needs one step for each transaction that moved a pair of
+ * sats.
  */
 export class NodePast implements PastChain {
   readonly #parts: NodePastParts;

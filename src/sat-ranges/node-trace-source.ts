@@ -24,27 +24,28 @@ import type {
 import { isUnreadable } from './unreadable.ts';
 
 /**
- * Maximum number of node calls at once. Other answers use four more (http/ord/sources/node-calls.ts). The indexer thus
- * always has one of the eight connections (src/node/core-rpc.ts), however slow the node is.
+ * Maximum number of concurrent calls to the node. Other responses use four more (http/ord/sources/node-calls.ts). So
+ * one of the eight connections (src/node/core-rpc.ts) is always left for the indexer, however slow the node is.
  */
 const callsMax = 3;
 /**
- * Maximum number of waiting calls. All 32 requests that are being answered may make four look-ups each
- * (trace-outputs.ts), and two walks may wait with two calls each.
+ * Maximum number of waiting calls. 32 requests are handled concurrently, and each may make four look-ups
+ * (trace-outputs.ts). In addition, two walks may wait with two calls each.
  */
 const callsWaitingMax = 32 * 4 + 2 * 2;
-/** How long a call may wait, in ms. A request waits the same time for its turn. */
+/** Maximum time that a call waits, in ms. A request waits for its turn for at most the same time. */
 const callWaitMs = 30_000;
 /**
- * Maximum number of cached inputs and outputs, 150 bytes each. They are cached because outputs of one wallet share much
- * of their past.
+ * Maximum number of cached inputs and outputs. Each needs 150 bytes. They are cached because outputs of one wallet
+ * share much of their past.
  */
 const cachedPartsMax = 200_000;
 /** Maximum number of cached block hashes. */
 const cachedHashesMax = 100_000;
 /**
- * Maximum number of hashes to request at once, from a height downwards. Coins that move often come from the blocks just
- * below. A hash takes the node some 5 microseconds, and a separate request takes a hundred times as long.
+ * Maximum number of block hashes per request, from a height downwards. Coins that move often usually come from the
+ * blocks just below. One more hash costs the node about 5 microseconds, but a separate request costs a hundred times as
+ * much.
  */
 const hashesAtOnce = 64;
 /** Bitcoin Core's error codes for missing data: not found, pruned, or out of range (rpc/protocol.h). */
@@ -55,7 +56,7 @@ const opReturn = '6a';
 
 /**
  * A node that may accept many calls in one request. `batch` returns the results in the order of the calls, and throws
- * if one call fails.
+ * if any call fails.
  */
 export interface TraceRpc extends NodeRpc {
   batch?<Result>(
@@ -78,23 +79,30 @@ interface NodeTransaction {
   readonly vout: readonly { readonly value: number; readonly scriptPubKey: { readonly hex: string } }[];
 }
 
-/** Reads at most `count` hashes of an indexed chain, from a height downwards. Returns fewer if the chain has fewer. */
+/**
+ * Reads at most `count` block hashes of an indexed chain, from a height downwards. Returns fewer hashes if the chain
+ * has fewer blocks.
+ */
 export type ChainHashes = (from: Height, count: number) => Promise<readonly BlockHashHex[]>;
 
 export interface NodeTraceOptions {
-  /** An index of all sats, if one exists. */
+  /** An index of all sats, or undefined if there is no such index. */
   readonly indexed?: IndexedRanges | undefined;
-  /** The chain whose transactions are read, even if the node has left this chain. Absent: the node's best chain. */
+  /**
+   * The chain whose transactions are read, even if the node has left this chain. If it is absent, the node's best chain
+   * is used.
+   */
   readonly chain?: ChainHashes | undefined;
 }
 
 /**
- * Reads transactions from a node. The node needs no txindex, because the height gives the block of each transaction.
- * For each transaction, the node reads its block with the spent outputs. Fees are computed from the raw block.
+ * Reads transactions from a node. The node needs no txindex, because the height determines the block of each
+ * transaction. For each transaction, the node reads the block with its spent outputs. Fees are computed from the raw
+ * block.
  */
 export class NodeTraceSource implements TraceSource {
   readonly #node: TraceRpc;
-  /** Gate for calls to the node. Walks serve several clients, so they count as a separate client. */
+  /** Gate for calls to the node. Walks are treated as one separate client, because each walk serves several clients. */
   readonly #calls = new FairGate({
     running: callsMax,
     waiting: callsWaitingMax,
@@ -133,7 +141,7 @@ export class NodeTraceSource implements TraceSource {
     return blockHash === null ? null : { txid, vout, value: satsOfBitcoins(found.value), height, blockHash };
   }
 
-  /** The output of block 0. It cannot be spent, but a node does not list it as unspent. */
+  /** Returns the output of block 0. It cannot be spent, but nodes do not list it as unspent. */
   async #firstOutput(txid: TxidHex, vout: number, asker?: Asker): Promise<TracedOutput | null> {
     const blockHash = await this.#hashAt(genesisHeight, false, asker);
     if (blockHash === null || vout !== 0) return null;
@@ -143,8 +151,8 @@ export class NodeTraceSource implements TraceSource {
   }
 
   /**
-   * An output that can never be spent. A node does not list such outputs as unspent. Only a node with txindex finds
-   * them.
+   * Finds an output that can never be spent. Nodes do not list such outputs as unspent, and only a node with txindex
+   * finds them.
    */
   async #unspendable(txid: TxidHex, vout: number, asker?: Asker): Promise<TracedOutput | null> {
     const found = await this.#ask<NodeTransaction>('getrawtransaction', [txid, 1], asker);
@@ -158,7 +166,7 @@ export class NodeTraceSource implements TraceSource {
   }
 
   async madeOutput({ txid, vout, height }: MadeOutput): Promise<TracedOutput | Missing> {
-    // read the hash first: the transaction is then in this block, or in no block
+    // the hash is read first, so that the transaction is in this block or in no block
     const blockHash = await this.#hashAt(height, true);
     const transaction = blockHash === null ? null : await this.#transactionIn(txid, height, false);
     if (blockHash === null || transaction === null) return noTransaction(txid, height);
@@ -170,7 +178,8 @@ export class NodeTraceSource implements TraceSource {
 
   async transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing> {
     if (height === genesisHeight) return { outputs: [firstSubsidy], inputs: null };
-    // a cached hash may be from before a reorganisation: its block may lack the transaction, or have left the chain
+    // a cached hash may be older than a reorganisation; its block may lack the transaction, or may no longer be in the
+    // chain
     return (await this.#transactionIn(txid, height, false)) ?? (await this.#transactionAgain(txid, height));
   }
 
@@ -230,7 +239,7 @@ export class NodeTraceSource implements TraceSource {
     return hash;
   }
 
-  /** The hash at a height. Also caches the hashes below, which come with the same answer. */
+  /** Reads the hash at a height. Also caches the hashes of the blocks below, which the same response contains. */
   async #hashesDownFrom(height: Height, asker?: Asker): Promise<BlockHashHex | null> {
     const count = Math.min(hashesAtOnce, height + 1);
     const calls = Array.from({ length: count }, (_, below) => ({
@@ -271,7 +280,7 @@ const noTransaction = (txid: TxidHex, height: Height): Missing => ({
   missing: `the node has no transaction ${txid} in its block at height ${height}`,
 });
 
-/** The inputs with their spent outputs. Returns undefined if the node does not return spent outputs. */
+/** Reads the inputs with their spent outputs. Returns undefined if the node does not return spent outputs. */
 function inputsOf(inputs: readonly NodeInput[]): readonly PastOutput[] | undefined {
   const traced: PastOutput[] = [];
   for (const { txid, vout, prevout } of inputs) {
@@ -281,7 +290,10 @@ function inputsOf(inputs: readonly NodeInput[]): readonly PastOutput[] | undefin
   return traced;
 }
 
-/** Throws `spent_outputs_mismatch` if the spent outputs do not match the block. */
+/**
+ * Computes the fees of a block's transactions. Throws `spent_outputs_mismatch` if the spent outputs do not match the
+ * block.
+ */
 function feePayersOf(block: Uint8Array, spentOutputs: Uint8Array): FeePayer[] {
   const transactions = RawTransactions.ofBlock(block);
   return spentValues(transactions, spentOutputs).flatMap((values, place): FeePayer[] => {

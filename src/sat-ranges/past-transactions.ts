@@ -12,8 +12,8 @@ export interface BlockWithSpends {
 }
 
 /**
- * The transactions of a block with their spent outputs. Throws `spent_outputs_mismatch` if the spent outputs do not
- * match the block. Also throws `block_truncated`, `block_oversized` and `block_corrupt`.
+ * Reads the transactions of a block with their spent outputs. Throws `spent_outputs_mismatch` if the spent outputs do
+ * not match the block. Also throws `block_truncated`, `block_oversized` and `block_corrupt`.
  */
 export function pastTransactions({ bytes, spentOutputs, spentHeights }: BlockWithSpends): PastTransaction[] {
   const transactions = RawTransactions.ofBlock(bytes);

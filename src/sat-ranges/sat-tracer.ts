@@ -11,19 +11,19 @@ import { Walk } from './walk.ts';
 /** Bounds of a walk. */
 export interface TraceBounds {
   /**
-   * Maximum number of steps over all requests for one output. A step is a transaction or a list of fees, and makes the
-   * node read a block.
+   * Maximum number of steps for one output, over all requests. A step reads a transaction or a list of fees. For each
+   * step the node reads a block.
    */
   readonly steps: number;
   /** Maximum time of one request, in ms. */
   readonly timeMs: number;
-  /** Maximum number of parts into which the sats of an output are divided: 6 MB of memory. */
+  /** Maximum number of parts into which a walk divides the sats of an output. So many parts need 6 MB of memory. */
   readonly ranges: number;
 }
 
 export const traceBounds: TraceBounds = { steps: 50_000, timeMs: 20_000, ranges: 50_000 };
 
-/** The sats of an unspent output, or why they are unknown. */
+/** The sats of an unspent output, or the reason why they are unknown. */
 export type TracedSats = { readonly output: TracedOutput; readonly steps: number } & (
   | { readonly state: 'known'; readonly ranges: readonly SatRange[] }
   | {
@@ -35,19 +35,23 @@ export type TracedSats = { readonly output: TracedOutput; readonly steps: number
 );
 
 /**
- * Maximum number of walks at once. Their calls wait for each other, and for look-ups of outputs (node-trace-source.ts).
+ * Maximum number of concurrent walks. Calls of the walks wait for each other, and for look-ups of outputs
+ * (node-trace-source.ts).
  */
 const walksMax = 2;
 const callsMax = 2;
 const waitingMax = 64;
-/** Maximum number of cached ranges, 64 bytes each. */
+/** Maximum number of cached ranges. Each needs 64 bytes. */
 const knownRangesMax = 200_000;
 /**
- * Maximum number of paused walks, at most 6 MB each. A paused walk ran out of time, and the next request continues it.
+ * Maximum number of paused walks. Each needs at most 6 MB. A walk is paused when its time is over, and the next request
+ * continues it.
  */
 const pausedMax = 8;
 
-/** A walk in progress, with the number of callers that wait for its result. The walk ends if no caller waits. */
+/**
+ * A walk in progress, with the number of callers that wait for its result. The walk stops if no caller waits any more.
+ */
 interface RunningWalk {
   readonly result: Promise<TracedSats>;
   readonly stop: AbortController;
@@ -57,9 +61,10 @@ interface RunningWalk {
 type KnownSats = Extract<TracedSats, { state: 'known' }>;
 
 /**
- * Finds the ranges of sats of unspent outputs on demand: in an index of sats if it has them, else by a walk back
- * through the node. One walk serves all callers for the same output. The next request continues a walk that ran out of
- * time. Results are cached by output and block, because they are valid as long as the output is in the same block.
+ * Finds the sat ranges of unspent outputs on request. The ranges come from an index of sats if it has them, otherwise
+ * from a walk back through the node. One walk serves all callers for the same output. If a walk ran out of time, the
+ * next request continues it. Results are cached by output and block, because they are valid as long as the output is in
+ * the same block.
  */
 export class SatTracer {
   readonly #source: TraceSource;
@@ -90,16 +95,17 @@ export class SatTracer {
     this.#now = now;
   }
 
-  /** Requests that wait for a walk, for metrics. */
+  /** Number of requests that wait for a walk, for metrics. */
   get waiting(): QueueState {
     return this.#gate.state;
   }
 
   /**
-   * The sats of an output. Returns null if the chain has no such unspent output. Throws `sats_busy`, and the codes of
-   * `NodeRpc`.
+   * Finds the sats of an output. Returns null if the chain has no such unspent output. Throws `sats_busy`, and the
+   * codes of `NodeRpc`.
    *
-   * @param until time at which to stop, by `performance.now()`; absent: after the time of one request
+   * @param until time at which to stop, in ms of `performance.now()`. Absent: the walk stops after the maximum time of
+   *   one request.
    */
   async trace(outpoint: TracedOutpoint, asker?: Asker, until?: number): Promise<TracedSats | null> {
     const output = await this.#source.output(outpoint, asker);
@@ -109,11 +115,11 @@ export class SatTracer {
     if (known !== undefined) return known;
     const ranges = await this.#source.indexed?.(output, asker?.signal ?? null);
     if (ranges != null) return { output, state: 'known', steps: 0, ranges };
-    // wait in the client's own place in the queue, even if another client's walk for the same output is still waiting
+    // each request waits in the queue of its own client, even if another client already waits for the same output
     return this.#gate.run(asker, () => this.#join(key, output, asker, until));
   }
 
-  /** Waits for the walk of an output. All callers for this output share the walk. */
+  /** Waits for the walk of an output. All callers for the same output share one walk. */
   async #join(
     key: string,
     output: TracedOutput,
@@ -166,13 +172,13 @@ export class SatTracer {
           `the time is over after ${walk.steps} transactions: asked again, it continues from there`,
         );
       }
-      // only a few steps at once, so that the time is checked often, and not more than the bound allows
+      // few steps at a time, so that the time is checked often, and the maximum number of steps is not exceeded
       const missing = await takeSteps(
         this.#source,
         walk,
         steps.slice(0, Math.min(callsMax, stepsMax - walk.steps)),
       );
-      // after a reorganisation, data may be missing or wrong only for that reason
+      // missing or wrong data may be caused by a reorganisation
       if (missing !== null)
         return (await isOnChain()) ? unknown(missing.missing) : unknown(reorganised, true);
     }

@@ -5,7 +5,7 @@ import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 
 /**
- * The current definitions of satributes in a process. The book is replaced when the database has new results for
+ * The satribute definitions that are active in a process. The book is replaced when the database has new results for
  * outputs.
  */
 export class SatributesInForce {
@@ -14,7 +14,7 @@ export class SatributesInForce {
   #book: SatributeBook;
   #stamp: string | null = null;
 
-  /** @param own the operator's definitions */
+  /** @param own definitions of the operator */
   constructor(pool: pg.Pool, network: NetworkName, own: readonly Satribute[]) {
     this.#pool = pool;
     this.#own = own;
@@ -33,7 +33,7 @@ export class SatributesInForce {
   /** Replaces the book if results have changed since the last call. */
   async refresh(): Promise<void> {
     const { network, outputs } = this.#book;
-    // read the stamp before the rows: changes between the two reads are then read again next time
+    // the stamp is read before the rows, so that changes between the two reads cause another read next time
     const stamp = await provenanceStamp(this.#pool);
     if (stamp === this.#stamp) return;
     const found = await readProvenance(this.#pool, outputs);

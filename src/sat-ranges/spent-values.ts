@@ -3,8 +3,8 @@ import type { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * The values, in sats, of the outputs that each transaction of a block spends. The list of the coinbase is empty.
- * Throws `spent_outputs_mismatch` if the spent outputs do not match the block.
+ * Computes the values of the outputs that each transaction of a block spends, in sats. The list of the coinbase is
+ * empty. Throws `spent_outputs_mismatch` if the spent outputs do not match the block.
  */
 export function spentValues(transactions: RawTransactions, spentOutputs: Uint8Array): number[][] {
   const spent = new SpentReader(spentOutputs);

@@ -14,17 +14,17 @@ export type Step =
 /** Consecutive sats. */
 export interface Stretch {
   /**
-   * Index of the output in the transaction to follow. Null: the sats are counted over all inputs of the transaction,
-   * one after another.
+   * Index of the output in the transaction to follow. Null if the positions count the sats of all inputs of the
+   * transaction, one input after another.
    */
   readonly vout: number | null;
   readonly from: number;
   readonly to: number;
 }
 
-/** A part of a stretch, found by one step back. */
+/** A part of a stretch that one step back has found. */
 export interface Part extends Stretch {
-  /** The number of its first sat. Null if the walk must follow `source` to find it. */
+  /** Number of the part's first sat. Null if it is not known yet, and the walk must follow `source` to find it. */
   readonly sat: number | null;
   readonly source: Step | null;
 }
@@ -32,8 +32,8 @@ export interface Part extends Stretch {
 /** A step back through one transaction, or through the fees of a block. */
 export interface StepBack {
   /**
-   * The parts of a stretch of sats of the outputs, in their order, cut where the sats came from different inputs.
-   * Throws `node_answer_invalid` if the transaction does not have these sats.
+   * Divides a stretch of an output's sats into parts, in order. The stretch is cut where the sats came from different
+   * inputs. Throws `node_answer_invalid` if the transaction does not have these sats.
    */
   partsOf(stretch: Stretch): readonly Part[];
 }
@@ -53,7 +53,7 @@ export function stepBack(txid: TxidHex, height: Height, { outputs, inputs }: Tra
   };
 }
 
-/** The step back from the fees of a block to the transactions that paid them. */
+/** A step back from the fees of a block to the transactions that paid these fees. */
 export function feesBack(height: Height, payers: readonly FeePayer[]): StepBack {
   const starts = sumsBefore(payers.map(({ fee }) => fee));
   return {
@@ -83,8 +83,8 @@ function sourcesOf(list: readonly PastOutput[]): Sources {
 }
 
 /**
- * The position of a stretch among all sats of its transaction. Returns null if the output has fewer sats, or does not
- * exist.
+ * Computes the position of a stretch among all sats of its transaction. Returns null if the output has fewer sats, or
+ * does not exist.
  */
 function stretchOf(
   { vout, from, to }: Stretch,
@@ -107,7 +107,7 @@ function inputParts({ list, starts }: Sources, first: number, last: number): Par
   });
 }
 
-/** Parts of a coinbase. The subsidy comes first, as in ord, and the fees follow. */
+/** Divides sats of a coinbase into parts. The subsidy comes first, as in ord, and the fees follow. */
 function coinbaseParts(height: Height, from: number, to: number): Part[] {
   const subsidy: number = subsidyAt(height);
   const parts: Part[] = [];
@@ -123,7 +123,7 @@ function coinbaseParts(height: Height, from: number, to: number): Part[] {
   return parts;
 }
 
-/** For each value the sum of all earlier values, and at the end the sum of all values. */
+/** The sums of all earlier values, for each value. The last element is the sum of all values. */
 function sumsBefore(values: readonly number[]): number[] {
   const sums = [0];
   for (const value of values) sums.push((sums.at(-1) ?? 0) + value);
@@ -131,8 +131,8 @@ function sumsBefore(values: readonly number[]): number[] {
 }
 
 /**
- * Cuts a stretch at these starts. The positions of each piece count from its own start. Pieces without sats are left
- * out.
+ * Cuts a stretch at the given starts. The positions of each piece are relative to the start where it was cut. Pieces
+ * without sats are omitted.
  */
 function cut(
   starts: readonly number[],
@@ -150,7 +150,7 @@ function cut(
   return pieces;
 }
 
-/** Index of the last number that is not above `number`. The numbers must ascend and begin with 0. */
+/** Index of the last element that is not above `number`. The elements must be ascending and begin with 0. */
 function lastAtOrBelow(numbers: readonly number[], number: number): number {
   let low = 0;
   let high = numbers.length - 1;

@@ -7,9 +7,9 @@ export interface StepTaker {
 }
 
 /**
- * Requests some steps at once, and passes the results to the walk. Returns null, or the reason why a step cannot be
- * taken; the walk then has the results of the earlier steps. Throws the codes of NodeRpc, and `node_answer_invalid` for
- * results that do not match.
+ * Requests some steps at the same time, and passes the results to the walk. Returns null, or the reason why a step has
+ * no result. The walk then has the results of the earlier steps. Throws the codes of NodeRpc, and `node_answer_invalid`
+ * for results that do not match.
  */
 export async function takeSteps(
   source: Pick<TraceSource, 'transaction' | 'feePayers'>,

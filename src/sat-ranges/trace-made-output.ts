@@ -4,13 +4,16 @@ import { takeSteps } from './take-steps.ts';
 import type { TraceSource } from './trace-source.ts';
 import { Walk } from './walk.ts';
 
-/** Bounds of a walk without a waiting client. */
+/** Bounds of a walk for which no client waits. */
 export interface MadeOutputBounds {
-  /** Maximum number of transactions and lists of fees. The node reads a block for each of them: a few hours in all. */
+  /**
+   * Maximum number of transactions and lists of fees. For each of them the node reads a block, which takes a few hours
+   * in all.
+   */
   readonly steps: number;
   /**
-   * Maximum number of parts into which the sats of an output are divided: 24 MB of memory during the walk, and 2 MB in
-   * one database row.
+   * Maximum number of parts into which a walk divides the sats of an output. So many parts need 24 MB of memory during
+   * the walk, and 2 MB in one database row.
    */
   readonly ranges: number;
 }
@@ -19,7 +22,7 @@ export const madeOutputBounds: MadeOutputBounds = { steps: 1_000_000, ranges: 20
 
 /**
  * Follows the sats of an output back to the subsidies that mined them, even if the output is spent. Sends one request
- * after another, so that other users of the node do not wait. Throws the codes of NodeRpc, and the signal's reason.
+ * at a time, so that other users of the node do not wait. Throws the codes of NodeRpc, and the signal's reason.
  */
 export async function traceMadeOutput(
   source: TraceSource,
@@ -39,7 +42,7 @@ export async function traceMadeOutput(
     const lacking = await takeSteps(source, walk, steps.slice(0, 1));
     if (lacking !== null) return missing(lacking.missing);
   }
-  // all results are from blocks up to this block, so this check covers all of them
+  // all results are from this block or earlier blocks, so this check is valid for all of them
   if (!(await source.isOnChain(output.height, output.blockHash)))
     return missing('the chain was reorganised meanwhile');
   return { kind: 'found', blockHash: output.blockHash, ranges: walk.ranges() };

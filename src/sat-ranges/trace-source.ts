@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 
-/** An output by its txid, in display order, and its index. */
+/** An output, identified by its txid in display order and its index. */
 export interface TracedOutpoint {
   readonly txid: TxidHex;
   readonly vout: number;
@@ -13,16 +13,16 @@ export interface TracedOutpoint {
 
 /** An output of the chain. */
 export interface TracedOutput extends TracedOutpoint {
-  /** Value in sats, like all values in this file. */
+  /** Value in sats. All values in this file are in sats. */
   readonly value: number;
   readonly height: Height;
   readonly blockHash: BlockHashHex;
 }
 
-/** The parts of a transaction that decide the flow of its sats. */
+/** The parts of a transaction that determine the movement of its sats. */
 export type TracedTransaction = Pick<PastTransaction, 'inputs' | 'outputs'>;
 
-/** A transaction that pays a fee. The fee is the last sats of the inputs: those after the first `outputsTotal` sats. */
+/** A transaction that pays a fee. The fee consists of the input sats after the first `outputsTotal` sats. */
 export interface FeePayer {
   readonly txid: TxidHex;
   readonly outputsTotal: number;
@@ -45,15 +45,15 @@ export type IndexedRanges = (
 /** A source of transactions. Each call throws the codes of NodeRpc if the node does not answer. */
 export interface TraceSource {
   /**
-   * An unspent output. Returns null if the chain has no such unspent output. Throws the signal's reason after the
+   * Reads an unspent output. Returns null if the chain has no such unspent output. Throws the signal's reason after the
    * client has disconnected.
    *
-   * @param asker the client; absent: the work is not for a client
+   * @param asker the client. Absent: the work is not for a client.
    */
   output(outpoint: TracedOutpoint, asker?: Asker): Promise<TracedOutput | null>;
-  /** An output by its transaction and block, even if it is spent. */
+  /** Reads an output of a known transaction and block, even if the output is spent. */
   madeOutput(output: MadeOutput): Promise<TracedOutput | Missing>;
-  /** An index of all sats. Absent if there is no index, and all sats are traced back. */
+  /** An index of all sats. If it is absent, all sats are traced back. */
   readonly indexed?: IndexedRanges | undefined;
   transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing>;
   /** The transactions of a block that pay fees, in the order of the block. */

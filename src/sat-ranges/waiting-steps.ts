@@ -2,21 +2,21 @@ import type { TxidHex } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { Step } from './step-back.ts';
 
-/** The parts that wait for steps of one block. */
+/** The parts that wait for the steps of one block. */
 interface Waiters<Waiting> {
   readonly transactions: Map<TxidHex, Waiting[]>;
   fees: Waiting[];
 }
 
 /**
- * Parts that wait for steps back. The latest blocks come first, so that each transaction is requested only once,
- * however many paths lead to the transaction.
+ * Parts that wait for steps back. The highest blocks come first, so that each transaction is requested only once, even
+ * if many paths lead to it.
  */
 export class WaitingSteps<Waiting> {
   readonly #byHeight = new Map<number, Waiters<Waiting>>();
   /**
-   * No block with waiting parts is above this height. The height only falls, because every step leads back, so all
-   * calls of `next` together take one pass over the heights.
+   * Upper bound for the height of blocks with waiting parts. It never rises during a walk, because every step leads
+   * back. So all calls of `next` together pass over the heights only once.
    */
   #highest = 0;
 
@@ -40,18 +40,18 @@ export class WaitingSteps<Waiting> {
     return made;
   }
 
-  /** The steps that are needed next, all of one block. Empty if no part waits. */
+  /** The steps that are needed next, all for one block. The list is empty if no part waits. */
   next(): readonly Step[] {
     if (this.#byHeight.size === 0) return [];
     while (!this.#byHeight.has(this.#highest)) this.#highest--;
     const height = asHeight(this.#highest);
     const { transactions } = this.#ofBlock(height);
-    // fees come last, because they lead to transactions of the same block
+    // fees come last, because they lead to transactions in the same block
     if (transactions.size === 0) return [{ kind: 'fees', height }];
     return [...transactions.keys()].map((txid): Step => ({ kind: 'transaction', txid, height }));
   }
 
-  /** Removes the parts that wait for a step from the list, and returns these parts. */
+  /** Removes and returns the parts that wait for a step. */
   take(step: Step): readonly Waiting[] {
     const ofBlock = this.#ofBlock(step.height);
     const { transactions, fees } = ofBlock;

@@ -12,8 +12,8 @@ import type { Unpayable } from './test-cases.ts';
 import { lastTestPayment } from './test-payments.store.ts';
 
 /**
- * A transaction that spends the inputs of the last test payment of an order, and returns everything to the wallet.
- * Refused: there is no such payment in the mempool, or another one spends its change. Throws the codes of NodeRpc.
+ * Plans a transaction that replaces the last test payment of an order, and returns everything to the wallet. Refuses if
+ * no such payment is in the mempool, or if another payment spends its change. Throws the codes of NodeRpc.
  */
 export async function planReplacement(
   tx: pg.ClientBase,
@@ -28,12 +28,13 @@ export async function planReplacement(
   if (entry.descendantcount > 1)
     return { reason: 'A later payment spends the change of the last one: wait for a block, and pay again.' };
   const { incrementalFeeRate } = await nodeFeesOf(node).standing();
-  // BIP 125, rule 4: it is no larger than the transaction that it replaces, so its own size is paid for, too
+  // the replacement is not larger than the replaced transaction, so this fee also pays for the replacement's own size
+  // (BIP 125, rule 4)
   const fee = last.fee + (incrementalFeeRate * BigInt(entry.vsize) + 999n) / 1000n;
   return replacementOf(wallet, last.spent, fee);
 }
 
-/** Returns runes with their sats in the first output, and all other sats in the last. Pure. */
+/** Plans outputs that return runes with their sats in the first output, and all other sats in the last output. Pure. */
 function replacementOf(wallet: Signer, spent: readonly TestCoin[], fee: bigint): PlannedTest {
   const runes = spent.flatMap((coin) => coin.runes);
   const beneath = valueOf(spent.filter((coin) => coin.runes.length > 0));

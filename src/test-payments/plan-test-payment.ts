@@ -11,17 +11,17 @@ import { type PsbtOutput, type PsbtPlan, psbtPlan } from '#psbts/planning/psbt-p
 import type { Signer } from '#psbts/signers/signer.ts';
 import type { TestPayment, Units } from './test-cases.ts';
 
-/** An output of the wallet for tests. */
+/** An output of the test wallet. */
 export interface TestCoin {
   readonly txid: Txid;
   readonly vout: number;
   readonly value: bigint;
   readonly runes: readonly RuneAmount[];
-  /** Null: no block has it. */
+  /** Hash of the output's block, or null if the output is in no block. */
   readonly blockHash: BlockHashHex | null;
 }
 
-/** A transaction of the wallet, and its outputs that belong to the wallet again, by place. */
+/** A transaction of the wallet. `returned` has the outputs that belong to the wallet again, by index. */
 export interface PlannedTest {
   readonly kind: 'planned';
   readonly plan: PsbtPlan;
@@ -29,7 +29,7 @@ export interface PlannedTest {
   readonly returned: readonly Pick<TestCoin, 'vout' | 'value' | 'runes'>[];
 }
 
-/** The asset of which the wallet has too little: a rune, in base units, or sats (null). */
+/** The asset of which the wallet has too little: a rune (amount in base units), or sats (null). */
 export interface TestShort {
   readonly kind: 'short';
   readonly rune: RuneId | null;
@@ -37,10 +37,13 @@ export interface TestShort {
   readonly needed: bigint;
 }
 
-/** The index of an output that no transaction of ours has: an edict to it burns everything. */
+/**
+ * An output index that no transaction of the service has. An edict to this index makes a cenotaph, which burns
+ * everything.
+ */
 const noOutput = 255;
 
-/** Plans one transaction of a case. Asserts by the rules of blocks that each unit reaches its output. Pure. */
+/** Plans one transaction of a case. Asserts that each unit reaches its output according to the protocol rules. Pure. */
 export function planTestPayment(
   wallet: Signer,
   coins: readonly TestCoin[],
@@ -70,16 +73,16 @@ export function planTestPayment(
   return { kind: 'planned', plan, spent, returned: returnedOf(wallet, plan, spent, payment) };
 }
 
-/** A coin of the wallet in the form of plans. */
+/** Converts a coin of the wallet to the form that plans use. */
 export const inputOf =
   (signer: Signer) =>
   ({ txid, vout, value, blockHash }: TestCoin) => ({ txid, vout, value, blockHash, signer });
 
-/** Coins with only sats, the largest first. */
+/** Sorts coins that hold only sats, the largest first. */
 const byValue = (coins: readonly TestCoin[]): TestCoin[] =>
   coins.toSorted((a, b) => Number(b.value - a.value));
 
-/** Coins that bring the units of a payment: confirmed ones first, then those with the most units. */
+/** Selects coins that provide the units of a payment. Confirmed coins come first, then those with the most units. */
 function runeCoins(coins: readonly TestCoin[], payment: TestPayment): readonly TestCoin[] | TestShort {
   if (payment.kind === 'mint') return [];
   if (payment.kind === 'cenotaph') return burnedCoin(coins, payment.burned);
@@ -101,13 +104,13 @@ function runeCoins(coins: readonly TestCoin[], payment: TestPayment): readonly T
 
 const isPending = ({ blockHash }: TestCoin): number => (blockHash === null ? 1 : 0);
 
-/** The single coin with exactly the units to burn, and nothing else. */
+/** Finds the single coin that holds exactly the units to burn, and nothing else. */
 function burnedCoin(coins: readonly TestCoin[], { id, amount }: Units): readonly TestCoin[] | TestShort {
   const found = coins.find(({ runes }) => runes.length === 1 && heldBy([{ runes }], id) === amount);
   return found === undefined ? { kind: 'short', rune: id, there: 0n, needed: amount } : [found];
 }
 
-/** Units of all outputs, each rune once. */
+/** Sums up the units of all outputs, by rune. */
 function neededUnits({ outputs }: TestPayment): readonly Units[] {
   const byRune = Map.groupBy(
     outputs.flatMap(({ units }) => units),
@@ -126,7 +129,7 @@ export const heldBy = (coins: readonly Pick<TestCoin, 'runes'>[], id: RuneId): b
     .filter((rune) => formatRuneId(rune.id) === formatRuneId(id))
     .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 
-/** Outputs before the change. Runes that are not sent, and the sats beneath them, return in the first output. */
+/** Outputs before the change. Runes that are not sent return in the first output, together with their sats. */
 function outputsOf(wallet: Signer, bringing: readonly TestCoin[], payment: TestPayment): PsbtOutput[] {
   const isReturning = payment.kind === 'edicts' && bringing.length > 0;
   const first: PsbtOutput[] = isReturning
@@ -147,7 +150,7 @@ function outputsOf(wallet: Signer, bringing: readonly TestCoin[], payment: TestP
   return [...first, ...paid, ...last];
 }
 
-/** Null: the payment moves no runes. */
+/** The runestone of a payment, or null if the payment moves no runes. */
 function runestoneOf(payment: TestPayment, before: number, hasRunes: boolean): Runestone | null {
   if (payment.kind === 'mint') {
     const { block, tx } = payment.minted;
@@ -183,7 +186,7 @@ function returnedOf(
   return ownOutputs(wallet, outputs, flow);
 }
 
-/** Outputs of a transaction that belong to the wallet again, with the runes that they get. Pure. */
+/** The outputs of a transaction that belong to the wallet again, with the runes that they receive. Pure. */
 export const ownOutputs = (
   { script }: Signer,
   outputs: readonly Pick<PsbtOutput, 'script' | 'value'>[],

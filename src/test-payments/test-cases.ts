@@ -2,7 +2,7 @@ import { atLeastDust, dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { OpenTokenOrder } from '#tokenpay/open-token-order.ts';
 
-/** The ways to pay an order, or not to pay it, and the effect that the shop sees. */
+/** The cases: how an order is paid or not paid, and the effect that the shop sees. */
 export const testCases = {
   exact: 'everything that the order lacks, in one transaction: it is completed',
   token: 'everything that the token charge lacks, without the fee',
@@ -27,7 +27,7 @@ export const isTestCase = (text: string): text is TestCase => Object.hasOwn(test
 /** Units of a rune. */
 export interface Units {
   readonly id: RuneId;
-  /** Base units, above 0. */
+  /** Amount in base units, above 0. */
   readonly amount: bigint;
 }
 
@@ -38,37 +38,40 @@ export interface TestOutput {
 }
 
 /**
- * One transaction of a case. `edicts`: units go to the outputs; `cenotaph`: all units of its inputs are burned, which
- * are `burned`; `mint`: a mint of the rune for the first output.
+ * One transaction of a case. `edicts`: sends units to the outputs. `cenotaph`: burns all units of its inputs, which are
+ * `burned`. `mint`: mints the rune for the first output.
  */
 export type TestPayment =
   | { readonly kind: 'edicts'; readonly outputs: readonly TestOutput[] }
   | { readonly kind: 'cenotaph'; readonly outputs: readonly TestOutput[]; readonly burned: Units }
   | { readonly kind: 'mint'; readonly outputs: readonly TestOutput[]; readonly minted: RuneId };
 
-/** The facts of an order that its case depends on. */
+/** The facts about an order that its test case needs. */
 export interface PaidOrder {
   readonly open: OpenTokenOrder;
   readonly rune: RuneId;
-  /** Whether a mint of the rune gives units now. */
+  /** Whether a mint of the rune creates units now. */
   readonly isMintable: boolean;
-  /** Another rune of the wallet; null: it has no other. */
+  /** Another rune of the wallet, or null if the wallet has no other rune. */
   readonly other: RuneId | null;
-  /** The script of the wallet. */
+  /** The output script of the wallet. */
   readonly own: Uint8Array;
 }
 
-/** Why a case cannot be paid, in a sentence. */
+/** The reason why a case cannot be paid, as a sentence. */
 export interface Unpayable {
   readonly reason: string;
 }
 
-/** Sats of a stray payment: more than dust and less than a fee, where the amount does not matter. */
+/**
+ * Number of units in payments whose exact amount does not matter. `straySats` is the number of sats in such payments:
+ * more than dust, and less than a fee.
+ */
 const strayUnits = 1n;
 const straySats = 10_000n;
 const partsCount = 3n;
 
-/** The transactions of a case, in their order. Pure. */
+/** Plans the transactions of a case, in sequence. Pure. */
 export function paymentsOf(
   name: Exclude<TestCase, 'replaced'>,
   paid: PaidOrder,
@@ -119,7 +122,7 @@ const plans: Readonly<Record<Exclude<TestCase, 'replaced'>, Plan>> = {
         ],
   cenotaph: (to, { rune, own }) => {
     const burned = { id: rune, amount: to.amount };
-    // the burn is a transaction of its own and comes first, because a cenotaph burns all runes of its inputs
+    // the units to burn are first sent to a separate output, because a cenotaph burns all runes of its inputs
     return [
       edicts({ script: own, sats: dust(own), units: [burned] }),
       { kind: 'cenotaph', outputs: [to.tokenOf([])], burned },
@@ -149,7 +152,7 @@ function sent(...outputs: readonly (TestOutput | null)[]): readonly TestPayment[
 
 const dust = (script: Uint8Array): bigint => BigInt(dustOf(script));
 
-/** Outputs to the addresses of an order. */
+/** Makes outputs to the addresses of an order. */
 class Outputs {
   readonly #paid: PaidOrder;
 
@@ -157,7 +160,7 @@ class Outputs {
     this.#paid = paid;
   }
 
-  /** Units that the order asks for. */
+  /** Number of units that the order requires. */
   get amount(): bigint {
     return this.#paid.open.order.charges.token.amount;
   }
@@ -171,7 +174,7 @@ class Outputs {
     return { script, sats: dust(script), units };
   }
 
-  /** Empty: the order has no fee. */
+  /** The output for the fee. The list is empty if the order has no fee. */
   fee(): TestOutput[] {
     return this.#feeOf(this.#paid.open.order.charges.fee.amount);
   }

@@ -20,15 +20,15 @@ export interface TestCoinParts {
 export interface TestCoinOwner {
   readonly script: Uint8Array;
   readonly address: string;
-  /** Outputs of its recent payments. */
+  /** Outputs of the wallet's recent payments. */
   readonly recent: readonly TestCoin[];
   readonly special: readonly Satribute[];
 }
 
 /**
- * Outputs of the wallet that the next transaction may spend: those in blocks, by the index, and those of its own recent
- * payments. Left out: outputs with inscriptions or special sats, and outputs that the index does not know yet. Throws
- * the codes of UtxoReader and NodeRpc.
+ * Finds outputs of the wallet that the next transaction may spend. They are outputs in blocks, according to the index,
+ * and outputs of the wallet's own recent payments. Outputs with inscriptions or special sats are omitted, and so are
+ * outputs that the index does not know yet. Throws the codes of UtxoReader and NodeRpc.
  */
 export async function testCoins(
   client: pg.ClientBase,
@@ -64,7 +64,10 @@ export async function testCoins(
   return coins.filter((coin) => !spent.has(outpointOf(coin)));
 }
 
-/** Whether the next block may spend a coin, by the node: the index may be behind, or a payment was replaced. */
+/**
+ * Whether the next block may spend a coin, according to the node. The check is needed because the index may be behind,
+ * or a payment may have been replaced.
+ */
 export async function isSpendable(node: NodeRpc, { txid, vout }: TestCoin): Promise<boolean> {
   const found = await node.call<{ readonly coinbase: boolean; readonly confirmations: number } | null>(
     'gettxout',

@@ -5,7 +5,7 @@ import { formatRuneId, parseRuneId } from '#kernel/runes/rune-id.ts';
 import { u128OfText } from '#kernel/runes/u128.ts';
 import type { TestCoin } from './plan-test-payment.ts';
 
-/** A payment that was sent. */
+/** A test payment that was sent. */
 export interface SentTest {
   readonly txid: Txid;
   readonly orderId: string;
@@ -18,15 +18,21 @@ export interface SentTest {
   readonly returned: readonly TestCoin[];
 }
 
-/** Most payments whose outputs may be in no block yet: more than a mempool holds from one wallet. */
+/**
+ * Maximum number of recent payments, whose outputs may still be unconfirmed. A mempool does not hold so many payments
+ * of one wallet.
+ */
 const recentMax = 200;
 
-/** Allows one payment at a time: two at once would spend the same coins, and the same budget. */
+/**
+ * Makes other payments wait until the transaction ends. Two payments at the same time would spend the same coins, and
+ * the same budget.
+ */
 export async function lockTestPayments(tx: pg.ClientBase): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.testPayments]);
 }
 
-/** Sats that payments of an account took since a time. */
+/** Sats that left the wallet since a time because of payments of an account. */
 export async function satsTaken(tx: pg.ClientBase, account: string, since: Date): Promise<bigint> {
   const { rows } = await tx.query<{ sats: string }>(
     'SELECT coalesce(sum(sats), 0)::text AS sats FROM service.test_payments WHERE account = $1 AND made_at > $2',
@@ -44,7 +50,7 @@ export async function addTestPayment(tx: pg.ClientBase, payment: SentTest): Prom
   );
 }
 
-/** Outputs of recent payments that belong to the wallet, in blocks or not, and unspent. */
+/** Unspent outputs of recent payments that belong to the wallet, in blocks or not. */
 export async function recentCoins(tx: pg.ClientBase): Promise<TestCoin[]> {
   const { rows } = await tx.query<{ returned: readonly StoredCoin[] }>(
     'SELECT returned FROM service.test_payments ORDER BY made_at DESC LIMIT $1',
@@ -53,7 +59,7 @@ export async function recentCoins(tx: pg.ClientBase): Promise<TestCoin[]> {
   return rows.flatMap(({ returned }) => returned.map(coinOf));
 }
 
-/** The last payment of an order; null: no test payment was made for it. */
+/** The last test payment of an order, or null if there was none. */
 export async function lastTestPayment(
   tx: pg.ClientBase,
   orderId: string,

@@ -30,38 +30,38 @@ import { isSpendable, type TestCoinParts, testCoins } from './test-coins.ts';
 import { addTestPayment, lockTestPayments, recentCoins, satsTaken } from './test-payments.store.ts';
 
 export interface TestPaymentsParts {
-  /** A connection of the role that answers requests: one payment is made at a time. */
+  /** Connections of the role that handles requests. Only one payment is made at a time. */
   readonly pool: pg.Pool;
-  /** 32 bytes that come from the service's secret. Throws `service_secret_missing`, `service_secret_invalid`. */
+  /** Derives 32 bytes from the service's secret. Throws `service_secret_missing` and `service_secret_invalid`. */
   readonly secret: () => Promise<Uint8Array>;
   readonly network: NetworkParameters;
-  /** Sats that payments of one account may take within a day. */
+  /** Maximum sum that payments of one account may cost within a day, in sats. */
   readonly dayMaxSats: number;
-  /** Satributes of sats that are more than money: outputs with such sats are not spent. */
+  /** Satributes of sats that are more than money. Outputs with such sats are not spent. */
   readonly special: () => readonly Satribute[];
 }
 
-/** The outcome of a request. Refused: it cannot be paid now, with the next step. */
+/** The result of a request. Refused with the next step if the order cannot be paid now. */
 export type TestPaid =
   | {
       readonly kind: 'paid';
-      /** In shown form, in their order. */
+      /** Txids in display order, in the sequence of the transactions. */
       readonly txids: readonly string[];
       /** Sats that left the wallet. */
       readonly sats: bigint;
-      /** Sats left in the budget of the day. */
+      /** Sats that are left in the budget of the day. */
       readonly left: bigint;
       readonly address: string;
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly parameter: string };
 
-/** The node took only some of the transactions, or none. */
+/** The node accepted only some of the transactions, or none. */
 interface Failed {
   readonly kind: 'failed';
   readonly failure: unknown;
 }
 
-/** A payment to send, with the coins that return. */
+/** A payment to send, with the coins that return to the wallet. */
 interface Made {
   readonly planned: PlannedTest;
   readonly signed: ReturnType<TestKey['sign']>;
@@ -69,7 +69,10 @@ interface Made {
 }
 
 const dayMs = 86_400_000;
-/** Sats for 1,000 virtual bytes: estimates of test networks fluctuate, and a budget is for many payments. */
+/**
+ * Maximum fee rate in sats per 1,000 virtual bytes. Estimates of test networks fluctuate, and the budget must be enough
+ * for many payments.
+ */
 const feeRateMost = 20_000n;
 
 function testFeeRate(standing: NodeStanding): bigint {
@@ -77,10 +80,10 @@ function testFeeRate(standing: NodeStanding): bigint {
   return largest(standing.mempoolMinFeeRate, usual < feeRateMost ? usual : feeRateMost);
 }
 
-/** Coins that turn out to be spent, one after the other, before a payment is given up. */
+/** Maximum number of coins that may turn out to be spent before a payment is given up. */
 const goneMax = 100;
 
-/** Payments of orders from a wallet for tests, on test networks (docs/tokenpay.md, "Test payments"). */
+/** Pays orders from a test wallet, on test networks (docs/tokenpay.md, "Test payments"). */
 export class TestPayments {
   readonly #parts: TestPaymentsParts;
 
@@ -88,14 +91,14 @@ export class TestPayments {
     this.#parts = parts;
   }
 
-  /** The address to which the operator sends coins for payments. Throws the codes of the secret. */
+  /** The address to which the operator sends coins for test payments. Throws the codes of the secret. */
   async address(): Promise<string> {
     return (await this.#wallet()).key.address;
   }
 
   /**
-   * Pays an order of an account in one of the cases. Null: the account has no such order. Throws `test_payments_spent`,
-   * and the codes of UtxoReader and NodeRpc.
+   * Pays an account's order in the way of a test case. Returns null if the account has no such order. Throws
+   * `test_payments_spent`, and the codes of UtxoReader and NodeRpc.
    */
   async pay(
     chain: TestCoinParts,
@@ -178,12 +181,12 @@ interface Wallet {
 const refused = (reason: string, parameter: string) => ({ kind: 'refused', reason, parameter }) as const;
 type Refused = ReturnType<typeof refused>;
 
-/** Sats of a transaction that do not return. */
+/** Sats of a transaction that do not return to the wallet. */
 const leaving = ({ planned: { plan, returned } }: Made): bigint =>
   plan.inputs.reduce((sum, { value }) => sum + value, 0n) -
   returned.reduce((sum, { value }) => sum + value, 0n);
 
-/** Makes the transactions of one case. Each may spend coins that those before it return. */
+/** Makes the transactions of one case. Each transaction may spend coins that earlier ones return. */
 class Making {
   readonly #chain: TestCoinParts;
   readonly #wallet: Wallet;
@@ -229,7 +232,10 @@ class Making {
     return made;
   }
 
-  /** A plan with coins that are unspent: the index may be behind the node, and payments are replaced. */
+  /**
+   * Makes a plan with unspent coins. The check is needed because the index may be behind the node, and payments may be
+   * replaced.
+   */
   async #plan(
     payment: TestPayment,
     feeRate: bigint,
@@ -263,7 +269,7 @@ class Making {
   }
 }
 
-/** A rune of the wallet other than that of the order; null: the wallet has no other. */
+/** Finds a rune of the wallet other than the order's rune. Returns null if the wallet has no other rune. */
 function otherRune(coins: readonly TestCoin[], id: RuneId): RuneId | null {
   const held = coins.flatMap(({ runes }) => runes);
   return held.find((rune) => formatRuneId(rune.id) !== formatRuneId(id))?.id ?? null;
@@ -277,8 +283,8 @@ interface Sending {
 }
 
 /**
- * Sends transactions, and notes each that the node took, until the node refuses one. Returns its error; null: the node
- * took all.
+ * Sends transactions until the node refuses one, and stores each accepted transaction. Returns the error of the refused
+ * transaction, or null if the node accepted all.
  */
 async function sendAll(
   tx: pg.ClientBase,

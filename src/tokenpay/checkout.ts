@@ -7,18 +7,18 @@ import { confirmationsOf, type TokenPolicy } from './order/token-policy.ts';
 
 /** An order with the facts that its payer needs. */
 export interface Checkout extends OpenTokenOrder {
-  /** The depth at which a payment of each charge is credited. */
+  /** Number of confirmations with which a payment of each charge is credited. */
   readonly confirmations: Readonly<Record<ChargeKind, number>>;
-  /** The symbol of the rune. null: the rune has no symbol, or the index does not know it now. */
+  /** Symbol of the rune. Null if the rune has no symbol, or if the index does not know the rune now. */
   readonly symbol: string | null;
-  /** Whether another transaction has since etched the name of the rune. If so, the order can no longer be paid. */
+  /** Whether another transaction has etched the same rune name since. If so, the order can no longer be paid. */
   readonly isEtchedAgain: boolean;
 }
 
-/** The depths at which payments are credited. */
+/** Rules for the number of confirmations with which payments are credited. */
 export interface CheckoutDepths {
   readonly policy: TokenPolicy;
-  /** Confirmations that an inscription order of this amount of sats needs. */
+  /** Returns the number of confirmations that an inscription order of this amount in sats needs. */
   readonly orderConfirmations: (sats: bigint) => number;
 }
 

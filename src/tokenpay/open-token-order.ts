@@ -9,20 +9,20 @@ import { readTokenOrder } from './order/token-order.store.ts';
 import { type ChargeKind, chargeKinds, type InscriptionFee, type TokenOrder } from './order/token-order.ts';
 import { tokenWatcherOf } from './order/watchers.ts';
 
-/** Payments of a charge that are seen but not credited yet, so their amount is unknown. */
+/** Payments of a charge that were seen but are not credited yet, so their amount is unknown. */
 interface SeenPart {
-  /** Confirmations of the newest payment. 0: it is in the mempool. */
+  /** Confirmations of the newest payment, or 0 if it is in the mempool. */
   readonly confirmations: number;
-  /** Whether at least one payment was first seen in time, so that it can pay the charge. */
+  /** Whether at least one payment was first seen in time, so that it can still pay the charge. */
   readonly isInTime: boolean;
 }
 
 /** The unpaid part of a charge. */
 export interface MissingPart {
-  /** Sats, or base units of the rune. */
+  /** Amount in sats, or in base units of the rune. */
   readonly amount: bigint;
   readonly script: Uint8Array;
-  /** null: no payment for the charge waits. */
+  /** Payments that were seen but not credited, or null if there are none. */
   readonly seen: SeenPart | null;
 }
 
@@ -41,7 +41,7 @@ export async function readOpenTokenOrder(
   if (order === null) return null;
   const credits = (await readCredits(client, [id])).get(id) ?? [];
   const payments = await readPayments(client, tokenWatcherOf(id));
-  // read after the payments, so that the tip includes their blocks
+  // the tip is read after the payments, so that it includes the blocks of the payments
   const tip = (await readPaymentsOffset(client))?.height ?? -1;
   const credited = new Set(credits.map(outpointOf));
   const { inscription } = order;
@@ -68,12 +68,12 @@ export async function readOpenTokenOrder(
 }
 
 /**
- * Minimum size of a payment in sats. Orders of inscriptions ignore smaller payments, because nodes do not relay them to
- * a P2TR address.
+ * Minimum size of a payment in sats. Inscription orders ignore smaller payments, because nodes do not relay such
+ * payments to a P2TR address.
  */
 const feeLeast = 330n;
 
-/** The missing sats of an inscription order. Their amount is known before a block has the payments. */
+/** The missing sats of an inscription order. The amount of these payments is known even before they are in a block. */
 function missingFee(
   order: TokenOrder,
   { paid }: InscriptionFee,

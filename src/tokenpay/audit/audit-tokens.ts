@@ -19,8 +19,8 @@ export interface TokenAuditParts {
   readonly database: pg.Pool | pg.ClientBase;
   readonly signal?: AbortSignal;
   /**
-   * Maximum number of audit rounds before a difference is reported. A new block may have just caused the difference,
-   * and a later round then finds none.
+   * Maximum number of audit rounds before a difference is reported. A new block may have just caused the difference;
+   * the next round then no longer finds it.
    */
   readonly looks?: number;
 }
@@ -29,12 +29,13 @@ const looksUsual = 12;
 const lookAgainMs = 1_000;
 
 /**
- * Proves the holdings of accounts of shops. Reads everything at one block, in one snapshot, grouped by the database:
- * - each rune, by the index, if the index has runes: the units in the ledger, set aside, and not credited yet equal
- * the units at addresses of charges and in the change of withdrawals;
- * - balances, by the ledger, and their reserved units, by open withdrawals;
- * - entries of each order, by its credits, and entries of each batch, by its completed withdrawals;
- * - credits, by the payments in blocks.
+ * Checks the holdings of shop accounts. Reads everything at one block, in one snapshot, and the database groups the
+ * data. These amounts must be equal:
+ * - for each rune, if the index has runes: the units in the ledger, set aside, and not credited yet must equal the
+ *   units at addresses of charges and in the change of withdrawals;
+ * - balances must equal the ledger, and reserved units must equal open withdrawals;
+ * - entries of each order must match its credits, and entries of each batch must match its completed withdrawals;
+ * - credits must match the payments in blocks.
  *
  * Changes nothing.
  */

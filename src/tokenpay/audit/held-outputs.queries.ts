@@ -15,15 +15,16 @@ export interface HeldOutput {
   readonly txid: Txid;
   readonly vout: number;
   readonly address: string;
-  /** The key of the output's address. */
+  /** The key of the output's address in the wallet. */
   readonly key: WalletKey;
   readonly sats: bigint;
   readonly outcome: OutputOutcome;
 }
 
 /**
- * Unspent outputs of blocks at addresses of charges, and change of withdrawals. With the index of addresses, all such
- * outputs are found. Without it, an output is held until one of our transactions that spends it is in a block.
+ * Reads unspent outputs of blocks at addresses of charges, and change of withdrawals. With the index of addresses, all
+ * such outputs are found. Without this index, an output is treated as held until a transaction of the service that
+ * spends it is in a block.
  */
 export async function readHeldOutputs(client: pg.ClientBase): Promise<HeldOutput[]> {
   const { rows } = await client.query<HeldRow>(
@@ -69,12 +70,12 @@ interface HeldRow {
   readonly outcome: OutputOutcome;
 }
 
-/** SQL: the branches of keys of charges (src/tokenpay/creating). */
+/** SQL: the wallet branch of a charge's key (src/tokenpay/creating). */
 const branchOf = `CASE t.kind WHEN 'fee' THEN 3 ELSE 0 END`;
 
 /**
- * Sats of base fees that orders of shops brought. They are held until the order ends, and are revenue afterwards.
- * Includes what accounts paid for withdrawals, less the operator's costs for these.
+ * Sats of base fees that shop orders paid. They are held until the order ends, and are revenue afterwards. Includes the
+ * fees that accounts paid for withdrawals, less the operator's costs for withdrawals.
  */
 export async function readTokenFees(client: pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

@@ -3,29 +3,31 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** The state of an output at an address of a charge: not credited yet, set aside, or credited. */
+/** State of an output at the address of a charge: not credited yet, set aside, or credited. */
 export type OutputOutcome = 'waiting' | 'aside' | 'credited';
 
-/** The amounts that make up the supply of a rune at addresses of charges, in base units. */
+/** The parts of the units of a rune at addresses of charges, in base units. */
 export interface RuneParts {
   readonly etching: Txid;
-  /** The number in service.assets. null: the rune was never credited. */
+  /** Number in service.assets, or null if the rune was never credited. */
   readonly asset: number | null;
-  /** The name with spacers. */
+  /** Name of the rune with spacers. */
   readonly name: string;
   readonly divisibility: number;
-  /** Balances of accounts above 0. */
+  /** Sum of the account balances above 0. */
   readonly liabilities: bigint;
-  /** Balances below 0, as a positive number. */
+  /** Sum of the account balances below 0, as a positive number. */
   readonly debts: bigint;
   readonly aside: bigint;
   /** Units in a block that are not credited yet. */
   readonly waiting: bigint;
-  /** Units in unspent outputs, by the index. */
+  /** Units in unspent outputs, according to the index. */
   readonly held: bigint;
 }
 
-/** Units of a rune in an unspent output at an address of a charge, or in change of withdrawals, by the index. */
+/**
+ * Units of a rune in an unspent output at the address of a charge, or in change of withdrawals, according to the index.
+ */
 export interface HeldRune {
   readonly txid: Txid;
   readonly vout: number;
@@ -33,7 +35,10 @@ export interface HeldRune {
   readonly amount: bigint;
 }
 
-/** SQL: the outcome of an output. `credit` is its row of service.token_credits, which may be missing. */
+/**
+ * SQL: the outcome of an output. `credit` is the name of the output's row of service.token_credits, which may be
+ * missing.
+ */
 export const outcomeOf = (credit: string): string =>
   `CASE WHEN ${credit}.txid IS NULL THEN 'waiting' WHEN ${credit}.aside IS NULL THEN 'credited' ELSE 'aside' END`;
 
@@ -42,8 +47,8 @@ export const leftByWithdrawals = `(SELECT txid, vout, branch, key_index FROM ser
    WHERE kind = 'payout' AND held = 'accounts')`;
 
 /**
- * SQL: runes in held outputs. Looks up each charge and each change of withdrawals in the index; 10,000 orders take a
- * tenth of a second.
+ * SQL: runes in held outputs. Each charge and each change of withdrawals is looked up in the index, which takes a tenth
+ * of a second for 10,000 orders.
  */
 const heldRunes = `SELECT b.txid, b.vout, r.txid AS etching, r.rune, r.spacers, r.divisibility, b.amount, ${outcomeOf('c')} AS outcome
     FROM service.token_charges AS t
@@ -59,7 +64,7 @@ const heldRunes = `SELECT b.txid, b.vout, r.txid AS etching, r.rune, r.spacers, 
      AND b.txid = w.txid AND b.vout = w.vout AND b.spent_height IS NULL
     JOIN chain.runes AS r ON r.key = b.rune_key`;
 
-/** Each rune that accounts or addresses of charges hold, identified by its etching. */
+/** Reads the parts of each rune that accounts or addresses of charges hold. The etching identifies the rune. */
 export async function runeParts(client: pg.ClientBase): Promise<RuneParts[]> {
   const { rows } = await client.query<
     Pick<RuneParts, 'etching' | 'asset' | 'divisibility'> & {
@@ -107,7 +112,7 @@ export async function runeParts(client: pg.ClientBase): Promise<RuneParts[]> {
   }));
 }
 
-/** The units of each output. Their sums are `held`. */
+/** Reads the units of each output. The sum for a rune is its `held`. */
 export async function readHeldRunes(client: pg.ClientBase): Promise<HeldRune[]> {
   const { rows } = await client.query<Omit<HeldRune, 'amount'> & { amount: string }>(
     `SELECT txid, vout, etching, amount::text AS amount FROM (${heldRunes}) AS h`,

@@ -1,4 +1,4 @@
-/** Types of differences in the accounts of shops, and the operator's action for each. */
+/** Types of differences in shop accounts, and what the operator should do. */
 export const tokenDifferences = {
   supply: {
     what: 'units of a rune by the ledger, set aside, and not credited yet, and those at the addresses of charges',
@@ -37,7 +37,7 @@ type TokenDifferenceKind = keyof typeof tokenDifferences;
 /** A difference between the holdings of accounts of shops and their incoming payments. */
 export interface TokenDifference {
   readonly kind: TokenDifferenceKind;
-  /** Name of the rune, account, output or order, for people. */
+  /** Name of the rune, account, output or order, in words for people. */
   readonly where: string;
   /** Amount in base units, or in sats. */
   readonly noted: bigint;

@@ -111,7 +111,10 @@ export async function spentFaults(client: pg.ClientBase): Promise<TokenDifferenc
   return faultsOf('spent', rows);
 }
 
-/** Credits whose payment is in another block, or in no block. Their amounts are block heights; -1: no block. */
+/**
+ * Credits whose payment is in another block, or in no block. The amounts in the result are block heights, and -1 means
+ * no block.
+ */
 export async function creditFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const { rows } = await client.query<Row>(
     `SELECT concat(encode(c.txid, 'hex'), ':', c.vout, ' (txid in internal order)') AS place, c.height::text AS noted,
@@ -122,7 +125,10 @@ export async function creditFaults(client: pg.ClientBase): Promise<TokenDifferen
   return faultsOf('credit', rows);
 }
 
-/** Runes whose units in the ledger, set aside and not credited yet differ from the units at addresses of charges. */
+/**
+ * Runes whose units do not match. The units in the ledger, set aside and not credited yet differ from the units at
+ * addresses of charges.
+ */
 export async function supplyFaults(client: pg.ClientBase): Promise<TokenDifference[]> {
   const parts = await runeParts(client);
   return parts.flatMap((part) => {

@@ -12,13 +12,13 @@ import type { SentTokenOrder } from '#tokenpay/reading/read-token-order.ts';
 import type { IndexLeases } from '#wallet/indices/index-leases.ts';
 import type { PublicWallet, WalletAddress } from '#wallet/public-wallet.ts';
 
-/** Keys of the wallet for charges. */
+/** Keys of the wallet for the addresses of charges. */
 export interface ChargeKeys {
   readonly wallet: PublicWallet;
   readonly leases: Pick<IndexLeases, 'take' | 'confirm'>;
 }
 
-/** An order that was checked and priced. */
+/** A requested order whose fields are checked and whose price is known. */
 export interface WantedTokenOrder
   extends Pick<SentTokenOrder, 'additionalFee' | 'description' | 'webhookUrl' | 'successUrl'> {
   readonly account: string;
@@ -27,15 +27,15 @@ export interface WantedTokenOrder
   readonly amount: bigint;
   readonly baseFee: bigint;
   readonly timeoutMinutes: number;
-  /** The public key of the service's secret. null: the order has no webhook. */
+  /** Public key of the service's secret, or null if the order has no webhook. */
   readonly secretKey: Uint8Array | null;
 }
 
 /**
- * Stores an order with two new addresses that were never shown before. The addresses are watched from the next block
- * on. Everything happens in one transaction (`withNewKeys`). Throws `wallet_indices_unreleased`.
+ * Stores an order with two new addresses that nobody has seen before. The addresses are watched from the next block on.
+ * Everything happens in one transaction (`withNewKeys`). Throws `wallet_indices_unreleased`.
  *
- * @param onMade stores more in the same transaction
+ * @param onMade stores more data in the same transaction
  */
 export async function createTokenOrder(
   pool: pg.Pool,

@@ -13,8 +13,9 @@ export interface CreditedRune {
 }
 
 /**
- * A confirmed output at the address of a charge, with its contents in its block, by the index. A credit never changes
- * until a reorganisation removes that block, even if the output is spent, indexed again or forgotten later.
+ * A confirmed output at the address of a charge, with the contents that the index reported for its block. A credit
+ * changes only if a reorganisation removes this block. It does not change if the output is spent, indexed again or
+ * deleted from the index later.
  */
 export interface Credit {
   readonly txid: Txid;
@@ -24,11 +25,13 @@ export interface Credit {
   readonly firstSeen: Date;
   readonly sats: bigint;
   readonly runes: readonly CreditedRune[];
-  /** The reason why the output is more than money, so nothing of it is credited. null: the output is only money. */
+  /**
+   * The reason why the output is more than money, so that nothing of it is credited. Null if the output is only money.
+   */
   readonly aside: FoundAside | null;
 }
 
-/** Credits sorted by block, txid and output. Payments fill a charge in this order. */
+/** Sorts credits by block, txid and output. Payments fill a charge in this sequence. */
 export function inChainOrder(credits: readonly Credit[]): readonly Credit[] {
   return credits.toSorted(
     (a, b) => a.block.height - b.block.height || Buffer.compare(a.txid, b.txid) || a.vout - b.vout,

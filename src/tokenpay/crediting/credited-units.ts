@@ -3,8 +3,8 @@ import type { ChargeKind, TokenOrder } from '#tokenpay/order/token-order.ts';
 import type { Credit } from './credit.ts';
 
 /**
- * The units that pay a charge: units of its own token, at its own address, first seen in time. All other units are
- * credited to the account, but complete no charge. Pure.
+ * Computes the units that pay a charge. They are units of the charge's token at the charge's address, first seen in
+ * time. All other units are credited to the account, but do not pay the charge. Pure.
  */
 export function creditedUnits(
   { rune, expiresAt }: Pick<TokenOrder, 'rune' | 'expiresAt'>,

@@ -4,7 +4,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { ChargeKind } from '#tokenpay/order/token-order.ts';
 import type { Credit } from './credit.ts';
 
-/** Credits of orders, by order id. */
+/** Reads credits of orders, by order id. */
 export async function readCredits(
   client: pg.Pool | pg.ClientBase,
   orderIds: readonly string[],
@@ -45,7 +45,10 @@ export async function readCredits(
   );
 }
 
-/** The order that an output is credited to, or set aside for. Returns null if the output belongs to no order. */
+/**
+ * The order to which an output is credited, or for which it is set aside. Returns null if the output belongs to no
+ * order.
+ */
 export async function orderOfCredit(
   client: pg.Pool | pg.ClientBase,
   { txid, vout }: Pick<Credit, 'txid' | 'vout'>,

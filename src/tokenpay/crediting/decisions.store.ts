@@ -4,20 +4,20 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { FoundAside } from './credit.ts';
 
 /**
- * An operator's decision about an output that was set aside. `credit`: the output is money. `return`: it is sent to an
- * address, so it stays set aside for good. A decision is valid in any block that has the output.
+ * An operator's decision about an output that was set aside. `credit`: the output is money. `return`: the output is
+ * sent to an address, so it is never credited. A decision is valid in any block that contains the output.
  */
 export interface AsideDecision {
   readonly txid: Txid;
   readonly vout: number;
   readonly orderId: string;
   readonly kind: 'credit' | 'return';
-  /** Why the output was set aside. */
+  /** The reason why the output was set aside. */
   readonly found: FoundAside;
   readonly decidedAt: Date;
   readonly decidedBy: string;
   readonly reason: string;
-  /** The payout that sends the output. null: the output is credited. */
+  /** The payout that sends the output, or null if the output is credited. */
   readonly payout: string | null;
 }
 
@@ -66,7 +66,7 @@ export async function insertDecision(tx: pg.ClientBase, decision: NewDecision): 
   return rowCount === 1;
 }
 
-/** Deletes the decision about the output of a cancelled return, for which no transaction was ever signed. */
+/** Deletes the decision about an output whose return was cancelled. No transaction was ever signed for this return. */
 export async function endReturn(tx: pg.ClientBase, payout: string): Promise<void> {
   await tx.query('DELETE FROM service.token_decisions WHERE payout = $1', [payout]);
 }

@@ -3,9 +3,9 @@ import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { type Credit, inChainOrder } from './credit.ts';
 
 /**
- * The ledger entries for the credits of an order. Runes, and the sats beneath them, belong to the account. In the fee
- * charge, the sats up to the base fee are `owed` until the order ends. After that they are revenue of the service, or
- * also belong to the account. Pure.
+ * Computes the ledger entries for the credits of an order. Runes, and the sats in their outputs, belong to the account.
+ * In the fee charge, the sats up to the base fee are `owed` until the order ends. After the end, they are revenue of
+ * the service, or also belong to the account. Pure.
  */
 export function tokenEntries(
   { account, baseFee, state }: Pick<TokenOrder, 'account' | 'baseFee' | 'state'>,

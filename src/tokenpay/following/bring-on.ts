@@ -22,7 +22,7 @@ import { putWebhooksOf } from '#webhooks/outbox.ts';
 import { chargeOf, judgeOrder, keptCredits, type NewCredit, newCredits, uncredited } from './judge-order.ts';
 import { readContents } from './read-contents.ts';
 
-/** An order, and the changes to store for it. */
+/** An order, and the changes that must be stored for it. */
 interface Judged {
   readonly before: TokenOrder;
   readonly standing: TokenOrderStanding;
@@ -36,16 +36,16 @@ interface Judged {
 export interface TakenBack {
   readonly account: string;
   readonly outpoint: string;
-  /** Height of the removed block that had the payment. */
+  /** Height of the removed block that contained the payment. */
   readonly height: number;
   readonly sats: bigint;
 }
 
 /**
- * Updates orders by payments, blocks and time, in one transaction: credits, charges, ledger, coins, and notifications
- * of shops. A second call has no effect. The number of statements is the same for one order and for hundreds.
+ * Updates orders from payments, blocks and time, in one transaction: credits, charges, ledger, coins, and notifications
+ * of shops. A second call has no effect. The number of statements does not depend on the number of orders.
  *
- * @param told orders whose shops are notified even without a change
+ * @param told orders whose shops are notified even if nothing changed
  * @returns removed credits; if their units have already left the account, these units are missing now
  */
 export async function bringOn(
@@ -78,7 +78,7 @@ export async function bringOn(
   return judged.flatMap(takenBackOf);
 }
 
-/** Credits that were taken back, except those that another block already has again. */
+/** Credits that were taken back, except those whose payment is already credited in another block. */
 function takenBackOf({ before: { account }, removed, credits }: Judged): TakenBack[] {
   const kept = new Set(credits.map(outpointOf));
   return removed
@@ -111,7 +111,7 @@ async function judge(
   now: Date,
 ): Promise<Judged[]> {
   const ids = orders.map(({ id }) => id);
-  // read before the payments, so that the payments include all that arrived until `completeAt`
+  // the offset is read before the payments, so that the payments include all that arrived until `completeAt`
   const offset = await readPaymentsOffset(tx);
   const tip = offset?.height ?? -1;
   const completeAt = offset?.completeAt ?? null;
@@ -140,7 +140,7 @@ async function judge(
   });
 }
 
-/** Stores the runes of new credits, and returns a function that gives the numbers of these runes. */
+/** Stores the runes of new credits. Returns a function that returns the number of a rune. */
 async function numbered(
   tx: pg.ClientBase,
   credits: readonly NewCredit[],
@@ -154,7 +154,7 @@ async function numbered(
 const nameOf = ({ etching, rune }: Pick<ReceivedRune, 'etching' | 'rune'>): string =>
   `${Buffer.from(etching).toString('hex')} ${rune}`;
 
-/** Branches of the keys of charges. */
+/** Wallet branches of the keys of charges. */
 const branches = { fee: 3, token: 0 } as const;
 
 async function keepOrderCoins(tx: pg.ClientBase, judged: readonly Judged[]): Promise<void> {
@@ -165,7 +165,7 @@ async function keepOrderCoins(tx: pg.ClientBase, judged: readonly Judged[]): Pro
       if (payment.goneAt !== null || kind === null) return [];
       const { txid, vout, value } = payment;
       const { keyIndex: index } = order.charges[kind];
-      // if the index is null, the sats pay for inscriptions, and are coins of that order
+      // if the index is null, the sats pay an inscription order, and are coins of that order
       if (index === null) return [];
       const key = { branch: branches[kind], index };
       const holder = credited.has(outpointOf(payment))
@@ -181,7 +181,7 @@ async function keepOrderCoins(tx: pg.ClientBase, judged: readonly Judged[]): Pro
   await setAside(tx, found);
 }
 
-/** Whether something changed that the shop can see. */
+/** Whether anything changed that the shop can see. */
 const isNews = ({ before, standing: { order }, added, removed }: Judged): boolean =>
   added.length > 0 ||
   removed.length > 0 ||

@@ -30,12 +30,13 @@ export interface FollowTokenOrdersOptions {
   readonly log: Logger;
 }
 
-/** Maximum number of payment changes to read at once. A block with this many customers has as many changes. */
+/** Maximum number of payment changes per read. If a block has as many customers, it causes as many changes. */
 const changesMax = 1000;
-/** Maximum number of orders in one transaction, which then takes a tenth of a second. */
+/** Maximum number of orders per transaction. A transaction with so many orders takes a tenth of a second. */
 const ordersAtOnce = 200;
 /**
- * How often tips are compared, in ms. Notifications may be lost, and the index gets a block later than the payments.
+ * How often the tips of index and payments are compared, in ms. Notifications may be lost, and the index gets a block
+ * later than the payments.
  */
 const pollMs = 500;
 /**
@@ -48,13 +49,13 @@ const indexPollMs = 25;
  * so shops are notified of payments meanwhile.
  */
 const indexWaitMs = 500;
-/** Maximum number of payments to show in one line of the log. */
+/** Maximum number of payments in one line of the log. */
 const shownMax = 20;
 
 /**
- * Credits payments of shops' orders, and updates the orders by payments, blocks and time, until the signal is aborted.
- * Only one process per database does this. It has no keys, and sends no requests to a node. Everything is decided from
- * tables, so a process that is killed at any point loses nothing.
+ * Credits payments of shop orders, and updates the orders from payments, blocks and time, until the signal is aborted.
+ * Only one process per database does this. The process has no keys, and sends no requests to a node. All decisions come
+ * from tables, so a process that is killed at any moment loses nothing.
  */
 export async function followTokenOrders({
   url,
@@ -87,13 +88,13 @@ export async function followTokenOrders({
 }
 
 /**
- * Decides whether to wait until the index has the block of the payments. One round then credits the payments; without
- * the wait, two rounds would take twice as long.
+ * Decides whether to wait until the index has the last block of the payments. After the wait, one round credits the
+ * payments. Without the wait, two rounds would be needed, which take twice as long.
  */
 export class IndexWait {
   #apartSince: number | null = null;
 
-  /** @param now milliseconds of a monotonic clock */
+  /** @param now time of a monotonic clock, in ms */
   isWorthIt({ index, payments }: Tips, now: number): boolean {
     this.#apartSince = index === payments ? null : (this.#apartSince ?? now);
     return this.#apartSince !== null && now - this.#apartSince < indexWaitMs;
@@ -108,7 +109,7 @@ interface TokenRoundsParts extends Pick<FollowTokenOrdersOptions, 'policy' | 'si
 export class TokenRounds {
   readonly #parts: TokenRoundsParts;
   readonly #repeats = new Repeats();
-  /** The last blocks of index and payments in the previous round. null: no round has run yet. */
+  /** The last blocks of index and payments in the previous round, or null if no round has run yet. */
   #tips: string | null = null;
   /** Orders that failed. They are retried with the next block. */
   readonly #failed = new Set<string>();
@@ -118,9 +119,9 @@ export class TokenRounds {
   }
 
   /**
-   * Runs one round. Returns true if more work may be due at once.
+   * Runs one round. Returns true if there may be more work at once.
    *
-   * @param last the last blocks, read before the round
+   * @param last last blocks of index and payments, read before the round
    */
   async next(last: Tips): Promise<boolean> {
     const { client, signal } = this.#parts;
@@ -150,8 +151,8 @@ export class TokenRounds {
   }
 
   /**
-   * Updates the orders together. If that fails, updates each order alone, because a fault of one order must not stop
-   * the others.
+   * Updates orders together. If this fails, updates each order in a separate transaction, because a fault of one order
+   * must not stop the others.
    */
   async #bringOn(ids: readonly string[], now: Date): Promise<void> {
     const { client, policy, log } = this.#parts;
@@ -184,7 +185,7 @@ export class TokenRounds {
   }
 }
 
-/** Hashes of the last blocks of the index and of payments. null: no block. */
+/** Hashes of the last blocks of the index and of payments. A hash is null if there is no block. */
 interface Tips {
   readonly index: string | null;
   readonly payments: string | null;

@@ -18,18 +18,18 @@ import {
 import { confirmationsOf, type TokenPolicy } from '#tokenpay/order/token-policy.ts';
 import type { PaidContents } from './read-contents.ts';
 
-/** A payment in a block. */
+/** A payment that is in a block. */
 export type MinedPayment = WatchedPayment & { readonly block: BlockRef };
 
-/** The facts that decide about an order. */
+/** The facts that determine the state of an order. */
 export interface OrderFacts {
-  /** All outputs to the order's addresses that were seen. */
+  /** All outputs at the order's addresses that were seen. */
   readonly payments: readonly WatchedPayment[];
   /** All stored credits of the order. */
   readonly credits: readonly Credit[];
   /**
-   * Contents of outputs in blocks that are not credited yet, by outpoint. null: the index does not know the contents so
-   * far.
+   * Contents of outputs in blocks that are not credited yet, by outpoint. The value is null if the index does not know
+   * the contents yet.
    */
   readonly contents: ReadonlyMap<string, PaidContents | null>;
   /** Decisions of operators about outputs that were set aside, by outpoint. */
@@ -37,17 +37,18 @@ export interface OrderFacts {
   /** Height of the last block that was searched for payments. */
   readonly tip: number;
   readonly now: Date;
-  /** The time up to which all payments are known. null: unknown so far, so no order ends. */
+  /** The time up to which all payments are known. Null if it is unknown; then no order ends. */
   readonly completeAt: Date | null;
 }
 
-/** A credit whose runes have no number in our tables yet. */
+/** A credit whose runes may have no number in service.assets yet. */
 export interface NewCredit extends Omit<Credit, 'runes'> {
   readonly runes: readonly ReceivedRune[];
 }
 
 /**
- * Payments in blocks without a stored credit of the same block. Their contents must be looked up in the index. Pure.
+ * Selects payments in blocks that have no stored credit for the same block. Their contents must be looked up in the
+ * index. Pure.
  */
 export function uncredited({ payments, credits }: Pick<OrderFacts, 'payments' | 'credits'>): MinedPayment[] {
   const credited = new Set(credits.map(placeOf));
@@ -60,7 +61,7 @@ export function uncredited({ payments, credits }: Pick<OrderFacts, 'payments' | 
 const placeOf = ({ txid, vout, block }: Pick<Credit, 'txid' | 'vout' | 'block'>): string =>
   `${outpointOf({ txid, vout })} ${Buffer.from(block.hash).toString('hex')}`;
 
-/** Credits whose payments are no longer in their blocks. Pure. */
+/** Selects credits whose payments are no longer in the credited block. Pure. */
 function takenBack({ payments, credits }: Pick<OrderFacts, 'payments' | 'credits'>): Credit[] {
   const mined = new Set(payments.flatMap((payment) => (isMined(payment) ? [placeOf(payment)] : [])));
   return credits.filter((credit) => !mined.has(placeOf(credit)));
@@ -68,7 +69,7 @@ function takenBack({ payments, credits }: Pick<OrderFacts, 'payments' | 'credits
 
 const isMined = (payment: WatchedPayment): payment is MinedPayment => payment.block !== null;
 
-/** Credits of payments that are deep enough and whose contents the index knows. Pure. */
+/** Makes credits for payments that are deep enough and whose contents the index knows. Pure. */
 export function newCredits(order: TokenOrder, facts: OrderFacts, policy: TokenPolicy): NewCredit[] {
   return uncredited(facts).flatMap((payment) => {
     const contents = facts.contents.get(outpointOf(payment)) ?? null;
@@ -86,8 +87,8 @@ export function newCredits(order: TokenOrder, facts: OrderFacts, policy: TokenPo
 }
 
 /**
- * The reason why a payment is more than money. null: it is money, or the operator decided so. Outputs that were sent
- * away stay set aside.
+ * The reason why a payment is more than money. Null if it is only money, or if an operator decided to credit it.
+ * Outputs that an operator sent away stay set aside.
  */
 function asideOf(
   { isInscribed, isSpecial }: PaidContents,
@@ -98,7 +99,7 @@ function asideOf(
   return isSpecial ? 'special' : null;
 }
 
-/** The charge whose address a payment pays. null: neither charge. */
+/** The charge whose address a payment pays, or null if it pays neither charge. */
 export function chargeOf(
   { charges }: Pick<TokenOrder, 'charges'>,
   { script }: WatchedPayment,
@@ -107,10 +108,10 @@ export function chargeOf(
 }
 
 /**
- * Computes the state of an order from its facts. An order that ended in error keeps the states of its charges. Later
+ * Computes the state of an order from its facts. If an order ended in error, its charges keep their states. Later
  * payments are credited, and change nothing else. Pure.
  *
- * @param credits the stored credits that remain valid, and the new ones with numbers of their runes
+ * @param credits the stored credits that remain valid, and the new credits with the numbers of their runes
  */
 export function judgeOrder(
   order: TokenOrder,
@@ -123,7 +124,7 @@ export function judgeOrder(
   const minedBy = new Date(order.expiresAt.getTime() + unminedCountsMs);
   const waiting = there.filter((payment) => isMined(payment) || completeAt === null || completeAt < minedBy);
   const endsAt = endOf(order, payments, waiting, now);
-  // payments that arrive while no process follows payments become known late
+  // payments are noticed late if they arrive while no process follows payments
   const isTimeOver = completeAt !== null && completeAt.getTime() >= endsAt.getTime() + feeLagMs(order);
   const sight = { payments, credits, waiting, isTimeOver };
   const charges = { fee: judgeCharge(order, 'fee', sight), token: judgeCharge(order, 'token', sight) };
@@ -139,28 +140,40 @@ export function judgeOrder(
   };
 }
 
-/** The time at which a waiting order is examined. null: a block, or its inscription order, makes it due instead. */
+/**
+ * The time at which a waiting order must be examined. Null if a block, or a change of its inscription order, makes the
+ * order due instead.
+ */
 function lookAtOf(order: TokenOrder, waiting: readonly WatchedPayment[], minedBy: Date): Date | null {
   if (!isHeldUp(order, waiting)) return new Date(order.endsAt.getTime() + feeLagMs(order));
   const isForBlock = waiting.some((payment) => !isMined(payment) && isInTime(order, payment));
   return isForBlock ? minedBy : null;
 }
 
-/** How long an inscription order may take to report known sats, in ms. Rounds of orders take seconds. */
+/**
+ * How long it may take until an inscription order reports sats that are already known, in ms. Rounds of orders take
+ * seconds.
+ */
 const inscriptionLagMs = 60_000;
 const feeLagMs = ({ inscription }: TokenOrder): number => (inscription === null ? 0 : inscriptionLagMs);
 
 /**
- * Whether a payment that came in time still waits. It is at the order's addresses, or it is the sats of its inscription
- * order.
+ * Whether the order waits because of a payment that came in time. The payment is at the order's addresses, or it pays
+ * the sats of the inscription order.
  */
 const isHeldUp = (order: TokenOrder, waiting: readonly WatchedPayment[]): boolean =>
   order.inscription?.paid === 'seen' || waiting.some((payment) => isInTime(order, payment));
 
-/** How long an order waits for a payment that was seen, but that a node may have lost, in ms. */
+/**
+ * How long an order still waits for a payment that was seen and is now missing, in ms. A node may have lost the
+ * payment.
+ */
 const graceMs = 3_600_000;
 
-/** The time at which an order ends: an hour after it was completed, or after a payment in time was last seen. */
+/**
+ * The time at which an order ends. It is at least an hour after the order was last completed, or after a payment that
+ * came in time was last seen.
+ */
 function endOf(
   order: TokenOrder,
   payments: readonly WatchedPayment[],
@@ -212,14 +225,16 @@ function judgeCharge(
   return { ...charge, state: chargeState(facts, isTimeOver), txid: first?.txid ?? null };
 }
 
-/** The state of a fee charge that belongs to an inscription order, by the report of that order. */
+/**
+ * The state of a fee charge that belongs to an inscription order. It follows from the report of the inscription order.
+ */
 function feeState({ amount }: Charge, { paid }: InscriptionFee, isTimeOver: boolean): Charge['state'] {
   if (paid === 'cancelled') return 'expired';
   const credited = paid === 'deep' ? amount : paid === 'part' ? 1n : 0n;
   return chargeState({ amount, credited, isWaiting: paid === 'seen' }, isTimeOver);
 }
 
-/** Splits the stored credits into the ones that remain valid and the removed ones. Pure. */
+/** Divides the stored credits into those that remain valid and those that must be removed. Pure. */
 export function keptCredits(facts: Pick<OrderFacts, 'payments' | 'credits'>): {
   readonly kept: readonly Credit[];
   readonly removed: readonly Credit[];

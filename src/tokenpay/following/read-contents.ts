@@ -11,22 +11,22 @@ import { hasSpecial } from '#kernel/satributes/has-special.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
-/** Contents of a payment in its block. */
+/** The contents of a payment in its block. */
 export interface PaidContents extends ReceivedContents {
   /**
-   * Whether the payment has a special sat. Always false without an index of sats, because it cannot be proven then.
+   * Whether the payment has a special sat. Always false without an index of sats, because nothing can be proven then.
    */
   readonly isSpecial: boolean;
 }
 
-/** Contents of payments by outpoint. null: the index does not know the contents so far. */
+/** Reads the contents of payments, by outpoint. A value is null if the index does not know the contents yet. */
 export async function readContents(
   tx: pg.ClientBase,
   asked: readonly (MinedOutput & { readonly value: bigint })[],
   special: readonly Satribute[],
 ): Promise<ReadonlyMap<string, PaidContents | null>> {
   const found = await receivedContents(tx, asked);
-  // read after the contents: a block whose contents are known also has its sats
+  // sats are read after the contents, because a block whose contents are known also has its sats
   const areSpecial = await specialAmong(tx, asked, special);
   const contents = new Map<string, PaidContents | null>();
   for (const [place, payment] of asked.entries()) {
@@ -38,9 +38,9 @@ export async function readContents(
 }
 
 /**
- * Whether each of these outputs has a special sat. null: the index does not know so far. If the outputs have too many
- * ranges for one query, they are read in halves. A single output with too many ranges is treated as special, so it is
- * set aside and delays no other payment.
+ * Whether each of these outputs has a special sat. A value is null if the index does not know the sats yet. If the
+ * outputs have too many ranges for one query, they are read in halves. If a single output has too many ranges, it is
+ * treated as special. It is then set aside, and does not delay other payments.
  */
 export async function specialAmong(
   tx: pg.ClientBase,
@@ -61,7 +61,7 @@ export async function specialAmong(
   return found;
 }
 
-/** Reads the sats of outputs in one query. Returns null if they have too many ranges for one query. */
+/** Reads the sats of outputs in one query. Returns null if the outputs have too many ranges for one query. */
 async function satsAtOnce(
   tx: pg.ClientBase,
   asked: readonly (Outpoint & { readonly value: bigint })[],

@@ -6,25 +6,25 @@ import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import { type IndexedRune, storedRunes } from '#tokenpay/order/token-runes.store.ts';
 import { tokenWatcherOf } from '#tokenpay/order/watchers.ts';
 
-/** The rune that an inscription order is paid with, in addition to its sats. */
+/** The rune amount that pays for an inscription order, in addition to the order's sats. */
 export interface AskedRune {
-  /** The account that gets the payments. */
+  /** The account that receives the payments. */
   readonly account: string;
   readonly rune: IndexedRune;
   /** Amount in base units. */
   readonly amount: bigint;
-  /** Text that is shown to the account. */
+  /** Text that the account sees. */
   readonly description: string;
 }
 
-/** An address for a rune, in the branch of orders. */
+/** An address that receives a rune, in the wallet branch of orders. */
 export interface RuneAddress {
   readonly address: string;
   readonly script: Uint8Array;
   readonly keyIndex: number;
 }
 
-/** The parts of an inscription order that its token order needs. */
+/** The parts of an inscription order that are needed for its token order. */
 export interface InscribingOrder {
   readonly id: string;
   readonly amount: bigint;
@@ -34,10 +34,11 @@ export interface InscribingOrder {
 }
 
 /**
- * Stores the token order of an inscription order, in the transaction that creates the inscription order. The fee charge
- * of the token order is the charge of the inscription order. Its sats belong only to the inscription order (ADR 96).
+ * Stores the token order of an inscription order, in the transaction that creates the inscription order. The charge of
+ * the inscription order is also the fee charge of the token order. The sats of this charge belong only to the
+ * inscription order (ADR 96).
  *
- * @param address receives the rune; it was never shown before
+ * @param address address that receives the rune, which nobody has seen before
  */
 export async function askForRune(
   tx: pg.ClientBase,

@@ -29,11 +29,11 @@ export async function ordersWithNews(client: pg.ClientBase, limit: number): Prom
 }
 
 /**
- * Reads the progress of the rune payment for an inscription order, and locks it until the transaction ends, so a later
- * change is stored as news again. Returns null if the order asks for no rune.
+ * Reads the progress of the rune payment for an inscription order. Locks the progress until the transaction ends, so
+ * that a later change is stored as news again. Returns null if the order needs no rune.
  */
 export async function lockRunePayment(tx: pg.ClientBase, orderId: string): Promise<RunePayment | null> {
-  // locks the token order first, like the process that credits payments
+  // the token order is locked first, as in the process that credits payments
   const { rowCount } = await tx.query({
     name: 'lock token order of inscriptions',
     text: `SELECT FROM service.token_orders
@@ -61,7 +61,7 @@ export async function lockRunePayment(tx: pg.ClientBase, orderId: string): Promi
   };
 }
 
-/** SQL: whether an inscription order has sats that are not deep enough. Each block may change that. */
+/** SQL: whether an inscription order has sats that are not deep enough yet. Each new block may change this. */
 export const hasShallowFee = (orderId: string): string =>
   `EXISTS (SELECT FROM service.token_order_fees AS f WHERE f.order_id = ${orderId} AND f.paid = 'seen')`;
 
@@ -83,7 +83,7 @@ export async function putFeePayment(
   );
 }
 
-/** The token order for the rune of an inscription order. Returns null if the order asks for no rune. */
+/** The token order that belongs to an inscription order. Returns null if the order needs no rune. */
 export async function tokenOrderIdOf(
   client: pg.Pool | pg.ClientBase,
   orderId: string,

@@ -11,21 +11,21 @@ import { lockTokenOrders } from '#tokenpay/order/token-order.store.ts';
 import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import type { CreditingPolicy } from '#tokenpay/order/token-policy.ts';
 
-/** An output that an operator names, with the name of the person who decides and the reason. */
+/** An output that an operator names. `by` is the name of the person who decides, and a reason is given. */
 export interface NamedAside extends Pick<Credit, 'txid' | 'vout'> {
   readonly by: string;
   readonly reason: string;
 }
 
-/** An output that is set aside and undecided. */
+/** An output that is set aside and has no decision yet. */
 export interface OpenAside {
   readonly order: TokenOrder;
   readonly credit: Credit & { readonly aside: FoundAside };
 }
 
 /**
- * Locks the order of an output that is set aside, so that the output is decided only once. Throws `tokenpay_unknown`,
- * and `tokenpay_refuses` with the name of the earlier decision's author.
+ * Locks the order of an output that is set aside, so that only one decision about the output is possible. Throws
+ * `tokenpay_unknown`. Throws `tokenpay_refuses` with the name of the person who already decided.
  */
 export async function lockAside(
   tx: pg.ClientBase,
@@ -34,7 +34,7 @@ export async function lockAside(
   const outpoint = outpointOf(named);
   const id = await orderOfCredit(tx, named);
   const [order] = id === null ? [] : await lockTokenOrders(tx, [id]);
-  // read under the lock, because a reorganisation may have removed the output
+  // the credits are read after the lock, because a reorganisation may have removed the output
   const credits = order === undefined ? [] : ((await readCredits(tx, [order.id])).get(order.id) ?? []);
   const credit = credits.find((each) => outpointOf(each) === outpoint);
   if (order === undefined || credit === undefined)
@@ -57,8 +57,8 @@ function decidedBefore(
 }
 
 /**
- * A policy under which no payment is deep enough. New payments are credited only by the process that follows payments,
- * which also examines their sats.
+ * A policy under which no payment is deep enough. New payments are credited only by the process that follows token
+ * orders, because it also examines their sats.
  */
 const nothingNew: CreditingPolicy = {
   confirmations: Number.MAX_SAFE_INTEGER,
@@ -67,9 +67,9 @@ const nothingNew: CreditingPolicy = {
 };
 
 /**
- * Credits an output that is set aside to the account of its order, as money: exactly all of its sats and runes. The
- * charge includes the output like any other payment. The ledger, the coin and the shop's notification change in the
- * same transaction. Throws the errors of `lockAside`.
+ * Credits an output that is set aside to the account of its order: exactly its sats and runes. The output then counts
+ * for the charge like any other payment. The ledger, the coin and the shop's notification change in the same
+ * transaction. Throws the errors of `lockAside`.
  */
 export async function decideCredit(pool: pg.Pool, named: NamedAside, now: Date): Promise<OpenAside> {
   return withTransaction(pool, async (tx) => {

@@ -7,23 +7,23 @@ import { tokenRunesOf } from '#tokenpay/order/token-runes.store.ts';
 /** Units of an asset that an account holds, and units that are set aside for the account. */
 export interface ListedBalance {
   readonly account: string;
-  /** The number in service.assets. */
+  /** Number in service.assets. */
   readonly asset: number;
-  /** In base units. Below 0: a reorganisation removed units that had already left the account. */
+  /** Amount in base units. Negative if a reorganisation removed units that had already left the account. */
   readonly amount: bigint;
   /** The part of `amount` that open withdrawals reserve. */
   readonly reserved: bigint;
-  /** Units in outputs that are set aside and not sent away. */
+  /** Units in outputs that are set aside and were not sent away. */
   readonly aside: bigint;
 }
 
 export interface ListedBalances {
-  /** Sorted by account and asset, BTC first. */
+  /** Balances sorted by account and asset, BTC first. */
   readonly balances: readonly ListedBalance[];
   readonly runes: ReadonlyMap<number, TokenRune>;
 }
 
-/** Balances of one account, for operators. `account` null: balances of all accounts. */
+/** Balances of one account, for operators. If `account` is null, balances of all accounts. */
 export async function listTokenBalances(pool: pg.Pool, account: string | null): Promise<ListedBalances> {
   const byName = new Map<string, ListedBalance>();
   for (const held of await readAllTokenBalances(pool, account))
@@ -39,7 +39,7 @@ export async function listTokenBalances(pool: pg.Pool, account: string | null): 
   return { balances, runes: await tokenRunesOf(pool, [...new Set(assets)]) };
 }
 
-/** Sums of the outputs that are set aside. Their index has only a few entries. */
+/** Sums up the outputs that are set aside. The index of these outputs has only a few entries. */
 async function asideSums(
   pool: pg.Pool,
   account: string | null,

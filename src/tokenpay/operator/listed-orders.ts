@@ -12,16 +12,16 @@ import { assetsOf } from '#tokenpay/telling/token-order-answer.ts';
 
 /** An operator's filter for orders. */
 export interface WantedOrders {
-  /** null: any state. */
+  /** State of the orders, or null for any state. */
   readonly state: TokenOrderState | null;
-  /** null: any account. */
+  /** Account of the orders, or null for any account. */
   readonly account: string | null;
-  /** Only orders with outputs that were set aside, even if these have been decided since. */
+  /** Whether to select only orders with outputs that were set aside. Outputs with a decision are included. */
   readonly withAside: boolean;
   readonly limit: number;
 }
 
-/** A confirmed output of an order, with the decision about it. */
+/** A confirmed output of an order, with the operator's decision about it. */
 export interface ListedCredit extends Credit {
   readonly decision: AsideDecision | null;
 }
@@ -29,7 +29,7 @@ export interface ListedCredit extends Credit {
 /** An order with its payments. */
 export interface ListedOrder {
   readonly order: TokenOrder;
-  /** Credited sats, and credited base units of the rune, that pay the charges. */
+  /** Sats and base units of the rune that are credited and pay the charges. */
   readonly credited: Readonly<Record<ChargeKind, bigint>>;
   readonly credits: readonly ListedCredit[];
 }
@@ -41,7 +41,7 @@ export interface ListedOrders {
   readonly runes: ReadonlyMap<number, TokenRune>;
 }
 
-/** Orders of shops with their payments, for operators. */
+/** Lists orders of shops with their payments, for operators. */
 export async function listTokenOrders(pool: pg.Pool, wanted: WantedOrders): Promise<ListedOrders> {
   const ids = await wantedIds(pool, wanted);
   const byId = new Map((await readTokenOrders(pool, ids)).map((order) => [order.id, order]));
@@ -64,8 +64,8 @@ export async function listTokenOrders(pool: pg.Pool, wanted: WantedOrders): Prom
 }
 
 /**
- * Sats credited to the fee charge. The sats of an inscription order belong to that order, so the order reports when all
- * of them are deep enough.
+ * Sats that are credited to the fee charge. The sats of an inscription order belong to that order, which reports when
+ * all of them are deep enough.
  */
 function creditedFee(order: TokenOrder, credits: readonly Credit[]): bigint {
   const { inscription, charges } = order;

@@ -14,7 +14,7 @@ import {
 /** Stores a new order with its charges. */
 export async function insertTokenOrder(tx: pg.ClientBase, order: TokenOrder): Promise<void> {
   const { inscription } = order;
-  // the fee of an order with inscriptions is the charge of its inscription order
+  // the fee of such an order is the charge of the inscription order, so it is not stored
   const charges = chargeKinds
     .filter((kind) => kind === 'token' || inscription === null)
     .map((kind) => order.charges[kind]);
@@ -103,7 +103,7 @@ const selectOrders = `SELECT o.id, o.account, o.created_at, o.expires_at, o.ends
   JOIN service.token_runes AS r ON r.asset = o.asset
   JOIN service.assets AS a ON a.id = o.asset`;
 
-/** Returns null if no order has this id. */
+/** Reads an order. Returns null if no order has this id. */
 export async function readTokenOrder(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -167,12 +167,12 @@ const chargeOf = (row: ChargeRow): Charge => ({
   txid: row.txid,
 });
 
-/** The present state of an order. */
+/** The current state of an order. */
 export interface TokenOrderStanding {
   readonly order: TokenOrder;
-  /** The time at which the order is due without news. null: only news can change the order. */
+  /** The time at which the order must be examined without news. Null if only news can change the order. */
   readonly lookAt: Date | null;
-  /** Whether payments of the order wait for a block, for depth or for the index. */
+  /** Whether payments of the order wait for a block, for more confirmations, or for the index. */
   readonly isWaiting: boolean;
 }
 
@@ -220,9 +220,9 @@ export async function putStandings(
 }
 
 /**
- * Stores the states of fee charges of inscription orders, the states of their token orders, and news, all in one
- * statement. If a transaction updates a row twice, the row's foreign keys are checked. That check would wait for the
- * process that has the inscription order locked, while that process waits for the token order.
+ * Stores the states of fee charges of inscription orders, and whether there is news, in one statement. If a transaction
+ * updates a row twice, Postgres checks the row's foreign keys. This check would wait for the process that has locked
+ * the inscription order, while that process waits for the token order.
  */
 async function putFeeStates(
   tx: pg.ClientBase,
@@ -244,7 +244,8 @@ async function putFeeStates(
 }
 
 /**
- * Orders whose time was over at this moment, the earliest first. Empty while the time of known payments (`at`) is null.
+ * Orders whose time was over at the time `at`, the earliest first. `at` is the time up to which payments are known. If
+ * it is null, the result is empty.
  */
 export async function dueTokenOrders(
   client: pg.ClientBase,
@@ -266,12 +267,12 @@ export async function waitingTokenOrders(client: pg.ClientBase): Promise<string[
   return rows.map(({ id }) => id);
 }
 
-/** Makes an order due with each block, until its state is stored. */
+/** Makes an order due at every block until its state is stored. */
 export async function keepWaiting(client: pg.ClientBase, id: string): Promise<void> {
   await client.query('UPDATE service.token_orders SET is_waiting = true WHERE id = $1', [id]);
 }
 
-/** The number of the last payment change that was processed. */
+/** Number of the last payment change that was processed. */
 export async function readTokenOffset(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ change: number }>('SELECT change FROM service.token_orders_offset');
   return rows[0]?.change ?? 0;

@@ -4,12 +4,12 @@ import type { TokenRune } from './token-order.ts';
 
 /** A rune of the index. */
 export interface IndexedRune extends RuneAsset {
-  /** The name with spacers. */
+  /** Name of the rune with spacers. */
   readonly name: string;
   readonly divisibility: number;
 }
 
-/** Stores runes in the form that is shown, and returns them with their numbers, in the same order. */
+/** Stores runes with the data for display. Returns the runes with their numbers, in the same order. */
 export async function storedRunes(
   tx: pg.Pool | pg.ClientBase,
   runes: readonly IndexedRune[],

@@ -7,16 +7,16 @@ import { parseSpacedRune, runeNameForm, whyNoSpacedRune } from '#kernel/runes/sp
 /** An amount of a rune in a request, before the rune is looked up. */
 export interface SentTokenAmount {
   readonly rune: Rune;
-  /** The name, exactly as it was sent. */
+  /** The rune's name, exactly as the client sent it. */
   readonly token: string;
-  /** Amount in display units, in digits. */
+  /** Amount in display units, as digits. */
   readonly amount: string;
 }
 
 /**
  * Reads the fields `token` and `amount` of a body whose numbers are texts (`exactJson`). The name may have spacers and
- * must be in capitals. The amount must be possible for a rune. Returns null if a field is invalid; `values` then has
- * the faults of both fields. Total.
+ * must be in capitals. The amount must be possible for a rune. Returns null if a field is invalid, after adding all
+ * faults to `values`. Total.
  */
 export function readTokenAmount(
   values: RequestValues,
@@ -39,7 +39,7 @@ function readRune(values: RequestValues, given: unknown): Pick<SentTokenAmount, 
   return { rune: parsed.rune, token };
 }
 
-/** Tells a client what to send if its token is not a name. */
+/** Explains what a client must send, if its token is not a rune name. */
 function expectedFor(token: string): string {
   if (hasFormOfRuneId(token)) return 'It is the id of a rune: send the name of the rune, as UNCOMMON•GOODS';
   const capitals = token.toUpperCase();

@@ -3,7 +3,7 @@ import { readWhole } from '#kernel/runes/read-amount.ts';
 import { readTokenAmount, type SentTokenAmount } from './read-token-amount.ts';
 import { shopUrl } from './shop-url.ts';
 
-/** The request of a shop for an order, before its rune is looked up. */
+/** A shop's request for an order, before the rune is looked up. */
 export interface SentTokenOrder extends SentTokenAmount {
   /** Sats for the account, in addition to the base fee. */
   readonly additionalFee: bigint;
@@ -17,18 +17,18 @@ export type ReadTokenOrder =
   | { readonly kind: 'faulty'; readonly faults: readonly RequestFault[] };
 
 /**
- * Maximum number of characters of a description. Longer texts do not describe a purchase; the database has the same
+ * Maximum number of characters of a description. Longer texts do not describe a purchase. The database has the same
  * bound.
  */
 const descriptionMax = 1000;
-/** Maximum number of sats. Higher numbers are not exact in answers, and only 2.1 × 10^15 sats exist. */
+/** Maximum number of sats. Higher numbers are not exact in responses, and only 2.1 × 10^15 sats exist. */
 const satsMax = 999_999_999_999_999n;
 
 /**
  * Reads the body of `POST /tokenpay/user/order/rune`, whose numbers are texts (`exactJson`). Reports all faults.
  * Ignores other fields, such as a shop's `order_id`, `name` and `email`, because no personal data is stored. Total.
  *
- * @param urlProblem the reason why a URL must not be used; null: the URL is allowed
+ * @param urlProblem returns the reason why a URL must not be used, or null if the URL is allowed
  */
 export function readTokenOrder(body: unknown, urlProblem: (url: string) => string | null): ReadTokenOrder {
   const values = new RequestValues();
@@ -49,8 +49,8 @@ export function readTokenOrder(body: unknown, urlProblem: (url: string) => strin
 }
 
 /**
- * Reads sats in the forms in which clients write numbers: PHP writes `1.0E+7`, Python `1000.0`. null: absent, or
- * invalid with a fault in `values`.
+ * Reads sats in all forms in which clients write numbers, for example `1.0E+7` (PHP) or `1000.0` (Python). Returns null
+ * if the field is absent, or after adding a fault to `values`.
  */
 function readSats(values: RequestValues, given: unknown, name: string): bigint | null {
   if (!isGiven(given)) return null;

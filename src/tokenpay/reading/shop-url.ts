@@ -4,8 +4,8 @@ import type { RequestValues } from '#kernel/requests/request-values.ts';
 const charsMax = 2000;
 
 /**
- * Reads an http or https URL that one of our pages links to. Returns the URL unchanged, or null if it is absent or
- * invalid.
+ * Reads an http or https URL to which one of this service's pages links. Returns the URL unchanged, or null if it is
+ * absent or invalid.
  */
 export function shopUrl(values: RequestValues, given: unknown, name: string): string | null {
   const text = values.text(given, name);

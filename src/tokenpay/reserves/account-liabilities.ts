@@ -5,7 +5,7 @@ import type { AccountBalance } from '#purse/ledger/token-balances.queries.ts';
 import type { AssetParts } from './asset-parts.ts';
 import { liabilityLeaf, type PathStep, rootOfPath, type SumNode, SumTree } from './sum-tree.ts';
 
-/** A liability to an account, with its path to the root. Amounts are in base units. */
+/** A liability to an account, with the path from its leaf to the root. Amounts are in base units. */
 export interface ProvenLiability {
   readonly asset: string;
   readonly token: string;
@@ -30,7 +30,10 @@ export interface AccountLiabilities {
 
 const saltBytes = 32;
 
-/** The liabilities of each account, and the root of each asset's tree. An asset that no account holds has no root. */
+/**
+ * Computes the liabilities of each account, and the root of each asset's tree. An asset that no account holds has no
+ * root.
+ */
 export async function accountLiabilities(
   balances: readonly AccountBalance[],
   assets: readonly AssetParts[],

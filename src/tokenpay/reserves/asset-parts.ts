@@ -3,13 +3,13 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { satsAsset } from '#purse/ledger/ledger.ts';
 import type { ReserveFacts } from './read-facts.ts';
 
-/** The asset name of sats. The name of a rune is the txid of its etching. */
+/** The asset name of sats. Runes are named by the txid of their etching. */
 const bitcoin = 'BTC';
 
-/** The amounts of an asset, in base units: `held` is liabilities - debts + fees + aside + waiting. */
+/** The amounts of an asset in base units. `held` equals liabilities - debts + fees + aside + waiting. */
 export interface AssetParts {
   readonly asset: string;
-  /** The number in service.assets. null: no account ever had the asset. */
+  /** Number in service.assets, or null if no account ever had the asset. */
   readonly number: number | null;
   readonly token: string;
   readonly divisibility: number;
@@ -21,7 +21,7 @@ export interface AssetParts {
   readonly held: bigint;
 }
 
-/** The parts of BTC, and of each rune, which is identified by its etching. Pure. */
+/** Computes the parts of BTC and of each rune. The etching identifies a rune. Pure. */
 export function assetParts({ runes, fees, balances, outputs, heldRunes }: ReserveFacts): AssetParts[] {
   const sats = balances.filter(({ asset }) => asset === satsAsset).map(({ amount }) => amount);
   const satsOf = (outcome: 'aside' | 'waiting'): bigint =>

@@ -9,7 +9,7 @@ import { type AccountLiabilities, accountLiabilities } from './account-liabiliti
 import { type AssetParts, assetParts } from './asset-parts.ts';
 import type { ReserveFacts } from './read-facts.ts';
 
-/** An output in the form that pages show. Its proof is added once the document is known. */
+/** An output in the form that pages show. Its proof is added after the document is complete. */
 export interface ShownOutput {
   readonly output: string;
   readonly address: string;
@@ -18,23 +18,23 @@ export interface ShownOutput {
   readonly runes: readonly { readonly asset: string; readonly amount: string }[];
 }
 
-/** Reserves of a block, before they are signed. */
+/** The reserves at one block, before they are signed. */
 export interface BuiltReserves {
-  /** The exact text, because signatures cover its bytes. */
+  /** The exact text of the document. It must not change, because signatures cover its bytes. */
   readonly document: string;
-  /** SHA-256 of the text. */
+  /** SHA-256 hash of the text. */
   readonly hash: Buffer;
-  /** Outputs with the data that proves their addresses, in the order of the pages. */
+  /** Outputs in the order of the pages, with the data that proves their addresses. */
   readonly outputs: readonly { readonly shown: ShownOutput; readonly held: HeldOutput }[];
   readonly accounts: readonly AccountLiabilities[];
 }
 
-/** Maximum number of outputs of a page. With their proofs, 100 outputs have 60 kB. */
+/** Maximum number of outputs per page. 100 outputs with their proofs have 60 kB. */
 export const pageOutputs = 100;
 
 /**
- * Builds the document of a block, with the trees of its liabilities. Takes one turn of the event loop for each asset
- * and page, so other requests wait at most a tenth of a second if 1,000 accounts hold one asset.
+ * Builds the document of a block, with the trees of its liabilities. Each asset and each page has its own turn of the
+ * event loop. Other requests then wait at most a tenth of a second if 1,000 accounts hold one asset.
  */
 export async function buildReserves(
   facts: ReserveFacts,

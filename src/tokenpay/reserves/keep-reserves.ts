@@ -15,31 +15,33 @@ import { lastReservesBlock, type PublishedReserves, publishReserves } from './re
 /** The part of the wallet that proofs need. */
 export interface ReservesWallet {
   readonly network: NetworkName;
-  /** Signs a message in the form of BIP 322, "simple", in base64. */
+  /** Signs a message in the "simple" form of BIP 322. The result is in base64. */
   readonly prove: (key: WalletKey, message: string) => string;
 }
 
 export interface KeepReservesOptions {
   /** The database, as the role that owns its tables. */
   readonly url: string;
-  /** null: no wallet exists so far. */
+  /** Opens the wallet. Returns null if there is no wallet yet. */
   readonly wallet: (client: pg.ClientBase) => Promise<ReservesWallet | null>;
   readonly keys: () => Promise<WebhookKeys>;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
-/** How often a new block is checked for, in ms. A block may come at any time, and no one waits for its document. */
+/**
+ * How often the loop checks for a new block, in ms. A block may come at any time, and nobody waits for its document.
+ */
 const lookMs = 1_000;
 /**
- * How much longer than its work the loop pauses. 10,000 addresses take 1.5 minutes of a core, so the loop uses a
- * twentieth of the core.
+ * Length of the loop's pause, as a multiple of the time that its work took. 10,000 addresses need 1.5 minutes of a
+ * core, so the loop uses only a twentieth of the core.
  */
 const restsFor = 20;
 
 /**
- * Publishes a proof of reserves for each block until the signal is aborted. With many addresses, only some blocks get a
- * proof. Only one process per database does this.
+ * Publishes a proof of reserves for each block until the signal is aborted. If there are many addresses, only some
+ * blocks get a proof. Only one process per database does this.
  */
 export async function keepReserves(options: KeepReservesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -107,7 +109,7 @@ export async function makeReserves(
   return { block, outputs: built.outputs.length };
 }
 
-/** Makes the pages of outputs. Each address is proven once, in its own turn of the event loop. */
+/** Makes the pages of outputs with proofs. Each address is proven once, in a separate turn of the event loop. */
 async function provenPages(
   { outputs }: BuiltReserves,
   document: string,

@@ -15,11 +15,11 @@ import {
 } from '#tokenpay/audit/rune-parts.queries.ts';
 import { areAtOneBlock } from '#tokenpay/audit/token-faults.queries.ts';
 
-/** Balances of accounts and the wallet's holdings for them, at one block and in one snapshot. */
+/** Balances of accounts, and the wallet's holdings for these accounts, at one block and in one snapshot. */
 export interface ReserveFacts {
   readonly block: BlockRef;
   readonly runes: readonly RuneParts[];
-  /** Sats of base fees in the outputs. They belong to no account. */
+  /** Sats of base fees in the outputs, which belong to no account. */
   readonly fees: bigint;
   readonly balances: readonly AccountBalance[];
   readonly outputs: readonly HeldOutput[];
@@ -27,7 +27,7 @@ export interface ReserveFacts {
 }
 
 /**
- * Reads the facts. Returns null if shops have no orders, if the chain still ends with the block of the last document,
+ * Reads the facts. Returns null if shops have no orders, or if the last block already has a document. Also returns null
  * if index and payments are at different blocks, or if runes are unknown.
  */
 export async function readReserveFacts(
