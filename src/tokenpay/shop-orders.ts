@@ -26,38 +26,41 @@ import { assetsOf, balanceAnswer, tokenOrderAnswer } from './telling/token-order
 import { amountOf, beyondSupply, type FoundRune, readRunes } from './token-amount.ts';
 
 export interface ShopOrdersParts {
-  /** Connections of the role that answers requests. */
+  /** Connections of the role that handles requests. */
   readonly pool: pg.Pool;
-  /** Keys of the wallet. null: no wallet exists so far. */
+  /** Keys of the wallet, or null if there is no wallet yet. */
   readonly keys: () => Promise<ChargeKeys | null>;
-  /** Whether a process with the seed runs and releases addresses. */
+  /** Whether a process with the seed is running, which releases addresses. */
   readonly isSignerThere: () => Promise<boolean>;
-  /** Keys of the service's secret. Throws `service_secret_missing`, `service_secret_invalid`. */
+  /** Keys of the service's secret. Throws `service_secret_missing` and `service_secret_invalid`. */
   readonly secrets: () => Promise<WebhookKeys>;
   /** Base fee of an order, in sats. */
   readonly baseFee: number;
   readonly timeoutMinutes: number;
-  /** The number of confirmations before payments are credited. */
+  /** The number of confirmations that payments need before they are credited. */
   readonly policy: TokenPolicy;
-  /** Confirmations that an inscription order of this amount of sats needs. */
+  /** Returns the number of confirmations that an inscription order of this amount in sats needs. */
   readonly orderConfirmations: (sats: bigint) => number;
-  /** The reason why a URL must not be used. null: the URL is allowed. */
+  /** Returns the reason why a URL must not be used, or null if the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
 }
 
-/** State of the parts that creations depend on. */
+/** State of the parts that are needed to create orders. */
 interface Standing {
   readonly isSignerThere: boolean;
   readonly hasTip: boolean;
 }
 
-/** Bounds of shared reads. At most two of the four connections of shops read, so the others can write. */
+/**
+ * Bounds of shared reads. At most two of the four connections for shops are used for reads, so that the other two can
+ * write.
+ */
 const readsTogether = { batches: 1, questions: 100 };
 
-/** Stores more in the transaction of a creation. */
+/** Stores more data in the transaction that creates an order. */
 export type OnMade = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
-/** Orders that shops create, and the holdings of their accounts. This class signs nothing, and needs no seed. */
+/** Orders that shops create, and the balances of the shops' accounts. This class signs nothing, and needs no seed. */
 export class ShopOrders {
   readonly #parts: ShopOrdersParts;
   readonly urlProblem: ShopOrdersParts['urlProblem'];
@@ -67,7 +70,7 @@ export class ShopOrders {
   constructor(parts: ShopOrdersParts) {
     this.#parts = parts;
     this.urlProblem = parts.urlProblem;
-    // creations that arrive together share their reads, which saves half of their round trips
+    // orders that are created at the same time share these reads, which saves half of their round trips
     this.#standing = new BatchedReads(async (asked) => {
       const standing = await this.#readStanding();
       return asked.map(() => standing);
@@ -79,8 +82,8 @@ export class ShopOrders {
    * Creates an order for the account of a key. Throws `orders_off`, `runes_not_indexed`, `derived_table_behind` and
    * `wallet_indices_unreleased`.
    *
-   * @returns the answer, with a placeholder for the secret (`secretOf` returns the secret), or the fault of the rune or
-   * the amount
+   * @returns the response, with a placeholder for the secret (`secretOf` returns the secret), or the fault of the rune
+   *   or the amount
    */
   async create(
     key: KnownKey,
@@ -113,7 +116,7 @@ export class ShopOrders {
   }
 
   /**
-   * Reads an order in the form of answers, with its credits at the same moment. Returns null if no order has this id.
+   * Reads an order in the form of responses, with its credits at the same moment. Returns null if no order has this id.
    */
   read(id: string): Promise<object | null> {
     return this.#atOnce(async (tx) => {
@@ -129,7 +132,7 @@ export class ShopOrders {
     return this.#atOnce((tx) => readOpenTokenOrder(tx, id));
   }
 
-  /** Reads in one snapshot, because the process that credits payments may commit between two statements. */
+  /** Reads in one snapshot. Otherwise the process that credits payments could commit between two statements. */
   #atOnce<Result>(read: (tx: pg.ClientBase) => Promise<Result>): Promise<Result> {
     return withTransaction(this.#parts.pool, read, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   }
@@ -151,8 +154,8 @@ export class ShopOrders {
   }
 
   /**
-   * The webhook secret of an order, in hex. Returns null if the order has no webhook, or if the service's secret of
-   * that time is unknown here.
+   * The webhook secret of an order, in hex. Returns null if the order has no webhook, or if the service's secret at the
+   * time of the order is unknown here.
    */
   async secretOf(id: string): Promise<string | null> {
     const { pool, secrets } = this.#parts;

@@ -31,16 +31,17 @@ export async function tokenAmount(
   return amountOf(sent, found);
 }
 
-/** The result of looking up a name in the index. */
+/** The result of looking up a rune name in the index. */
 export interface FoundRune {
-  /** null: no block up to this height has a rune of this name. */
+  /** The rune, or null if no block up to this height has a rune with this name. */
   readonly rune: RuneDetail | null;
-  /** null: no block is indexed. */
+  /** Height of the last indexed block, or null if no block is indexed. */
   readonly height: number | null;
 }
 
 /**
- * Looks up runes in one snapshot of the index. The result has the order of `runes`. Throws the errors of `tokenAmount`.
+ * Looks up runes in one snapshot of the index. The result has the same order as `runes`. Throws the errors of
+ * `tokenAmount`.
  */
 export const readRunes = (pool: pg.Pool, runes: readonly Rune[], signal: AbortSignal): Promise<FoundRune[]> =>
   withSnapshot(
@@ -67,8 +68,8 @@ export function amountOf(
 }
 
 /**
- * The fault of an order that asks for more units than the rune can ever have, so it can never be paid. null: it can be
- * paid. Pure.
+ * Finds a fault of an order: it requires more units than the rune can ever have, so it can never be paid. Returns null
+ * if it can be paid. Pure.
  */
 export function beyondSupply({ rune, amount }: Pick<TokenAmount, 'rune' | 'amount'>): Faulty | null {
   const most = mostUnits(rune);
@@ -80,7 +81,7 @@ export function beyondSupply({ rune, amount }: Pick<TokenAmount, 'rune' | 'amoun
   );
 }
 
-/** Base units of a rune that exist or can still be minted. Burned units are gone. Pure. */
+/** Number of base units of a rune that exist or can still be minted. Burned units are subtracted. Pure. */
 function mostUnits({ premine, terms, burned }: RuneDetail): bigint {
   const minted = BigInt(terms?.cap ?? 0) * BigInt(terms?.amount ?? 0);
   return BigInt(premine) + minted - BigInt(burned);

@@ -17,11 +17,11 @@ import {
   type UtxoSource,
 } from './utxo.ts';
 
-/** Maximum number of bytes of an answer. An output takes 250 bytes in the public form. */
+/** Maximum size of a response, in bytes. An output needs 250 bytes in the public form. */
 const answerBytesMax = outputsMax * 400;
-/** How long to wait for an answer, in ms. Public servers take seconds for an address with thousands of outputs. */
+/** How long to wait for a response, in ms. Public servers need seconds for an address with thousands of outputs. */
 const timeoutMs = 20_000;
-/** Maximum number of bytes of an answer with a height, or of an error message. */
+/** Maximum size of a response with a height, or of an error message, in bytes. */
 const heightBytesMax = 1_000;
 
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
@@ -52,7 +52,7 @@ export class EsploraSource implements UtxoSource {
   readonly #http: OutgoingHttp;
   readonly #base: string;
 
-  /** @param url address without the paths of requests: `https://mempool.example.com/api` */
+  /** @param url base URL, without the paths of requests: `https://mempool.example.com/api` */
   constructor(http: OutgoingHttp, url: string) {
     this.#http = http;
     this.#base = url.endsWith('/') ? url.slice(0, -1) : url;
@@ -60,7 +60,7 @@ export class EsploraSource implements UtxoSource {
 
   /** The unspent outputs of these addresses. Throws `utxo_source_unreachable` and `utxo_source_invalid`. */
   async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
-    // read the tip first: blocks that are added meanwhile are then above it
+    // the tip is read first, so that blocks that are added meanwhile are above it
     const tipHeight = parseHeight((await this.#get('/blocks/tip/height', heightBytesMax, signal)).trim());
     if (tipHeight === null) throw invalid('gives no height');
     const outputs: ListedOutput[] = [];
@@ -77,7 +77,7 @@ export class EsploraSource implements UtxoSource {
     if (!answer.Check(given)) throw invalid('gives outputs of another form');
     return given.flatMap(({ txid, vout, value, status }): ListedOutput[] => {
       const id = parseTxid(txid);
-      // unconfirmed outputs are not outputs of the chain
+      // unconfirmed outputs are not part of the chain
       if (id === null || !status.confirmed) return [];
       return [
         {
@@ -119,7 +119,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-// the messages must not contain the server's address, which may hold a token, because clients read them
+// clients read these messages, so the messages must not contain the server's URL, which may contain a token
 const unreachable = (what: string, cause?: unknown): AppError =>
   new AppError('utxo_source_unreachable', `the server of ESPLORA_URL ${what}`, {}, cause);
 const invalid = (what: string, cause?: unknown): AppError =>

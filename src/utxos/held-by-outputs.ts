@@ -11,22 +11,22 @@ import type { SpecialSats } from '#kernel/satributes/special-ranges.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { ListedOutput } from './utxo.ts';
 
-/** Inscriptions and runes of an output. `inscriptions` or `runes` is null if they cannot be proven here. */
+/** Inscriptions and runes of an output. `inscriptions` or `runes` is null if there is no proof here. */
 export interface Holdings {
   readonly inscriptions: readonly InscriptionId[] | null;
   readonly runes: readonly RuneBalance[] | null;
-  /** The reasons why a field is null. Empty if everything is proven. */
+  /** Reasons why a field is null. The list is empty if everything is proven. */
   readonly unproven: readonly string[];
 }
 
 /** Contents of an output in the form that plans use. */
 export interface PlacedHoldings {
   readonly placed: readonly HeldInscription[];
-  /** Null if the runes are unknown. */
+  /** Amounts of the runes, or null if the runes are unknown. */
   readonly amounts: readonly RuneAmount[] | null;
 }
 
-/** The sats of an output, or why they are unknown. */
+/** The sats of an output, or the reason why they are unknown. */
 export type HeldSats =
   | { readonly state: 'known'; readonly ranges: readonly SatRange[]; readonly special: SpecialSats }
   | { readonly state: 'unknown'; readonly reason: string };
@@ -36,9 +36,9 @@ export const isFree = ({ inscriptions, runes }: Holdings): boolean =>
   inscriptions?.length === 0 && runes?.length === 0;
 
 /**
- * The inscriptions and runes of outputs, in the order of the outputs, if the index proves them. For a proof, the index
- * needs every block that can hold inscriptions or runes, and the output's block must be on the indexed chain. Call it
- * in a snapshot. It takes a few reads, however many outputs there are.
+ * Reads the inscriptions and runes of outputs, in the order of the outputs, if the index proves them. For a proof, the
+ * index needs every block that can hold inscriptions or runes, and the output's block must be on the indexed chain.
+ * Must be called in a snapshot. The number of reads does not depend on the number of outputs.
  */
 export async function heldByOutputs(
   { client, tip }: Snapshot,

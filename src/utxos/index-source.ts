@@ -18,7 +18,7 @@ import {
   type UtxoSource,
 } from './utxo.ts';
 
-/** The index of addresses (--index-addresses). A listing takes milliseconds, and shows one moment of the chain. */
+/** The index of addresses (--index-addresses). A list takes milliseconds, and shows the chain at one moment. */
 export class IndexSource implements UtxoSource {
   readonly name = 'index';
   readonly #pool: pg.Pool;
@@ -33,8 +33,8 @@ export class IndexSource implements UtxoSource {
   }
 
   /**
-   * The unspent outputs of these scripts. Throws `utxo_source_missing` without the index, and `index_missing` during a
-   * first sync.
+   * Lists the unspent outputs of these scripts. Throws `utxo_source_missing` if there is no such index, and
+   * `index_missing` during the first sync.
    */
   async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
     return withSnapshot(
@@ -77,7 +77,7 @@ async function requireAddressIndex(client: ClientBase): Promise<void> {
     throw new AppError('utxo_source_missing', 'this server has no index of addresses');
 }
 
-/** Adds their blocks to outputs of the index. All of these blocks are indexed. */
+/** Adds the blocks to outputs of the index. All these blocks are indexed. */
 async function withBlocks(
   client: ClientBase,
   found: readonly Omit<ListedOutput, 'blockHash' | 'blockTime'>[],

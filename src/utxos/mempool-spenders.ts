@@ -2,7 +2,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash, type Txid, type TxidHex } from '#kernel/primitives/hash.ts';
 import { outpointText } from './utxo.ts';
 
-/** Transactions of the node's mempool that spend any of these outputs, by `<txid>:<vout>` of the output. */
+/** Finds transactions in the node's mempool that spend these outputs. The keys are `<txid>:<vout>` of the outputs. */
 export async function mempoolSpenders(
   node: NodeRpc,
   outputs: readonly { readonly txid: Txid; readonly vout: number }[],

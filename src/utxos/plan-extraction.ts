@@ -15,11 +15,11 @@ export interface Coin {
 }
 
 export interface ExtractionTerms {
-  /** Script of the spent outputs. All belong to the same address. */
+  /** Script of the spent outputs, which all belong to the same address. */
   readonly fromScript: Uint8Array;
   readonly specialScript: Uint8Array;
   readonly commonScript: Uint8Array;
-  /** Sats per virtual byte. */
+  /** Fee rate in sats per virtual byte. */
   readonly feeRate: number;
 }
 
@@ -34,13 +34,13 @@ export interface Extraction<Spent extends Coin> {
   readonly fee: number;
 }
 
-/** Why there is no transaction. `needed` and `there` are in sats. */
+/** The reason why there is no transaction. `needed` and `there` are in sats. */
 export type Refusal =
   | { readonly kind: 'size-unknown' }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'fee-unpaid'; readonly needed: number; readonly there: number };
 
-/** Consecutive sats of all inputs in their order, from one position to below another. */
+/** Consecutive sats, counted over all inputs in their sequence, from one position up to, but not including, another. */
 interface Segment {
   readonly kind: 'special' | 'common';
   readonly from: number;
@@ -48,11 +48,12 @@ interface Segment {
 }
 
 /**
- * Plans a transaction that sends every wanted sat to the special address, with as few other sats as dust allows. All
- * other sats except the fee go to the common address. Sats keep their order, first in, first out. Inputs with wanted
- * sats come first, ordered by the number of sats after their last wanted sat. The input with the most such sats is the
- * last of these inputs, because the last sats pay the fee. If these sats cannot pay the fee, inputs without wanted sats
- * follow, the largest first. Pure. The work is proportional to the number of wanted ranges.
+ * Plans a transaction that sends every wanted sat to the special address. Other sats go there only if they are needed
+ * to avoid dust. All other sats except the fee go to the common address. Sats keep their order, first in, first out.
+ *
+ * Inputs with wanted sats come first, ordered by the number of sats after their last wanted sat. The input with the
+ * most such sats comes last among them, because the last sats pay the fee. If these sats are not enough for the fee,
+ * inputs without wanted sats follow, the largest first. Pure. The work is proportional to the number of wanted ranges.
  */
 export function planExtraction<Spent extends Coin>(
   coins: readonly Spent[],
@@ -83,7 +84,7 @@ export function planExtraction<Spent extends Coin>(
     const change = there - end - withChange.fee;
     if (change >= dust.common)
       return planned(inputs, [...segments, { kind: 'common', from: end, to: end + change }], withChange.fee);
-    // the change is too small for a separate output, so it goes with the last wanted sats
+    // the change is too small for a separate output, so it is added to the output with the last wanted sats
     const { fee } = feeFor(segments.length, fixed);
     const last = segments.at(-1);
     if (last !== undefined && there - end >= fee) {
@@ -98,15 +99,15 @@ export function planExtraction<Spent extends Coin>(
 
 const valueOf = (coins: readonly Coin[]): number => coins.reduce((sum, { value }) => sum + value, 0);
 
-/** Number of sats after the last wanted sat. */
+/** Number of sats after the last wanted sat of a coin. */
 function sparedBehind({ value, wanted }: Coin): number {
   const last = wanted.at(-1);
   return last === undefined ? value : value - last.offset - last.size;
 }
 
 /**
- * Cuts the sats into outputs, up to the last wanted sat. The last segment may end after the inputs, because an output
- * must not be dust.
+ * Cuts the sats into outputs, up to the last wanted sat. The last segment may end behind the last input, because an
+ * output must not be below dust.
  */
 function cut(
   inputs: readonly Coin[],
@@ -122,7 +123,7 @@ function cut(
       const before = segments.at(-1);
       const gap = from - done;
       if (before !== undefined && gap <= 0) {
-        // directly after the earlier wanted sats, or within the sats that were added to their output above dust
+        // these wanted sats follow directly, or are among the sats that were added to the output to avoid dust
         before.to = Math.max(before.to, to);
       } else {
         if (gap >= dust.common) segments.push({ kind: 'common', from: done, to: from });

@@ -18,18 +18,24 @@ import {
   type UtxoSource,
 } from './utxo.ts';
 
-/** How long a scan may take, in ms. On mainnet a scan reads 10 GB, which takes two minutes from a quick disk. */
+/** Maximum time of a scan, in ms. On mainnet a scan reads 10 GB, which takes two minutes from a fast disk. */
 const scanMaxMs = 900_000;
-/** How long a request waits for a scan, in ms. The scan continues afterwards, and a later request finds its result. */
+/**
+ * Maximum time that a request waits for a scan, in ms. The scan continues afterwards, and a later request finds its
+ * result.
+ */
 const waitMaxMs = 20_000;
 /** Maximum number of results in memory. A result has at most 10,000 outputs of 200 bytes each. */
 const keptMax = 8;
 /**
- * How long a result is used, in ms, even if there is a newer block. It shows the outputs that were unspent when its
- * scan began.
+ * How long a result is used, in ms, even if there is a newer block. The result shows the outputs that were unspent when
+ * the scan began.
  */
 const freshMs = 120_000;
-/** Maximum number of calls for blocks at once. bitcoind processes four calls at once, and other parts need it, too. */
+/**
+ * Maximum number of concurrent calls for blocks. A node may process only four calls at a time, and other callers need
+ * it, too.
+ */
 const callsMax = 2;
 /** Bitcoin Core's error code while another scan runs: RPC_INVALID_PARAMETER. */
 const scanRunsCode = -8;
@@ -59,7 +65,7 @@ interface Kept {
 }
 
 /**
- * The node's set of all unspent outputs. The node has no index of scripts, so each scan reads the whole set. A node
+ * The node's set of all unspent outputs. The node has no index of scripts, so each scan reads the entire set. A node
  * runs only one scan at a time. During a scan, requests for other scripts are refused, and requests for the same
  * scripts share the scan.
  */
@@ -70,18 +76,18 @@ export class ScanSource implements UtxoSource {
   readonly #kept = new LRUCache<string, Kept>({ max: keptMax });
   #running: Scan | null = null;
 
-  /** @param waitMs how long a request waits for a scan, for tests */
+  /** @param waitMs maximum time that a request waits for a scan; only tests set it */
   constructor(node: NodeRpc, waitMs: number = waitMaxMs) {
     this.#node = node;
     this.#waitMs = waitMs;
   }
 
-  /** Whether a scan runs, for metrics. */
+  /** Number of running scans (0 or 1), for metrics. */
   get scanning(): QueueState {
     return { length: this.#running === null ? 0 : 1, limit: 1 };
   }
 
-  /** The unspent outputs of these scripts. Throws `utxo_scan_busy`, and the codes of NodeRpc. */
+  /** Lists the unspent outputs of these scripts. Throws `utxo_scan_busy`, and the codes of NodeRpc. */
   async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
     const scripts = owners.map(({ script }) => Buffer.from(script).toString('hex'));
     const key = scripts.join();
@@ -103,7 +109,7 @@ export class ScanSource implements UtxoSource {
     const listing = this.#scan(key, scripts).finally(() => {
       this.#running = null;
     });
-    // the callers may have disconnected, so no one may await the scan
+    // all callers may have disconnected, so it is possible that nobody awaits the scan
     listing.catch(() => undefined);
     return { key, listing };
   }
@@ -150,7 +156,7 @@ export class ScanSource implements UtxoSource {
     return new Map(blocks);
   }
 
-  /** Waits for a scan, at most as long as a request may wait. Disconnected clients stop waiting. */
+  /** Waits for a scan, but no longer than a request may wait. Clients that disconnect stop waiting. */
   #within(listing: Promise<Listing>, signal: AbortSignal): Promise<Listing> {
     const { promise, resolve, reject } = Promise.withResolvers<Listing>();
     const onAbort = (): void => reject(signal.reason as Error);

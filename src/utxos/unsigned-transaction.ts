@@ -1,7 +1,7 @@
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 
-/** The usual transaction version. Relative lock times are active from this version on (BIP 68). */
+/** The usual transaction version. It is the first version with active relative lock times (BIP 68). */
 const usualVersion = 2;
 
 export interface UnsignedInput {
@@ -16,7 +16,7 @@ export interface UnsignedOutput {
   readonly script: Uint8Array;
 }
 
-/** The bytes of an unsigned transaction, with empty input scripts, no witness and no lock time. */
+/** Serializes an unsigned transaction, with empty input scripts, no witness and no lock time. */
 export function unsignedTransaction(
   inputs: readonly UnsignedInput[],
   outputs: readonly UnsignedOutput[],

@@ -34,10 +34,14 @@ import {
 } from './utxo.ts';
 
 /**
- * Maximum number of calls about outputs at once. bitcoind processes four calls at once, and other parts need it, too.
+ * Maximum number of concurrent calls about outputs. A node may process only four calls at a time, and other callers
+ * need it, too.
  */
 const callsMax = 2;
-/** Maximum number of special ranges of one output. Early blocks have tens of thousands of palindromes. */
+/**
+ * Maximum number of special ranges that are read per output. Outputs of early blocks have tens of thousands of
+ * palindromes.
+ */
 const specialMax = 10_000;
 
 interface NodeOutput {
@@ -52,9 +56,9 @@ export interface UtxoParts {
   readonly pool: pg.Pool;
   readonly network: NetworkName;
   readonly index: IndexSource;
-  /** The other sources, the preferred source first. */
+  /** The other sources. The preferred source comes first. */
   readonly others: readonly UtxoSource[];
-  /** The source to use. `auto`: the index if it exists, else the first of the other sources. */
+  /** The source to use. `auto` means the index if it exists, otherwise the first of the other sources. */
   readonly choice: 'auto' | UtxoSource['name'];
   readonly node: NodeRpc | null;
   readonly tracer: SatTracer | null;
@@ -63,8 +67,8 @@ export interface UtxoParts {
 type ListingOf = Listing & { readonly source: UtxoSource['name'] };
 
 /**
- * Reads unspent outputs of scripts from any available source, and their contents (docs/utxos.md). Orders, token
- * payments and the inventory find the outputs that they spend here.
+ * Reads unspent outputs of scripts from any available source, and the contents of these outputs (docs/utxos.md).
+ * Orders, token payments and the inventory use it to find outputs that they can spend.
  */
 export class UtxoReader {
   readonly #parts: UtxoParts;
@@ -74,7 +78,7 @@ export class UtxoReader {
   }
 
   /**
-   * The confirmed outputs of some scripts that no block spends, and whether the mempool spends them. Throws
+   * Lists the confirmed outputs of some scripts that no block spends, and whether the mempool spends them. Throws
    * `utxo_source_missing`, the codes of the source, and the codes of NodeRpc.
    */
   async unspent(owners: readonly Owner[], asker: Asker): Promise<UtxoSet> {
@@ -83,8 +87,8 @@ export class UtxoReader {
   }
 
   /**
-   * The same outputs as `unspent`, but without the node's state of each output, for callers that need only a few of
-   * them. Throws `utxo_source_missing`, and the codes of the source.
+   * Lists the same outputs as `unspent`, but without the node's state of each output. It is for callers that need only
+   * a few outputs. Throws `utxo_source_missing`, and the codes of the source.
    */
   async listed(owners: readonly Owner[], asker: Asker): Promise<ListingOf> {
     const source = await this.#source(asker);
@@ -92,7 +96,7 @@ export class UtxoReader {
   }
 
   /**
-   * The largest outputs of one script, at most `limit`. Returns all outputs if the source cannot find the largest.
+   * Lists the largest outputs of one script, at most `limit`. Lists all outputs if the source cannot find the largest.
    * Throws the same errors as `listed`.
    */
   async largest(owner: Owner, limit: number, asker: Asker): Promise<PartListing> {
@@ -119,8 +123,8 @@ export class UtxoReader {
   }
 
   /**
-   * Outputs of the node's chain, of any owner, in the order of the outpoints. An output is null if it is spent in a
-   * block, unconfirmed or unknown. Throws `no_node`, and the codes of NodeRpc.
+   * Reads outputs of the node's chain, of any owner, in the order of the outpoints. An element is null if the output is
+   * spent in a block, unconfirmed or unknown. Throws `no_node`, and the codes of NodeRpc.
    */
   async outputs(outpoints: readonly Outpoint[]): Promise<(Utxo | null)[]> {
     const { node } = this.#parts;
@@ -152,7 +156,7 @@ export class UtxoReader {
   }
 
   /**
-   * The inscriptions of an output with their positions in it, and its runes by id. `amounts` is null if the runes are
+   * The inscriptions of an output with their positions, and its runes by id. `amounts` is null if the runes are
    * unknown. `placed` is complete only if `inscriptions` is not null.
    */
   async contents(output: ListedOutput, { signal }: Asker): Promise<Holdings & PlacedHoldings> {
@@ -171,8 +175,8 @@ export class UtxoReader {
   }
 
   /**
-   * The sats of outputs, in the order of the outputs, only from the index of sats (INDEX_SATS), without a walk.
-   * `unknown` if the index does not have the output. Returns null if there is no such index.
+   * Reads the sats of outputs, in the order of the outputs. Only the index of sats (INDEX_SATS) is used, without a
+   * walk. An element is `unknown` if the index does not have the output. Returns null if there is no such index.
    */
   async indexedSats(
     outputs: readonly ListedOutput[],
@@ -184,7 +188,7 @@ export class UtxoReader {
         const ranges = await satRangesOf(client, outputs);
         const held = outputs.map((output) => ranges.of(output));
         if (held.includes(null)) return null;
-        // an output that is not in the index yet has no ranges there
+        // the index does not have ranges for outputs that are not indexed yet
         return held.map((each, place) =>
           each !== null && satsIn(each) === outputs[place]?.value ? each : 'unknown',
         );
@@ -194,8 +198,8 @@ export class UtxoReader {
   }
 
   /**
-   * The sats of outputs, in the order of the outputs, and which of these sats have one of the satributes. Takes at most
-   * the time of one walk. Throws the codes of SatTracer.
+   * Reads the sats of outputs, in the order of the outputs, and selects the sats that have one of the satributes. Takes
+   * at most the time of one walk. Throws the codes of SatTracer.
    */
   async sats(
     outputs: readonly ListedOutput[],
@@ -234,8 +238,8 @@ export class UtxoReader {
   }
 
   /**
-   * The coinbases among the transactions of these outputs that the block after the tip must not spend yet. Only
-   * transactions of young blocks are checked. Each transaction is requested once, because one transaction may pay
+   * Finds the coinbase transactions among these outputs that the block after the tip must not spend yet. Only
+   * transactions of recent blocks are checked. Each transaction is requested only once, because one transaction may pay
    * thousands of outputs to an address.
    */
   async #immature(outputs: readonly ListedOutput[], tipHeight: number): Promise<ReadonlySet<TxidHex>> {
@@ -252,10 +256,10 @@ export class UtxoReader {
   }
 }
 
-/** Whether a coinbase of this height is too young for the block after the tip. */
+/** Whether a coinbase at this height is still immature for the block after the tip. */
 const isYoung = (height: number, tipHeight: number): boolean => tipHeight + 1 - height < coinbaseMaturity;
 
-/** The answer for a key. Calls `ask` only if there was no earlier request for the key. */
+/** The result for a key. Calls `ask` only if there was no earlier call for the same key. */
 function known<Key, Value>(
   answers: Map<Key, Promise<Value>>,
   key: Key,

@@ -4,7 +4,7 @@ import type { BlockHashHex, Txid, TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** The owner of requested outputs: a script, and the script's address for servers that know only addresses. */
+/** The owner of requested outputs: a script, and the script's address for servers that find outputs only by address. */
 export interface Owner {
   readonly script: Uint8Array;
   readonly address: string;
@@ -22,15 +22,15 @@ export interface ListedOutput {
   readonly blockTime: number;
 }
 
-/** Outputs that a source lists, in their state at the tip of its chain. */
+/** Outputs from a source, in their state at the tip of the source's chain. */
 export interface Listing {
   readonly tipHeight: Height;
-  /** Sorted by height, then by outpoint. */
+  /** Outputs sorted by height, then by outpoint. */
   readonly outputs: readonly ListedOutput[];
 }
 
 export interface PartListing extends Listing {
-  /** Whether these are all outputs of the script. */
+  /** Whether the list contains all outputs of the script. */
   readonly isAll: boolean;
 }
 
@@ -45,13 +45,13 @@ export interface UtxoSource {
    */
   list(owners: readonly Owner[], asker: Asker): Promise<Listing>;
   /**
-   * The largest unspent outputs of one script, at most `limit`, sorted by value. Throws the same errors as `list`.
-   * Absent if the source would have to list all outputs to find the largest.
+   * Lists the largest unspent outputs of one script, at most `limit`, sorted by value. Throws the same errors as
+   * `list`. The method is absent if the source would have to list all outputs to find the largest.
    */
   largest?(owner: Owner, limit: number, asker: Asker): Promise<PartListing>;
 }
 
-/** Maximum number of outputs of one request. If there are more, a person must choose the outputs of a transaction. */
+/** Maximum number of outputs per request. If there are more, a person must choose the outputs of a transaction. */
 export const outputsMax = 10_000;
 
 export const tooManyOutputs = (): AppError =>
@@ -60,11 +60,11 @@ export const tooManyOutputs = (): AppError =>
 /** An unspent output. */
 export interface Utxo extends ListedOutput {
   /**
-   * The mempool transaction that spends the output. `none` if no such transaction exists, `unknown` if there is no
-   * node.
+   * The mempool transaction that spends the output. `none` if there is no such transaction, and `unknown` if there is
+   * no node.
    */
   readonly spender: TxidHex | 'none' | 'unknown';
-  /** Whether the output is of a coinbase that the next block must not spend yet. Null if there is no node. */
+  /** Whether the output belongs to a coinbase that the next block must not spend yet. Null if there is no node. */
   readonly isImmature: boolean | null;
 }
 

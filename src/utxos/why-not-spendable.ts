@@ -1,7 +1,10 @@
 import type { Holdings } from './held-by-outputs.ts';
 import type { Utxo } from './utxo.ts';
 
-/** Why an output must not be spent for its sats, in words that follow "the output". Returns null if it may be spent. */
+/**
+ * The reason why an output must not be spent for its sats, in words that follow "the output". Returns null if it may be
+ * spent.
+ */
 export function whyNotSpendable(
   { spender, isImmature }: Utxo,
   holdings: Holdings | undefined,

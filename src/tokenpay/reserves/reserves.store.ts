@@ -8,23 +8,23 @@ export interface ReservesDocument {
   readonly hash: Uint8Array;
   readonly block: BlockRef;
   readonly madeAt: Date;
-  /** The exact text, because signatures cover its bytes. */
+  /** The exact text of the document. It must not change, because signatures cover its bytes. */
   readonly document: string;
   /** Values of the signature headers, which are the same as for webhooks. */
   readonly signed: { readonly id: string; readonly timestamp: number; readonly signatures: string };
 }
 
-/** A document with all answers that belong to it. */
+/** A document with all responses that belong to it. */
 export interface PublishedReserves extends ReservesDocument {
-  /** JSON texts of pages, from page 1 on. */
+  /** JSON texts of the pages, starting with page 1. */
   readonly pages: readonly string[];
   /** JSON texts of accounts. */
   readonly accounts: readonly { readonly account: string; readonly body: string }[];
 }
 
 /**
- * Maximum number of documents to keep. A reader of the pages has the time of this many blocks, which is seldom less
- * than half an hour.
+ * Maximum number of documents to keep. A reader of the pages has time until this many new blocks are found, which is
+ * seldom less than half an hour.
  */
 const documentsKept = 3;
 
@@ -73,8 +73,8 @@ export async function lastReservesBlock(client: pg.ClientBase): Promise<BlockHas
 }
 
 /**
- * Reads a document by its hash. `hash` null: the last one. Returns null if the document is no longer kept, or if no
- * document exists.
+ * Reads a document by its hash, or the last document if `hash` is null. Returns null if the document is no longer kept,
+ * or if there is no document yet.
  */
 export async function readReserves(
   client: pg.Pool | pg.ClientBase,
@@ -104,7 +104,7 @@ interface BlockRefRow {
   readonly block_hash: BlockHash;
 }
 
-/** A page of the outputs of a document. Returns null if the page does not exist. */
+/** A page with outputs of a document. Returns null if the page does not exist. */
 export async function readReservesPage(
   client: pg.Pool | pg.ClientBase,
   hash: Uint8Array,
@@ -117,7 +117,7 @@ export async function readReservesPage(
   return rows[0]?.body ?? null;
 }
 
-/** The text of an account's proofs in a document. Returns null if the account held nothing and owed nothing. */
+/** The text with an account's proofs in a document. Returns null if the account neither held nor owed anything. */
 export async function readReservesAccount(
   client: pg.Pool | pg.ClientBase,
   hash: Uint8Array,

@@ -1,33 +1,34 @@
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 
-/** A leaf or a node of a sum tree. Its hash commits to all leaves below it, and to their sum. */
+/** A leaf or a node of a sum tree. Its hash commits to all leaves below it, and to the sum of these leaves. */
 export interface SumNode {
-  /** 64 hex digits. */
+  /** Hash as 64 hex digits. */
   readonly hash: string;
-  /** Base units, 0 or more. */
+  /** Sum in base units, at least 0. */
   readonly sum: bigint;
 }
 
-/** The liability of an asset to an account. */
+/** The liability to an account in one asset. */
 export interface Liability {
   /**
-   * 64 hex digits that only the account learns. Without the salt, no one can check guesses of accounts and balances.
+   * Secret of 64 hex digits that only the account learns. Without the salt, nobody can check guesses of accounts and
+   * balances.
    */
   readonly salt: string;
   readonly account: string;
   /** `BTC`, or the txid of the rune's etching. */
   readonly asset: string;
-  /** Base units, 0 or more. */
+  /** Amount in base units, at least 0. */
   readonly amount: bigint;
 }
 
-/** A sibling of a node on the path from a leaf to the root. */
+/** The sibling of a node on the path from a leaf to the root. */
 export interface PathStep extends SumNode {
   readonly side: 'left' | 'right';
 }
 
-/** The leaf of a liability. The hashed lines are UTF-8. Each line except the last one ends with a line feed. */
+/** The leaf of a liability. The hash covers lines in UTF-8. Each line except the last one ends with a line feed. */
 export function liabilityLeaf({ salt, account, asset, amount }: Liability): SumNode {
   assert(amount >= 0n, 'a debt of an account is not a liability');
   return { hash: hashOf('leaf', [salt, asset, String(amount), account]), sum: amount };
@@ -35,11 +36,11 @@ export function liabilityLeaf({ salt, account, asset, amount }: Liability): SumN
 
 /**
  * A tree of the liabilities of one asset (Merkle sum tree). Leaves are sorted by hash, so the index of a leaf reveals
- * nothing about its account. A node without a sibling moves up unchanged. The hash of a node covers both child sums in
- * addition to both child hashes, so no path can show a smaller sum without another root.
+ * nothing about its account. A node without a sibling moves up unchanged. The hash of a node covers the hashes and the
+ * sums of both children. So no path can show a smaller sum without a different root.
  */
 export class SumTree {
-  /** Leaves first, the root last. */
+  /** Levels of the tree. The leaves are the first level, and the root is the last. */
   readonly #levels: readonly (readonly SumNode[])[];
 
   constructor(leaves: readonly SumNode[]) {
@@ -54,12 +55,12 @@ export class SumTree {
     this.#levels = levels;
   }
 
-  /** null: the tree has no leaves. */
+  /** The root of the tree, or null if the tree has no leaves. */
   get root(): SumNode | null {
     return this.#levels.at(-1)?.[0] ?? null;
   }
 
-  /** Paths of all leaves, by the hash of the leaf. */
+  /** The paths of all leaves, by the leaf's hash. */
   paths(): ReadonlyMap<string, readonly PathStep[]> {
     const [leaves = []] = this.#levels;
     return new Map(leaves.map(({ hash }, place) => [hash, this.#path(place)]));
@@ -100,7 +101,7 @@ const joined = (left: SumNode, right: SumNode): SumNode => ({
   sum: left.sum + right.sum,
 });
 
-/** SHA-256 of lines of text. The first line names the kind, so a node is never read as a leaf. */
+/** SHA-256 hash of lines of text. The first line is the kind, so that a node can never be taken for a leaf. */
 const hashOf = (kind: 'leaf' | 'node', lines: readonly string[]): string =>
   createHash('sha256')
     .update([`satscribe reserves ${kind}`, ...lines].join('\n'))

@@ -2,19 +2,19 @@ import type { TokenOrder } from '#tokenpay/order/token-order.ts';
 import type { WebhookMessages } from '#webhooks/outbox.ts';
 import { secretPlace } from '#webhooks/secret-place.ts';
 
-/** The subject of the messages of an order (docs/webhooks.md). */
+/** The subject of webhook messages about an order (docs/webhooks.md). */
 export const tokenWebhookSubjectOf = (orderId: string): string => `token ${orderId}`;
 
 /**
- * The name of the webhook secret of an order. The name includes the key of the service's secret at the time of the
- * order, so a change of that secret breaks no open order.
+ * The name of an order's webhook secret. The name includes the key of the service's secret at the time of the order. So
+ * open orders keep working after the service's secret changes.
  */
 export const tokenSecretName = (orderId: string, secretKey: Uint8Array): string =>
   `${Buffer.from(secretKey).toString('hex')}:token order ${orderId}`;
 
 /**
- * The message that notifies a shop of its order. It has the same form as the answer of `GET`, and a placeholder for the
- * secret at its end.
+ * The message that notifies a shop of its order. It has the same form as the response to `GET`, with a placeholder for
+ * the secret at the end.
  */
 export function shopMessage(order: TokenOrder, answer: object): WebhookMessages {
   const { id, webhookUrl: url, secretKey } = order;

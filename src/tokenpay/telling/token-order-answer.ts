@@ -11,16 +11,17 @@ import type { Charge, TokenOrder, TokenRune } from '#tokenpay/order/token-order.
 export const tokenProtocols = ['bitcoin', 'rune'] as const;
 
 /**
- * The name of sats as a token. Its amounts are in bitcoins in balances, and in sats in charges (capability-notes 6.2).
+ * The name of sats as a token. Amounts of this token are in bitcoins in balances, and in sats in charges
+ * (capability-notes 6.2).
  */
 export const bitcoinToken = 'BTC' as const;
 
 /**
- * The names of runes, by asset. If a name was etched again after a reorganisation, two runes have that name. The plain
- * name is given to the order's own rune, or otherwise to the rune that was known first. The name of the other rune also
- * includes its etching.
+ * The names of runes, by asset. If a name was etched again after a reorganisation, two runes have the same name. The
+ * rune of the order keeps the name unchanged, or else the rune that was known first. For the other rune, the etching is
+ * added to the name.
  *
- * @param own the rune of the paid order; null: the runes do not belong to a single order
+ * @param own rune of the paid order, or null if the runes do not belong to a single order
  */
 export function tokenNames(
   assets: readonly number[],
@@ -38,11 +39,11 @@ export function tokenNames(
   return names;
 }
 
-/** The name of a rune that another transaction also etched. */
+/** A rune's name with its etching, for a name that another transaction has etched, too. */
 export const nameWithEtching = ({ name, etching }: TokenRune): string =>
   `${name} (etching ${displayHash(etching)})`;
 
-/** An order in the form of answers and webhooks (client-compat 3.14), with its payments. */
+/** An order with its payments, in the form of responses and webhooks (client-compat 3.14). */
 export function tokenOrderAnswer(
   order: TokenOrder,
   credits: readonly Credit[],
@@ -84,17 +85,17 @@ const chargeFields = ({ createdAt }: TokenOrder, { address, state, txid }: Charg
   createdAt: createdAt.getTime(),
 });
 
-/** An amount of a token as an exact number in display units, of any length, and in base units. */
+/** An amount of a token in two forms: as an exact number in display units, however long, and in base units. */
 export const displayed = (amount: bigint, divisibility: number) => ({
   amount: exactNumber(signed(amount, (units) => shownAmount(trustedU128(units), divisibility))),
   amountBase: String(amount),
 });
 
-/** The text of an amount that may be below zero. */
+/** The text of an amount that may be negative. */
 const signed = (amount: bigint, shown: (units: bigint) => string): string =>
   amount < 0n ? `-${shown(-amount)}` : shown(amount);
 
-/** A confirmed output at an address of the order, and the units that its account was credited with. */
+/** A confirmed output at an address of the order, and the units that were credited to the order's account. */
 function receivedAnswer(
   { txid, vout, charge, block, sats, runes: held, aside }: Credit,
   runes: ReadonlyMap<number, TokenRune>,
@@ -119,12 +120,12 @@ function receivedAnswer(
 export const assetsOf = (credits: readonly Pick<Credit, 'runes'>[]): number[] =>
   credits.flatMap(({ runes }) => runes.map(({ asset }) => asset));
 
-/** Decimals of BTC in balances. */
+/** Number of decimals of BTC amounts in balances. */
 export const coinDecimals = 8;
 
 /**
- * Balances by protocol and token, in display units (interface 2.8). Each also has the units that withdrawals reserve,
- * and the rest that can be withdrawn, all of them in base units, too.
+ * Balances by protocol and token, in display units (interface 2.8). Each balance also has the units that withdrawals
+ * reserve, and the units that can be withdrawn. All amounts are also in base units.
  */
 export function balanceAnswer(
   balances: readonly TokenBalance[],

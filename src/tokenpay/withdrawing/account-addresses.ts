@@ -13,16 +13,16 @@ import {
 } from './addresses.store.ts';
 
 interface AddressesParts {
-  /** Connections of the role that answers requests. */
+  /** Connections of the role that handles requests. */
   readonly pool: pg.Pool;
-  /** null: no wallet exists so far. */
+  /** The wallet, or null if there is no wallet yet. */
   readonly wallet: () => Promise<WalletIdentity | null>;
 }
 
-/** An address in the form of answers. */
+/** An address in the form of responses. */
 export type ListedAddress = ReturnType<typeof listedAnswer>;
 
-/** The addresses that an account may withdraw to. The account's own keys read and change them. */
+/** Addresses to which an account may withdraw. The keys of the account can read and change them. */
 export class AccountAddresses {
   readonly #parts: AddressesParts;
 
@@ -30,7 +30,7 @@ export class AccountAddresses {
     this.#parts = parts;
   }
 
-  /** All addresses of an account, the oldest first. Empty: the account may withdraw to any address. */
+  /** All addresses of an account, the oldest first. If the list is empty, the account may withdraw to any address. */
   async list(account: string): Promise<ListedAddress[]> {
     return (await readAllowed(this.#parts.pool, account)).map(listedAnswer);
   }

@@ -5,25 +5,25 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { isFreeOfAccounts } from '#purse/coins/coins.store.ts';
 import { runesOfAssets } from '#purse/ledger/assets.store.ts';
 
-/** A coin that is held for accounts, in a block. */
+/** A coin in a block that is held for accounts. */
 export interface AccountCoin {
   readonly txid: Txid;
   readonly vout: number;
   readonly sats: bigint;
   readonly script: Uint8Array;
   readonly key: WalletKey;
-  /** The account that was credited with the coin. null: the coin is change of a batch. */
+  /** The account to which the coin was credited, or null if the coin is change of a batch. */
   readonly owner: string | null;
 }
 
-/** The filter for coins of accounts, and for coins without an owner. */
+/** A filter for coins that belong to certain accounts, and for coins without an owner. */
 export interface WantedCoins {
   readonly accounts: readonly string[];
-  /** Maximum number of coins per owner. The largest are read first. */
+  /** Maximum number of coins per owner. The largest coins are read first. */
   readonly limit: number;
   /**
-   * The wanted rune. Of credited coins, only those with the rune are read; of other coins, those with the rune come
-   * first. null: all coins, because the sats beneath runes can also be spent.
+   * The wanted rune. Credited coins are read only if they hold the rune. Of the other coins, those with the rune come
+   * first. Null means all coins, because the sats of coins with runes can also be spent.
    */
   readonly asset: number | null;
 }
@@ -34,16 +34,16 @@ const unitsLeft = unitsHeld(
 );
 
 /**
- * Coins that withdrawals of these accounts may spend. Such a coin is credited to one of the accounts or is change of a
- * batch; it is in a block, not set aside, and not spent by a stored transaction. The largest come first, by units of
- * the asset, or by sats.
+ * Reads coins that withdrawals of these accounts may spend. A coin is either credited to one of the accounts or change
+ * of a batch. It is in a block, not set aside, and not spent by a stored transaction. The largest coins come first, by
+ * units of the asset, or by sats.
  */
 export async function readAccountCoins(
   client: pg.Pool | pg.ClientBase,
   { accounts, limit, asset }: WantedCoins,
 ): Promise<AccountCoin[]> {
-  // Change of batches has runes beneath few sats, so if sorted by sats alone, it might not be among the first `limit`
-  // coins. The index is read only if there are more coins than that.
+  // Change of batches with runes has only few sats. If coins were sorted only by sats, such change might not be among
+  // the first `limit` coins. The index is read only if there are more coins than `limit`.
   const [rune] = asset === null ? [] : await runesOfAssets(client, [asset]);
   const { rows } = await client.query<{
     txid: Txid;

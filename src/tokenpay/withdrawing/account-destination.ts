@@ -5,7 +5,7 @@ import { type Faulty, faulty } from '#kernel/requests/request-values.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readAllowed } from './addresses.store.ts';
 
-/** The script of an address, if this account may withdraw to it, else the reason why not. */
+/** The script of an address to which this account may withdraw, or the reason why it may not. */
 export async function accountDestination(
   pool: pg.Pool,
   account: string,

@@ -31,54 +31,57 @@ import {
 } from './withdrawals.store.ts';
 
 export interface AccountWithdrawalsParts {
-  /** Connections of the role that answers requests. */
+  /** Connections of the role that handles requests. */
   readonly pool: pg.Pool;
-  /** null: no wallet exists so far. */
+  /** The wallet, or null if there is no wallet yet. */
   readonly wallet: () => Promise<WalletIdentity | null>;
-  /** Whether a process with the seed runs and signs. */
+  /** Whether a process with the seed is running, which signs. */
   readonly isSignerThere: () => Promise<boolean>;
   readonly secrets: () => Promise<WebhookKeys>;
   /** The node's minimum fee rate and its estimate, in sats per 1,000 virtual bytes. */
   readonly feeRates: (client: pg.Pool | pg.ClientBase) => Promise<FeeRates>;
-  /** Wakes the process that signs, once the transaction commits. */
+  /** Wakes the process that signs, as soon as the transaction commits. */
   readonly wake: (tx: pg.ClientBase) => Promise<void>;
   readonly policy: WithdrawalPolicy;
-  /** The reason why a URL must not be used. null: the URL is allowed. */
+  /** Returns the reason why a URL must not be used, or null if the URL is allowed. */
   readonly urlProblem: (url: string) => string | null;
 }
 
 /**
- * Maximum number of checks whether a cancelled withdrawal has ended. The process that signs is woken, and takes less
- * than a second.
+ * Maximum number of checks whether a withdrawal that the account cancels has ended. The process that signs is woken,
+ * and needs less than a second.
  */
 const cancelTries = 30;
 const cancelLookMs = 100;
 
-/** The balance was too low to reserve the units. Thrown to roll the transaction back. */
+/** Thrown to roll the transaction back, because the balance is too low to reserve the units. */
 class NotReserved extends Error {}
 
-/** Another withdrawal of the account was reserved after this one was priced. Thrown to roll the transaction back. */
+/**
+ * Thrown to roll the transaction back, because another withdrawal of the account was reserved after this one was
+ * priced.
+ */
 class PricedTooEarly extends Error {}
 
-/** The answer about a withdrawal, or about its dry run. */
+/** The response about a withdrawal, or about its dry run. */
 interface AskedAnswer {
   readonly kind: 'asked';
   readonly answer: object;
 }
 
-/** A withdrawal that is about to be priced and reserved. */
+/** A requested withdrawal that is not yet priced and reserved. */
 interface AskedUnits extends PricedUnits {
   readonly feeRate: bigint | null;
   readonly secretKey: Uint8Array | null;
   readonly onReserved: OnReserved;
 }
 
-/** Stores more in the transaction of a withdrawal. */
+/** Stores more data in the transaction that stores a withdrawal. */
 export type OnReserved = (tx: pg.ClientBase, answer: object) => Promise<void>;
 
 /**
- * Withdrawals that accounts request. This class signs nothing. It reserves units, and a process with the seed sends
- * them.
+ * Withdrawals that accounts request. This class signs nothing. It reserves units, and a process with the seed sends the
+ * withdrawals.
  */
 export class AccountWithdrawals {
   readonly #parts: AccountWithdrawalsParts;
@@ -92,10 +95,10 @@ export class AccountWithdrawals {
   }
 
   /**
-   * Prices a withdrawal, and reserves it unless it is a dry run. If this throws or returns a fault, nothing is
+   * Prices a withdrawal, and reserves its units unless it is a dry run. If this throws or returns a fault, nothing is
    * reserved. Throws `orders_off`, `token_balance_missing`, `runes_not_indexed` and `derived_table_behind`.
    *
-   * @param feeRate sats per 1,000 virtual bytes; null: the node's rate
+   * @param feeRate requested rate in sats per 1,000 virtual bytes, or null for the node's rate
    */
   async ask(
     key: KnownKey,
@@ -125,7 +128,8 @@ export class AccountWithdrawals {
       secretKey,
       onReserved,
     };
-    // a try fails if another withdrawal of the account was stored meanwhile; the balance bounds the number of tries
+    // a try fails only if another withdrawal of the account was stored meanwhile, so the balance limits the number of
+    // tries
     for (;;) {
       signal.throwIfAborted();
       const tried = await this.#askOnce(key.account, asked);
@@ -133,7 +137,10 @@ export class AccountWithdrawals {
     }
   }
 
-  /** Tries once. Returns null if another withdrawal of the account was stored after this one was priced. */
+  /**
+   * Tries once to price and reserve. Returns null if another withdrawal of the account was stored after this one was
+   * priced.
+   */
   async #askOnce(account: string, asked: AskedUnits): Promise<AskedAnswer | Faulty | null> {
     const { pool } = this.#parts;
     const { sent, asset, amount, script, shown, feeRate, secretKey } = asked;
@@ -163,9 +170,9 @@ export class AccountWithdrawals {
   }
 
   /**
-   * Cancels a withdrawal that has no signed transaction. While the process that signs is running, it does this within a
-   * second. After the request, no transaction with the withdrawal is signed. Returns null if the account has no
-   * withdrawal with this id. Throws `tokenpay_withdrawal_refuses`.
+   * Cancels a withdrawal that has no signed transaction. The process that signs carries out the request within a
+   * second, while it is running. After the request, no transaction with the withdrawal is signed. Returns null if the
+   * account has no withdrawal with this id. Throws `tokenpay_withdrawal_refuses`.
    */
   async cancel(account: string, id: string): Promise<object | null> {
     const { pool, wake } = this.#parts;
@@ -182,7 +189,10 @@ export class AccountWithdrawals {
     }
   }
 
-  /** A withdrawal of an account in the form of answers. Returns null if the account has no withdrawal with this id. */
+  /**
+   * Reads a withdrawal of an account in the form of responses. Returns null if the account has no withdrawal with this
+   * id.
+   */
   async read(account: string, id: string): Promise<object | null> {
     const { pool } = this.#parts;
     const withdrawal = await readWithdrawal(pool, account, id);
@@ -197,7 +207,7 @@ export class AccountWithdrawals {
 
   /**
    * The webhook secret of a withdrawal, in hex. Returns null if the withdrawal has no webhook, or if the service's
-   * secret of that time is unknown here.
+   * secret at the time of the withdrawal is unknown here.
    */
   async secretOf(id: string): Promise<string | null> {
     const { pool, secrets } = this.#parts;
@@ -216,8 +226,8 @@ export class AccountWithdrawals {
     const reserved = await withTransaction(pool, async (tx) => {
       const made = await reserveWithdrawal(tx, wanted, policy.debtMax);
       if (made === null) throw new NotReserved();
-      // while this withdrawal waited for the row of the balance, another one may have taken the coins that its price
-      // assumed
+      // this withdrawal waited for the lock on the balance; meanwhile, another withdrawal may have taken the coins that
+      // the price assumes
       const known = new Set([made.id, ...before.map(({ id }) => id)]);
       const pending = await pendingWithdrawals(tx, wanted.account);
       if (pending.some(({ id }) => !known.has(id))) throw new PricedTooEarly();
@@ -228,7 +238,7 @@ export class AccountWithdrawals {
       return answer;
     }).catch((error: unknown) => {
       if (error instanceof PricedTooEarly) return null;
-      // another withdrawal reserved the units after the balance was read
+      // another withdrawal reserved the units after this one had read the balance
       if (error instanceof NotReserved)
         throw noBalance('another withdrawal of the account was reserved meanwhile: ask again for the rest');
       throw error;

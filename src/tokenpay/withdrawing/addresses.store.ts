@@ -8,16 +8,16 @@ export interface NewAddress {
   readonly script: Uint8Array;
 }
 
-/** An address that an account may withdraw to. */
+/** An address to which an account may withdraw. */
 export interface AllowedAddress extends NewAddress {
   readonly addedAt: Date;
-  /** The time from which the address may be paid. */
+  /** Time from which the address may be paid. */
   readonly countsAt: Date;
-  /** Whether `countsAt` is over, so the address may be paid. */
+  /** Whether the address may be paid, because the time `countsAt` is over. */
   readonly counts: boolean;
 }
 
-/** Maximum number of addresses that an account can list by its key. The database has the same bound. */
+/** Maximum number of addresses that a key of an account can list. The database has the same bound. */
 export const addressesMax = 100;
 
 const columns = 'account, address, script, added_at, counts_at, counts_at <= now() AS counts';
@@ -34,7 +34,7 @@ const allowedOf = ({ added_at: addedAt, counts_at: countsAt, ...row }: Row): All
 });
 
 /**
- * Addresses of one account, including addresses that may not be paid yet. `account` null: addresses of all accounts.
+ * Addresses of one account, or of all accounts if `account` is null. Addresses that may not be paid yet are included.
  */
 export async function readAllowed(
   client: pg.Pool | pg.ClientBase,
@@ -49,8 +49,8 @@ export async function readAllowed(
 }
 
 /**
- * Allows an account to withdraw to an address at once. After the first such address, the account can withdraw only to
- * listed addresses.
+ * Allows an account to withdraw to an address immediately. After the first such address, the account can withdraw only
+ * to listed addresses.
  */
 export async function allowAddress(
   tx: pg.ClientBase,
@@ -65,8 +65,9 @@ export async function allowAddress(
 }
 
 /**
- * Lists an address by request of a key of the account. The address may be paid a day later; the account's first address
- * may be paid at once. An address that is already listed stays unchanged. Returns null if the account has too many.
+ * Adds an address that a key of the account requests. The address may be paid a day later, but the account's first
+ * address may be paid immediately. An address that is already listed stays unchanged. Returns null if the account has
+ * too many addresses.
  */
 export async function listAddress(
   client: pg.Pool | pg.ClientBase,
@@ -80,7 +81,7 @@ export async function listAddress(
 }
 
 /**
- * Deletes an address by request of a key of the account. `last`: no other address that may be paid would be left, so
+ * Deletes an address if a key of the account requests this. `last`: no other address that may be paid would be left, so
  * nothing was deleted.
  */
 export async function deleteAddress(
@@ -95,15 +96,15 @@ export async function deleteAddress(
 }
 
 /**
- * Removes an address from the list of an account. The last address is removed only with `mayBeLast`, because an account
- * without addresses can withdraw to any address.
+ * Removes an address from the list of an account. The last address is removed only if `mayBeLast` is true, because an
+ * account without addresses can withdraw to any address.
  */
 export async function forbidAddress(
   tx: pg.ClientBase,
   { account, script }: Pick<NewAddress, 'account' | 'script'>,
   mayBeLast: boolean,
 ): Promise<'forbidden' | 'last' | 'unknown'> {
-  // locked, so that the second of two concurrent changes sees the result of the first
+  // the account is locked, so that the second of two concurrent changes sees the result of the first
   await lockAccount(tx, account);
   const { rows } = await tx.query<{ script: Buffer }>(
     'SELECT script FROM service.withdrawal_addresses WHERE account = $1',
@@ -118,7 +119,7 @@ export async function forbidAddress(
   return 'forbidden';
 }
 
-/** Withdrawals of a batch to addresses that their accounts may no longer, or may not yet, withdraw to. */
+/** Withdrawals of a batch whose addresses are no longer allowed, or not yet allowed, for their accounts. */
 export async function unlistedWithdrawals(
   client: pg.Pool | pg.ClientBase,
   payout: string,

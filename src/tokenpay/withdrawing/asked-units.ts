@@ -12,16 +12,16 @@ import { tokenAmount } from '#tokenpay/token-amount.ts';
 import type { SentWithdrawal } from './read-withdrawal.ts';
 import type { ShownRune } from './withdrawal-answer.ts';
 
-/** An asset with its name, and an amount of it in base units. */
+/** An asset with its name, and an amount of the asset in base units. */
 export interface NamedUnits {
   readonly asset: number;
-  /** null: the asset is sats. */
+  /** The rune, or null if the asset is sats. */
   readonly rune: RuneId | null;
   readonly shown: ShownRune;
   readonly amount: bigint;
 }
 
-/** The asset and the amount in base units that a request asks for. */
+/** The asset and the amount, in base units, that a request names. */
 export async function unitsOf(
   pool: pg.Pool,
   { rune, token, amount }: SentWithdrawal,

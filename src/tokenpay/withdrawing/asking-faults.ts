@@ -17,11 +17,11 @@ import type { AvailableUnits } from './withdrawals.store.ts';
  */
 const feeRateMax = 200_000n;
 
-/** The error of a missing balance. Its text is the one of the public interface (client-compat 2.3). */
+/** The error for a missing balance. The text is the same as in the public interface (client-compat 2.3). */
 export const noBalance = (more: string): AppError =>
   new AppError('token_balance_missing', 'user does not have a balance for this token', { more });
 
-/** The amounts in the error of a missing balance: what the account can withdraw, and what it lacks. */
+/** The amounts for the error of a missing balance: how much the account can withdraw, and how much is missing. */
 export function lackingWords({ amount, shown }: Pick<NamedUnits, 'amount' | 'shown'>, left: bigint): string {
   const named = (units: bigint): string =>
     `${shownAmount(trustedU128(units), shown?.divisibility ?? coinDecimals)} ${shown?.name ?? bitcoinToken}`;
@@ -41,8 +41,8 @@ export function notCancelled({ id, state, txid }: Withdrawal): AppError {
 }
 
 /**
- * The fault of an account that owes more than allowed, because a reorganisation took back units that had already left
- * it. null: it does not.
+ * The fault if the account owes more than allowed, because a reorganisation took back units that had already left the
+ * account. Returns null if it does not owe too much.
  */
 export function owingFault(
   available: ReadonlyMap<number, AvailableUnits>,
@@ -57,7 +57,7 @@ export function owingFault(
     : null;
 }
 
-/** The parameter at fault and the reason, for a withdrawal that can never be sent in its present form. */
+/** The parameter with the fault, and the reason, for a withdrawal that can never be sent in its current form. */
 export function wordsOf(
   refusal: WithdrawalRefusal,
   { debtMax }: WithdrawalPolicy,
@@ -102,7 +102,7 @@ export function wordsOf(
   }
 }
 
-/** The reason why a fee rate is refused. null: the rate is accepted. */
+/** The reason why a fee rate is refused, or null if it is accepted. */
 export function rateFault(
   asked: bigint | null,
   rate: bigint,

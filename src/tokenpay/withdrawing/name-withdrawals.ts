@@ -6,7 +6,7 @@ import { satsAsset } from '#purse/ledger/ledger.ts';
 import type { PricedWithdrawal } from './planning/withdrawal-plan.ts';
 import { receivedSats, type Withdrawal } from './withdrawal.ts';
 
-/** Withdrawals in the planner's form. A withdrawal is omitted if no block has the etching of its rune now. */
+/** Converts withdrawals to the planner's form. A withdrawal is omitted if no block has the etching of its rune now. */
 export async function nameWithdrawals(
   client: pg.Pool | pg.ClientBase,
   withdrawals: readonly Withdrawal[],

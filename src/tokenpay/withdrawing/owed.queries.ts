@@ -2,10 +2,13 @@ import type pg from 'pg';
 import { isLive } from '#purse/transactions/spends.store.ts';
 
 /**
- * Sats that coins of accounts must have. This is the sum of all balances above 0 less the payments of signed
+ * Sats that coins of accounts must have. This is the sum of all balances above 0, less the payments of signed
  * withdrawals, plus the base fees of orders that have not ended. Base fees of ended orders belong to the service or an
- * account. A withdrawal whose transaction may be mined has already taken its coins. A withdrawal in a batch that was
- * given up has not, because its coins are free again. Costs a lookup for each balance, open order, and open withdrawal.
+ * account.
+ *
+ * If the transaction of a withdrawal can still be mined, it has already taken its coins. If the batch of a withdrawal
+ * was given up, its coins are free again, so nothing is subtracted. The query costs one look-up for each balance, open
+ * order, and open withdrawal.
  */
 export async function owedToAccounts(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(

@@ -5,10 +5,10 @@ import { isFreeOfAccounts } from '#purse/coins/coins.store.ts';
 import type { AccountCoin } from './account-coins.queries.ts';
 
 export interface WantedPoorCoins {
-  /** Coins with more sats than this. */
+  /** Lower bound of the coins' value. Only coins with more sats are read. */
   readonly least: bigint;
   readonly most: bigint;
-  /** Maximum height of the block of a coin that is deep enough. */
+  /** Maximum block height of coins, so that they are deep enough. */
   readonly deep: number;
   /** Maximum cost of joining the coins, in sats. */
   readonly budget: bigint;
@@ -16,12 +16,12 @@ export interface WantedPoorCoins {
 }
 
 /**
- * Small coins that accounts hold: deep, not set aside, and not spent by a stored transaction. The first coins of all
- * owners come first, then the second coins of all owners, and so on, so that no account takes the whole budget.
+ * Reads small coins that accounts hold: deep, not set aside, and not spent by a stored transaction. The first coins of
+ * all owners come first, then the second coins of all owners, and so on, so that no account uses the entire budget.
  *
- * The coins of an account are omitted if its own coins and the coins without an owner, less the budget, are worth less
- * than its balance. In this case coins of other accounts may back the balance, and withdrawals of the account would
- * have to wait for those coins.
+ * The coins of an account are omitted if its balance may depend on coins of other accounts. This is the case if its own
+ * coins plus the coins without an owner, less the budget, are worth less than its balance. Withdrawals of the account
+ * would otherwise have to wait for the joined coins.
  */
 export async function readPoorCoins(
   client: pg.ClientBase,

@@ -23,29 +23,32 @@ interface PricingParts {
 /** A withdrawal whose rune, address and rate are known. */
 export interface PricedUnits extends NamedUnits {
   readonly script: Uint8Array;
-  /** The fee rate that the withdrawal is priced with, in sats per 1,000 virtual bytes. */
+  /** The fee rate for the price of the withdrawal, in sats per 1,000 virtual bytes. */
   readonly rate: bigint;
   /** Whether the rate is below the node's estimate. */
   readonly isSlow: boolean;
   readonly sent: SentWithdrawal;
 }
 
-/** Facts of an account that the price of a withdrawal depends on. */
+/** Facts about an account that are needed for the price of a withdrawal. */
 export interface PricedBeside {
   readonly available: ReadonlyMap<number, AvailableUnits>;
-  /** Earlier withdrawals, which take coins first. */
+  /** Earlier withdrawals. These take coins first. */
   readonly before: readonly Withdrawal[];
 }
 
-/** A script of the type that changes have: P2TR. */
+/** A script of the type that changes have, which is P2TR. */
 export const changeForm = Uint8Array.from([0x51, 0x20, ...Buffer.alloc(32)]);
 /**
- * Number of OP_RETURN bytes that every node relays (MAX_OP_RETURN_RELAY before Bitcoin Core 30). One edict needs half
- * of them.
+ * Number of OP_RETURN bytes that every node relays (MAX_OP_RETURN_RELAY before Bitcoin Core 30). One edict needs only
+ * half of this number.
  */
 const leastCarrierBytes = 83;
 
-/** The price of a withdrawal at its fee rate, or the reason why it cannot be sent in its present form. */
+/**
+ * Computes the price of a withdrawal at its fee rate. Returns the reason if the withdrawal cannot be sent in its
+ * current form.
+ */
 export async function priceAsked(
   { pool, policy }: PricingParts,
   account: string,
@@ -69,7 +72,7 @@ export async function priceAsked(
     coins,
     isOwnOnly: wanted.isSlow,
     feePayer,
-    // the withdrawn sats include the fee, unless the account wants to pay the fee in addition
+    // the withdrawn sats include the fee, unless the account requests to pay the fee in addition
     balance: rune === null && feeFrom === 'withdrawal' ? amount : leftOf(available, satsAsset),
     debtMax,
     feeRate,
@@ -83,7 +86,7 @@ export async function priceAsked(
   return { fee, postage, payer };
 }
 
-/** The message if the balance covers the amount of BTC, but not the fee in addition. */
+/** The message if the balance is enough for the amount of BTC, but not for the additional fee. */
 function beyondBalance(fee: bigint, left: bigint): string {
   const most = left - fee;
   const instead =
@@ -98,7 +101,7 @@ export const leftOf = (available: ReadonlyMap<number, AvailableUnits>, asset: nu
   return found === undefined ? 0n : found.amount - found.reserved;
 };
 
-/** Sats that the account owes after a withdrawal is reserved. 0n: no debt. */
+/** Sats that the account owes after a withdrawal is reserved. 0n means no debt. */
 export function debtOf(wanted: NewWithdrawal, available: ReadonlyMap<number, AvailableUnits>): bigint {
   const taken = reservedOf(wanted).find(({ asset }) => asset === satsAsset)?.units ?? 0n;
   const left = leftOf(available, satsAsset) - taken;

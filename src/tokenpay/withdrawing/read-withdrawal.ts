@@ -5,21 +5,24 @@ import { bitcoinToken, tokenProtocols } from '#tokenpay/telling/token-order-answ
 
 /** An account's request for a withdrawal, before the rune and the address are looked up. */
 export interface SentWithdrawal {
-  /** null: the asset is BTC. */
+  /** The rune, or null if the asset is BTC. */
   readonly rune: Rune | null;
-  /** The name, exactly as it was sent. */
+  /** The token's name, exactly as the client sent it. */
   readonly token: string;
-  /** Amount in display units, in digits. */
+  /** Amount in display units, as digits. */
   readonly amount: string;
   readonly address: string;
-  /** The source of the fee for BTC. The price of a withdrawal of runes always comes from the balance. */
+  /** Who pays the fee for BTC. For runes, the balance always pays the price. */
   readonly feeFrom: FeeSource;
-  /** Whether the request only asks for the price, so nothing is stored. */
+  /** Whether the request needs only the price, so that nothing is stored. */
   readonly isDryRun: boolean;
   readonly webhookUrl: string | null;
 }
 
-/** `withdrawal`: the receiver gets the amount less the fee. `balance`: the account pays the fee in addition. */
+/**
+ * Sources of the fee. `withdrawal`: the receiver gets the amount less the fee. `balance`: the account pays the fee in
+ * addition to the amount.
+ */
 export const feeSources = ['withdrawal', 'balance'] as const;
 export type FeeSource = (typeof feeSources)[number];
 
@@ -28,11 +31,11 @@ export type ReadWithdrawal =
   | { readonly kind: 'faulty'; readonly faults: readonly RequestFault[] };
 
 /**
- * Reads the body of `POST /tokenpay/user/account/withdraw`, whose numbers are texts (`exactJson`), without its fee
- * rate. Reports all faults. Ignores other fields. Total.
+ * Reads the body of `POST /tokenpay/user/account/withdraw`, whose numbers are texts (`exactJson`). The fee rate is not
+ * read here. Reports all faults. Ignores other fields. Total.
  *
- * @param urlProblem the reason why a URL must not be used; null: the URL is allowed
- * @param values receives the faults; the caller may have added faults of the fields that it reads
+ * @param urlProblem returns the reason why a URL must not be used, or null if the URL is allowed
+ * @param values receives the faults; it may already contain faults of fields that the caller reads
  */
 export function readWithdrawal(
   body: unknown,
@@ -54,7 +57,7 @@ export function readWithdrawal(
   return { kind: 'read', sent: { ...units, address, feeFrom, isDryRun, webhookUrl } };
 }
 
-/** The protocol in the request. null: absent or not a text. */
+/** The protocol in the request. Null if it is absent or not a text. */
 function readProtocol(values: RequestValues, fields: Readonly<Record<string, unknown>>): string | null {
   const protocol = values.text(fields['protocol'], 'protocol');
   if (protocol === null) return values.required(fields['protocol'], 'protocol');

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Locks all balances of the accounts in a batch, in the same order as ledger postings. Their amounts and reserved units
- * stay unchanged until the transaction ends.
+ * Locks all balances of the accounts in a batch, in the same sequence as ledger postings. The amounts and reserved
+ * units of these balances then stay unchanged until the transaction ends.
  */
 export async function lockBalancesOf(tx: pg.ClientBase, payout: string): Promise<void> {
   await tx.query(
@@ -13,9 +13,9 @@ export async function lockBalancesOf(tx: pg.ClientBase, payout: string): Promise
 }
 
 /**
- * Withdrawals of a batch that their balances no longer cover, because a reorganisation took back incoming payments.
+ * Finds withdrawals of a batch that the balances no longer cover, because a reorganisation took back incoming payments.
  * Signed withdrawals are covered first, then the oldest withdrawals of an account. If an account owes more than
- * allowed, all of its withdrawals are returned.
+ * allowed, all its withdrawals are in the result.
  *
  * @param debtMax sats that an account may owe (WITHDRAW_DEBT_MAX_SATS)
  */

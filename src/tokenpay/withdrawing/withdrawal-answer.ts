@@ -6,10 +6,10 @@ import type { WebhookMessages } from '#webhooks/outbox.ts';
 import { secretPlace } from '#webhooks/secret-place.ts';
 import { type NewWithdrawal, receivedUnits, type Withdrawal } from './withdrawal.ts';
 
-/** The rune of a withdrawal in the form that is shown. null: the asset is BTC. */
+/** The rune of a withdrawal in its displayed form, or null if the asset is BTC. */
 export type ShownRune = Pick<TokenRune, 'name' | 'divisibility'> | null;
 
-/** A withdrawal in the form of answers and webhooks (interface 2.7, client-compat 3.14), with its price. */
+/** A withdrawal with its price, in the form of responses and webhooks (interface 2.7, client-compat 3.14). */
 export function withdrawalAnswer(withdrawal: Withdrawal, rune: ShownRune): object {
   const { id, createdAt, state, txid, processingAt, paidRate, tries, fee } = withdrawal;
   const isUnderWay = txid !== null;
@@ -28,13 +28,13 @@ export function withdrawalAnswer(withdrawal: Withdrawal, rune: ShownRune): objec
   };
 }
 
-/** The reason that people see. If the account asked to cancel the withdrawal, this is shown first. */
+/** The reason that people see. If the account has requested to cancel the withdrawal, this request comes first. */
 const reasonOf = ({ state, cancelAskedAt, reason }: Withdrawal): string | null =>
   state === 'pending' && cancelAskedAt !== null
     ? 'Its account cancelled it: nothing of it is signed any more, and the balance has its units again in a moment.'
     : reason;
 
-/** The answer of a dry run: the withdrawal that would be stored, and its price. */
+/** The response to a dry run: the withdrawal that would be stored, and its price. */
 export const dryRunAnswer = (withdrawal: NewWithdrawal, rune: ShownRune, debt: bigint): object => ({
   dryRun: true,
   ...askedFields(withdrawal, rune),
@@ -58,7 +58,7 @@ function priceFields(withdrawal: NewWithdrawal, rune: ShownRune) {
   return { chainFee: Number(fee), postage: Number(postage), payer, received, receivedBase };
 }
 
-/** The rune of a withdrawal. null: the withdrawal is of BTC. */
+/** The rune of a withdrawal, or null if BTC is withdrawn. */
 export function shownRuneOf(
   { asset }: Pick<Withdrawal, 'asset'>,
   runes: ReadonlyMap<number, TokenRune>,
@@ -67,17 +67,17 @@ export function shownRuneOf(
   return runes.get(asset) ?? { name: String(asset), divisibility: 0 };
 }
 
-/** The subject of the messages of a withdrawal (docs/webhooks.md). */
+/** The subject of webhook messages about a withdrawal (docs/webhooks.md). */
 export const withdrawalWebhookSubjectOf = (id: string): string => `withdrawal ${id}`;
 
 /**
- * The name of the webhook secret of a withdrawal. It includes the key of the service's secret at the time of the
+ * The name of a withdrawal's webhook secret. The name includes the key of the service's secret at the time of the
  * withdrawal.
  */
 export const withdrawalSecretName = (id: string, secretKey: Uint8Array): string =>
   `${Buffer.from(secretKey).toString('hex')}:withdrawal ${id}`;
 
-/** Messages that notify accounts of these withdrawals, if they asked for them. */
+/** Messages that notify accounts of these withdrawals. Only withdrawals with a webhook have messages. */
 export const withdrawalMessages = (
   withdrawals: readonly Withdrawal[],
   runes: ReadonlyMap<number, TokenRune>,

@@ -5,10 +5,10 @@ import { type AccountCoin, readAccountCoins, type WantedCoins } from './account-
 import type { WithdrawalCoin } from './planning/withdrawal-plan.ts';
 
 /**
- * Coins that withdrawals may spend, with all their runes by the index. Omits coins with an inscription, or with runes
- * that the index does not know; such coins wait.
+ * Reads coins that withdrawals may spend, with all their runes according to the index. A coin with an inscription, or
+ * with runes that the index does not know, is omitted for now.
  *
- * @param wanted.assets runes of credited coins; null: all coins, the largest in sats first
+ * @param wanted.assets runes for which coins are read; null reads all coins, those with the most sats first
  */
 export async function readWithdrawalCoins(
   client: pg.Pool | pg.ClientBase,
@@ -21,7 +21,7 @@ export async function readWithdrawalCoins(
   return coinsWithRunes(client, [...coins.values()]);
 }
 
-/** These coins with their runes. Omits coins that hold more than runes, and coins with unknown contents. */
+/** Adds the runes to these coins. Omits coins that hold more than runes, and coins with unknown contents. */
 export async function coinsWithRunes(
   client: pg.Pool | pg.ClientBase,
   coins: readonly AccountCoin[],

@@ -1,11 +1,11 @@
 import { type LedgerEntry, satsAsset } from '#purse/ledger/ledger.ts';
 import { receivedUnits, type Withdrawal } from './withdrawal.ts';
 
-/** The facts of a batch's transaction that the ledger needs. */
+/** Facts about a batch's transaction that the ledger needs. */
 export interface BatchTransaction {
   /** Txid in hex, in internal order. */
   readonly txid: string;
-  /** Sats that the transaction paid to a miner. */
+  /** Sats that the transaction paid to the miner. */
   readonly fee: bigint;
   /** Withdrawals that the transaction pays. */
   readonly paid: readonly Pick<Withdrawal, 'account' | 'asset' | 'amount' | 'fee' | 'postage' | 'payer'>[];
@@ -14,9 +14,9 @@ export interface BatchTransaction {
 type Moved = Pick<LedgerEntry, 'from' | 'fromOwner' | 'to' | 'toOwner' | 'asset' | 'amount'>;
 
 /**
- * The ledger entries of a batch, for each of its transactions that a block has. Accounts give the amounts of their
- * receivers, and pay their price to the operator, who pays the miner. If two transactions are mined, both are entered,
- * so an account that paid twice is in debt. Pure.
+ * The ledger entries of a batch, for each of its transactions that is in a block. Accounts pay the amounts of their
+ * receivers. They also pay their prices to the operator, who pays the miner. If two transactions are mined, both get
+ * entries, so an account that paid twice is in debt. Pure.
  */
 export function withdrawalEntries(mined: readonly BatchTransaction[]): LedgerEntry[] {
   return mined.flatMap(({ txid, fee, paid }) =>

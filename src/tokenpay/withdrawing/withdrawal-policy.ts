@@ -1,4 +1,4 @@
-/** The rules for prices of withdrawals, from the settings. */
+/** The rules for prices of withdrawals, which come from the settings. */
 export interface WithdrawalPolicy {
   /** The setting WITHDRAW_FEE_PAYER. */
   readonly feePayer: 'account' | 'operator';

@@ -69,9 +69,9 @@ const withdrawalOf = ({
 });
 
 /**
- * Reserves the units of a withdrawal and stores it, in one statement. If two withdrawals want the last units, one waits
- * for the other and then finds too few. Returns null if the account has too little of an asset, or if it owes. The
- * caller must then roll its transaction back, so that nothing is reserved.
+ * Reserves the units of a withdrawal and stores it, in one statement. If two withdrawals need the last units, one waits
+ * for the other and then finds too few units. Returns null if the account has too little of an asset, or if it owes.
+ * The caller must then roll its transaction back, so that nothing is reserved.
  *
  * @param debtMax sats that the account may owe for the price, if runes are withdrawn
  */
@@ -87,7 +87,7 @@ export async function reserveWithdrawal(
      SELECT $1, asset FROM unnest($2::integer[]) AS a (asset) ORDER BY asset ON CONFLICT DO NOTHING`,
     [made.account, assets],
   );
-  // ledger postings lock the rows of an account in the same order
+  // ledger postings lock the rows of an account in the same sequence
   await tx.query(
     `SELECT FROM service.token_balances WHERE account = $1 AND asset = ANY($2::integer[]) ORDER BY asset FOR UPDATE`,
     [made.account, assets],
@@ -125,7 +125,7 @@ export async function reserveWithdrawal(
   return rows[0] === undefined ? null : withdrawalOf(rows[0]);
 }
 
-/** The units of an asset that an account has, and the units that its open withdrawals reserve. */
+/** The units of an asset in an account, and the part of them that open withdrawals reserve. */
 export interface AvailableUnits {
   readonly amount: bigint;
   readonly reserved: bigint;
@@ -148,7 +148,10 @@ export async function readAvailable(
   );
 }
 
-/** Reads a withdrawal. `account` null: of any account. Returns null if the account has no withdrawal with this id. */
+/**
+ * Reads a withdrawal of an account, or of any account if `account` is null. Returns null if the account has no
+ * withdrawal with this id.
+ */
 export async function readWithdrawal(
   client: pg.Pool | pg.ClientBase,
   account: string | null,
@@ -162,13 +165,13 @@ export async function readWithdrawal(
 }
 
 /**
- * Maximum number of pending withdrawals to read for the price of a new one of the account. Each costs some tenths of a
- * millisecond. An account has more only if nothing is signed for a while, because a withdrawal is normally pending for
- * seconds.
+ * Maximum number of pending withdrawals that are read to price a new withdrawal of the account. Each costs some tenths
+ * of a millisecond. A withdrawal is normally pending only for seconds, so an account has more only if nothing is signed
+ * for a while.
  */
 const pricedBesideMax = 100;
 
-/** Withdrawals of an account without a signed transaction, the oldest first. They take coins in this order. */
+/** Withdrawals of an account without a signed transaction, the oldest first. They take coins in this sequence. */
 export async function pendingWithdrawals(
   client: pg.Pool | pg.ClientBase,
   account: string,
@@ -181,7 +184,7 @@ export async function pendingWithdrawals(
   return rows.map(withdrawalOf);
 }
 
-/** Withdrawals of a batch, the oldest first. The batch's transaction has the same order. */
+/** Withdrawals of a batch, the oldest first. The batch's transaction uses the same sequence. */
 export async function withdrawalsOf(client: pg.Pool | pg.ClientBase, payout: string): Promise<Withdrawal[]> {
   const { rows } = await client.query<Row>(
     `SELECT ${columns} FROM service.withdrawals AS w WHERE w.payout = $1 ORDER BY w.created_at, w.id`,
@@ -190,7 +193,7 @@ export async function withdrawalsOf(client: pg.Pool | pg.ClientBase, payout: str
   return rows.map(withdrawalOf);
 }
 
-/** Withdrawals of a batch, locked until the transaction ends. */
+/** Reads the withdrawals of a batch, and locks them until the transaction ends. */
 export async function lockWithdrawalsOf(tx: pg.ClientBase, payout: string): Promise<Withdrawal[]> {
   const { rows } = await tx.query<Row>(
     `SELECT ${columns} FROM service.withdrawals AS w WHERE w.payout = $1 ORDER BY w.created_at, w.id FOR UPDATE`,
@@ -199,7 +202,7 @@ export async function lockWithdrawalsOf(tx: pg.ClientBase, payout: string): Prom
   return rows.map(withdrawalOf);
 }
 
-/** Pending withdrawals without a batch, the oldest first, locked until the transaction ends. */
+/** Reads pending withdrawals without a batch, the oldest first, and locks them until the transaction ends. */
 export async function lockUnbatched(tx: pg.ClientBase, limit: number): Promise<Withdrawal[]> {
   const { rows } = await tx.query<Row>(
     `SELECT ${columns} FROM service.withdrawals AS w WHERE w.state = 'pending' AND w.payout IS NULL
@@ -209,7 +212,7 @@ export async function lockUnbatched(tx: pg.ClientBase, limit: number): Promise<W
   return rows.map(withdrawalOf);
 }
 
-/** Whether a withdrawal waits for a batch. */
+/** Whether any withdrawal waits for a batch. */
 export async function hasUnbatched(client: pg.ClientBase): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM service.withdrawals WHERE state = 'pending' AND payout IS NULL LIMIT 1`,
@@ -217,13 +220,13 @@ export async function hasUnbatched(client: pg.ClientBase): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** Whether a withdrawal waits for its transaction. */
+/** Whether any withdrawal waits for its transaction. */
 export async function isWithdrawalWaiting(client: pg.ClientBase): Promise<boolean> {
   const { rowCount } = await client.query(`SELECT FROM service.withdrawals WHERE state = 'pending' LIMIT 1`);
   return rowCount !== 0;
 }
 
-/** Puts pending withdrawals into a batch. `payout` null: takes them out of their batch. */
+/** Puts pending withdrawals into a batch. If `payout` is null, takes them out of their batch. */
 export async function putBatch(
   tx: pg.ClientBase,
   ids: readonly string[],
@@ -237,9 +240,9 @@ export async function putBatch(
 }
 
 /**
- * Takes withdrawals out of a batch that can no longer be mined, or that has no signed transaction. The caller
- * guarantees this, and has locked the row of the batch. The withdrawals are pending again. Returns the withdrawals that
- * were not pending before.
+ * Takes withdrawals out of a batch that can no longer be mined, or that has no signed transaction. The caller must
+ * check this, and must have locked the batch's row. The withdrawals are pending again. Returns those that were not
+ * pending before.
  */
 export async function leaveBatch(
   tx: pg.ClientBase,
@@ -270,7 +273,7 @@ export async function withdrawalsWith(tx: pg.ClientBase, ids: readonly string[])
   return rows.map(withdrawalOf);
 }
 
-/** Stores why withdrawals of a batch wait, for people. `reason` null: nothing delays them. */
+/** Stores the reason why withdrawals of a batch wait, in words for people. If `reason` is null, nothing delays them. */
 export async function putReason(tx: pg.ClientBase, payout: string, reason: string | null): Promise<void> {
   await tx.query(
     'UPDATE service.withdrawals SET reason = $2 WHERE payout = $1 AND reason IS DISTINCT FROM $2',
@@ -281,7 +284,7 @@ export async function putReason(tx: pg.ClientBase, payout: string, reason: strin
 /** Maximum number of characters of a reason. The database has the same bound. */
 const reasonMax = 1000;
 
-/** The transaction of a batch that is mined or may be mined, with its fee rate and the number of tries. */
+/** The transaction of a batch that is mined or can still be mined, with its fee rate and the number of tries. */
 export interface BatchStanding {
   readonly txid: Txid;
   readonly paidRate: bigint;
@@ -289,10 +292,10 @@ export interface BatchStanding {
 }
 
 /**
- * Sets the state of the withdrawals of a batch, and updates the reserved units of balances. A completed withdrawal
- * reserves nothing, because the ledger has it. Returns the withdrawals whose accounts can see a change.
+ * Sets the state of a batch's withdrawals, and updates the reserved units of balances. Completed withdrawals reserve
+ * nothing, because they are in the ledger. Returns the withdrawals whose accounts can see a change.
  *
- * @param standing null: the batch has no signed transaction
+ * @param standing the batch's transaction, or null if the batch has no signed transaction
  */
 export async function putBatchState(
   tx: pg.ClientBase,
@@ -324,8 +327,8 @@ export async function putBatchState(
 }
 
 /**
- * Stores that an account asks to cancel a withdrawal, for the process that signs. Returns false if the account has no
- * unsigned withdrawal with this id.
+ * Stores an account's request to cancel a withdrawal. The process that signs carries out the request. Returns false if
+ * the account has no unsigned withdrawal with this id.
  */
 export async function askToCancelWithdrawal(
   client: pg.Pool | pg.ClientBase,
@@ -340,7 +343,7 @@ export async function askToCancelWithdrawal(
   return rowCount === 1;
 }
 
-/** Withdrawals that their accounts asked to cancel, the oldest request first. */
+/** Withdrawals for which the account requested a cancellation, the oldest request first. */
 export async function cancelWishes(client: pg.ClientBase, limit: number): Promise<Withdrawal[]> {
   const { rows } = await client.query<Row>(
     `SELECT ${columns} FROM service.withdrawals AS w
@@ -351,8 +354,8 @@ export async function cancelWishes(client: pg.ClientBase, limit: number): Promis
 }
 
 /**
- * Ends a withdrawal that can never be mined, so its reserved units are free. Returns null if the withdrawal is no
- * longer pending.
+ * Ends a withdrawal that can never be mined, so that its reserved units become free. Returns null if the withdrawal is
+ * no longer pending.
  */
 export async function endWithdrawal(
   tx: pg.ClientBase,
@@ -372,8 +375,9 @@ export async function endWithdrawal(
 }
 
 /**
- * SQL: changes the reserved units of balances for withdrawals that started or stopped reserving units. Locks the rows
- * in the order of postings, so two such statements with accounts in common wait for each other instead of deadlocking.
+ * SQL: updates the reserved units of balances after withdrawals started or stopped reserving units. Locks the rows in
+ * the same sequence as ledger postings. So two such statements with the same accounts wait for each other, and do not
+ * deadlock.
  */
 function movedReserved(changed: string): string {
   const isOpen = (state: string): string => `(${state} IN ('pending', 'processing'))::integer`;

@@ -1,14 +1,14 @@
 import { formatRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
 import type { WithdrawalCoin } from './withdrawal-plan.ts';
 
-/** The name of an asset in sums: the id of a rune, or `sats`. */
+/** The name of an asset in sums: `sats`, or the id of a rune. */
 export type AssetName = string;
 
 export const satsName: AssetName = 'sats';
 
 export const assetName = (rune: RuneId | null): AssetName => (rune === null ? satsName : formatRuneId(rune));
 
-/** Amounts that a coin holds, by asset: its sats and its runes. */
+/** The amounts that a coin holds, by asset: its sats and its runes. */
 export function amountsIn({ value, runes }: WithdrawalCoin): Map<AssetName, bigint> {
   const amounts = new Map([[satsName, value]]);
   for (const { id, amount } of runes) {
@@ -22,12 +22,12 @@ export const hasRunes = ({ runes }: WithdrawalCoin): boolean => runes.some(({ am
 
 interface Shelf {
   readonly coins: { readonly coin: WithdrawalCoin; readonly amount: bigint }[];
-  /** Index of the first coin that may not be taken yet. */
+  /** Index of the first coin that may still be free. */
   next: number;
 }
 
 /**
- * Free coins by owner and asset, the largest amount first. A lookup takes O(1), plus the taken coins that it skips.
+ * Free coins by owner and asset, the largest amount first. A look-up costs O(1), plus the taken coins that it skips.
  */
 export class CoinStock {
   readonly #shelves = new Map<string | null, Map<AssetName, Shelf>>();
@@ -43,8 +43,8 @@ export class CoinStock {
   }
 
   /**
-   * The coin of an owner with the largest amount that is neither taken nor in `among`. Returns null if no such coin
-   * exists.
+   * Finds the owner's coin with the largest amount that is neither taken nor in `among`. Returns null if there is no
+   * such coin.
    */
   largest(owner: string | null, asset: AssetName, among: ReadonlySet<WithdrawalCoin>): WithdrawalCoin | null {
     const shelf = this.#shelves.get(owner)?.get(asset);

@@ -2,8 +2,9 @@ import { type AssetName, amountsIn } from './coin-stock.ts';
 import type { WithdrawalCoin } from './withdrawal-plan.ts';
 
 /**
- * Holder of amounts in taken coins that no withdrawal uses yet. An account is named by `ownOf`. `left`: coins without
- * an owner, and the rest of a price. `kept`: coins of a replaced transaction, which all of its withdrawals may use.
+ * Holder of amounts in taken coins that no withdrawal uses yet. `ownOf` returns the name for an account. `left` is the
+ * holder for coins without an owner, and for the rest of a price. `kept` is the holder for coins of a replaced
+ * transaction, which all its withdrawals may use.
  */
 export type Holder = `account ${string}` | 'left' | 'kept';
 
@@ -13,7 +14,7 @@ export const holderOf = ({ owner }: WithdrawalCoin): Holder => (owner === null ?
 
 type Key = `${Holder} ${AssetName}`;
 
-/** Amounts in taken coins by holder and asset. */
+/** Amounts in taken coins that are still unused, by holder and asset. */
 export class LooseAmounts {
   readonly #amounts = new Map<Key, bigint>();
 
@@ -35,10 +36,10 @@ export class LooseAmounts {
   }
 }
 
-/** Coins and amounts that one more withdrawal takes, before it is accepted. */
+/** Coins and amounts for one more withdrawal, which is not accepted yet. */
 export class Trial {
   readonly coins = new Set<WithdrawalCoin>();
-  /** Changes of the loose amounts that the withdrawal makes. */
+  /** Changes that the withdrawal makes to the loose amounts. */
   readonly changes = new LooseAmounts();
   readonly #loose: LooseAmounts;
 
@@ -51,7 +52,7 @@ export class Trial {
     this.changes.addCoin(holderOf(coin), coin);
   }
 
-  /** Uses up to `most` of the amount of a holder. Returns the used amount. */
+  /** Uses at most `most` of a holder's amount. Returns the used amount. */
   use(holder: Holder, asset: AssetName, most: bigint): bigint {
     const there = this.#loose.amount(holder, asset) + this.changes.amount(holder, asset);
     const used = there < most ? there : most;

@@ -19,10 +19,10 @@ type Verdict =
 
 /**
  * Plans one transaction for withdrawals, in the order of the requests. Withdrawals that do not fit wait for the next
- * transaction. Pure, total. Costs O(withdrawals + coins log coins) if the runestone has room for all.
+ * transaction. Pure, total. Costs O(withdrawals + coins log coins) if the runestone has room for all withdrawals.
  *
- * Invariants, asserted by the rules of runes: each receiver gets its sats and units, all other units of the inputs go
- * to the change, nothing is burned, no sat appears or disappears except the fee.
+ * Asserts these invariants according to the rules of runes: each receiver gets its sats and units, all other units of
+ * the inputs go to the change, nothing is burned, no sat appears or disappears except the fee.
  */
 export function planWithdrawals(batch: WithdrawalBatch): PlannedBatch {
   const draft = new WithdrawalDraft(batch);
@@ -36,8 +36,8 @@ export function planWithdrawals(batch: WithdrawalBatch): PlannedBatch {
     verdicts.set(withdrawal.id, verdict);
     if (verdict.kind === 'waits' && verdict.wait.code === 'coins') tryAgain.push(withdrawal);
   }
-  // the first withdrawal pays for the frame of the transaction: if its sats did not suffice, later ones may have paid
-  // for the frame by now
+  // the first withdrawal must pay for the fixed parts of the transaction; if it could not, later withdrawals may have
+  // paid for these parts by now
   for (const withdrawal of draft.isEmpty ? [] : tryAgain) {
     const verdict = addTo(draft, withdrawal, batch);
     if (verdict === null) verdicts.delete(withdrawal.id);
@@ -61,7 +61,7 @@ function planOf(draft: WithdrawalDraft, batch: WithdrawalBatch): PlannedBatch['p
   return plan;
 }
 
-/** The fault of the withdrawal itself, which no coins of the wallet can change. */
+/** Finds a fault of the withdrawal itself. Other coins of the wallet cannot change such a fault. */
 export function refusalOf(
   { rune, units, sats, script }: PricedWithdrawal,
   { change, limits }: Pick<WithdrawalBatch, 'change' | 'limits'>,
@@ -77,12 +77,12 @@ export function refusalOf(
     : null;
 }
 
-/** Bytes of a runestone with one edict. */
+/** Size of a runestone with only this edict, in bytes. */
 const bytesAlone = (withdrawal: PricedWithdrawal): number => stoneScript(edictsOf([withdrawal], 1)).length;
 
 /**
- * Turns a fault of a draft into a verdict. A fault in an empty transaction is final, unless other coins without an
- * owner could remove it.
+ * Converts a fault of a draft to a verdict. If the transaction is empty, the fault is final, unless other coins without
+ * an owner could remove the fault.
  */
 function verdictOf(
   fault: DraftFault,

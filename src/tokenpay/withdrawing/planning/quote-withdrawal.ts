@@ -19,9 +19,9 @@ import type {
 } from './withdrawal-plan.ts';
 
 /**
- * The price of a withdrawal, and who pays it. The price is the fee of a transaction with only this withdrawal, from the
- * coins that earlier withdrawals of the account leave. If free coins do not suffice now, one more coin is assumed: the
- * change of a batch that no block has yet. Pure, total.
+ * Computes the price of a withdrawal, and who pays it. The price is the fee of a transaction with only this withdrawal.
+ * The transaction spends the coins that earlier withdrawals of the account leave. If free coins are not enough now, one
+ * more coin is assumed: the unconfirmed change of a batch. Pure, total.
  */
 export function quoteWithdrawal(request: QuoteRequest): Quote {
   const { asked, balance } = request;
@@ -32,7 +32,7 @@ export function quoteWithdrawal(request: QuoteRequest): Quote {
   const quote = quoteFrom(request, coins);
   if (quote.kind === 'refused' || quote.payer !== 'operator' || !spendsPoor(request, coins, quote))
     return quote;
-  // coins that cost more than they bring are spent only at the expense of their account
+  // an account pays for the transaction itself if its coins are spent that cost more than their value
   return quoteFrom({ ...request, feePayer: 'account' }, coins);
 }
 
@@ -41,7 +41,7 @@ function quoteFrom(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quo
   return request.feePayer === 'operator' ? wholeQuote(request, coins, 'operator') : satsQuote(request, coins);
 }
 
-/** Whether a withdrawal spends a coin of its account that costs more than it brings. */
+/** Whether a withdrawal spends a coin of its account whose input costs more than the coin's value. */
 function spendsPoor(
   request: QuoteRequest,
   coins: readonly WithdrawalCoin[],
@@ -60,8 +60,8 @@ const isPoor = ({ script, value }: WithdrawalCoin, feeRate: bigint): boolean =>
 const refused = (refusal: WithdrawalRefusal): Quote => ({ kind: 'refused', ...refusal });
 
 /**
- * Coins that the earlier withdrawals do not take. Two withdrawals of one account are therefore never priced with the
- * same coin.
+ * Coins that are left after the earlier withdrawals. So two withdrawals of one account are never priced with the same
+ * coin.
  */
 function coinsLeft({ asked, before, coins, isOwnOnly, ...rules }: QuoteRequest): WithdrawalCoin[] {
   const usable = coins.filter(({ owner }) => (owner === null ? !isOwnOnly : owner === asked.account));
@@ -82,7 +82,7 @@ function planAlone(request: QuoteRequest, coins: readonly WithdrawalCoin[], sats
     tried.waiting.length === 0 ? tried : tryAlone(request, withPendingChange(request, coins), withdrawal);
   const [no] = planned.refused;
   if (no !== undefined) return refused(no.refusal);
-  // more sats than exist, so a balance never has them
+  // the withdrawal needs more sats than exist, so no balance can have them
   if (planned.plan === null) return refused({ code: 'amount' });
   return { kind: 'alone', plan: planned.plan, fee: planned.plan.fee - planned.plan.overpaid };
 }
@@ -105,8 +105,8 @@ function tryAlone(
 }
 
 /**
- * The coins of the account, and one assumed change that has everything the account lacks. The change replaces all coins
- * without an owner.
+ * The coins of the account, and one assumed change that has everything that the account lacks. This change replaces all
+ * coins without an owner.
  */
 function withPendingChange(
   { asked: { rune, units }, change }: QuoteRequest,
@@ -151,16 +151,20 @@ function runeQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quo
   });
 }
 
-/** Takes the fee from the rest of the balance. If the rest is too small, takes the fee from the withdrawal. */
+/**
+ * Computes the price if the rest of the balance pays the fee. If this rest is too small, the withdrawal itself pays the
+ * fee.
+ */
 function satsQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
-  // if the balance is withdrawn whole, a fee in addition was not asked for, and may need one input more than allowed
+  // if the entire balance is withdrawn, the fee is not paid in addition: the account did not request this, and it might
+  // need one input more than allowed
   if (request.balance <= request.asked.units) return partQuote(request, coins);
   const whole = wholeQuote(request, coins, 'balance');
   const isPaid = whole.kind === 'price' || whole.code !== 'sats';
   return isPaid ? whole : partQuote(request, coins);
 }
 
-/** The price if the receiver gets the whole amount, and the fee comes from elsewhere. */
+/** Computes the price if the receiver gets the full amount, and someone else pays the fee. */
 function wholeQuote(
   request: QuoteRequest,
   coins: readonly WithdrawalCoin[],
@@ -180,8 +184,8 @@ function wholeQuote(
 }
 
 /**
- * The price if the withdrawal pays the fee. The fee decides whether the transaction has a change, so a second plan uses
- * the fee of the first.
+ * Computes the price if the withdrawal pays the fee. The fee decides whether the transaction has a change, so a second
+ * plan uses the fee of the first plan.
  */
 function partQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quote {
   const { units, script } = request.asked;
@@ -204,8 +208,8 @@ function partQuote(request: QuoteRequest, coins: readonly WithdrawalCoin[]): Quo
 }
 
 /**
- * The balance without sats in poor coins of the account that this withdrawal does not spend. Such coins cost more than
- * they bring, and only a transaction that spends them can use their sats.
+ * The balance, less the sats in poor coins of the account that this withdrawal does not spend. The input of a poor coin
+ * costs more than the coin's value. So only a transaction that spends such coins can use their sats.
  */
 function spendableBalance(
   { asked, balance, coins, feeRate }: QuoteRequest,
@@ -216,7 +220,7 @@ function spendableBalance(
   for (const coin of coins) {
     if (coin.owner === asked.account && isPoor(coin, feeRate) && !spent.has(coin)) idle += coin.value;
   }
-  // the service's part of a fee charge is also in these coins
+  // the poor coins may have more sats than the balance, because they also contain the service's part of fee charges
   return balance <= 0n ? balance : balance > idle ? balance - idle : 0n;
 }
 

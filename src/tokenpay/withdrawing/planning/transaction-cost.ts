@@ -7,16 +7,17 @@ import { type AssetName, assetName, hasRunes } from './coin-stock.ts';
 import { feeFor, type LayoutRules } from './withdrawal-layout.ts';
 import type { PricedWithdrawal, WithdrawalCoin } from './withdrawal-plan.ts';
 
-/** Bytes of OP_RETURN OP_13. */
+/** Size of OP_RETURN OP_13, in bytes. */
 const stonePrefixBytes = 2;
-/** Bytes of the pointer's tag and value, and of the tag before the edicts. */
+/** Size of the pointer's tag and value, and of the tag before the edicts, in bytes. */
 const stoneFieldBytes = 3;
-/** Maximum number of changes before the receivers. */
+/** Maximum number of change outputs before the receivers. */
 const changesMax = 2;
 
 /**
- * The size of a transaction that grows by coins and withdrawals. Each step is O(1). The runestone's size is estimated
- * with whole ids, which take at least as many bytes as the written differences.
+ * Computes the size of a transaction while coins and withdrawals are added. Each step is O(1). The size of the
+ * runestone is an estimate with complete ids. These need at least as many bytes as the differences that are really
+ * written.
  */
 export class TransactionCost {
   #inputs = 0;
@@ -52,7 +53,7 @@ export class TransactionCost {
     this.#paid += sats;
     if (rune === null) return;
     const name = assetName(rune);
-    // a second edict of a rune has differences of 0
+    // the second edict of the same rune has differences of 0
     const id: U128[] = this.#runes.has(name)
       ? [smallU128(0), smallU128(0)]
       : [rune.block, smallU128(rune.tx)];
@@ -64,19 +65,19 @@ export class TransactionCost {
     this.#edicts++;
   }
 
-  /** Maximum number of bytes of the runestone. 0: no runestone. */
+  /** Upper bound for the size of the runestone in bytes, or 0 if there is no runestone. */
   get stoneBytes(): number {
     if (this.#edicts === 0) return 0;
     const payload = stoneFieldBytes + this.#edictBytes;
     return stonePrefixBytes + pushPrefix(payload).length + payload;
   }
 
-  /** Maximum weight in weight units, with all changes that the transaction can have. */
+  /** Upper bound for the weight in weight units. It includes all changes that the transaction can have. */
   weightMost(rules: Pick<LayoutRules, 'change'>): number {
     return this.#weightWith(rules, this.#hasRunes ? changesMax : 1);
   }
 
-  /** Sats that the inputs must have: all payments, the minimum change of runes, and the fee. */
+  /** Number of sats that the inputs must have: all payments, the minimum change for runes, and the fee. */
   sats(rules: LayoutRules): bigint {
     const changes = this.#hasRunes ? 1 : 0;
     const fee = feeFor(this.#weightWith(rules, changes), rules.feeRate, rules.replaced);

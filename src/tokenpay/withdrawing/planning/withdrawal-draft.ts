@@ -9,16 +9,16 @@ import type { PricedWithdrawal, WithdrawalBatch, WithdrawalCoin } from './withdr
 /** The reason why a withdrawal is not added to a draft. */
 export type DraftFault =
   | { readonly code: 'coins'; readonly missing: bigint; readonly asset: 'units' | 'sats' }
-  /** `isOwn`: the coins of the withdrawal's own account alone are too many, so no later coin changes that. */
+  /** `isOwn`: the coins of the withdrawal's own account are already too many, so later coins cannot change this. */
   | { readonly code: 'inputs'; readonly most: bigint | null; readonly isOwn: boolean }
   | { readonly code: 'runestone'; readonly bytes: number }
   | { readonly code: 'weight'; readonly weight: number };
 
 /**
- * A transaction that grows withdrawal by withdrawal. Each withdrawal first takes coins of its own account, the largest
- * first. It takes coins without an owner only after all of its own coins, because ownerless coins back the part of
- * balances that own coins do not. So an account pays for all inputs that its payments made. A withdrawal that does not
- * fit changes nothing.
+ * A draft of a transaction, to which withdrawals are added one by one. Each withdrawal first takes coins of its own
+ * account, the largest first. After these, it takes coins without an owner, because such coins cover the part of
+ * balances that own coins do not cover. So an account pays for all inputs that its payments caused. A withdrawal that
+ * does not fit changes nothing.
  */
 export class WithdrawalDraft implements ChosenParts {
   readonly inputs: WithdrawalCoin[];
@@ -26,10 +26,10 @@ export class WithdrawalDraft implements ChosenParts {
   readonly #batch: WithdrawalBatch;
   readonly #stock: CoinStock;
   readonly #loose = new LooseAmounts();
-  /** Holder of the sats that a price has beyond the cost. */
+  /** Holder of the part of the price that is not needed for the cost. */
   readonly #rest: Holder;
   #cost = new TransactionCost();
-  /** Sats that the withdrawals have given for the transaction. */
+  /** Sats that the withdrawals have paid for the transaction so far. */
   #funded = 0n;
 
   constructor(batch: WithdrawalBatch) {
@@ -47,7 +47,7 @@ export class WithdrawalDraft implements ChosenParts {
     return this.withdrawals.length === 0 && this.inputs.length === 0;
   }
 
-  /** Adds a withdrawal. Returns null if it was added, else the reason. */
+  /** Adds a withdrawal. Returns null if it was added, otherwise the reason. */
   add(withdrawal: PricedWithdrawal): DraftFault | null {
     const cost = new TransactionCost(this.#cost);
     cost.addWithdrawal(withdrawal);
@@ -68,7 +68,8 @@ export class WithdrawalDraft implements ChosenParts {
   }
 
   /**
-   * The number of bytes of the runestone, computed exactly if the estimate is above the bound. 0: within the bound.
+   * The size of the runestone in bytes. It is computed exactly only if the estimate is above the bound. Otherwise the
+   * result is 0.
    */
   #stoneBytes(cost: TransactionCost, withdrawal: PricedWithdrawal): number {
     const most = cost.stoneBytes;
@@ -96,8 +97,8 @@ export class WithdrawalDraft implements ChosenParts {
   }
 
   /**
-   * Draws sats for the withdrawal's output, and for its part of the fee. The sats of a withdrawal of sats are already
-   * drawn.
+   * Takes sats for the withdrawal's output, and for its part of the fee. If sats are withdrawn, the withdrawn sats are
+   * already taken.
    */
   #drawSats(
     trial: Trial,
@@ -124,7 +125,10 @@ export class WithdrawalDraft implements ChosenParts {
     }
   }
 
-  /** Uses loose sats in the order of the sources, until a source has a coin to take first. */
+  /**
+   * Uses loose sats of the sources, in their sequence. Stops at a source that still has a coin, because this coin must
+   * be taken first.
+   */
   #drawOnce(
     trial: Trial,
     sources: readonly Source[],
@@ -140,7 +144,7 @@ export class WithdrawalDraft implements ChosenParts {
     return { used, coin: null };
   }
 
-  /** Whether a coin brings more than its input costs. */
+  /** Whether a coin's value is above the cost of its input. */
   #isWorthIt({ script, value }: WithdrawalCoin): boolean {
     return value > feeOf(keyInputWeightOf(script), this.#batch.feeRate);
   }
@@ -153,15 +157,15 @@ const inputsFault = ({ coins }: Trial, most: bigint | null): DraftFault => ({
 });
 
 /**
- * Number of changes that the exact size of a runestone assumes. With two changes, the indices of outputs are the
- * largest.
+ * Number of change outputs that is assumed for the exact size of a runestone. With two changes, the output indices in
+ * the edicts are largest.
  */
 const changesCounted = 2;
 
-/** A source of amounts for a withdrawal. Sources are used in order. */
+/** A source of amounts for a withdrawal. The sources are used in sequence. */
 interface Source {
   readonly holder: Holder;
-  /** The owner of the source's free coins. Absent: all of its coins are taken. */
+  /** The owner of the source's free coins. Absent if all coins of the source are already taken. */
   readonly owner?: string | null;
 }
 

@@ -11,11 +11,11 @@ import type { WithdrawalLimits, WithdrawalPlan } from './withdrawal-plan.ts';
 const opReturn = 0x6a;
 
 /**
- * Simulates a plan by the consensus rules, before it is signed. Returns null if each output gets the sats and units
- * that the plan names, all other units go to the first output, which is a change, and nothing is burned. Otherwise
+ * Simulates a plan according to the consensus rules before it is signed. Returns null if the plan is right: each output
+ * gets its sats and units, all other units go to the first output, which is a change, and nothing is burned. Otherwise
  * returns the first fault, in words. Pure.
  *
- * @param held runes by input, read from the index and not from the maker of the plan
+ * @param held runes by input, which come from the index and not from the planner
  */
 export function withdrawalFault(
   plan: WithdrawalPlan,
@@ -106,7 +106,7 @@ function sumsOf(runes: readonly RuneAmount[]): Map<string, bigint> {
   return sums;
 }
 
-/** The first rune whose sums differ. null: no sum differs. */
+/** The first rune whose sums differ, or null if all sums are equal. */
 function differenceOf(some: ReadonlyMap<string, bigint>, others: ReadonlyMap<string, bigint>): string | null {
   for (const name of [...some.keys(), ...others.keys()])
     if ((some.get(name) ?? 0n) !== (others.get(name) ?? 0n)) return name;

@@ -20,19 +20,19 @@ import type {
 /** The inputs and withdrawals that were chosen for a transaction. */
 export interface ChosenParts {
   readonly inputs: readonly WithdrawalCoin[];
-  /** Withdrawals, in the order of the requests. */
+  /** Withdrawals in the order of their requests. */
   readonly withdrawals: readonly PricedWithdrawal[];
 }
 
 /** The parts of a batch that determine the fee and the change. */
 export type LayoutRules = Pick<WithdrawalBatch, 'feeRate' | 'replaced' | 'change'>;
 
-/** Index of the output that gets all units that no edict moves. */
+/** Index of the output that receives all units without an edict. */
 const runeChange = 0;
 
 /**
- * The fee for a weight. A replacement pays more than the transaction that it replaces, by the node's rules (BIP 125,
- * rules 3, 4, 6).
+ * The fee for a weight. Nodes require a higher fee for a replacement than for the replaced transaction (BIP 125, rules
+ * 3, 4 and 6).
  */
 export function feeFor(weight: number, feeRate: bigint, replaced: ReplacedFee | null): bigint {
   const fee = feeOf(weight, feeRate);
@@ -43,7 +43,7 @@ export function feeFor(weight: number, feeRate: bigint, replaced: ReplacedFee | 
   return [fee, more, higher].reduce((most, each) => (each > most ? each : most));
 }
 
-/** Edicts of withdrawals of runes. Their outputs are the first ones after the changes. */
+/** Edicts for withdrawals of runes. The outputs of these withdrawals come directly after the changes. */
 export const edictsOf = (withdrawals: readonly PricedWithdrawal[], changes: number): Edict[] =>
   ofRunes(withdrawals).map(({ rune, units }, place) => ({
     id: rune,
@@ -51,7 +51,7 @@ export const edictsOf = (withdrawals: readonly PricedWithdrawal[], changes: numb
     output: changes + place,
   }));
 
-/** The runestone with these edicts. All other units go to the change of runes. */
+/** Makes the runestone with these edicts. All other units go to the change for runes. */
 export const stoneScript = (edicts: readonly Edict[]): Uint8Array =>
   encipher(routeRunestone({ edicts, pointer: runeChange }));
 
@@ -61,17 +61,17 @@ const ofRunes = (withdrawals: readonly PricedWithdrawal[]): RuneWithdrawal[] =>
   withdrawals.filter((each): each is RuneWithdrawal => each.rune !== null);
 
 /**
- * The transaction of chosen parts. If its inputs have runes, the transaction always has a change, which is the first
- * output and the runestone's pointer. Units without an edict return there, even if the runestone were not read. Returns
- * null if the sats do not suffice. Pure.
+ * Makes the transaction from chosen parts. If the inputs have runes, the first output is always a change, and the
+ * runestone's pointer points to it. Units without an edict go to this output, even if nobody reads the runestone.
+ * Returns null if the sats are not enough. Pure.
  */
 export function layOut(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
   return parts.inputs.some(hasRunes) ? laidWithRunes(parts, rules) : laidWithoutRunes(parts, rules);
 }
 
 /**
- * Puts remaining units into one change. Puts remaining sats into another change if they pay for it and for its next
- * input.
+ * Puts remaining units into one change. Remaining sats go into a second change if they are enough for that change and
+ * for its input later.
  */
 function laidWithRunes(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
   const dust = changeDust(rules);
@@ -96,7 +96,7 @@ function laidWithoutRunes(parts: ChosenParts, rules: LayoutRules): WithdrawalPla
 
 const changeDust = ({ change }: LayoutRules): bigint => BigInt(dustOf(change));
 
-/** A transaction with a given number of changes: its weight, its fee, and the sats that the changes share. */
+/** A transaction with a certain number of changes: its weight, its fee, and the sats that the changes share. */
 interface Sheet {
   readonly weight: number;
   readonly fee: bigint;
@@ -126,7 +126,7 @@ function sheetOf(
 export const satsOf = (coins: readonly WithdrawalCoin[]): bigint =>
   coins.reduce((sum, { value }) => sum + value, 0n);
 
-/** Units of the inputs that no withdrawal gets, by rune. The caller has chosen inputs with enough units. */
+/** Units of the inputs that no withdrawal gets, by rune. The inputs must have enough units for the withdrawals. */
 function unitsLeft({ inputs, withdrawals }: ChosenParts): RuneAmount[] {
   const left = new Map<AssetName, bigint>();
   for (const coin of inputs)
