@@ -10,7 +10,7 @@ const testVersions = { private: 0x0435_8394, public: 0x0435_87cf };
 
 const versionsOf = (network: NetworkName) => (network === 'mainnet' ? mainVersions : testVersions);
 
-/** Path of the account. Coin 0 is Bitcoin, coin 1 stands for all test networks (SLIP 44). */
+/** Path of the account. Coin 0 is Bitcoin, and coin 1 is used for all test networks (SLIP 44). */
 const accountPath = (network: NetworkName): readonly [number, number, number] => [
   86,
   network === 'mainnet' ? 0 : 1,
@@ -26,7 +26,7 @@ export const accountOrigin = (network: NetworkName): string =>
 /** The account of a seed, with its private key. */
 export interface Account {
   readonly key: HDKey;
-  /** First four bytes of the hash of the master key, in hex. */
+  /** First four bytes of the hash of the master key, in hex. They identify the seed. */
   readonly fingerprint: string;
 }
 
@@ -39,13 +39,13 @@ export function accountOf(seed: Uint8Array, network: NetworkName): Account {
   };
 }
 
-/** The account of an xpub of the network, without its private key. Throws if the text is not such an xpub. */
+/** Makes the account from an xpub of the network, without a private key. Throws if the text is not such an xpub. */
 export const publicAccount = (xpub: string, network: NetworkName): HDKey =>
   HDKey.fromExtendedKey(xpub, versionsOf(network));
 
 /**
- * Maximum number of public keys to remember. An order of 150 reveals needs its key once for each reveal and once for
- * its address, and a derivation takes half a millisecond.
+ * Maximum number of cached public keys. An order of 150 reveals needs its key once for each reveal and once for its
+ * address. A derivation takes half a millisecond.
  */
 const rememberedMax = 256;
 
@@ -69,26 +69,27 @@ export class AccountKeys {
     return this.#branches[branch].key.deriveChild(index);
   }
 
-  /** The compressed public key. */
+  /** Returns the compressed public key of a key. */
   publicKey(key: WalletKey): Uint8Array {
     const name = `${key.branch}/${key.index}`;
     const known = this.#publicKeys.get(name);
     if (known !== undefined) return known.slice();
     requireUnhardened(key.index);
     // if BIP 32 has no key at this index, accounts with and without private keys both use the key that `child` returns
+    // instead
     const publicKey = publicChild(this.#branches[key.branch].parent, key.index) ?? this.child(key).publicKey;
     if (publicKey === null) throw new Error('a key of an account has a public key');
     this.#publicKeys.set(name, publicKey);
     return publicKey.slice();
   }
 
-  /** The public key in the form of taproot: only x (BIP 340). */
+  /** Returns the public key in the form that Taproot uses, which is only the x coordinate (BIP 340). */
   xOnlyKey(key: WalletKey): Uint8Array {
     return this.publicKey(key).slice(1);
   }
 }
 
-/** A branch of an account, with the parent from which public keys are derived. */
+/** A branch of an account, with its parent key. Public keys are derived from the parent key. */
 interface Branch {
   readonly key: HDKey;
   readonly parent: PublicParent;

@@ -9,17 +9,19 @@ import {
 import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 import { doubleSha256 } from './encode-transaction.ts';
 
-/** OP_RETURN, the script of the only output of the signed transaction. The transaction can therefore move nothing. */
+/**
+ * OP_RETURN. It is the script of the signed transaction's only output, so that the transaction cannot move anything.
+ */
 const opReturn = Uint8Array.of(0x6a);
 const noHash = Buffer.alloc(32);
 const noOutput = 0xffff_ffff;
 
 /**
- * The hash that a proof of an address signs: BIP 322, format "simple". It is the hash of a transaction that no block
- * can contain, because its input refers to a transaction that is not in the chain.
+ * Computes the hash that a proof of an address signs: BIP 322, format "simple". It is the hash of a transaction that no
+ * block can contain, because its input refers to a transaction that is not in the chain.
  *
- * @param script P2TR that is spent by key, or P2WPKH
- * @param message UTF-8 text
+ * @param script script of the address: P2TR that is spent by key, or P2WPKH
+ * @param message text, which is signed as UTF-8
  */
 export function addressProofHash(script: Uint8Array, message: string): Uint8Array {
   const hashes = new SignatureHashes(toSign(script, message));
@@ -46,7 +48,9 @@ function toSign(script: Uint8Array, message: string): HashedTransaction {
   };
 }
 
-/** The txid of the transaction `to_spend` of BIP 322, in internal order. The txid commits to script and message. */
+/**
+ * The txid of the transaction `to_spend` of BIP 322, in internal order. The txid commits to the script and the message.
+ */
 export function toSpendTxid(script: Uint8Array, message: string): Uint8Array {
   const messageHash = taggedHash('BIP0322-signed-message', Buffer.from(message));
   const signatureScript = Buffer.concat([Buffer.of(0, 32), messageHash]);
@@ -66,7 +70,7 @@ export function toSpendTxid(script: Uint8Array, message: string): Uint8Array {
   );
 }
 
-/** A witness in the form of BIP 322: base64. */
+/** A witness in base64, which is the form in BIP 322. */
 export function shownWitness(items: readonly Uint8Array[]): string {
   return Buffer.concat([compactSize(items.length), ...items.map(withLength)]).toString('base64');
 }

@@ -12,7 +12,7 @@ const characters =
 const checksumCharacters = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const generators = [0xf5dee51989n, 0xa9fdca3312n, 0x1bab10e32dn, 0x3706b1677an, 0x644d626ffdn];
 
-/** A descriptor with its checksum (BIP 380), which `importdescriptors` requires. */
+/** Adds the checksum to a descriptor (BIP 380). `importdescriptors` requires the checksum. */
 export function withChecksum(descriptor: string): string {
   let sum = 1n;
   const add = (value: number): void => {
@@ -21,7 +21,7 @@ export function withChecksum(descriptor: string): string {
     for (const [bit, generator] of generators.entries())
       if (((top >> BigInt(bit)) & 1n) === 1n) sum ^= generator;
   };
-  // each character gives five bits; each group of three gives one more symbol
+  // each character adds five bits to the sum, and three characters together add one more symbol
   const groups: number[] = [];
   for (const character of descriptor) {
     const value = characters.indexOf(character);
@@ -56,6 +56,9 @@ const branchDescriptor = (identity: WalletIdentity, branch: WalletKey['branch'],
   return withChecksum(`${type}(${originOf(identity)}${identity.accountXpub}/${branch}/${index})`);
 };
 
-/** The descriptor of an output key: `rawtr` (Bitcoin Core 24). No descriptor can describe an envelope as a leaf. */
+/**
+ * The descriptor of an output key: `rawtr` (since Bitcoin Core 24). It is used for addresses with a leaf, because no
+ * descriptor can describe an envelope as a leaf.
+ */
 export const outputKeyDescriptor = (outputKey: Uint8Array): string =>
   withChecksum(`rawtr(${Buffer.from(outputKey).toString('hex')})`);

@@ -13,10 +13,7 @@ export interface EncodedTransaction {
 
 const noBytes = new Uint8Array();
 
-/**
- * The bytes of a transaction that its txid covers, up to and including the lock time. Signing does not change these
- * bytes.
- */
+/** The bytes of a transaction for its txid, up to and including the lock time. Signing does not change these bytes. */
 export function unsignedTransaction(transaction: EncodedTransaction): {
   readonly bytes: Uint8Array;
   readonly txid: Txid;
@@ -25,7 +22,7 @@ export function unsignedTransaction(transaction: EncodedTransaction): {
   return { bytes, txid: asTxid(doubleSha256(bytes)) };
 }
 
-/** The bytes with the witness of each input (BIP 144). */
+/** The bytes of a transaction, including the witness of each input (BIP 144). */
 export const withWitnesses = (transaction: EncodedTransaction, witnesses: Uint8Array[][]): Uint8Array =>
   RawTx.encode({ ...frameOf(transaction), segwitFlag: true, witnesses });
 
@@ -43,5 +40,5 @@ const frameOf = ({ version, lockTime, inputs, outputs }: EncodedTransaction) => 
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** Bitcoin's double SHA-256. The result is 32 bytes in internal order. */
+/** Bitcoin's double SHA-256 hash. The result has 32 bytes in internal order. */
 export const doubleSha256 = (bytes: Uint8Array): Buffer => sha256(sha256(bytes));

@@ -6,18 +6,19 @@ const opEndIf = 0x68;
 const opCheckSig = 0xac;
 const keyBytes = 32;
 /**
- * Maximum number of bytes of a push: Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE. It also bounds pushes that are not
- * executed (interpreter.cpp, EvalScript).
+ * Maximum number of bytes of a push (Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE). The maximum also applies to pushes that
+ * are not executed (interpreter.cpp, EvalScript).
  */
 const pushBytesMax = 520;
 
-/** Values that the template of a leaf can put on the stack. */
+/** Kinds of values that the template of a leaf can put on the stack. */
 type Item = 'signature' | 'key' | 'false' | 'true';
 
 /**
- * Executes the leaf of an order by the rules of a node (BIP 342), on a witness with one signature of the key. Returns
- * the reason why it fails, or null if it succeeds. Only the template is known: `<key> OP_CHECKSIG`, then envelopes,
- * `OP_FALSE OP_IF pushes OP_ENDIF`. Everything else is a fault, above all OP_SUCCESS, with which anyone may spend.
+ * Executes the leaf of an order with a witness that has one signature of the key, according to the rules of nodes (BIP
+ * 342). Returns the reason why it fails, or null if it succeeds. Only one template is allowed: `<key> OP_CHECKSIG`,
+ * then envelopes, `OP_FALSE OP_IF pushes OP_ENDIF`. Everything else is a fault, especially OP_SUCCESS, because anyone
+ * may spend an output with it.
  */
 export function leafFault(script: Uint8Array, key: Uint8Array): string | null {
   const run = new LeafRun(key);
@@ -52,7 +53,7 @@ class LeafRun {
     if (bytes.length > pushBytesMax) return `it pushes ${bytes.length} bytes, and nodes take ${pushBytesMax}`;
     if (this.#isSkipping) return null;
     if (opcode === opFalse) return this.#put('false');
-    // the executed push must be in the shortest form
+    // the push that is executed must be in its shortest form
     if (opcode !== keyBytes || Buffer.compare(bytes, this.#key) !== 0)
       return 'it pushes something other than the key';
     return this.#put('key');
@@ -70,7 +71,10 @@ class LeafRun {
     return this.#replace(['true', 'false'], ['true']);
   }
 
-  /** Checks the end of the script. A tapscript succeeds if exactly one true value is left (BIP 342). */
+  /**
+   * Checks the end of the script. A tapscript succeeds if the stack has exactly one value, and the value is true (BIP
+   * 342).
+   */
   end(): string | null {
     if (this.#isSkipping) return 'an envelope has no end';
     return isSame(this.#stack, ['true']) ? null : 'it leaves other values than a single true one';

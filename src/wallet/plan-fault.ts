@@ -13,28 +13,28 @@ import {
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 /**
- * Maximum fee rate in sats per vbyte. Bitcoin Core refuses to send a transaction above this rate by default
+ * Maximum fee rate in sats per virtual byte. By default, Bitcoin Core does not send a transaction above this rate
  * (DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB).
  */
 const feeRateMax = 10_000n;
 /**
- * Maximum number of sats in a P2A or OP_RETURN output: the largest postage. Anyone may spend P2A, and no one can spend
- * OP_RETURN.
+ * Maximum number of sats in a P2A or OP_RETURN output. It equals the largest postage. Anyone may spend a P2A output,
+ * and nobody can spend an OP_RETURN output.
  */
 const unownedMax = 10_000n;
 const opReturn = 0x6a;
 const u32Max = 0xffff_ffff;
 
-/** The wallet's knowledge of its scripts: the script of a key and a leaf, and faults of the leaf. */
+/** Facts about the wallet's scripts: the script for a key and a leaf, and faults of the leaf. */
 export interface OwnScripts {
   scriptOf(own: OwnScript): Uint8Array;
   leafFault(own: OwnScript): string | null;
 }
 
 /**
- * The first rule of the wallet that a plan breaks, in words. null: the plan may be signed. A faulty plan loses no
- * money, even if its maker is wrong, because its inputs and its change are derived from the wallet's own keys, and
- * everything else is named outputs and a bounded fee.
+ * Finds the first rule of the wallet that a plan breaks, in words. Returns null if the plan may be signed. Even if the
+ * planner has a fault, an accepted plan loses no money: its inputs and its change are derived from the wallet's own
+ * keys, all other outputs are named, and the fee has a bound.
  */
 export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | null {
   return (
@@ -81,8 +81,8 @@ function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): st
 }
 
 /**
- * Checks that a bump spends only anchors and outputs of the service's own keys, never an output of a customer's order,
- * and keeps everything except its fee.
+ * Checks a bump. It may spend only anchors and outputs of the service's own keys, never an output of a customer's
+ * order, and must keep everything except its fee.
  */
 function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'bump')) return null;
@@ -94,8 +94,8 @@ function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null 
 }
 
 /**
- * Checks that a payout to partners or the operator spends outputs of the service's own keys, never an output of a
- * customer's order, and keeps the rest in one output.
+ * Checks a payout to partners or the operator. It may spend only outputs of the service's own keys, never an output of
+ * a customer's order, and must keep the rest in one output.
  */
 function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'payout')) return null;
@@ -108,8 +108,9 @@ function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * Checks a plan that sends away an output of a charge that was set aside. It must spend that output first, and its
- * first output must get exactly those sats. The fee comes from the service's own keys, and the change returns to them.
+ * Checks a plan that sends away an output of a charge that was set aside. The first input must spend this output, and
+ * the first output must get exactly its sats. The fee comes from the service's own keys, and the change returns to
+ * these keys.
  */
 function asideFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'aside')) return null;
@@ -128,9 +129,9 @@ function asideFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * Checks that withdrawals of accounts spend outputs of charges and change of earlier withdrawals, never a coin of a
- * customer's order. They must keep the rest in outputs of the service's own keys: one with sats, and one with runes. A
- * runestone gets no sats.
+ * Checks a plan that pays withdrawals of accounts. It may spend outputs of charges and change of earlier withdrawals,
+ * never a coin of a customer's order. It must keep the rest in at most two outputs of the service's own keys: one with
+ * sats, and one with runes. A runestone gets no sats.
  */
 function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'withdrawal')) return null;
@@ -145,9 +146,9 @@ function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * Checks a plan that joins coins of accounts: it pays no one and keeps everything in changes. It may spend the same
- * coins as withdrawals: outputs of charges and change of earlier batches. It must keep the sats in at most two outputs
- * of the service's own keys.
+ * Checks a plan that joins coins of accounts. It pays nobody and keeps everything as change. Like withdrawals, it may
+ * spend outputs of charges and change of earlier batches. It must keep the sats in at most two outputs of the service's
+ * own keys.
  */
 function consolidationFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.every(({ kind }) => kind === 'change')) return null;
@@ -159,14 +160,14 @@ function consolidationFault({ inputs, outputs }: TransactionPlan): string | null
     : "it joins coins, and what it keeps is not in two outputs of the service's own keys";
 }
 
-/** Maximum number of changes of withdrawals: one for sats, one for runes. */
+/** Maximum number of change outputs of withdrawals: one for sats, and one for runes. */
 const changesOfWithdrawals = 2;
 
 /** Whether an input spends an output of the service's own keys. */
 const isOfService = (input: PlannedInput): boolean =>
   !isAnchor(input) && input.key.branch === 1 && !hasLeaf(input);
 
-/** Whether the outputs are one output of the service's own keys, and no other. */
+/** Whether there is exactly one output, and it belongs to the service's own keys. */
 const isChangeAlone = ([first, ...others]: readonly PlannedOutput[]): boolean =>
   first?.kind === 'change' && first.own?.key.branch === 1 && others.length === 0;
 
@@ -176,8 +177,8 @@ const isOfCharge = (input: PlannedInput): boolean =>
 
 /**
  * Checks a plan that spends an output of the inventory. It must take one sat of the output with its postage, and return
- * all other sats to the inventory. Sats move by the order of inputs and outputs (ord's rules). No other plan may spend
- * or pay branch 2.
+ * all other sats to the inventory. Sats move in the order of inputs and outputs, as in ord. A plan that spends nothing
+ * of the inventory may not pay branch 2.
  */
 function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
   const [first, ...others] = inputs;
@@ -189,7 +190,7 @@ function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
 
 /**
  * Checks that outputs of fee charges are spent by key, because P2WPKH has no leaf. No plan may pay a key of fee
- * charges, so each output there is a customer's payment.
+ * charges, so that only customers' payments are at these keys.
  */
 function feeChargeFault({ inputs, outputs }: TransactionPlan): string | null {
   if (inputs.some((input) => isOfFees(input) && (input.path === 'leaf' || hasLeaf(input))))
@@ -213,7 +214,7 @@ function unstockedFault(outputs: readonly PlannedOutput[]): string | null {
   return isPaid ? 'it pays the inventory, and spends nothing of it' : null;
 }
 
-/** The fault in the outputs that get the sats of an output of the inventory. */
+/** Finds a fault in the outputs that receive the sats of an inventory output. */
 function restockFault({ value }: PlannedInput, outputs: readonly PlannedOutput[]): string | null {
   const strange = outputs.find((output) => !besideInventory.has(output.kind) && !isRunestone(output));
   if (strange !== undefined) return `it spends the inventory, and has an output of kind ${strange.kind}`;
@@ -231,7 +232,7 @@ function restockFault({ value }: PlannedInput, outputs: readonly PlannedOutput[]
   return isMixed ? 'it pays other sats to a key of the inventory' : null;
 }
 
-/** Whether an output is a runestone, which moves runes of a payment to its customer's inscription. It has no sats. */
+/** Whether an output is a runestone without sats. It moves the runes of a payment to the customer's inscription. */
 const isRunestone = (output: PlannedOutput): boolean =>
   output.kind === 'burn' && output.value === 0n && isBurned(output);
 
@@ -239,9 +240,9 @@ const isOfInventory = (kind: PlannedOutput['kind']): boolean => kind === 'invent
 
 const inventoryBranch = 2;
 const feesBranch = 3;
-/** Maximum number of sats in the output of an inscription (section 8 of the public interface). */
+/** Maximum postage, which is the number of sats in the output of an inscription (section 8 of the public interface). */
 const postageMax = 10_000n;
-/** Kinds of outputs that a plan may have if it spends the inventory. */
+/** Kinds of outputs that are allowed in a plan that spends the inventory. */
 const besideInventory: ReadonlySet<PlannedOutput['kind']> = new Set([
   'inventory',
   'postage',
@@ -255,13 +256,14 @@ function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
   if (!isU32(vout) || !isU32(sequence)) return 'its index or its sequence is not a number of four bytes';
   if (value <= 0n || value > BigInt(maxMoney)) return `${value} sats cannot be spent`;
   if (path === 'leaf' && leafScript === null) return 'it is spent through a leaf, and has none';
-  // no key signs for an anchor
+  // an anchor has no key, so it needs no signature
   if (isAnchor(input)) return path === 'key' ? null : 'an anchor has no leaf';
   return ownFault(input, input.script, scripts);
 }
 
 /**
- * Derives the script again and compares it. If it differed, the money would be lost, or the signature would be invalid.
+ * Derives the script again and compares it. If the scripts were different, money would be lost, or the signature would
+ * be invalid.
  */
 function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): string | null {
   const { branch, index } = own.key;
@@ -284,7 +286,7 @@ function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): stri
 function outputFault(output: PlannedOutput, plan: TransactionPlan, scripts: OwnScripts): string | null {
   const { script, value, own } = output;
   if (value < 0n || value > BigInt(maxMoney)) return `${value} sats are not an amount`;
-  // nodes relay OP_RETURN with any value, because no one can spend it; `destinationFault` checks outputs of customers
+  // nodes relay OP_RETURN with any value, because nobody can spend it; `destinationFault` checks outputs of customers
   const dust = isBurned(output) || isPaid(output.kind) ? 0 : dustOf(script);
   if (value < BigInt(dust)) return `${value} sats are dust: its script needs ${dust}`;
   return kindFault(output, plan) ?? (own === undefined ? null : ownFault(own, script, scripts));
@@ -300,7 +302,7 @@ function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null 
     case 'payout':
     case 'withdrawal':
     case 'aside':
-      // `destinationFault` checks their scripts
+      // `destinationFault` checks the scripts of these outputs
       return null;
     case 'anchor':
       return isAnchor(output) ? lossFault(output, plan) : 'the script of its anchor is not P2A';
@@ -319,20 +321,20 @@ const keptKinds = [
   'inventory',
 ] as const satisfies readonly PlannedOutput['kind'][];
 
-/** Whether an output is kept by the wallet. */
+/** Whether the wallet keeps an output of this kind. */
 const isKept = (kind: PlannedOutput['kind']): kind is (typeof keptKinds)[number] =>
   keptKinds.some((kept) => kept === kind);
 
-/** The fault of an unknown kind. A plan from JSON of another version may have one. */
+/** The fault of an unknown kind of output. A plan from the JSON of another version may have such a kind. */
 const unknownKind = (kind: never): string => `its kind ${String(kind)} is unknown`;
 
 const isAnchor = ({ script }: Pick<PlannedOutput, 'script'>): boolean => scriptType(script) === 'p2a';
 const isBurned = ({ script }: PlannedOutput): boolean => script[0] === opReturn;
 
 /**
- * Checks the scripts that pay customers: money may go there, and the plan neither spends the script nor keeps money on
- * it. A parent that waits for its last reveal stays with the wallet, and names its key. Each script is checked once,
- * with the smallest amount that it gets, because most orders have one script.
+ * Checks the scripts that pay customers. Money may go to such a script, and the plan neither spends it nor keeps money
+ * on it. A parent that waits for its last reveal stays in the wallet, and has a key. Each script is checked once, with
+ * the smallest amount that it gets, because most orders have only one script.
  */
 function destinationFault({ inputs, outputs }: TransactionPlan): string | null {
   const spent = inputs.filter((input) => !isAnchor(input));
@@ -375,8 +377,8 @@ function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null 
 }
 
 /**
- * Checks that at most one postage is lost in a burned output, plus the sats from anchors, which belonged to no one
- * before.
+ * Checks the loss in a burned output. At most one postage may be lost, plus the sats of anchors, which belonged to
+ * nobody before.
  */
 function lossFault({ value }: PlannedOutput, { inputs }: TransactionPlan): string | null {
   const brought = sumOf(inputs.filter(isAnchor));

@@ -8,15 +8,15 @@ import { compactSizeBytes } from '#kernel/bitcoin/transaction-size.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { leafFault } from './leaf-script.ts';
 
-/** An address in the form that is shown, and the parts that a spend of its outputs reveals. */
+/** A displayed address, and the data that a spend of its outputs reveals. */
 export interface SpendableClaim {
   readonly network: NetworkName;
   readonly address: string;
   readonly script: Uint8Array;
-  /** The internal key, only x. */
+  /** The internal key as an x coordinate. */
   readonly xOnlyKey: Uint8Array;
   readonly leafScript: Uint8Array | null;
-  /** Hash of a leaf that is no longer stored. With the hash, only the spend by key is proven. */
+  /** Hash of a leaf that is no longer stored. If only the hash is known, only the spend by key is proven. */
   readonly leafHash?: Uint8Array;
   readonly controlBlock: Uint8Array | null;
 }
@@ -25,10 +25,10 @@ const leafVersionMask = 0xfe;
 const tapscript = 0xc0;
 
 /**
- * Proves, before an address is shown, that the owner of its key can spend payments to it, both by key and through the
- * leaf. Makes the checks of a node (BIP 341, 342), except for the signature, which needs the seed. Uses other
- * arithmetic than the code that made the script (taproot.ts). Returns null if the address can be spent, else the reason
- * why not.
+ * Proves that the owner of a key can spend payments to an address, by key and through the leaf. Must be called before
+ * the address is shown. Makes the same checks as a node (BIP 341, 342), except for the signature, which needs the seed.
+ * Uses other arithmetic than the code that made the script (taproot.ts). Returns null if the address can be spent,
+ * otherwise the reason why not.
  */
 export function spendableFault(claim: SpendableClaim): string | null {
   const { script, leafScript, controlBlock, xOnlyKey, address, network } = claim;
@@ -38,7 +38,7 @@ export function spendableFault(claim: SpendableClaim): string | null {
   const root = rootOf(claim);
   const output = tweaked(xOnlyKey, root ?? new Uint8Array(0));
   if (output === null) return 'the key is not a point of the curve';
-  // spend by key: the output key must be that of the tweaked private key
+  // spend by key: the output key must match the tweaked private key
   if (!isEqual(output.x, script.subarray(2))) return 'the output key is not that of the key and the leaf';
   if (root === null) return controlBlock === null ? null : 'a control block without a leaf';
   if (controlBlock === null) return 'a leaf without a control block';
@@ -46,14 +46,14 @@ export function spendableFault(claim: SpendableClaim): string | null {
   return leafScript === null ? fault : (fault ?? leafFault(leafScript, xOnlyKey));
 }
 
-/** A P2WPKH address in the form that is shown, and the key that a spend of its outputs reveals. */
+/** A displayed P2WPKH address, and the key that a spend of its outputs reveals. */
 interface PublicKeyHashClaim
   extends Pick<SpendableClaim, 'network' | 'address' | 'script' | 'leafScript' | 'leafHash'> {
   /** Compressed public key. */
   readonly publicKey: Uint8Array;
 }
 
-/** Proves that a P2WPKH address can be spent. Returns null if it can, else the reason why not. */
+/** Proves that a P2WPKH address can be spent. Returns null if it can be spent, otherwise the reason why not. */
 export function publicKeyHashFault(claim: PublicKeyHashClaim): string | null {
   const { network, address, script, publicKey, leafScript, leafHash: hash } = claim;
   if (leafScript !== null || hash !== undefined) return 'P2WPKH has no leaf';
@@ -67,17 +67,17 @@ export function publicKeyHashFault(claim: PublicKeyHashClaim): string | null {
   return isEqual(keyHash, script.subarray(2)) ? null : 'the script is not that of the key';
 }
 
-/** Whether a compressed key is a point of the curve. If x is on the curve, both signs of y are points. */
+/** Whether a compressed key is a point on the curve. If x is on the curve, both signs of y are points. */
 const isOnCurve = ([sign, ...x]: Uint8Array): boolean =>
   (sign === 2 || sign === 3) && isPointX(Uint8Array.from(x));
 
-/** The Merkle root, which is the hash of the only leaf. null: no leaf. */
+/** The Merkle root. It is the hash of the only leaf, or null if there is no leaf. */
 const rootOf = ({ leafScript, leafHash: hash }: SpendableClaim): Uint8Array | null =>
   leafScript === null ? (hash ?? null) : leafHash(leafScript);
 
 /**
- * Checks the control block (BIP 341): leaf version and parity of the output key, then the internal key. The path of an
- * only leaf is empty.
+ * Checks the control block (BIP 341): first the leaf version with the parity of the output key, then the internal key.
+ * The path is empty, because there is only one leaf.
  */
 function controlBlockFault(block: Uint8Array, internalKey: Uint8Array, isOdd: boolean): string | null {
   const [first = 0] = block;
@@ -88,14 +88,15 @@ function controlBlockFault(block: Uint8Array, internalKey: Uint8Array, isOdd: bo
 }
 
 /**
- * Q = P + t·G, where t is the tagged hash of P and the root. Returns null if P is not a point, or if t is not a scalar.
+ * Computes Q = P + t·G, where t is the tagged hash of P and the root. Returns null if P is not a point, or if t is not
+ * a scalar.
  */
 function tweaked(internalKey: Uint8Array, root: Uint8Array): { x: Uint8Array; isOdd: boolean } | null {
   const { Point } = schnorr;
   const tweak = BigInt(`0x${taggedHash('TapTweak', internalKey, root).toString('hex')}`);
   try {
     const inner = Point.fromHex(`02${Buffer.from(internalKey).toString('hex')}`);
-    // all values are public, so the computing time may depend on them
+    // all values are public, so the time of the computation may depend on them
     const { x, y } = inner.add(Point.BASE.multiplyUnsafe(tweak)).toAffine();
     return { x: Buffer.from(x.toString(16).padStart(64, '0'), 'hex'), isOdd: (y & 1n) === 1n };
   } catch {

@@ -8,18 +8,18 @@ export interface PublicParent {
   readonly publicKey: Uint8Array;
 }
 
-/** Makes the parent of derived keys. Throws if the key is not a compressed point. */
+/** Makes a parent key from its parts. Throws if the key is not a compressed point. */
 export function publicParent(chainCode: Uint8Array, publicKey: Uint8Array): PublicParent {
   if (!isPointCompressed(publicKey)) throw new TypeError('a parent has a compressed point of the curve');
   return { chainCode, publicKey };
 }
 
-/** The number of points of the curve. Tweaks must be below it (SEC 2). */
+/** Number of points on the curve. Tweaks must be lower (SEC 2). */
 const curveOrder = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 
 /**
- * The compressed public key of a child that is not hardened: CKDpub of BIP 32. libsecp256k1 needs a third of the time
- * of `HDKey`'s arithmetic. Returns null if BIP 32 has no key at this index; the chance is 2^-127.
+ * Derives the compressed public key of an unhardened child: CKDpub of BIP 32. libsecp256k1 needs a third of the time of
+ * `HDKey`. Returns null if BIP 32 has no key at this index; the probability is 2^-127.
  */
 export function publicChild({ chainCode, publicKey }: PublicParent, index: number): Uint8Array | null {
   const data = Buffer.alloc(publicKey.length + 4);

@@ -13,28 +13,28 @@ import { type TaprootOutput, taprootOutput } from './taproot.ts';
 import { readWallet } from './wallet.store.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
-/** An address of the wallet, and the key and leaf that spend its outputs. */
+/** An address of the wallet, with the key and the leaf that spend its outputs. */
 export interface WalletAddress extends OwnScript {
   readonly address: string;
   readonly script: Uint8Array;
 }
 
-/** A P2TR address of the wallet. All branches except that of fee charges have such addresses. */
+/** A P2TR address of the wallet. All branches except the branch of fee charges have such addresses. */
 export interface TaprootAddress extends WalletAddress, TaprootOutput {
   /** The internal key, which is also the key in the leaf. */
   readonly xOnlyKey: Uint8Array;
 }
 
 /**
- * The wallet of the database, which never changes. Returns null if there is no wallet yet; `satscribe wallet init`
- * creates it.
+ * Opens the wallet of the database, which never changes. Returns null if there is no wallet yet; `satscribe wallet
+ * init` creates it.
  */
 export async function openPublicWallet(db: pg.Pool | pg.ClientBase): Promise<PublicWallet | null> {
   const row = await readWallet(db);
   return row === null ? null : new PublicWallet(row);
 }
 
-/** Addresses of the wallet, without its seed. */
+/** Makes addresses of the wallet without its seed. */
 export class PublicWallet {
   readonly identity: WalletIdentity;
   readonly #keys: AccountKeys;
@@ -48,44 +48,44 @@ export class PublicWallet {
     return this.identity.network;
   }
 
-  /** The x-only key of an order, which its leaf starts with: `<key> OP_CHECKSIG` and envelopes. */
+  /** The x-only key of an order. The order's leaf starts with it: `<key> OP_CHECKSIG`, and envelopes follow. */
   orderKey(index: number): Uint8Array {
     return this.#keys.xOnlyKey({ branch: 0, index });
   }
 
   /**
-   * The address of an order, with its leaf. `leafScript` null: the order is first paid to the wallet, so its address
-   * has no leaf. The key's index comes from `takeIndices`. Throws `order_unspendable` if payments to the address could
-   * not be spent.
+   * Makes the address of an order, with its leaf. If `leafScript` is null, the address has no leaf, because the order
+   * is first paid to the wallet. The key's index comes from `takeIndices`. Throws `order_unspendable` if payments to
+   * the address could not be spent.
    */
   orderAddress(index: number, leafScript: Uint8Array | null): TaprootAddress {
     return this.#taprootAddress({ key: { branch: 0, index }, leafScript });
   }
 
   /**
-   * Throws `order_unspendable` if the key of an order could not spend the leaf. Checks only the leaf, because only the
-   * leaf depends on contents. The output is proven from hashes when it is planned (`addressOf`).
+   * Throws `order_unspendable` if the key of an order could not spend the leaf. Checks only the leaf, because nothing
+   * else depends on contents. The output is proven from hashes when it is planned (`addressOf`).
    */
   proveLeaf(index: number, leafScript: Uint8Array): void {
     requireSpendable('of a commit', leafFault(leafScript, this.orderKey(index)));
   }
 
-  /** An address for revenue or change. The key's index comes from `takeIndices`. */
+  /** Makes an address for revenue or change. The key's index comes from `takeIndices`. */
   ownAddress(index: number): TaprootAddress {
     return this.#taprootAddress({ key: { branch: 1, index }, leafScript: null });
   }
 
-  /** An address for outputs of the inventory. The index must be below `inventoryAddresses`. */
+  /** Makes an address for outputs of the inventory. The index must be below `inventoryAddresses`. */
   inventoryAddress(index: number): TaprootAddress {
     return this.#taprootAddress({ key: { branch: 2, index }, leafScript: null });
   }
 
-  /** An address for a fee charge: P2WPKH. The key's index comes from `takeIndices`. */
+  /** Makes a P2WPKH address for a fee charge. The key's index comes from `takeIndices`. */
   feesAddress(index: number): WalletAddress {
     return this.addressOf({ key: { branch: 3, index }, leafScript: null });
   }
 
-  /** The address of a key of any branch, with its leaf if it has one. Throws `order_unspendable`. */
+  /** Makes the address of a key in any branch, with its leaf if it has one. Throws `order_unspendable`. */
   addressOf(own: OwnScript): WalletAddress {
     return isPublicKeyHashBranch(own.key.branch)
       ? this.#publicKeyHashAddress(own)
@@ -111,8 +111,8 @@ export class PublicWallet {
   }
 
   /**
-   * Descriptors of all branches, by their numbers, for a watch-only wallet of Bitcoin Core. They describe addresses
-   * without a leaf.
+   * Descriptors of all branches, sorted by branch number, for a watch-only wallet of Bitcoin Core. They describe
+   * addresses without a leaf.
    */
   descriptors(): readonly [orders: string, own: string, inventory: string, fees: string] {
     const [orders, own, inventory, fees] = walletBranches;

@@ -6,7 +6,7 @@ import { accountOrigin } from './account-key.ts';
 import { keyDescriptor, outputKeyDescriptor } from './descriptors.ts';
 import type { PublicWallet } from './public-wallet.ts';
 
-/** Maximum number of hex digits of a leaf, which must fit into a block. */
+/** Maximum number of hex digits of a leaf. A longer leaf does not fit into a block. */
 const leafHexMax = 8_000_000;
 
 const kitSchema = Type.Object({
@@ -17,19 +17,19 @@ const kitSchema = Type.Object({
   masterFingerprint: Type.String({ pattern: '^[0-9a-f]{8}$' }),
   keyPath: Type.String({ pattern: "^m/86'/[01]'/0'/[013]/[0-9]{1,10}$" }),
   leafScript: Type.Union([Type.Null(), Type.String({ pattern: '^([0-9a-f]{2})+$', maxLength: leafHexMax })]),
-  /** Hash of a leaf that was deleted. Absent: `leafScript` has the whole leaf, or the address has no leaf. */
+  /** Hash of a leaf that was deleted. Absent if `leafScript` has the entire leaf, or if the address has no leaf. */
   leafHash: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
   descriptor: Type.String({ minLength: 1, maxLength: 1000 }),
 });
 
 /**
- * Data that, together with the seed, is enough to take back a payment to an address of the wallet without the database.
- * It may be stored anywhere, because it holds no secret. In particular, it has no unhardened private key, because such
- * a key and the account's xpub would reveal all keys (BIP 32).
+ * Data that is needed, together with the seed, to take back a payment to a wallet address without the database. It may
+ * be stored anywhere, because it contains no secret. In particular, it contains no unhardened private key. Such a key
+ * and the account's xpub would reveal all keys (BIP 32).
  */
 export type RecoveryKit = Static<typeof kitSchema>;
 
-/** The kit of an address. */
+/** Makes the kit of an address. */
 export function recoveryKit(wallet: PublicWallet, own: OwnScript): RecoveryKit {
   const { branch, index } = own.key;
   const { address, script } = wallet.addressOf(own);
@@ -43,7 +43,7 @@ export function recoveryKit(wallet: PublicWallet, own: OwnScript): RecoveryKit {
     keyPath: `m/${accountOrigin(network).replaceAll('h', "'")}/${branch}/${index}`,
     leafScript: own.leafScript === null ? null : Buffer.from(own.leafScript).toString('hex'),
     ...(own.leafHash === undefined ? {} : { leafHash: Buffer.from(own.leafHash).toString('hex') }),
-    // a descriptor that Bitcoin Core can watch; no descriptor can describe an envelope
+    // Bitcoin Core can watch this descriptor; no descriptor can describe an envelope
     descriptor:
       own.leafScript === null && own.leafHash === undefined
         ? keyDescriptor(wallet.identity, own.key)
@@ -62,7 +62,7 @@ export function parseRecoveryKit(text: string): RecoveryKit | null {
   return Value.Check(kitSchema, value) ? value : null;
 }
 
-/** The key, and the leaf or its hash, from a kit. */
+/** Reads the key, and the leaf or its hash, from a kit. */
 export function ownScriptOf({ keyPath, leafScript, leafHash }: RecoveryKit): OwnScript {
   const [branch, index] = keyPath.split('/').slice(-2).map(Number);
   return {

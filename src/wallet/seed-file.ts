@@ -3,17 +3,17 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { readPrivateFile, writePrivateFile } from '#kernel/private-file.ts';
 
-/** Number of bits of entropy, which give 24 words. */
+/** Number of bits of entropy. 256 bits make 24 words. */
 const entropyBits = 256;
-/** Maximum number of bytes to read. 24 words have at most 215 characters, so a longer file is another file. */
+/** Maximum number of bytes to read. 24 words have at most 215 characters, so a longer file cannot be a seed file. */
 const readBytesMax = 1024;
 
-/** New words for a seed, from the system's random numbers. */
+/** Makes new seed words from the system's random numbers. */
 export const newSeedWords = (): string => generateMnemonic(wordlist, entropyBits);
 
 /**
- * Writes words to a file that only its owner may read. The file is written completely or not at all. Throws
- * `wallet_seed_exists` if anything already has that name, even a broken link.
+ * Writes words to a file that only its owner may read. Either the complete file is written, or nothing. Throws
+ * `wallet_seed_exists` if the name already exists, even as a broken link.
  */
 export async function writeSeedFile(path: string, words: string): Promise<void> {
   const isWritten = await writePrivateFile(path, `${words}\n`).catch((error: unknown) => {
@@ -35,8 +35,8 @@ function writeFailure(path: string, error: unknown): unknown {
 
 /**
  * Reads the seed from a file with BIP 39 words, without a passphrase. Throws `wallet_seed_missing`. Throws
- * `wallet_seed_refused` if others may read the file or have made it, or if it has other content. No message contains
- * any of the content.
+ * `wallet_seed_refused` if other users may read the file or have created it, or if the content is not a seed. No
+ * message contains any part of the content.
  */
 export async function readSeedFile(path: string): Promise<Uint8Array> {
   const file = await readPrivateFile(path, readBytesMax);

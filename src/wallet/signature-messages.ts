@@ -7,22 +7,23 @@ import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contr
 import { leafVersion } from './taproot.ts';
 
 /**
- * Epoch 0, and SIGHASH_DEFAULT: the signature commits to all inputs with their values and scripts, and to all outputs.
+ * Epoch 0, and SIGHASH_DEFAULT. A signature of this type commits to all inputs with their values and scripts, and to
+ * all outputs.
  */
 const epochAndType = Buffer.of(0, 0);
-/** Spend types without annex: by key, and through a leaf. */
+/** Spend types without an annex: by key (`byKey`), and through a leaf. */
 const byKey = Buffer.of(0);
 const throughLeaf = Buffer.of(2);
 /** Key version 0 in a leaf, and no OP_CODESEPARATOR before the signature (BIP 342). */
 const leafEnd = Buffer.of(0, 0xff, 0xff, 0xff, 0xff);
 
-/** SIGHASH_ALL of a P2WPKH input. Its signature also commits to all inputs and outputs (BIP 143). */
+/** SIGHASH_ALL for a P2WPKH input. A signature of this type also commits to all inputs and outputs (BIP 143). */
 export const sighashAll = 1;
 
 /**
- * Returns a function that makes the message that an input of a plan signs, by the type of its script. Hashes that all
- * inputs share are computed once. A library that computes them for each input takes four times as long for a thousand
- * inputs.
+ * Returns a function that makes the message for the signature of an input. The message depends on the type of the
+ * input's script. Hashes that all inputs share are computed only once. A library that computes these hashes for each
+ * input would take four times as long for a thousand inputs.
  */
 export function signatureMessages(plan: Omit<TransactionPlan, 'feeMax'>): (place: number) => Uint8Array {
   const ofTaproot = taprootMessages(plan);
@@ -57,7 +58,7 @@ function taprootMessages(
   };
 }
 
-/** Makes the messages of BIP 143. The script code of P2WPKH is the P2PKH script of the same hash. */
+/** Makes the messages of BIP 143. The script code of a P2WPKH input is the P2PKH script of the same hash. */
 function publicKeyHashMessages(plan: Omit<TransactionPlan, 'feeMax'>): (input: PlannedInput) => Uint8Array {
   const { version, lockTime, inputs, outputs } = plan;
   const prevouts = doubleSha256(inputs.map(outpointBytes));
@@ -78,9 +79,9 @@ function publicKeyHashMessages(plan: Omit<TransactionPlan, 'feeMax'>): (input: P
     ]);
 }
 
-/** Start of the script code: OP_DUP OP_HASH160, and the push of a hash. */
+/** First bytes of the script code: OP_DUP OP_HASH160, and the push of a hash. */
 const scriptCodeStart = Buffer.of(0x76, 0xa9, 20);
-/** End of the script code: OP_EQUALVERIFY and OP_CHECKSIG. */
+/** Last bytes of the script code: OP_EQUALVERIFY and OP_CHECKSIG. */
 const scriptCodeEnd = Buffer.of(0x88, 0xac);
 
 const outpointBytes = ({ txid, vout }: Pick<PlannedInput, 'txid' | 'vout'>): Buffer =>

@@ -30,10 +30,13 @@ import type { WalletIdentity } from './wallet-identity.ts';
 
 /** A plan with its signatures. */
 export interface SignedTransaction {
-  /** The transaction in the form that nodes accept, with the witness (BIP 144). */
+  /** The signed transaction with its witness (BIP 144), in the form that nodes accept. */
   readonly bytes: Uint8Array;
   readonly txid: Txid;
-  /** The hash of all bytes, in internal order. It differs each time a plan is signed, but the txid does not. */
+  /**
+   * The hash of all bytes, in internal order. If the same plan is signed again, the wtxid changes, but the txid does
+   * not.
+   */
   readonly wtxid: Uint8Array;
   readonly weight: number;
   /** Fee in sats. */
@@ -45,8 +48,8 @@ export interface SignedTransaction {
 const noBytes = new Uint8Array(0);
 
 /**
- * Opens the seed file of the wallet. Throws `wallet_seed_missing`, `wallet_seed_refused`, and `wallet_seed_mismatch` if
- * the seed does not belong to the wallet in the database.
+ * Opens the seed file of the wallet. Throws `wallet_seed_missing` and `wallet_seed_refused`. Throws
+ * `wallet_seed_mismatch` if the seed does not belong to the wallet in the database.
  */
 export async function openSigner(seedFile: string, wallet: WalletIdentity): Promise<Signer> {
   const { key, fingerprint } = accountOf(await readSeedFile(seedFile), wallet.network);
@@ -55,7 +58,9 @@ export async function openSigner(seedFile: string, wallet: WalletIdentity): Prom
   return new Signer(new AccountKeys(key));
 }
 
-/** The data about a seed file's wallet that the database will store. Throws the errors of `readSeedFile`. */
+/**
+ * Computes the data about the wallet of a seed file that the database will store. Throws the errors of `readSeedFile`.
+ */
 export async function identityOfSeedFile(seedFile: string, network: NetworkName): Promise<WalletIdentity> {
   const { key, fingerprint } = accountOf(await readSeedFile(seedFile), network);
   return { network, accountXpub: key.publicExtendedKey, masterFingerprint: fingerprint };
@@ -85,8 +90,8 @@ const mismatch = (
   );
 
 /**
- * The only class that holds private keys. It signs plans, and also proofs of addresses, which move nothing. The rules
- * for refusing plans are in plan-fault.ts and in the folder holdings.
+ * The only class that holds private keys. It signs plans. It also signs proofs of addresses, which cannot move money.
+ * The rules that refuse plans are in plan-fault.ts and in the folder holdings.
  */
 export class Signer {
   readonly #keys: AccountKeys;
@@ -98,13 +103,13 @@ export class Signer {
   /**
    * Signs a plan that breaks no rule, and checks the signatures. Throws `plan_refused` with the broken rule.
    *
-   * @param held contents of each input, from the index or from an earlier signed plan
+   * @param held contents of each input, which come from the index or from an earlier signed plan
    */
   signPlan(plan: TransactionPlan, held: readonly Holdings[]): SignedTransaction {
     return atOnce(this.signing(plan, held));
   }
 
-  /** Signs in steps, because an input takes some milliseconds and a plan may have a thousand inputs. */
+  /** Signs a plan in steps, because an input takes some milliseconds and a plan may have a thousand inputs. */
   *signing(plan: TransactionPlan, held: readonly Holdings[]): Steps<SignedTransaction> {
     const known = new KnownKeys(this.#keys);
     const fault = planFault(plan, known) ?? holdingsFault(plan, held);
@@ -122,8 +127,8 @@ export class Signer {
   }
 
   /**
-   * Proves that an address belongs to the wallet, by signing a message: BIP 322, format "simple", in base64. The key
-   * must have no leaf. Takes about ten milliseconds.
+   * Proves that an address belongs to the wallet by signing a message: BIP 322, format "simple", in base64. The key
+   * must have no leaf. The signature takes about ten milliseconds.
    */
   proveAddress(key: WalletKey, message: string): string {
     const own = { key, leafScript: null };
@@ -136,14 +141,14 @@ export class Signer {
 }
 
 /**
- * Size of a step in bytes: about what is read in the time of one signature, which is longer than a turn of the event
- * loop should take.
+ * Size of the work for one signature, in bytes that are read in the same time. A signature takes longer than a turn of
+ * the event loop should take.
  */
 const inputBytes = 1024 * 1024;
 
 /**
- * The witness of an input. `schnorr.sign` checks each signature with the public key of its private key, which
- * `KnownKeys` has checked.
+ * Makes the witness of an input. `schnorr.sign` checks each signature with the public key of the private key, and
+ * `KnownKeys` has checked this key.
  */
 function witnessOf(input: PlannedInput, message: Uint8Array, known: KnownKeys): Uint8Array[] {
   if (isPublicKeyHashBranch(input.key.branch)) {
@@ -155,17 +160,17 @@ function witnessOf(input: PlannedInput, message: Uint8Array, known: KnownKeys): 
   const { controlBlock } = known.outputOf(input);
   assert(leafScript !== null && controlBlock !== null, 'a plan without faults has the leaf that it spends');
   const signature = schnorr.sign(message, known.privateKeyOf(input));
-  // the key in the leaf, which plan-fault.ts has checked
+  // the key in the leaf; plan-fault.ts has checked it
   assert(schnorr.verify(signature, message, leafScript.subarray(1, 33)), 'the signature is of the leaf');
   return [signature, leafScript, controlBlock];
 }
 
-/** Length of a DER signature whose R and S have 32 bytes each, including all length bytes. */
+/** Length of a DER signature whose R and S have 32 bytes each. It includes all length bytes. */
 const derBytes = ecdsaSignatureBytes - 1;
 
 /**
- * Makes a signature of exactly 71 bytes with its hash type. S is low, which nodes require for relay. The nonce is
- * changed until R is low and both R and S have full length. Half of all nonces fit.
+ * Makes a signature of exactly 71 bytes, including its hash type. S is low, because nodes require this for relay. The
+ * nonce is changed until R is low and both R and S have their full length. Half of all nonces are suitable.
  */
 function ecdsaSignature(message: Uint8Array, privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
   const extraEntropy = Buffer.alloc(32);
@@ -177,7 +182,7 @@ function ecdsaSignature(message: Uint8Array, privateKey: Uint8Array, publicKey: 
       format: 'der',
       extraEntropy,
     });
-    // also checked, because R with 33 bytes and S with 31 have the same sum
+    // the length of R is also checked, because R with 33 bytes and S with 31 bytes have the same total length
     if (signature.length !== derBytes || signature[3] !== 32) continue;
     const isValid = secp256k1.verify(signature, message, publicKey, { prehash: false, format: 'der' });
     assert(isValid, 'the signature is of the key that the input shows');
@@ -185,22 +190,22 @@ function ecdsaSignature(message: Uint8Array, privateKey: Uint8Array, publicKey: 
   }
 }
 
-/** An output of a key and a leaf, and the keys that sign for it. */
+/** The output of a key and a leaf, with the keys that sign for it. */
 interface KnownOutput {
   readonly output: TaprootOutput;
-  /** The private key of the output. null: not derived yet. */
+  /** The private key of the output, or null if it is not derived yet. */
   outputKey: Uint8Array | null;
   readonly leafFault: string | null;
 }
 
 /**
- * Keys and scripts of a plan, each derived once and kept until the plan is signed, because most plans spend one script
- * many times. A derivation takes as long as a signature, and hashing a leaf of 390,000 bytes takes two milliseconds.
+ * Keys and scripts of a plan. Each is derived once and kept until the plan is signed, because most plans spend the same
+ * script many times. A derivation takes as long as a signature. Hashing a leaf of 390,000 bytes takes two milliseconds.
  */
 class KnownKeys implements OwnScripts {
   readonly #keys: AccountKeys;
   readonly #children = new Map<string, ReturnType<AccountKeys['child']>>();
-  /** Outputs by key, then by leaf or its hash. Each leaf is the same object in all inputs of a plan. */
+  /** Outputs by key, then by leaf or leaf hash. All inputs of a plan use the same object for a leaf. */
   readonly #outputs = new Map<string, Map<Uint8Array | null, KnownOutput>>();
 
   constructor(keys: AccountKeys) {

@@ -9,15 +9,15 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { scanFailure } from './restoring/scan-failure.ts';
 
-/** How long the scan may take, in ms. On mainnet the node reads 10 GB, which takes two minutes from a fast disk. */
+/** Maximum time of the scan, in ms. On mainnet the node reads 10 GB, which takes two minutes from a fast disk. */
 const scanMaxMs = 1_800_000;
 /**
- * Maximum number of inputs of one transaction, because the work for signatures grows with their square. The rest needs
- * another run.
+ * Maximum number of inputs of one transaction, because the work for signatures grows with the square of this number.
+ * The remaining outputs need another run.
  */
 const inputsMax = 200;
 
-/** An output at an address that the node knows as unspent. */
+/** An output at an address that is unspent according to the node. */
 export interface OwnOutput {
   readonly txid: Txid;
   readonly vout: number;
@@ -25,8 +25,8 @@ export interface OwnOutput {
 }
 
 /**
- * The confirmed outputs with a script, except those that the mempool spends. The node reads them from all unspent
- * outputs; it needs no index and no wallet. Throws the codes of NodeRpc, and `node_scan_busy`.
+ * Finds the confirmed outputs with a script, except those that the mempool spends. The node reads all unspent outputs
+ * for this. It needs no index and no wallet. Throws the codes of NodeRpc, and `node_scan_busy`.
  */
 export async function outputsAt(
   node: NodeRpc,
@@ -53,19 +53,19 @@ export async function outputsAt(
 }
 
 export interface TakeBack {
-  /** The key of the address. Its outputs are spent by key, so that no content is revealed. */
+  /** The key of the address. The outputs are spent by key, so that no content is revealed. */
   readonly own: OwnScript;
   readonly script: Uint8Array;
   readonly outputs: readonly OwnOutput[];
   readonly destination: Uint8Array;
-  /** Sats per 1,000 virtual bytes. */
+  /** Fee rate in sats per 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
 /**
- * The transaction that pays outputs of one address to one destination, and the number of outputs that are not spent:
- * those that cost more than they hold, and those beyond 200. The fee comes from the end of the largest outputs. Throws
- * `recovery_refused`.
+ * Plans a transaction that pays the outputs of one address to one destination. Also returns the number of outputs that
+ * are not spent. These are outputs whose inputs would cost more than their value, and outputs after the first 200. The
+ * fee comes from the end of the largest output. Throws `recovery_refused`.
  */
 export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: number } {
   const { own, script, outputs, destination, feeRate } = order;
@@ -76,7 +76,7 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
     .filter(({ value }) => value > cost)
     .toSorted((a, b) => Number(b.value - a.value))
     .slice(0, inputsMax)
-    // the largest last, because the fee comes from the end and inscriptions are usually in small outputs
+    // the largest output comes last, because the fee comes from the end and inscriptions are usually in small outputs
     .toReversed();
   const inputs = taken.map((output) => ({
     ...output,

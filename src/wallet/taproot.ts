@@ -8,12 +8,15 @@ export const leafVersion = 0xc0;
 
 /** A P2TR output with at most one leaf (BIP 341). */
 export interface TaprootOutput {
-  /** The script: OP_1 and the output key. */
+  /** The output script: OP_1 and the output key. */
   readonly script: Uint8Array;
   readonly outputKey: Uint8Array;
-  /** The hash of the only leaf; the output key commits to this hash. null: no leaf. */
+  /** The hash of the only leaf, or null if there is no leaf. The output key commits to this hash. */
   readonly merkleRoot: Uint8Array | null;
-  /** The control block, which a spend through the leaf reveals as proof together with the leaf. null: no leaf. */
+  /**
+   * The control block, or null if there is no leaf. A spend through the leaf reveals it as a proof, together with the
+   * leaf.
+   */
   readonly controlBlock: Uint8Array | null;
 }
 
@@ -23,8 +26,9 @@ const noRoot = new Uint8Array(0);
 export const leafHashOf = (leafScript: Uint8Array): Uint8Array => tapLeafHash(leafScript, leafVersion);
 
 /**
- * The output of an internal key (x-only) and a leaf or its hash, or of only the key (BIP 86). libsecp256k1 adds the
- * points; each address is also proven with other arithmetic (prove-spendable.ts). Throws if the key is not a point.
+ * Makes the output of an x-only internal key and a leaf or its hash, or of the key alone (BIP 86). libsecp256k1 adds
+ * the points, and each address is also proven with other arithmetic (prove-spendable.ts). Throws if the key is not a
+ * point.
  */
 export function taprootOutput(
   internalKey: Uint8Array,

@@ -9,7 +9,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { unsignedTransaction, withWitnesses } from './encode-transaction.ts';
 import { taprootOutput } from './taproot.ts';
 
-/** A transaction that a test key signs. All inputs are outputs of the key's own address. */
+/** A transaction that a test key signs. All its inputs are outputs of the key's own address. */
 export interface TestTransaction {
   readonly inputs: readonly { readonly txid: Txid; readonly vout: number; readonly value: bigint }[];
   readonly outputs: readonly { readonly script: Uint8Array; readonly value: bigint }[];
@@ -19,11 +19,11 @@ const noBytes = new Uint8Array();
 const noLeaf = { leafScript: null };
 
 /**
- * The single key of a wallet for tests, with one address. It does not belong to the service's wallet: no seed, branch
- * or plan of orders contains it. Mainnet has no such key.
+ * The only key of a test wallet, with one address. It is separate from the service's wallet: no seed, branch or plan of
+ * orders contains it. It does not exist on mainnet.
  */
 export class TestKey {
-  /** A P2TR script that is spent only by key. */
+  /** A P2TR script that can be spent only by key. */
   readonly script: Uint8Array;
   readonly address: string;
   /** Untweaked, x-only. */

@@ -1,6 +1,6 @@
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-/** Data of a wallet in the database. Nothing in it can sign. */
+/** Data about a wallet in the database. It is not enough to sign. */
 export interface WalletIdentity {
   readonly network: NetworkName;
   /** Extended public key of the account, in the form of BIP 32. */

@@ -21,11 +21,11 @@ interface Row {
   readonly account_xpub: string;
   readonly master_fingerprint: string;
   readonly created_at: Date;
-  /** Next indices by the names of the branches. Empty while a restore writes the rows. */
+  /** Next indices by branch name. The object is empty while a restore writes the rows. */
   readonly next: Readonly<Partial<Record<IndexedBranch, number>>>;
 }
 
-/** Returns null if there is no wallet. */
+/** Reads the wallet. Returns null if there is no wallet. */
 export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWallet | null> {
   const { rows } = await db.query<Row>(
     `SELECT network, account_xpub, master_fingerprint, created_at,
@@ -36,10 +36,12 @@ export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWal
 }
 
 /**
- * Stores the wallet; its keys are handed out from `first` on. If the wallet is already stored, its next indices are
- * raised to `first`, and never lowered. The caller has raised the mark (indices/mark-file.ts). Returns null if another
- * wallet is stored; that wallet stays unchanged. From then on the database serves only the wallet's network, so that no
- * other chain is watched for its payments. Throws `network_mismatch` if the database serves another network.
+ * Stores the wallet, whose indices are handed out from `first` on. If the wallet is already stored, its next indices
+ * are raised to `first`, but never lowered. The caller must have raised the mark (indices/mark-file.ts). Returns null
+ * if another wallet is stored, which then stays unchanged.
+ *
+ * From then on, the database serves only the wallet's network, so that payments to the wallet are never searched on
+ * another chain. Throws `network_mismatch` if the database already serves another network.
  */
 export function putWallet(
   db: pg.Pool | pg.ClientBase,
@@ -62,7 +64,7 @@ async function serveNetwork(tx: pg.ClientBase, network: NetworkName): Promise<vo
   }
 }
 
-/** Returns false if another wallet is stored. */
+/** Inserts or updates the row of the wallet. Returns false if another wallet is stored. */
 async function upsertWallet(
   tx: pg.ClientBase,
   { network, accountXpub, masterFingerprint }: WalletIdentity,
@@ -77,8 +79,8 @@ async function upsertWallet(
 }
 
 /**
- * Makes sure that no index below `first` is handed out from now on. An existing branch keeps its release unless its
- * next index is raised, because processes may then have indices below `first` in memory.
+ * Makes sure that no index below `first` is handed out from now on. An existing branch keeps its release if its next
+ * index is not raised. If it is raised, the release ends, because processes may have indices below `first` in memory.
  */
 async function upsertBranches(tx: pg.ClientBase, wallet: WalletIdentity, first: BranchEnds): Promise<void> {
   for (const { number, name, scriptType } of walletBranches) {
@@ -97,8 +99,9 @@ async function upsertBranches(tx: pg.ClientBase, wallet: WalletIdentity, first: 
 }
 
 /**
- * Writes the descriptors of branches that have none yet, because a migration creates the branches, and SQL derives no
- * checksum. Throws if a branch has another descriptor, because its addresses would not belong to the wallet.
+ * Writes the missing descriptors of branches. They are missing after a migration creates a branch, because SQL cannot
+ * compute the checksum. Throws if a branch has a different descriptor, because its addresses would not belong to the
+ * wallet.
  */
 export async function fillDescriptors(tx: pg.ClientBase, wallet: WalletIdentity): Promise<void> {
   for (const { number, name } of walletBranches) {

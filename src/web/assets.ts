@@ -10,7 +10,7 @@ export interface Asset {
 }
 
 /**
- * The files of `assets/style` in the order in which they form the one stylesheet. Later files override earlier ones.
+ * The files of `assets/style`, in the sequence in which they form one stylesheet. Later files override earlier ones.
  */
 const styles = [
   'fonts',
@@ -68,7 +68,7 @@ function readAssets(): ReadonlyMap<string, Asset> {
   ]);
 }
 
-/** All assets, by the last part of their address. */
+/** All assets, by the last part of their URL. */
 export const assets: ReadonlyMap<string, Asset> = readAssets();
 
 function hashOf(files: ReadonlyMap<string, Asset>): string {
@@ -78,15 +78,12 @@ function hashOf(files: ReadonlyMap<string, Asset>): string {
 }
 
 /**
- * The version of all assets: a hash of their names and bytes. Clients keep a file with this version in its address for
- * ever.
+ * The version of all assets, which is a hash of their names and bytes. Files with this version in the URL are cached
+ * forever.
  */
 export const assetsVersion = hashOf(assets);
 
-/**
- * The address of an asset. The version is a folder of the address, so that scripts can import each other by relative
- * addresses.
- */
+/** The URL of an asset. The version is a folder in the URL, so that scripts can import each other by relative URLs. */
 export function assetAddress(name: string): string {
   if (!assets.has(name)) throw new Error(`there is no asset ${name}`);
   return `/assets/${assetsVersion}/${name}`;

@@ -4,11 +4,11 @@ import { inscriptionsFault } from './inscriptions-fault.ts';
 import { runesFault } from './runes-fault.ts';
 
 /**
- * The first inscription or rune that a plan would lose or send to another output than planned, in words. Returns null
- * if there is no such fault. Compares the plan's statement with the known contents of its inputs, and both with the
- * transaction itself.
+ * Finds the first inscription or rune that a plan would lose or send to the wrong output. Returns the fault in words,
+ * or null if there is no fault. Compares the plan's contents with the known contents of its inputs, and compares both
+ * with the transaction itself.
  *
- * @param held contents by input, from the index or from earlier signed plans, and not from the maker of the plan
+ * @param held contents by input, which come from the index or from earlier signed plans, and not from the planner
  */
 export function holdingsFault(plan: TransactionPlan, held: readonly Holdings[]): string | null {
   if (held.length !== plan.inputs.length)

@@ -10,8 +10,8 @@ import type {
 import { SatFlow, startsOf } from './sat-flow.ts';
 
 /**
- * Outputs that may get an inscription. The inscription reaches a customer there, is on its way to a customer, or is
- * burned.
+ * Kinds of outputs that may receive an inscription. There, the inscription reaches a customer, will be sent to a
+ * customer later, or is burned.
  */
 const ofInscriptions: ReadonlySet<PlannedOutputKind> = new Set([
   'postage',
@@ -21,13 +21,13 @@ const ofInscriptions: ReadonlySet<PlannedOutputKind> = new Set([
   'burn',
   'aside',
 ]);
-/** Outputs that may get an inscription if this transaction reveals it. */
+/** Kinds of outputs that may receive an inscription that this transaction reveals. */
 const ofReveals: ReadonlySet<PlannedOutputKind> = new Set(['postage', 'burn']);
 
 /**
- * The fault in how a plan moves inscriptions, in words: its inputs hold other inscriptions than it names, or their sats
- * move to other outputs than planned. Sats move first in, first out, by the order of inputs and outputs. null: no
- * fault.
+ * Finds a fault in how a plan moves inscriptions, in words. The inputs hold other inscriptions than the plan names, or
+ * the sats of inscriptions move to other outputs than planned. Sats move first in, first out, in the order of inputs
+ * and outputs. Returns null if there is no fault.
  *
  * @param held contents by input
  */
@@ -57,7 +57,7 @@ function firstOf<T>(all: readonly T[], faultOf: (each: T, index: number) => stri
   return null;
 }
 
-/** Checks that the plan names each inscription of its inputs, at its sat, and no other inscription. */
+/** Checks that the plan names each inscription of its inputs with its position, and no other inscription. */
 function namesFault(
   { inputs, inscriptions: named = [] }: TransactionPlan,
   held: readonly Holdings[],
@@ -74,7 +74,10 @@ function namesFault(
   return unnamed === undefined ? null : `its inputs hold inscription ${unnamed}, which it does not name`;
 }
 
-/** The position of each known inscription, by id: the number of sats before it in all inputs. Or a fault. */
+/**
+ * The position of each known inscription, by id: the number of sats before it in all inputs. Returns a text if there is
+ * a fault.
+ */
 function placesOf(
   inputs: TransactionPlan['inputs'],
   held: readonly Holdings[],
@@ -119,8 +122,8 @@ function burnFault(
 }
 
 /**
- * Checks that an input that may hold unknown inscriptions pays only outputs that may get an inscription. The fee must
- * come from the largest inputs, which are the last, because inscriptions are usually in small outputs.
+ * Checks inputs that may hold unknown inscriptions. They may pay only outputs that may receive an inscription. The fee
+ * must come from the largest inputs, which are the last ones, because inscriptions are usually in small outputs.
  */
 function unknownFault(
   { inputs, outputs }: TransactionPlan,

@@ -9,7 +9,7 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { SatFlow, startsOf } from './sat-flow.ts';
 
 /**
- * Contents of the outputs of a plan without faults, after it is signed.
+ * Computes the contents of a plan's outputs. The plan must be signed and without faults.
  *
  * @param held contents by input
  */
@@ -44,7 +44,7 @@ interface Contents {
   readonly runes: RuneAmount[];
 }
 
-/** Marks the contents of outputs as unknown if the outputs may hold more than the known contents. */
+/** Marks the contents of an output as unknown, if the output may hold more than the known contents. */
 function withUnknown(
   known: readonly Holdings[],
   plan: TransactionPlan,
@@ -59,7 +59,7 @@ function withUnknown(
   }));
 }
 
-/** Outputs with sats of inputs whose inscriptions are unknown. */
+/** Outputs that receive sats of inputs with unknown inscriptions. */
 function unknownOutputs(
   { inputs }: TransactionPlan,
   held: readonly Holdings[],

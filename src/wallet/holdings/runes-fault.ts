@@ -7,14 +7,17 @@ import { sortedEdicts } from '#kernel/runes/runestone/encipher.ts';
 import { isRunestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
 import { sumU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 
-/** Outputs that must not get runes: anyone may spend an anchor, and the inventory may have only special sats. */
+/**
+ * Kinds of outputs that must not receive runes. Anyone may spend an anchor, and the inventory may have only special
+ * sats.
+ */
 const withoutRunes: ReadonlySet<PlannedOutputKind> = new Set(['anchor', 'inventory']);
 
 const noRunes: PlannedRunes = { held: [], given: [], burned: [], rest: 0, runestone: null };
 
 /**
- * The fault in how a plan moves runes, in words: its inputs hold other runes than it names, its runestone has another
- * meaning, or another output would get the runes. null: no fault.
+ * Finds a fault in how a plan moves runes, in words. The inputs hold other runes than the plan names, the runestone has
+ * another meaning, or another output would receive the runes. Returns null if there is no fault.
  *
  * @param held contents by input
  */
@@ -60,16 +63,16 @@ function runestoneFault({ runestone }: PlannedRunes, { artifact }: RuneFlow): st
   return isDeepStrictEqual(artifact, expected) ? null : 'its runestone does not read back as it says';
 }
 
-/** Checks that no edict moves runes while some are unknown. Without edicts, all runes move to one output. */
+/** Checks that a plan has no edicts if some runes are unknown. Without edicts, all runes move to one output. */
 function unknownFault({ artifact }: RuneFlow, held: readonly Holdings[]): string | null {
   if (artifact?.kind !== 'runestone' || artifact.edicts.length === 0) return null;
-  // the minted amount is unknown until a block has the mint
+  // the amount of a mint is unknown until the mint is in a block
   return artifact.mint !== null || held.some(({ runes }) => runes === null)
     ? 'edicts move its runes, and not all of them are known'
     : null;
 }
 
-/** Checks that runes without an edict go to the output that the plan names, and are not burned. */
+/** Checks that runes without an edict go to the output that the plan names, so that they are not burned. */
 function restFault({ outputs }: TransactionPlan, { rest }: PlannedRunes, flow: RuneFlow): string | null {
   if (flow.rest === null) return 'runes that no edict moves would be burned';
   if (flow.rest !== rest) return `runes that no edict moves would go to output ${flow.rest}, not to ${rest}`;
@@ -79,7 +82,7 @@ function restFault({ outputs }: TransactionPlan, { rest }: PlannedRunes, flow: R
     : null;
 }
 
-/** Checks that each output gets the amounts that the plan names, and that nothing else is burned. */
+/** Checks that each output receives the amounts that the plan names, and that nothing else is burned. */
 function flowFault({ given, burned }: PlannedRunes, flow: RuneFlow): string | null {
   const byOutput = (all: RuneFlow['given']) =>
     sums(all.map(({ output, ...rune }) => ({ ...rune, at: output })));

@@ -1,15 +1,15 @@
-/** The output and offset that a sat of the inputs goes to. */
+/** The output that receives a sat of the inputs, and the sat's offset in this output. */
 export interface SatPlace {
   readonly output: number;
   /** Number of sats of the output before this sat. */
   readonly offset: bigint;
 }
 
-/** The outputs that the sats of a transaction go to: first in, first out. */
+/** Computes which outputs receive the sats of a transaction, first in, first out. */
 export class SatFlow {
-  /** Number of sats of all outputs up to and including each output. */
+  /** For each output, the number of sats in all outputs up to and including this output. */
   readonly #ends: readonly bigint[];
-  /** Sats of all outputs. Sats of the inputs beyond this number are the fee. */
+  /** Sum of all outputs in sats. Input sats after this number are the fee. */
   readonly paid: bigint;
 
   constructor(outputs: readonly { readonly value: bigint }[]) {
@@ -19,8 +19,8 @@ export class SatFlow {
   }
 
   /**
-   * The output and offset that a sat goes to. `at` is the number of sats of the inputs before it. null: the sat is part
-   * of the fee.
+   * The output that receives a sat, and the sat's offset. `at` is the number of input sats before the sat. Returns null
+   * if the sat is part of the fee.
    */
   placeOf(at: bigint): SatPlace | null {
     if (at >= this.paid) return null;
@@ -33,12 +33,12 @@ export class SatFlow {
     return { output: low, offset: at - this.startOf(low) };
   }
 
-  /** Number of sats of the outputs before an output. */
+  /** Number of sats in all outputs before an output. */
   startOf(output: number): bigint {
     return this.#ends[output - 1] ?? 0n;
   }
 
-  /** Outputs that get sats of a range. The range is not empty. */
+  /** Outputs that receive sats of a range. The range must not be empty. */
   outputsIn(start: bigint, end: bigint): number[] {
     return this.#ends.flatMap((outputEnd, output) =>
       this.startOf(output) < outputEnd && this.startOf(output) < end && start < outputEnd ? [output] : [],
@@ -46,7 +46,7 @@ export class SatFlow {
   }
 }
 
-/** Number of sats of the inputs before each input. */
+/** For each input, the number of sats in all inputs before it. */
 export function startsOf(inputs: readonly { readonly value: bigint }[]): readonly bigint[] {
   let start = 0n;
   return inputs.map(({ value }) => (start += value) - value);

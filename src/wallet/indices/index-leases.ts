@@ -4,39 +4,42 @@ import { type BranchEnds, endsBy } from './branch-ends.ts';
 import { areReleased, type IndexLease, leaseIndices } from './release.store.ts';
 
 /**
- * Number of indices that a process takes at once, with one statement that locks the row. They last for some seconds of
- * creations. A process that ends leaves at most 150 of two billion unused, and six processes fit into one release of
- * 1,000.
+ * Number of indices that a process takes with one statement, which locks the row. They are enough for some seconds of
+ * new orders. A process that ends leaves at most 150 indices unused, of two billion. Six processes fit into one release
+ * of 1,000.
  */
 export const leasedAtOnce = 100;
 /**
- * Number of indices below which a lease is extended in the background, so that a creation rarely waits for the
+ * Number of indices below which a process takes more in the background, so that new orders rarely wait for the
  * statement.
  */
 const leasedLeast = leasedAtOnce / 2;
 
-/** Indices that no other caller gets, in this process or in another one. */
+/** Indices that only this caller gets. No other caller in this process or another process gets them. */
 export interface TakenIndices {
-  /** The first index of each branch. Further indices follow without a gap. 0: no index of the branch was requested. */
+  /**
+   * The first index of each branch. The caller's other indices follow without a gap. The value is 0 if no index of the
+   * branch was requested.
+   */
   readonly first: BranchEnds;
   /** The release to which the indices of each branch belong. */
   readonly releases: readonly { readonly branch: IndexedBranch; readonly session: number }[];
 }
 
-/** A statement that takes indices, and the callers that wait for it. */
+/** A running statement that takes indices for all callers that wait for it. */
 interface Leasing {
   readonly count: number;
   readonly ended: Promise<void>;
 }
 
 /**
- * Indices that this process hands out from memory. The process takes a range of a branch by its own short statement, so
- * creations never wait for the transactions of others. Indices that are in memory when the process ends are never used.
- * The same is true for indices of a transaction that was rolled back.
+ * Hands out indices from memory. The process takes each range of indices with a separate short statement, so that new
+ * orders never wait for transactions of other orders. If the process ends, the indices in memory are never used.
+ * Indices are also never used if their transaction was rolled back.
  */
 export class IndexLeases {
   readonly #pool: pg.Pool;
-  /** Ranges in the order in which they were taken. Each has at least one index. */
+  /** Ranges in the sequence in which they were taken. Each range has at least one index. */
   readonly #leases = new Map<IndexedBranch, readonly IndexLease[]>();
   readonly #leasing = new Map<IndexedBranch, Leasing>();
 
@@ -45,8 +48,9 @@ export class IndexLeases {
   }
 
   /**
-   * Takes indices. Must be called before the transaction that stores their use, because taking needs a connection, and
-   * a caller that waits for a connection must not hold one. Throws `wallet_missing` and `wallet_indices_unreleased`.
+   * Takes indices. Must be called before the transaction that stores the use of the indices. Taking may need another
+   * connection, and a caller that waits for a connection must not hold one. Throws `wallet_missing` and
+   * `wallet_indices_unreleased`.
    */
   async take(counts: Partial<BranchEnds>): Promise<TakenIndices> {
     const taken = new Map<IndexedBranch, IndexLease>();
@@ -61,9 +65,9 @@ export class IndexLeases {
   }
 
   /**
-   * Whether taken indices may be used in this transaction, because their release is still valid. If the release ended,
-   * the database may have been restored, so the rest of that release is given up here. The table cannot be emptied or
-   * created again until the transaction ends.
+   * Whether this transaction may use taken indices, because their release is still valid. If the release has ended, the
+   * database may have been restored, so all other indices of this release are given up here. The table cannot be
+   * emptied or created again until the transaction ends.
    */
   async confirm(tx: pg.ClientBase, { releases }: TakenIndices): Promise<boolean> {
     if (await areReleased(tx, releases)) return true;
@@ -86,7 +90,10 @@ export class IndexLeases {
     }
   }
 
-  /** Skips a range with fewer indices than requested. It is kept for callers that request fewer. */
+  /**
+   * Takes indices from the first range with enough of them. Returns null if there is no such range. Ranges with too few
+   * indices stay for callers that request fewer.
+   */
   #takeFromMemory(branch: IndexedBranch, count: number): IndexLease | null {
     const ranges = this.#rangesOf(branch);
     const range = ranges.find(({ first, end }) => end - first >= count);
@@ -101,8 +108,8 @@ export class IndexLeases {
   }
 
   /**
-   * Takes more indices in the background if few are left. A failure is ignored here; the next caller that needs more
-   * indices gets it.
+   * Takes more indices in the background if only a few are left. A failure is ignored here, because the next caller
+   * that needs more indices sees the failure again.
    */
   #refill(branch: IndexedBranch): void {
     const left = this.#rangesOf(branch).reduce((sum, { first, end }) => sum + end - first, 0);
@@ -114,8 +121,8 @@ export class IndexLeases {
   }
 
   /**
-   * Takes indices by one statement that concurrent callers share. If it fails, it fails for all callers that request at
-   * least as many indices.
+   * Takes indices with a statement that concurrent callers share. A failure is thrown to all callers that request at
+   * least as many indices as the statement.
    */
   async #lease(branch: IndexedBranch, count: number): Promise<void> {
     const pending = this.#leasing.get(branch);
@@ -130,7 +137,7 @@ export class IndexLeases {
     return ended;
   }
 
-  /** Stores a lease. Appends it to the last range if no indices were taken between the two. */
+  /** Keeps a lease. If it starts at the end of the last range, the range is extended. */
   #keep(branch: IndexedBranch, lease: IndexLease): void {
     const ranges = this.#rangesOf(branch);
     const last = ranges.at(-1);

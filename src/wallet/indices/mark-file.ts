@@ -6,10 +6,10 @@ import { readPrivateFile, replacePrivateFile } from '#kernel/private-file.ts';
 import type { WalletIdentity } from '../wallet-identity.ts';
 import { type BranchEnds, covers, highestOf, indexEnd } from './branch-ends.ts';
 
-/** The wallet that a mark file belongs to. */
+/** The wallet of a mark file. */
 export type MarkOwner = Pick<WalletIdentity, 'network' | 'masterFingerprint'>;
 
-/** Maximum number of bytes to read. A mark file has some 300 bytes, so a longer file is another file. */
+/** Maximum number of bytes to read. A mark file has about 300 bytes, so a longer file cannot be a mark file. */
 const readBytesMax = 4096;
 
 const about =
@@ -27,7 +27,7 @@ const schema = Type.Object({
   version: Type.Literal(2),
   branches: Type.Object({ orders: end, own: end, fees: end }),
 });
-/** The schema of files from versions that had no branch for fee charges. */
+/** The schema of files that older versions wrote, which had no branch for fee charges. */
 const schemaOfOne = Type.Object({ ...frame, version: Type.Literal(1), orders: end, own: end });
 
 interface Head {
@@ -36,10 +36,10 @@ interface Head {
   readonly masterFingerprint: string;
 }
 
-/** A mark, and the wallet that it belongs to. */
+/** A mark, and the wallet to which it belongs. */
 type Mark = Head & { readonly ends: BranchEnds };
 
-/** The first half of a SHA-256. It detects a file that is damaged or was edited. It is not a secret. */
+/** The first half of a SHA-256 hash, which shows whether a file is damaged or was edited. It is not a secret. */
 const checksumOf = ({ version, network, masterFingerprint }: Head, ends: readonly number[]): string =>
   createHash('sha256')
     .update([version, network, masterFingerprint, ...ends].join(' '))
@@ -70,15 +70,15 @@ function parseMark(text: string): Mark | null {
   }
   if (!Value.Check(schemaOfOne, value)) return null;
   const { orders, own } = value;
-  // the version that wrote this file never showed an address of a fee charge
+  // the version that wrote this file never showed addresses of fee charges
   return value.checksum === checksumOf(value, [orders, own])
     ? { ...value, ends: { orders, own, fees: 0 } }
     : null;
 }
 
 /**
- * Reads the mark of a wallet. Returns null if the file does not exist. Throws `wallet_mark_refused` if others may write
- * the file or if it is damaged, and `wallet_mark_mismatch` if it has the mark of another wallet.
+ * Reads the mark of a wallet. Returns null if the file does not exist. Throws `wallet_mark_refused` if the file is
+ * damaged, or if other users may write it. Throws `wallet_mark_mismatch` if the file has the mark of another wallet.
  */
 export async function readMark(path: string, owner: MarkOwner): Promise<BranchEnds | null> {
   const file = await readPrivateFile(path, readBytesMax);
@@ -101,8 +101,8 @@ export async function readMark(path: string, owner: MarkOwner): Promise<BranchEn
 }
 
 /**
- * Raises the mark to these ends and returns it. The mark is never lowered. When this returns, the mark is on disk, even
- * after a loss of power. Callers must take turns (`lockMark`). Throws the errors of `readMark`, and
+ * Raises the mark to these ends and returns the mark, which is never lowered. After this returns, the mark is on disk,
+ * even if power is lost. Only one caller at a time may do this (`lockMark`). Throws the errors of `readMark`, and
  * `wallet_mark_unwritable`.
  */
 export async function raiseMark(path: string, owner: MarkOwner, ends: BranchEnds): Promise<BranchEnds> {
@@ -113,7 +113,7 @@ export async function raiseMark(path: string, owner: MarkOwner, ends: BranchEnds
   return raised;
 }
 
-/** Writes a mark, and replaces any file of the same name. Throws `wallet_mark_unwritable`. */
+/** Writes a mark, and replaces a file with the same name. Throws `wallet_mark_unwritable`. */
 export async function writeMark(path: string, owner: MarkOwner, ends: BranchEnds): Promise<void> {
   try {
     await replacePrivateFile(path, markText(owner, ends));

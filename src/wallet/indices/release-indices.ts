@@ -30,17 +30,22 @@ export interface ReleaseOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
   /**
-   * Called with the problem that prevents this process from releasing indices, and with null after it has released
-   * some.
+   * Called with the problem that prevents this process from releasing indices. Called with null after the process has
+   * released some.
    */
   readonly onProblem: (problem: AppError | null) => void;
 }
 
-/** How often the rows are read, in ms. The indices that are left at a refill last for seconds of creations. */
+/** How often the rows are read, in ms. The indices that are left at a refill are enough for seconds of new orders. */
 const lookMs = 500;
-/** How long one round may take, in ms. A longer round hangs on a lost connection or a locked row, and is retried. */
+/**
+ * Maximum time of a round, in ms. A longer round must be waiting for a lost connection or a locked row, so it is
+ * stopped and retried.
+ */
 const lookMaxMs = 30_000;
-/** How often a standby process raises its own mark, in ms. It may run on another machine, with another mark file. */
+/**
+ * How often a standby process raises its own mark, in ms. It may run on another machine, which has another mark file.
+ */
 const standbyLookMs = 5000;
 
 /** The state of releasing indices in this process. */
@@ -52,10 +57,9 @@ export interface Releasing {
 }
 
 /**
- * Releases indices of the wallet ahead of the processes that hand them out, until the signal is aborted. Only the
- * process that processes orders does this. The mark covers each range before the database has the range. Each start
- * gives up indices that were released but not handed out. The same happens if the database is restored while the
- * process runs.
+ * Releases indices of the wallet, before other processes hand them out, until the signal is aborted. Only the process
+ * that processes orders does this. The mark covers each range before the database has the range. Each start gives up
+ * indices that were released but not handed out. The same happens if the database is restored while the process runs.
  */
 export function releaseIndices(options: ReleaseOptions): Releasing {
   const tried = Promise.withResolvers<void>();
@@ -82,7 +86,7 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
     },
     async () => {
       const client = await connectClient(options.url, 'satscribe indices');
-      // ends a query that hangs, so that stopping does not wait for it
+      // closes the connection, so that a stop does not wait for a query that hangs
       const cut = (): void => void client.end().catch(() => undefined);
       signal.addEventListener('abort', cut, { once: true });
       try {
@@ -92,7 +96,7 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
           onProblem(null);
         });
       } catch (error) {
-        // stored, because processes that hand out indices tell the operator what to do
+        // the problem is stored, so that processes that hand out indices can tell the operator what to do
         if (error instanceof AppError && error.code.startsWith('wallet_mark_'))
           await putReleaseProblem(client, error.code);
         throw error;
@@ -102,12 +106,12 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
       }
     },
   ).finally(() => tried.resolve());
-  // the owner may not handle a rejection until the end
+  // callers may handle a rejection only at the end, and this avoids an unhandled rejection
   ended.catch(() => undefined);
   return { tried: tried.promise, ended };
 }
 
-/** Passes problems to the caller, and logs one line when the last problem is gone. */
+/** Passes problems to the caller, and writes a line to the log when the last problem is solved. */
 function withRecovery({ log, onProblem }: ReleaseOptions): ReleaseOptions['onProblem'] {
   let isFailing = false;
   return (problem) => {
@@ -121,7 +125,7 @@ async function release(client: pg.Client, options: ReleaseOptions, onReleased: (
   const { signal } = options;
   const session = await beginReleases(client);
   /**
-   * The first indices that were not handed out at the last read of the rows. null: the rows do not belong to this
+   * The first indices that were not handed out when the rows were last read. Null if the rows do not belong to this
    * release yet.
    */
   let known: BranchEnds | null = null;
@@ -137,8 +141,8 @@ async function release(client: pg.Client, options: ReleaseOptions, onReleased: (
 }
 
 /**
- * Runs one round: releases indices if needed, and returns the first indices that were not handed out. null: nothing is
- * released.
+ * Runs one round, which releases indices if needed. Returns the first indices that were not handed out, or null if
+ * nothing is released.
  */
 async function look(
   client: pg.Client,
@@ -155,7 +159,7 @@ async function look(
     );
     known = null;
   }
-  // rows are missing while a restore writes them
+  // rows are missing only while a restore writes them
   if (row === null) return known;
   if (known === null) {
     const from = await start(client, session, options);
@@ -166,13 +170,13 @@ async function look(
   return row.next;
 }
 
-/** Whether the row belongs to this release, and its indices have not moved back. */
+/** Whether the row belongs to this release, and the next indices are not lower than before. */
 const isOurs = (row: StoredRelease | null, session: number, known: BranchEnds): boolean =>
   row !== null && row.session === session && row.isLive && covers(row.next, known);
 
 /**
- * Skips all indices that the database and the mark know, and releases the first range. Returns the start of the range,
- * or null if there is no wallet.
+ * Skips all indices that the database or the mark knows, and releases the first range after them. Returns the start of
+ * this range, or null if there is no wallet.
  */
 function start(
   client: pg.Client,
@@ -197,7 +201,7 @@ function start(
 }
 
 /**
- * Releases more indices once half of a range is used. If the mark cannot be raised, the rest of the range is still
+ * Releases more indices after half of a range is used. If the mark cannot be raised, the rest of the range can still be
  * handed out.
  */
 async function refill(
@@ -236,7 +240,7 @@ const missing = (path: string): AppError =>
 /**
  * Raises the mark of this process to the indices that another process has released, until the signal is aborted. A
  * standby process on another machine has its own mark, and must continue where the other process ended. Never throws,
- * because a fault of the mark is reported when this process releases.
+ * because a fault of the mark is reported later, when this process releases indices.
  */
 export async function followReleases(
   readers: pg.Pool,
@@ -245,14 +249,14 @@ export async function followReleases(
   while (!signal.aborted) {
     try {
       const row = await readRelease(readers);
-      // only a running process has compared the row with its own mark
+      // if the release is live, the process that made it has compared the row with its own mark
       if (row?.isLive === true)
         await withTransaction(readers, async (tx) => {
           await lockMark(tx);
           await raiseMark(markFile, owner, row.released);
         });
     } catch {
-      // the next round retries it
+      // the next round tries again
     }
     await pause(standbyLookMs, signal);
   }

@@ -11,10 +11,11 @@ export interface StoredRelease {
   /** The first index of each branch that was never handed out. */
   readonly next: BranchEnds;
   readonly released: BranchEnds;
-  /** The release to which all branches belong. null: no release since the rows were written or restored. */
+  /** The release of all branches. Null if nothing was released since the rows were written or restored. */
   readonly session: number | null;
   /**
-   * Whether the process that released the indices runs, and wrote them to this table. Only then may they be handed out.
+   * Whether the process that released the indices is running, and wrote them to this table. Otherwise they may not be
+   * handed out.
    */
   readonly isLive: boolean;
   readonly isMarked: boolean;
@@ -32,9 +33,10 @@ interface Row {
 }
 
 /**
- * SQL: whether the release of a branch is valid. After a restore, the table is another one or the row has no session.
- * After a restart, or in another database, no connection holds the release's lock. The locks are an array that is
- * computed once: a statement that waited for the row reads the row again, and would find nothing in a joined function.
+ * SQL: whether the release of a branch is valid. After a restore, the table is a different one, or the row has no
+ * session. After a restart, or in another database, no connection holds the release's lock. The locks are an array that
+ * is computed once. If a statement waits for the row, it reads the row again, and would then find no rows of a joined
+ * function.
  */
 const isLive = `(release_table = 'service.wallet_branches'::regclass AND release_session = ANY (ARRAY(
   SELECT objid::bigint FROM pg_locks
@@ -42,8 +44,8 @@ const isLive = `(release_table = 'service.wallet_branches'::regclass AND release
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))`;
 
 /**
- * Reads the indices. Returns null if there is no wallet, or if rows are missing while a restore writes them.
- * `isLocked`: nothing else can change the rows until the transaction ends.
+ * Reads the indices. Returns null if there is no wallet, or if rows are missing while a restore writes them. With
+ * `isLocked`, nothing else can change the rows until the transaction ends.
  */
 export async function readRelease(
   client: pg.Pool | pg.ClientBase,
@@ -69,7 +71,7 @@ export async function readRelease(
   };
 }
 
-/** Returns the number of a new release, which is valid as long as this connection lives. */
+/** Starts a release and returns its number. The release is valid as long as this connection is open. */
 export async function beginReleases(client: pg.ClientBase): Promise<number> {
   for (;;) {
     const session = randomInt(1, 2 ** 31);
@@ -82,16 +84,16 @@ export async function beginReleases(client: pg.ClientBase): Promise<number> {
 }
 
 /**
- * Locks the mark until the transaction ends, so that transactions that raise the mark take turns, in all processes of
- * the database.
+ * Locks the mark until the transaction ends. So only one transaction at a time raises the mark, in all processes of the
+ * database.
  */
 export async function lockMark(tx: pg.ClientBase): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.walletMark]);
 }
 
 /**
- * Releases indices from `from` up to, but not including, `until`. The mark must cover them, and no index below `from`
- * is handed out any more. The caller has locked the rows.
+ * Releases indices from `from` up to, but not including, `until`. The mark must already cover these indices. Indices
+ * below `from` are not handed out any more. The caller must have locked the rows.
  */
 export async function startRelease(
   tx: pg.ClientBase,
@@ -112,7 +114,8 @@ export async function startRelease(
 const listOf = (ends: BranchEnds): readonly number[] => indexedBranches.map((branch) => ends[branch]);
 
 /**
- * Releases further indices, which the mark must cover. Returns false if the branches no longer belong to this release.
+ * Releases further indices. The mark must already cover them. Returns false if the branches no longer belong to this
+ * release.
  */
 export async function extendRelease(
   client: pg.ClientBase,
@@ -135,8 +138,8 @@ export async function extendRelease(
 }
 
 /**
- * Stops handing out indices below these ends. Also ends the release, so that no process hands out such indices from
- * memory; the process with the seed then starts another release. The caller has locked the rows.
+ * Stops handing out indices below these ends. The release also ends, so that no process hands out such indices from
+ * memory. The process with the seed then starts another release. The caller must have locked the rows.
  */
 export async function moveOn(tx: pg.ClientBase, from: BranchEnds): Promise<void> {
   await tx.query(
@@ -148,7 +151,7 @@ export async function moveOn(tx: pg.ClientBase, from: BranchEnds): Promise<void>
   await tx.query('UPDATE service.wallet SET is_marked = true');
 }
 
-/** Stores the reason why the process with the seed releases nothing, for processes that hand out indices. */
+/** Stores the reason why the process with the seed releases no indices. Processes that hand out indices read it. */
 export async function putReleaseProblem(client: pg.ClientBase, problem: ErrorCode): Promise<void> {
   await client.query(
     'UPDATE service.wallet SET release_problem = $1 WHERE release_problem IS DISTINCT FROM $1',
@@ -156,16 +159,16 @@ export async function putReleaseProblem(client: pg.ClientBase, problem: ErrorCod
   );
 }
 
-/** A range of indices of one branch that no other caller gets: from `first` up to, but not including, `end`. */
+/** A range of indices of one branch that only one caller gets. It goes from `first` up to, but not including, `end`. */
 export interface IndexLease {
-  /** The release that the range belongs to. */
+  /** The release to which the range belongs. */
   readonly session: number;
   readonly first: number;
   readonly end: number;
 }
 
 /**
- * Takes `most` indices of a branch, or only `least` if not enough are released. Locks the row until the transaction
+ * Takes `most` indices of a branch, or at least `least` if fewer are released. Locks the row until the transaction
  * ends, so the transaction must be short. After a rollback, the next caller gets the same indices. Throws
  * `wallet_missing`, and `wallet_indices_unreleased` if the process with the seed has released fewer than `least`.
  */
@@ -186,12 +189,12 @@ export async function leaseIndices(
   throw unreleased(await readRelease(client), branch, least);
 }
 
-/** Whether these branches belong to these releases, and all of the releases are valid. */
+/** Whether these branches belong to these releases, and all these releases are still valid. */
 export async function areReleased(
   tx: pg.ClientBase,
   releases: readonly { readonly branch: IndexedBranch; readonly session: number }[],
 ): Promise<boolean> {
-  // prepared once on each connection, because planning takes longer than the rest of the statement
+  // the statement is prepared once on each connection, because planning takes longer than the rest of the statement
   const { rowCount } = await tx.query({
     name: 'are released',
     text: `SELECT FROM service.wallet_branches

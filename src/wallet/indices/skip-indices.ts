@@ -7,24 +7,25 @@ import { type MarkOwner, readMark, writeMark } from './mark-file.ts';
 import { lockMark, moveOn, readRelease } from './release.store.ts';
 
 /**
- * Number of indices to skip by default beyond all known ones: more than a service shows between two dumps, and few
- * enough to search.
+ * Default number of indices to skip after all known ones. It is more than a service shows between two dumps, and still
+ * few enough to search.
  */
 export const skippedUsually = 1_000_000;
 
 export interface SkipOptions {
   readonly markFile: string;
   readonly owner: MarkOwner;
-  /** Number of indices to skip after those that the database, the mark and `atLeast` name. */
+  /** Number of indices to skip after those that are known from the database, the mark and `atLeast`. */
   readonly by: number;
-  /** Indices below these ends are also known to be used. */
+  /** Ends of indices that are also known to be used. */
   readonly atLeast: BranchEnds;
 }
 
 /**
- * Moves the wallet to indices that were never shown, after raising the mark. Returns the first of them. If the mark is
- * missing or damaged, writes a new one; then only `by`, `atLeast` and the database decide the new index. A process that
- * releases continues from there. Throws `wallet_mark_mismatch`, `wallet_mark_unwritable` and `wallet_missing`.
+ * Moves the wallet to indices that were never shown, after raising the mark. Returns the first of these indices. If the
+ * mark is missing or damaged, a new mark is written. The new indices then depend only on `by`, `atLeast` and the
+ * database. A running process continues to release from there. Throws `wallet_mark_mismatch`, `wallet_mark_unwritable`
+ * and `wallet_missing`.
  */
 export function skipIndices(
   db: pg.Pool | pg.ClientBase,

@@ -9,7 +9,7 @@ import { type BranchEnds, covers, endsAt, endsBy, highestOf } from '../indices/b
 import type { PublicWallet } from '../public-wallet.ts';
 import { scanFailure } from './scan-failure.ts';
 
-/** An address with a leaf. Only the database knows it, because no descriptor can describe it. */
+/** An address with a leaf. Such an address is only in the database, because no descriptor can describe it. */
 export interface LeafAddress {
   readonly own: OwnScript;
   readonly script: Uint8Array;
@@ -25,15 +25,18 @@ export interface FoundOutput {
   /** Value in sats. */
   readonly value: bigint;
   readonly height: number;
-  /** The order whose leaf is in the address. null: the address has no leaf. */
+  /** The order that made the leaf of the address, or null if the address has no leaf. */
   readonly orderId: string | null;
 }
 
 export interface SearchProgress {
-  /** Number of searched indices, and the end of the known indices, for the branch with the most. */
+  /**
+   * Number of indices that were searched. `end` is the end of the known indices. The numbers are for the branch with
+   * the most indices.
+   */
   readonly searched: number;
   readonly end: number;
-  /** Percent of the running scan. null: the node still derives the addresses. */
+  /** Progress of the running scan in percent. Null while the node still derives the addresses. */
   readonly percent: number | null;
   readonly found: number;
 }
@@ -41,31 +44,31 @@ export interface SearchProgress {
 export interface SearchOptions {
   readonly node: NodeRpc;
   readonly wallet: PublicWallet;
-  /** Ends of the indices that may have been shown, by the mark and the database. */
+  /** Ends of the indices that may have been shown, according to the mark and the database. */
   readonly known: BranchEnds;
-  /** Number of consecutive indices without an output after which the search ends. */
+  /** Number of consecutive indices without an output that ends the search. */
   readonly gap: number;
   readonly leaves: readonly LeafAddress[];
   readonly signal: AbortSignal;
   readonly onProgress: (progress: SearchProgress) => void;
 }
 
-/** How long one scan may take, in ms. On mainnet it reads 10 GB, which takes two minutes from a fast disk. */
+/** Maximum time of one scan, in ms. On mainnet a scan reads 10 GB, which takes two minutes from a fast disk. */
 const scanMaxMs = 3_600_000;
 /**
- * Number of indices of each branch in one scan. Bitcoin Core needs some 500 bytes for each address, and allows at most
- * a million in a range.
+ * Maximum number of indices of each branch per scan. Bitcoin Core needs about 500 bytes for each address, and allows at
+ * most a million addresses in a range.
  */
 const scannedAtOnce = 200_000;
-/** Number of leaf addresses in one scan. They take 10 MB of the 32 MB that the node accepts in a request. */
+/** Maximum number of leaf addresses per scan. They need 10 MB of the 32 MB that the node accepts in a request. */
 const leavesAtOnce = 100_000;
 const statusEveryMs = 500;
 
 /**
- * All unspent outputs in blocks at addresses of the wallet, and the end of the searched indices. For each 200,000
- * indices, the node reads all unspent outputs once; it needs no index and no wallet. The search continues beyond
- * `known` until `gap` indices have no output. Outputs that the mempool spends are omitted. Throws the codes of NodeRpc,
- * and `node_scan_busy`.
+ * Finds all unspent outputs in blocks at addresses of the wallet, and returns the end of the searched indices. For each
+ * 200,000 indices, the node reads all unspent outputs once. It needs no index and no wallet. The search continues after
+ * `known` until `gap` consecutive indices have no output. Outputs that the mempool spends are omitted. Throws the codes
+ * of NodeRpc, and `node_scan_busy`.
  */
 export async function findOutputs(
   options: SearchOptions,
@@ -125,7 +128,7 @@ class Search {
     this.#leaves = new Map(options.leaves.map((leaf) => [Buffer.from(leaf.script).toString('hex'), leaf]));
   }
 
-  /** The index after the last index of a branch that has an output. 0: no output. */
+  /** The index after the last index of a branch that has an output, or 0 if no index has an output. */
   endOf(branch: IndexedBranch): number {
     const indices = [...this.#found.values()].map(({ own: { key } }) =>
       walletBranches[key.branch].name === branch ? key.index + 1 : 0,
@@ -147,7 +150,7 @@ class Search {
       for (const unspent of unspents)
         this.#found.set(`${unspent.txid}:${unspent.vout}`, this.#outputOf(unspent));
     } catch (error) {
-      // without this, the node would scan to the end, and refuse another scan until then
+      // without this call, the node would continue the scan to its end, and would refuse other scans until then
       if (signal.aborted) await node.call('scantxoutset', ['abort']).catch(() => undefined);
       throw scanFailure(error);
     } finally {
@@ -156,7 +159,7 @@ class Search {
     }
   }
 
-  /** Outputs that no transaction of the mempool spends. */
+  /** Outputs that no transaction in the mempool spends. */
   async unspent(): Promise<FoundOutput[]> {
     const { node, signal } = this.#options;
     const left: FoundOutput[] = [];
@@ -173,7 +176,8 @@ class Search {
     while (!signal.aborted) {
       const { searched, end } = this;
       onProgress({ searched, end, percent, found: this.#found.size });
-      // wait first, because a node that is asked for a status just as a scan starts refuses the scan as a second one
+      // wait first: if the node is asked for a status just as a scan starts, it would treat the scan as a second one
+      // and refuse it
       await sleep(statusEveryMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) break;
       const status = await node
@@ -201,8 +205,8 @@ class Search {
   }
 
   /**
-   * The key that a descriptor of the node names by its origin, if the wallet derives the same script from it:
-   * `tr([d34db33f/86h/0h/0h/0/5]02…)`.
+   * Finds the key from the key origin in a descriptor of the node: `tr([d34db33f/86h/0h/0h/0/5]02…)`. The wallet must
+   * derive the same script from this key.
    */
   #keyOf(desc: string, scriptPubKey: string): OwnScript | null {
     const [, branch, index] = /\[[0-9a-f]{8}(?:\/\d+['h]){3}\/([0-3])\/(\d{1,10})\]/u.exec(desc) ?? [];
@@ -216,18 +220,18 @@ class Search {
   }
 }
 
-/** Maximum number of addresses that the node derives in one call. */
+/** Maximum number of addresses that the node derives per call. */
 const derivedAtOnce = 10_000;
 
-/** Number of addresses of the wallet that were compared so far, and their total. */
+/** Number of wallet addresses that were compared so far, and the total number. */
 export interface CompareProgress {
   readonly compared: number;
   readonly of: number;
 }
 
 /**
- * Whether an address belongs to the wallet, has no leaf, and has an index below `until`. Addresses below `from` were
- * already compared and are skipped. `from` null: no addresses were compared before.
+ * Whether an address is an address of the wallet without a leaf, with an index below `until`. Addresses below `from`
+ * are skipped, because they were already compared. If `from` is null, no addresses were compared before.
  */
 export async function isOwnAddress(
   { node, wallet, signal }: Pick<SearchOptions, 'node' | 'wallet' | 'signal'>,

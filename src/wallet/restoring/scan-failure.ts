@@ -1,9 +1,9 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** The node's error code for a scan that it refuses to start. It also has other causes. */
+/** The node's error code if it refuses to start a scan. The node also uses this code for other errors. */
 const invalidParameter = -8;
 
-/** Converts the failure of a scan of unspent outputs: to `node_scan_busy` if the node runs another scan. */
+/** Converts the error of a scan of unspent outputs. It becomes `node_scan_busy` if the node runs another scan. */
 export function scanFailure(error: unknown): unknown {
   const isBusy =
     error instanceof AppError &&

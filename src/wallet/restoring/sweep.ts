@@ -6,23 +6,23 @@ import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transactio
 import type { FoundOutput } from './find-outputs.ts';
 
 /**
- * Maximum number of inputs of one transaction. The work for signatures grows with the inputs, and nodes relay at most
- * 400,000 weight units.
+ * Maximum number of inputs of one transaction. The work for signatures grows with the number of inputs, and nodes relay
+ * at most 400,000 weight units.
  */
 const inputsMax = 200;
 
 export interface Sweep {
   readonly plans: readonly TransactionPlan[];
-  /** Outputs that are not spent, because they cost more than they hold. */
+  /** Outputs that are not spent, because their inputs would cost more than their value. */
   readonly left: readonly FoundOutput[];
 }
 
 /**
- * Plans transactions that pay all these outputs to one destination, by key. The largest output of each transaction is
- * its last input. The fee comes from the end of that input, so that no other output, which may hold an inscription,
- * becomes part of a fee. Pure.
+ * Plans transactions that pay all these outputs to one destination, by key. The last input of each transaction is its
+ * largest output. The fee comes from the end of this input. So no other output, which may hold an inscription, becomes
+ * part of the fee. Pure.
  *
- * @param feeRate sats per 1,000 virtual bytes
+ * @param feeRate rate in sats per 1,000 virtual bytes
  */
 export function sweep(outputs: readonly FoundOutput[], destination: Uint8Array, feeRate: bigint): Sweep {
   const isWorthIt = ({ script, value }: FoundOutput): boolean =>
@@ -39,7 +39,10 @@ export function sweep(outputs: readonly FoundOutput[], destination: Uint8Array, 
   return { plans, left: outputs.filter((output) => !isTaken.has(output)) };
 }
 
-/** Spreads the largest outputs over all batches, so that each batch has one that can pay the fee. */
+/**
+ * Divides outputs into batches. The largest outputs are spread over all batches, so that each batch has an output that
+ * can pay the fee.
+ */
 function batchesOf(largestFirst: readonly FoundOutput[]): FoundOutput[][] {
   const count = Math.ceil(largestFirst.length / inputsMax);
   const batches = Array.from({ length: count }, (): FoundOutput[] => []);

@@ -2,7 +2,7 @@ import { sha256Of } from './file-hash.js';
 import { handFile } from './handed-file.js';
 
 /**
- * The answer of `/search/hashes`.
+ * The response of `/search/hashes`.
  *
  * @typedef {object} Hashes
  * @property {string} status
@@ -39,8 +39,8 @@ function line(...words) {
 }
 
 /**
- * The time of the block with an inscription, in Unix seconds. Null: unknown now. The lines about the inscription are
- * shown without it.
+ * Reads the time of the block with an inscription, in Unix seconds. The result is null if the time is unknown now. The
+ * lines about the inscription are then shown without it.
  *
  * @param {string} id
  * @returns {Promise<number | null>}
@@ -94,7 +94,7 @@ function isNew({ toHeight, blocks, complete }, file) {
   inscribe.addEventListener('click', (event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
-    // if the browser does not store the file, the page /inscribe asks for it again
+    // if the browser cannot store the file, the customer must choose it again on the page /inscribe
     void handFile(file).then(() => location.assign(inscribe.href));
   });
   return [line(`New: no inscription has this content, ${known}.`), line(inscribe)];
@@ -127,13 +127,14 @@ export async function checkFile(file, place) {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ hashes: [hash] }),
-      // send the referrer: if searches need a key, the server sees from it that a page of this server asks
+      // the referrer is sent, because searches may need a key; the referrer then shows the server that the request
+      // comes from one of its own pages
       referrerPolicy: 'same-origin',
     });
     const { status, coverage, results } = /** @type {Hashes} */ (await answer.json());
     const [result] = status === 'ok' ? results : [];
     if (result === undefined) {
-      // the search page shows the reason, and asks for a key if it is needed
+      // the search page shows the reason, and requests a key if a key is needed
       location.assign(`/?hash=${hash}`);
       return;
     }

@@ -1,6 +1,6 @@
 import { say } from './toast.js';
 
-/** Makes buttons of class `copy` copy their text. The buttons are hidden until scripts run. */
+/** Makes buttons of the class `copy` copy their text. These buttons are hidden until scripts run. */
 export function copyOnClick() {
   // browsers offer the clipboard only on https and localhost
   if (!('clipboard' in navigator)) return;
@@ -18,11 +18,11 @@ export function copyOnClick() {
   });
 }
 
-/** Shows the copy buttons of a page. Call it again after a part with buttons was added. */
+/** Shows the copy buttons of a page. Must be called again after a part with buttons was added. */
 export function showCopyButtons() {
   if (!('clipboard' in navigator)) return;
   for (const button of document.querySelectorAll('button.copy')) button.removeAttribute('hidden');
 }
 
-/** How long the button says that the text was copied, in ms: long enough to read one word. */
+/** How long a button says that the text was copied, in ms. One word can be read in this time. */
 const copiedMs = 1500;

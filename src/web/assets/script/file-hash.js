@@ -1,12 +1,12 @@
 /**
- * The SHA-256 of a file in hex, computed in the browser. Null if the browser does not offer hashing, which is so on
- * http, except on localhost.
+ * Computes the SHA-256 hash of a file in the browser, in hex. The result is null if the browser does not offer hashing.
+ * Browsers do not offer it on http, except on localhost.
  *
  * @param {Blob} file
  * @returns {Promise<string | null>}
  */
 export async function sha256Of(file) {
-  // the declared type of `crypto` says that `subtle` always exists, but it is missing on http
+  // the declared type of `crypto` always has `subtle`, but `subtle` is missing on http
   const subtle = /** @type {SubtleCrypto | undefined} */ (globalThis.crypto?.subtle);
   if (subtle === undefined) return null;
   const digest = await subtle.digest('SHA-256', await file.arrayBuffer());

@@ -2,7 +2,7 @@ import { sha256Of } from './file-hash.js';
 import { say } from './toast.js';
 
 /**
- * Shows who inscribed a file, if the page has an element for this. Otherwise opens the search for the file's hash.
+ * Shows who inscribed a file, if the page has an element for this. Otherwise opens a search for the file's hash.
  *
  * @param {File} file
  */
@@ -34,7 +34,7 @@ export function searchFiles() {
       if (file) void lookUp(file);
     });
   const drop = document.querySelector('.drop');
-  // a page that uses files itself has no element to drop files for a search
+  // pages that use files for another purpose have no element for dropped files
   if (!(drop instanceof HTMLElement)) return;
   addEventListener('dragenter', (event) => {
     if (!hasFile(event)) return;

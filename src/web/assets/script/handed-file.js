@@ -1,5 +1,5 @@
-// Hands a file from one page to the next, only within the browser: the first page checks the file, /inscribe inscribes
-// it.
+// Passes a file from one page to the next, only within the browser. The first page checks the file, and /inscribe
+// inscribes it.
 
 const database = 'satscribe-file';
 const store = 'files';
@@ -36,8 +36,8 @@ async function within(mode, act) {
 }
 
 /**
- * Stores a file for the next page. False if the browser stores nothing, as in some private windows. The customer must
- * then choose the file again.
+ * Stores a file for the next page. The result is false if the browser cannot store anything, as in some private
+ * windows. The customer must then choose the file again.
  *
  * @param {File} file
  * @returns {Promise<boolean>}
@@ -52,7 +52,7 @@ export async function handFile(file) {
 }
 
 /**
- * Takes the file that an earlier page stored, and deletes it from the store. Null: no file is stored.
+ * Reads the file that an earlier page stored, and deletes it from the store. The result is null if no file is stored.
  *
  * @returns {Promise<File | null>}
  */

@@ -12,7 +12,8 @@ export function listenToKeys() {
       box.focus();
       box.select();
     }
-    // ignore arrows with Shift, which select text, but not `/`, because some keyboards need Shift for it
+    // arrows with Shift are ignored, because they select text; `/` is not ignored, because some keyboards need Shift
+    // for it
     if (event.shiftKey) return;
     const rel = { ArrowLeft: 'prev', ArrowRight: 'next' }[event.key];
     const link = rel && document.querySelector(`main a[rel=${rel}]`);

@@ -1,11 +1,11 @@
-// Replaces parts of a page without a reload: the elements with the attribute `data-live`, whose value is the part's
-// name.
+// Replaces parts of a page without a reload. The parts are elements with the attribute `data-live`, whose value is the
+// name of the part.
 
 /** @param {Readonly<Record<string, string>>} parts the new HTML of each part, by the part's name */
 export function showParts(parts) {
   for (const place of document.querySelectorAll('[data-live]')) {
     const markup = parts[place.getAttribute('data-live') ?? ''];
-    // do not replace a part with the focus, because its reader uses it
+    // a part with the focus is not replaced, because the reader uses it
     if (markup === undefined || place.contains(document.activeElement)) continue;
     const made = document.createElement('template');
     // safe, because the HTML comes from this service's templates, which escape texts of strangers
@@ -15,7 +15,10 @@ export function showParts(parts) {
   }
 }
 
-/** Listens to news while the page is visible. A hidden page would use a connection for nothing. */
+/**
+ * Listens to news while the page is visible. The connection is closed while the page is hidden, because nobody sees the
+ * news.
+ */
 export function listenToNews() {
   /** @type {EventSource | null} */
   let source = null;
@@ -31,7 +34,7 @@ export function listenToNews() {
     }
   };
   document.addEventListener('visibilitychange', listen);
-  // browsers keep a page for their back button only if it has no open connection
+  // browsers keep a page for the back button only if the page has no open connection
   addEventListener('pagehide', () => {
     source?.close();
     source = null;

@@ -1,7 +1,7 @@
 // Amounts of money as texts. Pure.
 
 /**
- * An exact amount in bitcoin, without trailing zeros.
+ * Formats an exact amount in bitcoin, without trailing zeros.
  *
  * @param {number} sats
  */
@@ -12,7 +12,7 @@ export function bitcoinOf(sats) {
 }
 
 /**
- * 1234567 -> 1,234,567
+ * Adds commas to a number: 1234567 becomes 1,234,567.
  *
  * @param {number} value
  */

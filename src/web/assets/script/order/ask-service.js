@@ -1,4 +1,4 @@
-// Sends requests to this service. Failures are returned as messages in plain words.
+// Sends requests to this service. Failures are returned as messages in simple words.
 
 /**
  * @typedef {{ readonly kind: 'answered', readonly body: unknown }
@@ -9,7 +9,8 @@
 const unreachable = 'The service does not answer. Check your network connection.';
 
 /**
- * Messages in the body of an error. Reads the error forms of all paths. Null: the body is not an error.
+ * Reads the messages in the body of an error, in the error forms of all paths. The result is null if the body is not an
+ * error.
  *
  * @param {unknown} body
  * @returns {readonly string[] | null}
@@ -17,7 +18,7 @@ const unreachable = 'The service does not answer. Check your network connection.
 export function messagesIn(body) {
   if (typeof body !== 'object' || body === null) return null;
   const { error, reason, message, success, status } = /** @type {Readonly<Record<string, unknown>>} */ (body);
-  // not an error: a stopped or refunded order has the reason in a field of the same name
+  // this is not an error: a stopped or refunded order has its reason in a field with the same name
   if (status === 'ok') return null;
   if (typeof error === 'string') return [error];
   if (status === 'error' && typeof reason === 'string') return [reason];
@@ -50,7 +51,7 @@ function refusalWords(status, messages, retryAfterMs) {
   return messages ?? [`The service answered with an error (${status}).`];
 }
 
-/** Maximum number of shown characters of an error that is not JSON, for example from a proxy. */
+/** Maximum number of characters to show from an error that is not JSON, for example from a proxy. */
 const textMax = 300;
 
 /** @param {string} text @returns {unknown} */
@@ -58,7 +59,7 @@ function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
-    // do not show the HTML of a proxy's error page
+    // the HTML of a proxy's error page is not shown
     return text.trimStart().startsWith('<') ? '' : text.slice(0, textMax);
   }
 }
@@ -79,7 +80,7 @@ async function request(path, init) {
     const response = await fetch(path, {
       ...init,
       headers: { accept: 'application/json', ...init.headers },
-      // no other site must see the address of an order's page, because it contains the id
+      // other sites must not see the URL of an order's page, because it contains the id
       referrerPolicy: 'no-referrer',
       cache: 'no-store',
     });

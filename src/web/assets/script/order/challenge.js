@@ -1,7 +1,7 @@
 // The challenge that a customer solves before an order, by Turnstile, if the service requires it.
 
 const scriptUrl = 'https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit';
-/** A token for services without a challenge. They accept any token. */
+/** A token for services without a challenge, which accept any token. */
 const anyToken = 'satscribe page';
 
 /**
@@ -37,12 +37,12 @@ export class Challenge {
     document.head.append(script);
   }
 
-  /** The token of a solved challenge. Null: the challenge is not solved. */
+  /** The token of a solved challenge, or null if the challenge is not solved. */
   get token() {
     return this.#token;
   }
 
-  /** Advice for the customer while the challenge is not solved. */
+  /** Text that tells the customer what to do while the challenge is not solved. */
   get words() {
     return this.#isFailed
       ? 'The challenge of Cloudflare could not be loaded: allow challenges.cloudflare.com, and reload the page.'

@@ -1,4 +1,4 @@
-// The page on which the customer of a shop pays. The page requests itself repeatedly, and shows the changes.
+// The page on which a shop's customer pays. It repeatedly requests its own URL, and shows the changes.
 import { showCopyButtons } from '../copy.js';
 import { shopPaymentOf } from './checkout-payment.js';
 import { byId, fill } from './elements.js';
@@ -22,21 +22,27 @@ const wallet = new WalletView({
   onSent: () => void look(),
 });
 
-/** The HTML of the parts as the server sent them, by name. The shown parts also have codes and countdowns. */
+/**
+ * The HTML of the parts as the server sent it, by the name of the part. The displayed parts are different, because
+ * scripts add QR codes and countdowns.
+ */
 const made = /** @type {Map<string, string>} */ (new Map());
 let failures = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
-/** Number of requests that were started. An answer is shown only if it belongs to the newest request. */
+/** Number of requests that were started. A response is shown only if it belongs to the newest request. */
 let begun = 0;
 
 const partsOf = (/** @type {ParentNode} */ root) =>
   /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll('[data-part]'));
 
-/** The HTML of a part as the server sent it, because scripts then make its buttons visible. */
+/**
+ * The HTML of a part as the server sent it. The attribute `hidden` is removed, because scripts also remove it to show
+ * buttons.
+ */
 const textOf = (/** @type {HTMLElement} */ part) => part.innerHTML.replaceAll(' hidden=""', '');
 
-/** Requests the current page of the order. The page is null if the service does not answer with it. */
+/** Requests the current page of the order. `page` is null if the service does not respond with the page. */
 async function readPage() {
   try {
     const answer = await fetch(location.pathname, { headers: { accept: 'text/html' }, cache: 'no-store' });
@@ -58,7 +64,7 @@ async function look() {
   const { page, retryAfterMs } = await readPage();
   if (own !== begun) return;
   failures = page === null ? failures + 1 : 0;
-  // do not report a single lost answer
+  // a single failed request is not reported
   const isTold = failures > 1;
   const trouble = byId('trouble', HTMLElement);
   const words = isTold ? 'The service does not answer. Nothing is lost: this page asks again by itself.' : '';
@@ -107,7 +113,7 @@ function take(next) {
 }
 
 /**
- * Replaces a part. If a button in the part had the focus, the button in the new part gets it.
+ * Replaces a part. If a button in the old part had the focus, the button in the new part gets the focus.
  *
  * @param {HTMLElement} part
  * @param {HTMLElement} newer
@@ -125,7 +131,7 @@ function replace(part, newer) {
     if (button.dataset['copy'] === at) button.focus({ preventScroll: true });
 }
 
-/** Adds the parts that need scripts: codes, countdowns, copy buttons, and wallets. */
+/** Adds the parts that need scripts: QR codes, countdowns, copy buttons, and wallets. */
 function dress() {
   for (const frame of /** @type {NodeListOf<HTMLElement>} */ (shown.querySelectorAll('.qr-frame:empty'))) {
     const code = qrPicture(frame.dataset['qr'] ?? '', frame.dataset['label']);
