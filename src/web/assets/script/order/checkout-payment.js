@@ -1,4 +1,4 @@
-// The payment for a shop's order, in the form for wallets.
+// Makes the payment for a shop's order, in the form that wallets use.
 import { postJson } from './ask-service.js';
 
 /** @import { Payment } from './wallet-view.js' */
@@ -18,7 +18,7 @@ import { postJson } from './ask-service.js';
 const tokenSatsMin = 1;
 
 /**
- * The payment for the missing amounts. Null: no PSBT can be made now.
+ * Makes the payment for the missing amounts. The result is null if no PSBT can be made now.
  *
  * @param {string} orderId
  * @param {string | undefined} text the missing amounts from the page
@@ -40,7 +40,7 @@ export function shopPaymentOf(orderId, text) {
       const built = /** @type {BuiltTokens} */ (outcome.body);
       return {
         kind: 'answered',
-        // use the form in which wallets sign other payments
+        // convert to the form in which wallets sign other payments
         body: {
           ...built,
           ordinalInputIndices: built.runeInputs.indices,

@@ -1,17 +1,17 @@
-// The time until a moment, in words. Pure.
+// Time until a moment, in words. Pure.
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /**
- * A time span in its two largest units, such as `2 days 4 h`. Empty: the moment has passed.
+ * Shows a time span in its two largest units, such as `2 days 4 h`. The text is empty if the moment has passed.
  *
  * @param {number} ms
  */
 export function countdownWords(ms) {
   if (ms <= 0) return '';
-  // round up, so that 0.4 s are shown as one second
+  // rounded up, so that 0.4 s are shown as one second
   const seconds = Math.ceil(ms / 1000);
   const whole = seconds * 1000;
   const [days, hours] = [Math.floor(whole / dayMs), Math.floor((whole % dayMs) / hourMs)];

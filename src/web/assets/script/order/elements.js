@@ -34,7 +34,7 @@ export function svgElement(tag, attributes, ...children) {
   return made;
 }
 
-/** The copy icon of identifiers.ts. It is drawn, because fonts of phones have no character for it. */
+/** The copy icon of identifiers.ts. The icon is drawn, because fonts of phones have no character for it. */
 const copyIcon = () =>
   svgElement(
     'svg',
@@ -43,7 +43,7 @@ const copyIcon = () =>
   );
 
 /**
- * A button that copies a text. It is like the copy buttons of other pages (copy.js).
+ * Makes a button that copies a text, like the copy buttons of other pages (copy.js).
  *
  * @param {string} text
  * @param {string} what
@@ -58,7 +58,7 @@ export const copyButton = (text, what) =>
     : null;
 
 /**
- * An identifier that links to its page, and a button that copies the identifier.
+ * Makes an identifier that links to its page, with a button that copies the identifier.
  *
  * @param {string} path
  * @param {string} text
@@ -73,7 +73,7 @@ export const identifier = (path, text, what) =>
   );
 
 /**
- * The element with an id. Throws if the page has no such element of that kind.
+ * Finds the element with an id. Throws if the page has no element of this kind with this id.
  *
  * @template {HTMLElement} Kind
  * @param {string} id
@@ -87,10 +87,10 @@ export function byId(id, kind) {
 }
 
 /**
- * Replaces the content of a part of a page, unless its current content was made from the same values.
+ * Replaces the content of a part of a page, unless the current content was made from the same values.
  *
  * @param {HTMLElement} part
- * @param {unknown} values the values that the content is made from
+ * @param {unknown} values values from which the content is made
  * @param {() => readonly Child[]} make
  */
 export function fill(part, values, make) {
@@ -99,6 +99,6 @@ export function fill(part, values, make) {
     part.dataset['made'] = made;
     part.replaceChildren(...make().filter((child) => child !== null && child !== false));
   }
-  // show the part again if other code hid it
+  // the part is shown again if other code has hidden it
   part.hidden = part.childNodes.length === 0;
 }

@@ -1,4 +1,4 @@
-// The body of an order to etch a rune, from a customer's form, and the rune's terms in words. Pure.
+// Makes the body of an order to etch a rune from a customer's form, and describes the rune's terms in words. Pure.
 import { grouped } from './amounts.js';
 import { feeProblem } from './order-body.js';
 import { networkProblem } from './wallets.js';
@@ -46,7 +46,8 @@ export const typedName = (text) => trimmed(text).toUpperCase().replace(/[.\s]/gu
 export const isName = (name) => /^[A-Z](?:•?[A-Z])*$/u.test(name);
 
 /**
- * Problems of fields by their names. Only problems that the page can find without the service.
+ * Finds problems of fields. Only problems that the page can find without the service are included. The keys are the
+ * names of the fields.
  *
  * @param {EtchFields} fields
  * @param {string} network
@@ -116,7 +117,7 @@ export const hasUnits = ({ premine, amount, cap }) =>
   [premine, amount, cap].some((text) => /[1-9]/u.test(text));
 
 /**
- * The body of the order's request. Empty fields are left out. Numbers stay texts, because texts are exact.
+ * Makes the body of the order's request. Empty fields are omitted. Numbers stay texts, because texts are exact.
  *
  * @param {EtchFields} fields
  */
@@ -151,7 +152,7 @@ function windowOf(name, start, end) {
 }
 
 /**
- * The terms of the rune in words: who gets units, and how many at most.
+ * Describes the terms of the rune in words: who gets units, and the maximum number of units.
  *
  * @param {EtchFields} fields without problems
  * @returns {readonly string[]}
@@ -189,7 +190,7 @@ function shown(text) {
 }
 
 /**
- * The state of a rune's name, in words.
+ * Describes the state of a rune's name in words.
  *
  * @param {string} name
  * @param {NameAnswer} answer

@@ -1,4 +1,4 @@
-// The page on which customers order etchings. Says whether the name is free, and shows the terms in words.
+// The page on which customers order etchings. It shows whether the name is free, and the terms in words.
 import { byId, element } from './elements.js';
 import { etchBody, etchProblems, hasUnits, nameWords, termsInWords, typedName } from './etch-body.js';
 import { followRuneForm } from './rune-form.js';

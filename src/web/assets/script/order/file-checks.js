@@ -1,4 +1,4 @@
-// Checks files before they are sent: whether a file is refused, why, and what to do. Pure.
+// Checks files before they are sent. If a file is refused, the message says why and what to do. Pure.
 import { grouped, sizeWords } from './amounts.js';
 
 /**
@@ -14,8 +14,8 @@ import { grouped, sizeWords } from './amounts.js';
 const extensionOf = (name) => (name.includes('.') ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '');
 
 /**
- * Number of characters of a long file name that are shown at each of its ends. A longer name would hide the advice in
- * the message.
+ * Number of characters that are shown at each end of a long file name. The complete name would hide the advice in the
+ * message.
  */
 const nameEnds = 24;
 
@@ -28,8 +28,8 @@ function shortened(name) {
 }
 
 /**
- * A file name for use within a sentence. It is isolated, so that characters that set the text direction affect only the
- * name.
+ * Makes a file name for use within a sentence. The name is isolated, so that characters that set the text direction
+ * affect only the name.
  *
  * @param {string} name
  */
@@ -41,7 +41,7 @@ export const nameWords = (name) => {
 };
 
 /**
- * The reason why a file is refused, and what to do. Null: the file is accepted.
+ * The reason why a file is refused, with advice what to do. The result is null if the file is accepted.
  *
  * @param {{ readonly name: string, readonly size: number }} file
  * @param {FileLimits} limits
@@ -61,7 +61,7 @@ export function fileProblem({ name: given, size }, { extensions, fileBytesMax })
 }
 
 /**
- * The files that still fit into an order, and the reasons why the other files are refused.
+ * Selects the files that still fit into an order, and returns the reasons why the other files are refused.
  *
  * @template {{ readonly name: string, readonly size: number }} File
  * @param {readonly File[]} files

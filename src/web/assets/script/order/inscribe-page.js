@@ -69,7 +69,7 @@ function fieldsNow() {
 const list = new ItemList(limits, () => changed());
 const pricing = new Pricing((priced) => shown(priced));
 
-/** Key of this order. If the same order is sent again after a failure, the key prevents a second order. */
+/** Key of this order. If the order is sent again after a failure, the same key prevents a second order. */
 let onceKey = newOnceKey();
 let isOrdering = false;
 const refuse = (/** @type {readonly string[]} */ messages) => showRefusals(priceParts.refusals, messages);
@@ -78,7 +78,7 @@ const refuse = (/** @type {readonly string[]} */ messages) => showRefusals(price
 const contentFields = ['text', 'delegates'];
 
 function changed() {
-  // an order with another body needs another key
+  // a changed order needs a new key
   onceKey = newOnceKey();
   button.disabled = true;
   const problems = showProblems(form, fieldProblems(fieldsNow(), network));
@@ -91,7 +91,7 @@ function changed() {
     return;
   }
   if (problems.size > 0) {
-    // remove the price of earlier values, which would otherwise stay next to the refusal
+    // the price of the earlier values is removed; otherwise it would stay next to the refusal
     priceParts.price.replaceChildren();
     refuse(['Correct the marked fields to see the price.']);
     return;
@@ -150,7 +150,7 @@ function setOrdering(isNow) {
   setBusy(button, isNow);
 }
 
-/** Fills in the parent's data if this service knows the parent. */
+/** Fills in the data of the parent, if this service knows the parent. */
 async function knowParent() {
   const id = textOf('parentId').trim();
   if (!isInscriptionId(id)) return;
@@ -174,7 +174,7 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (!button.disabled) void order();
 });
-// if the customer comes back from the order's page, the form is still filled in, but its key has been used
+// if the customer returns from the order's page, the form still has its values, but its key was already used
 addEventListener('pageshow', (event) => {
   if (event.persisted) changed();
 });

@@ -1,4 +1,4 @@
-// The contents of a new order: files, texts and delegates, which the customer adds and removes.
+// The contents of a new order: files, texts and delegates. The customer can add and remove them.
 import { sizeWords } from './amounts.js';
 import { byId, element, fill } from './elements.js';
 import { takeFiles } from './file-checks.js';
@@ -7,7 +7,9 @@ import { bytesOfItem, inscriptionIdsIn } from './order-body.js';
 /** @import { FileLimits } from './file-checks.js' */
 /** @import { Item } from './order-body.js' */
 
-/** Maximum number of items that are listed by name. With more, people on a phone would have to scroll far. */
+/**
+ * Maximum number of items that are listed by name. If there were more, people with a phone would have to scroll far.
+ */
 const listedMax = 100;
 
 export class ItemList {
@@ -40,7 +42,7 @@ export class ItemList {
     const files = byId('files', HTMLInputElement);
     files.addEventListener('change', () => {
       this.addFiles([...(files.files ?? [])]);
-      // empty the field, so that the same file can be chosen again
+      // the field is emptied, so that the same file can be chosen again
       files.value = '';
     });
     const zone = byId('dropzone', HTMLElement);
@@ -134,7 +136,7 @@ export class ItemList {
   }
 
   /**
-   * Shows why something was not added, instead of earlier messages.
+   * Shows why something was not added. Replaces earlier messages unless `isBeside` is true.
    *
    * @param {readonly string[]} problems
    * @param {boolean} [isBeside] whether earlier messages stay

@@ -1,4 +1,5 @@
-// The body of an order of a collection's items, from a buyer's form, and the allowance of an address in words. Pure.
+// Makes the body of an order for a collection's items from a buyer's form, and describes in words how many items an
+// address may buy. Pure.
 import { grouped, plural } from './amounts.js';
 import { feeProblem } from './order-body.js';
 import { networkProblem } from './wallets.js';
@@ -31,7 +32,8 @@ const numbersIn = (text) => text.split(/[\s,#]+/u).filter((word) => word !== '')
 const isWhole = (text) => /^[1-9]\d{0,5}$/u.test(text);
 
 /**
- * Problems of fields by their names. Only problems that the page can find without the service.
+ * Finds problems of fields. Only problems that the page can find without the service are included. The keys are the
+ * names of the fields.
  *
  * @param {MintFields} fields
  * @param {string} network
@@ -63,7 +65,7 @@ function numbersProblem(numbers) {
 }
 
 /**
- * The body of the order's request. Empty fields are left out. If item numbers are given, the count is left out.
+ * Makes the body of the order's request. Empty fields are omitted. The count is also omitted if item numbers are given.
  *
  * @param {string} collection
  * @param {MintFields} fields
@@ -86,7 +88,7 @@ export function mintBody(collection, fields) {
 }
 
 /**
- * How many items an address may buy in a phase, as a sentence.
+ * Describes in a sentence how many items an address may buy in a phase.
  *
  * @param {PhaseAllocation} phase
  */

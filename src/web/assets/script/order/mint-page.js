@@ -37,7 +37,8 @@ class MintForm {
   #isOrdering = false;
   #isOpen = false;
   /**
-   * The order that was sent and got no answer. If it is sent again with its key, no second order is created.
+   * The order that was sent, but for which no response arrived. If it is sent again with the same key, no second order
+   * is created.
    *
    * @type {{ readonly body: object, readonly onceKey: string } | null}
    */
@@ -66,7 +67,7 @@ class MintForm {
       event.preventDefault();
       if (!this.#button.disabled) void this.#order();
     });
-    // if the buyer comes back from the order's page, the challenge's token has been used
+    // if the buyer returns from the order's page, the token of the challenge was already used
     addEventListener('pageshow', (event) => {
       if (!event.persisted) return;
       this.#challenge.reset();
@@ -118,7 +119,7 @@ class MintForm {
     }
     this.#refuse([]);
     const hasReceiver = this.#fields.receiveAddress.trim() !== '';
-    // show no savings: they only concern files, and a collection's files cannot change after their approval
+    // savings are not shown, because they concern only files, and a collection's files cannot change after approval
     showPrice(this.#price, { ...priced.price, savings: [] }, priced.uncursed, hasReceiver);
     const rune = priced.price.tokenPayCharge?.tokenCharge;
     if (rune !== undefined)
@@ -171,7 +172,7 @@ class MintForm {
 }
 
 /**
- * Listens to the form that says whether an address is on a list of buyers.
+ * Listens to the form that shows whether an address is on a list of buyers.
  *
  * @param {HTMLFormElement} form
  * @param {(address: string) => void} onListed

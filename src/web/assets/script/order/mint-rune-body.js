@@ -1,4 +1,4 @@
-// The body of an order of mints, from a customer's form, and the rune's state in words. Pure.
+// Makes the body of an order for mints from a customer's form, and describes the rune's state in words. Pure.
 import { grouped } from './amounts.js';
 import { isName, nameForm, typedName } from './etch-body.js';
 import { feeProblem } from './order-body.js';
@@ -31,7 +31,8 @@ const mintsMax = 1000;
 const trimmed = (text) => text.trim();
 
 /**
- * Problems of fields by their names. Only problems that the page can find without the service.
+ * Finds problems of fields. Only problems that the page can find without the service are included. The keys are the
+ * names of the fields.
  *
  * @param {MintFields} fields
  * @param {string} network
@@ -55,7 +56,7 @@ export function mintProblems(fields, network) {
 }
 
 /**
- * The body of the order's request. Empty fields are left out.
+ * Makes the body of the order's request. Empty fields are omitted.
  *
  * @param {MintFields} fields
  */
@@ -72,7 +73,7 @@ export function mintBody(fields) {
 }
 
 /**
- * Whether a rune can be minted, and how many mints are left, in words.
+ * Describes in words whether a rune can be minted, and how many mints are left.
  *
  * @param {RuneAnswer} answer
  */

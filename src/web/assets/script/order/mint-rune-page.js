@@ -1,4 +1,4 @@
-// The page on which customers order mints of a rune. Says how many mints are left.
+// The page on which customers order mints of a rune. It shows how many mints are left.
 import { plural } from './amounts.js';
 import { byId } from './elements.js';
 import { typedName } from './etch-body.js';
@@ -22,7 +22,7 @@ function fields() {
   };
 }
 
-// the page of a rune links here with the rune's name
+// the page of a rune links to this page, with the rune's name in the query
 byId('rune', HTMLInputElement).value = new URLSearchParams(location.search).get('rune') ?? '';
 followRuneForm({
   form,

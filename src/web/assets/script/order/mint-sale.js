@@ -1,4 +1,4 @@
-// The state of a sale on the sale's page: the countdowns, and the parts that the server replaces.
+// Shows the state of a sale on the sale's page: countdowns, and parts that the server replaces.
 import { showParts } from '../live.js';
 import { countdownTickMs, showCountdowns } from './show-countdowns.js';
 
@@ -8,8 +8,8 @@ import { countdownTickMs, showCountdowns } from './show-countdowns.js';
  */
 const lookMs = 15_000;
 /**
- * Maximum random delay of an update, in ms. Without it, all pages that wait for the same second would ask at the same
- * time.
+ * Maximum random delay of an update, in ms. Without a delay, all pages that wait for the same second would send their
+ * requests at the same time.
  */
 const spreadMs = 1_500;
 
@@ -34,7 +34,7 @@ async function readAgain() {
   showParts(Object.fromEntries(found.map((part) => [part.getAttribute('data-live') ?? '', part.outerHTML])));
 }
 
-/** Milliseconds until a phase opens or ends. Null: no phase will open or end. */
+/** Time until a phase opens or ends, in ms. The result is null if no phase will open or end. */
 function untilChange() {
   const part = document.querySelector('[data-live="supply"]');
   const next = part instanceof HTMLElement ? part.dataset['next'] : undefined;
@@ -65,7 +65,7 @@ export function followSale(onSale) {
   };
   const look = () => {
     readAgain()
-      // after a failure the page is unchanged, and asks again later
+      // if the request fails, the page stays unchanged, and a later request follows
       .catch(() => undefined)
       .finally(() => {
         tell();

@@ -1,4 +1,4 @@
-// The page for an order's id in a path, where the id should not be. The page asks for the id.
+// The page for an order id in a path, where the id should not be. The page tells the customer to enter the id.
 import { listenToOpening } from './open-order.js';
 
 listenToOpening();

@@ -1,4 +1,5 @@
-// Opens the page of an order by its id. The id goes into the fragment of the address, which browsers never send.
+// Opens the page of an order by its id. The id becomes the fragment of the URL, because browsers never send the
+// fragment.
 import { byId } from './elements.js';
 import { orderIdOf } from './own-orders.js';
 
@@ -8,7 +9,7 @@ export function listenToOpening() {
   const problem = byId('order-id-problem', HTMLElement);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    // accept the whole address of the page, because people paste that too
+    // the complete URL of the page is also accepted, because people paste it
     const id = orderIdOf(field.value.replace(/^.*#/u, ''));
     problem.hidden = id !== null;
     problem.textContent =

@@ -1,4 +1,4 @@
-// The body of an order, or of a request for its price, from a customer's form. Pure.
+// Makes the body of an order, or of a request for the order's price, from a customer's form. Pure.
 import { networkProblem } from './wallets.js';
 
 /**
@@ -42,7 +42,8 @@ const trimmed = (text) => text.trim();
 export const bytesOfItem = (item) => (item.kind === 'delegate' ? 0 : item.size);
 
 /**
- * Problems of fields by their names. Only problems that the page can find without the service.
+ * Finds problems of fields. Only problems that the page can find without the service are included. The keys are the
+ * names of the fields.
  *
  * @param {Fields} fields
  * @param {string} network
@@ -84,13 +85,12 @@ function metadataProblem(text) {
 }
 
 /**
- * The body of the order's request. Empty fields are left out.
+ * Makes the body of the order's request. Empty fields are omitted.
  *
  * @param {readonly Item[]} items
  * @param {Fields} fields
  * @param {(item: Exclude<Item, { readonly kind: 'delegate' }>, index: number) => Readonly<Record<string, unknown>>}
- * content
- * the content of a file, or its size
+ *   content the content of a file, or its size
  */
 export function orderBody(items, fields, content) {
   const metadata = trimmed(fields.metadata);
@@ -140,7 +140,7 @@ const parentOf = ({ parentId, parentValue, parentReturn }) => ({
 /** @param {string} name @param {string} value */
 const given = (name, value) => (trimmed(value) === '' ? {} : { [name]: trimmed(value) });
 
-/** Maximum number of characters that one call makes from bytes, because engines limit the number of arguments. */
+/** Maximum number of bytes that one call converts to characters, because engines limit the number of arguments. */
 const charactersAtOnce = 32_768;
 
 /** @param {Uint8Array} bytes */
@@ -155,7 +155,7 @@ export function base64Of(bytes) {
 const base64OfText = (text) => base64Of(new TextEncoder().encode(text));
 
 /**
- * The inscription ids in a text, and all other words of the text.
+ * Finds the inscription ids in a text, and all other words of the text.
  *
  * @param {string} text
  */

@@ -1,4 +1,4 @@
-// Functions that forms of orders share: showing refusals and problems of fields, offering current fee rates, sending
+// Functions that all order forms use: showing refusals and problems of fields, offering current fee rates, and sending
 // the order.
 import { getJson, postJson } from './ask-service.js';
 import { byId, element } from './elements.js';
@@ -7,12 +7,12 @@ import { hexOf } from './psbt-bytes.js';
 
 /** @import { Outcome } from './ask-service.js' */
 
-/** Maximum number of refusals that are shown. More would hide the advice of the first ones. */
+/** Maximum number of refusals that are shown. More refusals would hide the advice in the first ones. */
 const refusalsMax = 8;
 
 /**
- * A new key for one order. The key is random, because anyone with the key and the order's body gets the order. Browsers
- * offer UUIDs only on https, so random bytes are used.
+ * Makes a new key for one order. The key is random, because anyone with the key and the order's body gets the order.
+ * Random bytes are used, because browsers offer UUIDs only on https.
  */
 export const newOnceKey = () => hexOf(crypto.getRandomValues(new Uint8Array(16)));
 
@@ -26,7 +26,8 @@ export function showRefusals(part, messages) {
 }
 
 /**
- * A refusal of the service. If the refusal begins with the name of a field, the form's label replaces the name.
+ * Converts a refusal of the service. If it begins with the name of a field, the label of the field in the form replaces
+ * the name.
  *
  * @param {HTMLFormElement} form
  * @param {string} message
@@ -38,7 +39,7 @@ export const inWords = (form, message) =>
   });
 
 /**
- * Shows the problems of fields. Each problem is shown below its field.
+ * Shows problems of fields, each below its field.
  *
  * @param {HTMLFormElement} form
  * @param {ReadonlyMap<string, string>} problems by names of fields
@@ -65,7 +66,7 @@ export function setBusy(button, isNow) {
 }
 
 /**
- * Shows current fee rates as buttons. Shows no buttons if the service has no node.
+ * Shows buttons with current fee rates. Shows no buttons if the service has no node.
  *
  * @param {() => void} onChosen
  */
@@ -99,7 +100,7 @@ export async function offerFees(onChosen) {
     ),
   );
   part.hidden = false;
-  // the order will be created soon, so use a current rate as default
+  // a current rate becomes the default, because the order will be created soon
   if (field.value === field.defaultValue && halfHourFee !== undefined) {
     field.value = String(halfHourFee);
     onChosen();
@@ -109,8 +110,8 @@ export async function offerFees(onChosen) {
 /** @typedef {Exclude<Outcome, { readonly kind: 'answered' }>} Refused */
 
 /**
- * Whether the same order may be sent again with the same key. The order may exist already, or a second attempt may
- * create it.
+ * Whether the same order may be sent again with the same key. The order may already exist, or the next try may create
+ * it.
  *
  * @param {Refused} refused
  */
@@ -122,10 +123,10 @@ export const againWords = (refused) =>
   mayBeRepeated(refused) ? ['Press Order again: it will not be ordered twice.'] : [];
 
 /**
- * Sends an order, and opens its page. Returns the refusal. Null: the order exists.
+ * Sends an order, and opens the order's page. Returns the refusal, or null if the order exists.
  *
  * @param {{ readonly path: string, readonly body: unknown, readonly onceKey: string, readonly words: string }} order
- * `words`: the order's words in the list of this browser's orders
+ *   `words`: the order's words in the list of this browser's orders
  * @returns {Promise<Refused | null>}
  */
 export async function sendOrder({ path, body, onceKey, words }) {

@@ -1,4 +1,4 @@
-// The page of an order. It requests the order repeatedly, and shows the order's state.
+// The page of an order. It repeatedly requests the order, and shows the order's state.
 
 import { plural } from './amounts.js';
 import { answers, getJson, postJson } from './ask-service.js';
@@ -40,8 +40,8 @@ let order = null;
 const seen = /** @type {Set<string>} */ (new Set());
 let failures = 0;
 /**
- * Whether the order was stored in the list of this browser. It is stored only once, so that an order that was removed
- * in another tab stays removed.
+ * Whether the order was stored in the list of this browser. It is stored only once per visit. So if the order is
+ * removed from the list in another tab, it stays removed.
  */
 let isRemembered = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -49,7 +49,7 @@ let timer;
 /** @type {AbortController | null} */
 let asked = null;
 
-/** Opens the order in the address. If the address has no order, opens the list of orders. */
+/** Opens the order whose id is in the URL. If the URL has no id, opens the list of orders. */
 function open() {
   asked?.abort();
   clearTimeout(timer);
@@ -182,7 +182,7 @@ function show(read) {
     return needsSats ? payView({ ...payment, hasDemoCoins, onPaid: look }) : [];
   });
   fill(part('parents'), [read.parents, payable], () => parentsView(read, payable));
-  // an order with a rune charge has no wallet here, because another page pays both charges together
+  // an order with a rune charge has no wallet button here, because another page pays both charges together
   const hasWallet = payable && inRunes === null;
   wallet.payment = hasWallet ? paymentOf(read) : null;
   fill(part('wallet'), hasWallet, () => (hasWallet ? wallet.view() : []));
@@ -216,7 +216,8 @@ function show(read) {
 const showFiles = (read) => fill(part('files'), [read.files, [...seen]], () => filesView(read, seen));
 
 /**
- * Shows a content in the mempool once the service has seen it there. An earlier frame would say "not found".
+ * Shows contents in the mempool as soon as the service has seen them there. A frame that is loaded earlier would show
+ * "not found".
  *
  * @param {Order} read
  */

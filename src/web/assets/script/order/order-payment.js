@@ -1,4 +1,4 @@
-// The payment for an order of inscriptions, in the form for wallets.
+// Makes the payment for an inscription order, in the form that wallets use.
 import { postJson } from './ask-service.js';
 import { askedSats } from './state-words.js';
 
@@ -6,7 +6,7 @@ import { askedSats } from './state-words.js';
 /** @import { Payment } from './wallet-view.js' */
 
 /**
- * The payment for an order. Null: nothing is to be paid.
+ * Makes the payment for an order. The result is null if no payment is needed.
  *
  * @param {Order} order
  * @returns {Payment | null}

@@ -1,4 +1,4 @@
-// The shapes of answers that the pages of orders read (docs/orders-api.md). This file has only types.
+// Types of the responses that the order pages read (docs/orders-api.md). This file contains only types.
 
 /** @import { TokenCharge, TokenPayCharge } from './rune-charge.js' */
 

@@ -1,4 +1,4 @@
-// The read-only parts of an order's page: state, files, parents and facts.
+// The parts of an order's page that only show data: state, files, parents and facts.
 import { bitcoinOf, plural, satsWords } from './amounts.js';
 import { copyButton, element, identifier } from './elements.js';
 import { chargeWords, runeWords } from './rune-charge.js';
@@ -39,10 +39,10 @@ export function stateView(order, now) {
 
 /** Maximum number of frames with inscribed contents. Each frame loads a document. */
 const framesMax = 12;
-/** Maximum number of files with their own row. 10,000 rows would be a page of megabytes. */
+/** Maximum number of files that have their own row. A page with 10,000 rows would have megabytes. */
 const rowsMax = 100;
 
-/** The state of a file, in words. */
+/** Describes the state of a file in words. */
 const fileWords = (/** @type {OrderFile} */ { status, error, tx }) => {
   if (error !== undefined) return `The node refuses it: ${error}`;
   if (status === 'inscribed') return tx?.burn === undefined ? 'inscribed' : 'inscribed and burned';
@@ -51,7 +51,7 @@ const fileWords = (/** @type {OrderFile} */ { status, error, tx }) => {
 };
 
 /**
- * Ids of inscriptions in the mempool. Each gets a frame once the service has seen the inscription there.
+ * Ids of inscriptions in the mempool. Each inscription gets a frame as soon as the service has seen it there.
  *
  * @param {Order} order
  */
@@ -83,7 +83,7 @@ export function filesView({ files }, seen) {
           element(
             'a',
             { href: `/inscription/${inscriptionId}`, 'aria-label': `Inscription ${inscriptionId}` },
-            // the content has no access to this page, and does not run in a list
+            // the sandbox prevents access to this page, and content in a list does not run scripts
             element('iframe', {
               sandbox: '',
               loading: 'lazy',
@@ -173,7 +173,7 @@ function parentView({ inscriptionId = '', depositAddress, txid, parentReturnTx, 
 }
 
 /**
- * Rows about the rune that an order etches, and its transactions.
+ * Makes rows about the rune that an order etches, and about its transactions.
  *
  * @param {Order} order
  * @returns {readonly (readonly [string, Child])[]}
@@ -197,7 +197,7 @@ function etchingFacts({ runeProperties, etchingTx, rune, runeId }) {
 }
 
 /**
- * Rows about the rune that an order mints, and the results of the mints.
+ * Makes rows about the rune that an order mints, and about the results of the mints.
  *
  * @param {Order} order
  * @returns {readonly (readonly [string, Child])[]}

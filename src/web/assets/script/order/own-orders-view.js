@@ -1,4 +1,4 @@
-// The list of this browser's orders, with links to their pages.
+// Shows the list of this browser's orders, with links to their pages.
 import { element } from './elements.js';
 import { browserStorage, forgetOrder, ownOrders } from './own-orders.js';
 import { momentWords } from './state-words.js';

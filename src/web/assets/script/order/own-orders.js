@@ -1,11 +1,12 @@
-// Orders that this browser created or opened. The list stays in the browser, because an order's id is a secret.
+// Stores the orders that this browser created or opened. The list stays in the browser, because an order's id is a
+// secret.
 
 /** @typedef {{ readonly id: string, readonly at: number, readonly words: string }} OwnOrder */
 
 const place = 'satscribe-orders';
-/** Maximum number of orders in the list: more than a person has in progress. The oldest orders are removed first. */
+/** Maximum number of orders in the list. Nobody has so many orders in progress. The oldest orders are removed first. */
 const ordersMax = 50;
-/** Maximum number of characters of an order's words. All words that are stored here are shorter. */
+/** Maximum number of characters in the description of an order. All descriptions that the pages store are shorter. */
 const wordsMax = 200;
 
 const orderId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;
@@ -14,7 +15,7 @@ const orderId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const isOrderId = (text) => orderId.test(text);
 
 /**
- * The id in the fragment of an address. Null: the fragment has no id.
+ * The order id in the fragment of a URL. The result is null if the fragment has no id.
  *
  * @param {string} fragment with its `#`
  */
@@ -24,7 +25,7 @@ export function orderIdOf(fragment) {
 }
 
 /**
- * The browser's storage for texts of this site. Some browsers have no storage and throw on access; the result then
+ * The browser's storage for this site. Some browsers have no storage, and throw an error on access. The result then
  * stores nothing.
  *
  * @returns {Pick<Storage, 'getItem' | 'setItem'>}
@@ -38,7 +39,7 @@ export function browserStorage() {
 }
 
 /**
- * The stored orders, newest first. Empty if the stored value is not a list of orders.
+ * The stored orders, newest first. The list is empty if the stored value is not a list of orders.
  *
  * @param {Pick<Storage, 'getItem'>} storage
  * @returns {readonly OwnOrder[]}
@@ -48,7 +49,7 @@ export function ownOrders(storage) {
     const stored = /** @type {unknown} */ (JSON.parse(storage.getItem(place) ?? '[]'));
     return Array.isArray(stored) ? stored.filter(isOwnOrder).slice(0, ordersMax) : [];
   } catch {
-    // the browser stores nothing, or other code wrote this value
+    // the browser has no storage, or other code wrote this value
     return [];
   }
 }
@@ -71,7 +72,7 @@ function isOwnOrder(value) {
 }
 
 /**
- * Puts an order at the top of the list. False: the browser stores nothing.
+ * Puts an order at the top of the list. The result is false if the browser cannot store anything.
  *
  * @param {Pick<Storage, 'getItem' | 'setItem'>} storage
  * @param {OwnOrder} order

@@ -1,4 +1,4 @@
-// The payment for an order: its address and amount, as texts, a link and a QR code.
+// Shows the payment for an order: the address and the amount, as texts, as a link, and as a QR code.
 import { bitcoinOf, paymentUri, satsWords } from './amounts.js';
 import { postJson } from './ask-service.js';
 import { copyButton, element, svgElement } from './elements.js';
@@ -6,18 +6,18 @@ import { qrCode, qrPath } from './qr-code.js';
 
 /** @import { Child } from './elements.js' */
 
-/** Width of the light border around a QR code, in modules. The standard requires it. */
+/** Width of the light border around a QR code, in modules. The QR standard requires this border. */
 const borderModules = 4;
 
 /**
- * The QR code of a payment. Null: the text is too long for a code.
+ * Makes the QR code of a payment. The result is null if the text is too long for a QR code.
  *
  * @param {string} uri
  * @param {string} [label]
  */
 export function qrPicture(uri, label = 'QR code of the payment') {
   const rows = qrCode(uri);
-  // happens only for a text longer than any payment of this page
+  // this happens only if the text is longer than any payment of this page
   if (rows === null) return null;
   const side = rows.length + 2 * borderModules;
   const picture = svgElement(
@@ -103,7 +103,7 @@ const copyLink = (uri) =>
   );
 
 /**
- * A button that pays with coins of a demo, which have no value.
+ * Makes a button that pays with coins of a demo. These coins have no value.
  *
  * @param {string} address
  * @param {number} sats

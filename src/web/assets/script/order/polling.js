@@ -1,19 +1,19 @@
-// The pause before a page requests its order again. Pure.
+// Computes the pause before a page requests its order again. Pure.
 
 /** @import { OrderState } from './order-shapes.js' */
 
 /**
- * Pause while a payment is awaited, in ms. A payment is shown soon after it was sent, and the page makes far fewer than
- * the 300 reads per minute that an address may make (docs/orders-api.md).
+ * Pause while a payment is awaited, in ms. The page shows a payment soon after it was sent. The page sends far fewer
+ * requests than the 300 per minute that one IP address may send (docs/orders-api.md).
  */
 const payMs = 4_000;
-/** Pause while a block is awaited, in ms. Blocks come every ten minutes. */
+/** Pause while a block is awaited, in ms. A block comes every ten minutes. */
 const blockMs = 15_000;
-/** Pause after an order has ended, in ms. Only late payments and reorganisations change it then. */
+/** Pause after an order has ended, in ms. After the end, only late payments and reorganisations change the order. */
 const overMs = 120_000;
-/** Factor by which the pause of a hidden page is longer. */
+/** Factor for the pause while the page is hidden. */
 const hiddenTimes = 8;
-/** Longest pause after failures, in ms. After each failure the pause is twice as long. */
+/** Maximum pause after failures, in ms. The pause doubles after each failure. */
 const failureMostMs = 60_000;
 
 /** @type {Readonly<Record<OrderState, number>>} */
