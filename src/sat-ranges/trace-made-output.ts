@@ -12,8 +12,8 @@ export interface MadeOutputBounds {
    */
   readonly steps: number;
   /**
-   * Maximum number of parts into which a walk divides the sats of an output. So many parts need 24 MB of memory during
-   * the walk, and 2 MB in one database row.
+   * Maximum number of parts into which a walk divides the sats of an output. This number of parts needs 24 MB of memory
+   * during the walk, and 2 MB in one database row.
    */
   readonly ranges: number;
 }

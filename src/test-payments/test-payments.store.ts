@@ -19,8 +19,8 @@ export interface SentTest {
 }
 
 /**
- * Maximum number of recent payments, whose outputs may still be unconfirmed. A mempool does not hold so many payments
- * of one wallet.
+ * Maximum number of recent payments, whose outputs may still be unconfirmed. A mempool holds fewer payments of one
+ * wallet.
  */
 const recentMax = 200;
 

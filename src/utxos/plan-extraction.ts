@@ -106,7 +106,7 @@ function sparedBehind({ value, wanted }: Coin): number {
 }
 
 /**
- * Cuts the sats into outputs, up to the last wanted sat. The last segment may end behind the last input, because an
+ * Cuts the sats into outputs, up to the last wanted sat. The last segment may end after the last input, because an
  * output must not be below dust.
  */
 function cut(

@@ -109,7 +109,7 @@ export class ScanSource implements UtxoSource {
     const listing = this.#scan(key, scripts).finally(() => {
       this.#running = null;
     });
-    // all callers may have disconnected, so it is possible that nobody awaits the scan
+    // all callers may have disconnected, so it is possible that no one awaits the scan
     listing.catch(() => undefined);
     return { key, listing };
   }

@@ -19,7 +19,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 const feeRateMax = 10_000n;
 /**
  * Maximum number of sats in a P2A or OP_RETURN output. It equals the largest postage. Anyone may spend a P2A output,
- * and nobody can spend an OP_RETURN output.
+ * and no one can spend an OP_RETURN output.
  */
 const unownedMax = 10_000n;
 const opReturn = 0x6a;
@@ -146,7 +146,7 @@ function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
 }
 
 /**
- * Checks a plan that joins coins of accounts. It pays nobody and keeps everything as change. Like withdrawals, it may
+ * Checks a plan that joins coins of accounts. It pays no one and keeps everything as change. Like withdrawals, it may
  * spend outputs of charges and change of earlier batches. It must keep the sats in at most two outputs of the service's
  * own keys.
  */
@@ -286,7 +286,7 @@ function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): stri
 function outputFault(output: PlannedOutput, plan: TransactionPlan, scripts: OwnScripts): string | null {
   const { script, value, own } = output;
   if (value < 0n || value > BigInt(maxMoney)) return `${value} sats are not an amount`;
-  // nodes relay OP_RETURN with any value, because nobody can spend it; `destinationFault` checks outputs of customers
+  // nodes relay OP_RETURN with any value, because no one can spend it; `destinationFault` checks outputs of customers
   const dust = isBurned(output) || isPaid(output.kind) ? 0 : dustOf(script);
   if (value < BigInt(dust)) return `${value} sats are dust: its script needs ${dust}`;
   return kindFault(output, plan) ?? (own === undefined ? null : ownFault(own, script, scripts));
@@ -378,7 +378,7 @@ function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null 
 
 /**
  * Checks the loss in a burned output. At most one postage may be lost, plus the sats of anchors, which belonged to
- * nobody before.
+ * no one before.
  */
 function lossFault({ value }: PlannedOutput, { inputs }: TransactionPlan): string | null {
   const brought = sumOf(inputs.filter(isAnchor));

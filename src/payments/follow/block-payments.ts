@@ -26,7 +26,7 @@ import { lowerWatches, nextToScan, scanAllAgain, scanned } from '#payments/store
 import type { PaymentChain } from './payment-chain.ts';
 
 /**
- * Maximum number of blocks per round. A round with so many blocks takes one or two seconds. New watches and the mempool
+ * Maximum number of blocks per round. A full round takes one or two seconds. New watches and the mempool
  * are processed between rounds.
  */
 const blocksAtOnce = 50;

@@ -15,7 +15,7 @@ export interface Watch {
 /** A height above every block, for watches that begin with the next block. */
 export const nextBlock = asHeight(0x7fff_ffff);
 
-/** Maximum number of scripts per query. So many scripts need a few megabytes and some milliseconds. */
+/** Maximum number of scripts per query. A full query needs a few megabytes and some milliseconds. */
 const readAtOnce = 10_000;
 
 /**
@@ -53,7 +53,7 @@ export async function unwatchScripts(
   scripts?: readonly Uint8Array[],
 ): Promise<void> {
   // lock all watches of these scripts; otherwise two watchers that end at the same time would each see the watch of the
-  // other, and nobody would delete the payments
+  // other, and no one would delete the payments
   const { rows } = await tx.query<{ script: Buffer }>(
     `SELECT script FROM service.watched_scripts
       WHERE script IN (SELECT script FROM service.watched_scripts

@@ -79,7 +79,7 @@ export const payoutFeeRateMax = 200_000n;
 export const payoutVirtualBytesMax = 100_000;
 
 /**
- * Maximum number of outputs of one payout. So many outputs have 43,000 virtual bytes, and signing takes much less than
+ * Maximum number of outputs of one payout. 1,000 outputs have 43,000 virtual bytes, and signing takes much less than
  * a minute. The remaining size is enough for 990 inputs.
  */
 export const recipientsMax = 1000;

@@ -129,7 +129,7 @@ function readUnsigned(
 }
 
 /**
- * Reads the number of elements in a list. Throws if the bytes cannot hold so many elements of at least `least` bytes.
+ * Reads the number of elements in a list. Throws if the bytes cannot hold this number of elements with at least `least` bytes each.
  */
 function countOf(cursor: ByteCursor, bytes: Uint8Array, least: number): number {
   const count = cursor.compactSize();

@@ -14,7 +14,7 @@ import type { SpecialInput } from './payment-layout.ts';
 
 const field = 'specialSatsOutput';
 /**
- * Number of ranges that are compared with all satributes per turn of the event loop. So many ranges take a few
+ * Number of ranges that are compared with all satributes per turn of the event loop. 100 ranges take a few
  * milliseconds.
  */
 const rangesInTurn = 100;

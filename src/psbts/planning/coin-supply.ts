@@ -24,8 +24,8 @@ export type CoinOutcome<Coin> =
 const firstLook = 12;
 const growth = 4;
 /**
- * Maximum number of coins per round. With so many coins, the node's response has 100 kB, and SQL statements take tens
- * of milliseconds.
+ * Maximum number of coins per round. In such a round, the node's response has 100 kB, and SQL statements take tens of
+ * milliseconds.
  */
 const lookMax = 1_000;
 
@@ -76,7 +76,7 @@ export class CoinSupply<Coin extends { readonly value: bigint }> {
   }
 
   /**
-   * The free coin at this index, where the largest coin has the index 0. Returns null if there are not so many coins.
+   * The free coin at this index, where the largest coin has the index 0. Returns null if there are fewer coins.
    */
   async at(place: number): Promise<Coin | null> {
     while (this.#free.length <= place && !this.#isAll) await this.#more();

@@ -2,7 +2,7 @@ import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts';
 
 /**
- * Bounds for a requested fee rate, in sats per virtual byte. Nodes do not relay lower rates, and nobody has ever paid
+ * Bounds for a requested fee rate, in sats per virtual byte. Nodes do not relay lower rates, and no one has ever paid
  * more.
  */
 export const feeRateBounds = { least: 0.1, most: 10_000 } as const;

@@ -29,7 +29,7 @@ const returned = 0;
 const burned = 1;
 
 /**
- * Outputs before the change. The edict moves the units to the runestone's own output. Nobody can spend this output, so
+ * Outputs before the change. The edict moves the units to the runestone's own output. No one can spend this output, so
  * the units are burned without a second OP_RETURN output. All sats of the inputs return, and the pointer returns all
  * other units with them.
  */

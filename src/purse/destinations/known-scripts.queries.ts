@@ -11,7 +11,7 @@ let asked = 0;
 
 /**
  * Whether any of these addresses was watched or paid before, as far as the database knows. The database knows payments
- * that were seen, and all unspent outputs if all addresses are indexed. Always false for a wallet address that nobody
+ * that were seen, and all unspent outputs if all addresses are indexed. Always false for a wallet address that no one
  * ever saw.
  */
 export async function areKnown(

@@ -17,7 +17,7 @@ export interface WantedKeys<Keys> {
 class UnusableKeys extends Error {}
 
 /**
- * Runs a transaction that creates something with new keys, whose addresses nobody has seen before. If an address is
+ * Runs a transaction that creates something with new keys, whose addresses no one has seen before. If an address is
  * already known, the transaction runs again with later keys. An address can be known after a restore of an older
  * database without the mark. The transaction also runs again if the release of the indices has ended. Throws
  * `wallet_indices_unreleased`.

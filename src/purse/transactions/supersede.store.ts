@@ -107,7 +107,7 @@ export function settledBumps(bumps: readonly OpenBump[]): SettledBumps {
 const idOf = (txid: Txid): string => Buffer.from(txid).toString('hex');
 
 /**
- * Maximum number of changes. No reorganisation causes so many, because each bump is reactivated at most once for each
+ * Maximum number of changes. No reorganisation reaches it, because each bump is reactivated at most once for each
  * bump that is ended.
  */
 const changesMax = 10_000;

@@ -32,7 +32,7 @@ export interface WantedTokenOrder
 }
 
 /**
- * Stores an order with two new addresses that nobody has seen before. The addresses are watched from the next block on.
+ * Stores an order with two new addresses that no one has seen before. The addresses are watched from the next block on.
  * Everything happens in one transaction (`withNewKeys`). Throws `wallet_indices_unreleased`.
  *
  * @param onMade stores more data in the same transaction

@@ -32,7 +32,7 @@ export interface FollowTokenOrdersOptions {
 
 /** Maximum number of payment changes per read. If a block has as many customers, it causes as many changes. */
 const changesMax = 1000;
-/** Maximum number of orders per transaction. A transaction with so many orders takes a tenth of a second. */
+/** Maximum number of orders per transaction. A full transaction takes a tenth of a second. */
 const ordersAtOnce = 200;
 /**
  * How often the tips of index and payments are compared, in ms. Notifications may be lost, and the index gets a block

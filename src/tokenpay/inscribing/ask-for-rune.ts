@@ -38,7 +38,7 @@ export interface InscribingOrder {
  * the inscription order is also the fee charge of the token order. The sats of this charge belong only to the
  * inscription order (ADR 96).
  *
- * @param address address that receives the rune, which nobody has seen before
+ * @param address address that receives the rune, which no one has seen before
  */
 export async function askForRune(
   tx: pg.ClientBase,

@@ -30,7 +30,7 @@ export interface KeepReservesOptions {
 }
 
 /**
- * How often the loop checks for a new block, in ms. A block may come at any time, and nobody waits for its document.
+ * How often the loop checks for a new block, in ms. A block may come at any time, and no one waits for its document.
  */
 const lookMs = 1_000;
 /**

@@ -12,7 +12,7 @@ export interface SumNode {
 /** The liability to an account in one asset. */
 export interface Liability {
   /**
-   * Secret of 64 hex digits that only the account learns. Without the salt, nobody can check guesses of accounts and
+   * Secret of 64 hex digits that only the account learns. Without the salt, no one can check guesses of accounts and
    * balances.
    */
   readonly salt: string;

@@ -62,7 +62,7 @@ const ofRunes = (withdrawals: readonly PricedWithdrawal[]): RuneWithdrawal[] =>
 
 /**
  * Makes the transaction from chosen parts. If the inputs have runes, the first output is always a change, and the
- * runestone's pointer points to it. Units without an edict go to this output, even if nobody reads the runestone.
+ * runestone's pointer points to it. Units without an edict go to this output, even if no one reads the runestone.
  * Returns null if the sats are not enough. Pure.
  */
 export function layOut(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {

@@ -16,7 +16,7 @@ export function showParts(parts) {
 }
 
 /**
- * Listens to news while the page is visible. The connection is closed while the page is hidden, because nobody sees the
+ * Listens to news while the page is visible. The connection is closed while the page is hidden, because no one sees the
  * news.
  */
 export function listenToNews() {

@@ -37,8 +37,8 @@ class MintForm {
   #isOrdering = false;
   #isOpen = false;
   /**
-   * The order that was sent, but for which no response arrived. If it is sent again with the same key, no second order
-   * is created.
+   * The order that was sent and got no response. If this order is sent again with the same key, no second order is
+   * created.
    *
    * @type {{ readonly body: object, readonly onceKey: string } | null}
    */

@@ -4,7 +4,7 @@
 /** @typedef {{ readonly id: string, readonly at: number, readonly words: string }} OwnOrder */
 
 const place = 'satscribe-orders';
-/** Maximum number of orders in the list. Nobody has so many orders in progress. The oldest orders are removed first. */
+/** Maximum number of orders in the list. People have fewer orders in progress. The oldest orders are removed first. */
 const ordersMax = 50;
 /** Maximum number of characters in the description of an order. All descriptions that the pages store are shorter. */
 const wordsMax = 200;
