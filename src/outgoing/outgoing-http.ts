@@ -112,7 +112,7 @@ export class OutgoingHttp {
 
   /**
    * Sends a body with POST. As soon as the status arrives, the request has succeeded. A response that is too long is
-   * cut off, and an incomplete or late response counts as an empty body. Throws `url_refused` and `url_unreachable`.
+   * cut off. An incomplete or late response is treated as an empty body. Throws `url_refused` and `url_unreachable`.
    */
   post(url: string, { bytesMax, timeoutMs, signal, headers, body }: OutgoingPost): Promise<OutgoingAnswer> {
     const request = { method: 'POST', headers, body, timeoutMs, signal, isRedirect: false } as const;

@@ -64,8 +64,8 @@ export interface TakeBack {
 
 /**
  * Plans a transaction that pays the outputs of one address to one destination. Also returns the number of outputs that
- * are not spent. These are outputs whose inputs would cost more than their value, and outputs after the first 200. The
- * fee comes from the end of the largest output. Throws `recovery_refused`.
+ * are not spent. These are outputs whose inputs would cost more than their value, and outputs after the 200 largest.
+ * The fee comes from the end of the largest output. Throws `recovery_refused`.
  */
 export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: number } {
   const { own, script, outputs, destination, feeRate } = order;

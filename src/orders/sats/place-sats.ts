@@ -136,8 +136,8 @@ function placeCoins(
 }
 
 /**
- * Maximum number of tries. Positions are computed for the coins of the previous try, so two sets of coins might
- * alternate forever.
+ * Maximum number of times that the positions are computed again. They are computed for the coins of the previous try,
+ * so two sets of coins might alternate forever.
  */
 const triesMax = 3;
 

@@ -10,7 +10,7 @@ const alreadyMined = -27;
 
 /** The result of sending a transaction. */
 export interface Broadcast {
-  /** `held`: the transaction is in the node's mempool. `mined`: it is in a block. */
+  /** Result of the transaction: `held` if it is in the node's mempool, `mined` if it is in a block. */
   readonly outcome: 'held' | 'mined' | 'refused';
   /** The node's reason, or null if the transaction was not refused. */
   readonly refusal: Refusal | null;

@@ -2,8 +2,8 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 
 /**
- * Whether this output is in the node's best chain and unspent there. With `mempool`, an output is also spent if a
- * transaction in the node's mempool spends it.
+ * Whether this output is in the node's best chain and unspent there. With `mempool`, an output that a transaction in
+ * the node's mempool spends is also treated as spent.
  */
 export async function isUnspent(
   node: NodeRpc,

@@ -43,7 +43,7 @@ export function isReserving(order: Omit<ReservingOrder, 'id'>, now: Date): boole
 }
 
 /**
- * States in which a reserved sat counts towards the bounds of its client and its network (ORDER_RESERVED_MAX). In these
+ * States in which a reserved sat is included in the bounds of its client and its network (ORDER_RESERVED_MAX). In these
  * states nothing is delivered yet, and the delivery is uncertain.
  */
 export const countedStates = [

@@ -8,7 +8,7 @@ export const depositWatcherOf = (orderId: string): string => `deposit ${orderId}
 export const refundWatcherOf = (orderId: string): string => `${refundWatchers}${orderId}`;
 export const isRefundWatcher = (watcher: string): boolean => watcher.startsWith(refundWatchers);
 
-/** Watcher of the outputs of an order's transactions that belong to the service. */
+/** Watcher of the service's own outputs in an order's transactions. */
 export const ownWatcherOf = (orderId: string): string => `own ${orderId}`;
 export const isOwnWatcher = (watcher: string): boolean => watcher.startsWith('own ');
 

@@ -169,8 +169,8 @@ export class PaymentsSession {
       this.#askAgainAt = Date.now() + unavailableMs;
       this.#options.onUnavailable(missing.problem);
     }
-    // only watches at or below the height of the missing block wait; payments in newer blocks and watches that begin
-    // above the block do not
+    // only watches at or below the height of the missing block wait; payments in newer blocks, and for watches that
+    // begin above the block, are still found
     this.#waitsUpTo = missing.height;
     return true;
   }

@@ -23,8 +23,8 @@ const outpointLength = 36;
 export class UnconfirmedPayments {
   readonly #byTxid = new Map<HashKey, Unconfirmed>();
   /**
-   * Payments by outpoint. Each payment has the only transaction that may spend the outpoint without replacing the
-   * payment.
+   * Payments by outpoint. Each payment is paired with the only transaction that may spend the outpoint without
+   * replacing the payment.
    */
   readonly #spenders = new Map<string, Map<HashKey, HashKey>>();
   /** The first four bytes of each outpoint. These bytes alone rule out most inputs of a block. */
@@ -80,8 +80,8 @@ export class UnconfirmedPayments {
   }
 
   /**
-   * Payments that depend on the outpoint at `at`. Each payment has the only transaction that may spend the outpoint
-   * without replacing the payment.
+   * Payments that depend on the outpoint at `at`. Each payment is paired with the only transaction that may spend the
+   * outpoint without replacing the payment.
    */
   spendersOf(view: DataView, at: number): ReadonlyMap<HashKey, HashKey> | null {
     if (!this.#beginnings.has(beginningAt(view, at))) return null;

@@ -15,7 +15,7 @@ export const paymentsTipHash = '(SELECT hash FROM service.payments_offset)';
 export const paymentsTipHeight = '(SELECT height FROM service.payments_offset)';
 
 export interface PaymentsOffset extends BlockRef {
-  /** Number of watched scripts, including those that ended in the last minute. */
+  /** Number of watched scripts. Scripts whose watches ended in the last minute may be included. */
   readonly scripts: number;
 }
 

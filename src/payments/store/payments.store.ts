@@ -37,8 +37,8 @@ interface PaymentRow {
 }
 
 /**
- * The outputs of transactions whose scripts are watched at this height. If `height` is null, the transactions are in
- * the mempool.
+ * Selects the outputs of these transactions whose scripts are watched at this height. If `height` is null, the
+ * transactions are in the mempool.
  */
 async function watchedRows(
   tx: pg.ClientBase,

@@ -205,7 +205,7 @@ export async function scanAllAgain(tx: pg.ClientBase, offsetHeight: Height): Pro
 }
 
 /**
- * The lowest start height of each script that is watched. The keys are the script's bytes as latin-1. Locks the
+ * The lowest start height of each given script that is watched. The keys are the script's bytes as latin-1. Locks the
  * watches, so that they cannot end before the transaction ends.
  */
 export async function lockWatches(

@@ -61,7 +61,7 @@ export async function buildChild(
   for (const target of others) {
     if (free.kind === 'free') break;
     const next = await freeChild(parts, payment, target, feeRate, asker);
-    // if no target is free, the response shows the reason of the first and best one
+    // if no target is free, the response shows the reason for the first target, which is the best
     if (next.kind === 'free') free = next;
   }
   return free.kind === 'free' ? fundedChild(parts, free, asker) : free;

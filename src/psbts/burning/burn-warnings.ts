@@ -9,7 +9,8 @@ export const burnWarnings = (plan: Pick<PsbtPlan, 'outputs'>, isSpecial: boolean
 
 /**
  * Explains how to send a burn. Since version 25, Bitcoin Core refuses an OP_RETURN output with more sats than
- * `maxburnamount`, which is 0 by default. So sending by the customer's wallet may fail after the customer signed.
+ * `maxburnamount`, which is 0 by default. So the customer's wallet may fail to send the transaction after the customer
+ * has signed it.
  */
 function howToSend({ outputs }: Pick<PsbtPlan, 'outputs'>): string {
   const burned = outputs.filter(({ purpose }) => purpose === 'burn').map(({ value }) => value);

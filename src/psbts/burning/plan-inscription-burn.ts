@@ -26,8 +26,8 @@ const burnedSats = 1n;
 interface Padding {
   readonly value: bigint;
   /**
-   * Sats of the coin that return to the payment address in an output of their own. 0 if the padded output gets the
-   * entire coin.
+   * Sats of the coin that return to the payment address in a separate output. 0 if the padded output gets the entire
+   * coin.
    */
   readonly change: bigint;
 }
@@ -39,7 +39,7 @@ export interface BurnForm {
    * than dust. 0 if no coin is needed.
    */
   readonly padding: bigint;
-  /** Whether runes need a runestone. They do if the first output is the change of that coin. */
+  /** Whether runes need a runestone. They need one if the first output is the change of the coin in front. */
   readonly needsRunestone: boolean;
 }
 

@@ -27,7 +27,7 @@ export interface ChosenCoins<Coin> {
   /** Value of the change, or 0 if there is no change output. */
   readonly change: bigint;
   readonly fee: bigint;
-  /** Sats of the fee above the requested rate. They are too few for a change output. */
+  /** Sats of the fee above its rate. They are too few for a change output. */
   readonly overpaid: bigint;
 }
 

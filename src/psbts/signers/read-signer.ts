@@ -39,8 +39,8 @@ const noType =
  * Reads the signer: an address and its public key. Returns null if something is wrong. `values` then has a sentence for
  * each mistake. Total. Takes a millisecond for P2TR.
  *
- * If the ordinals address is missing, it is the address of its key (BIP 86), because clients of the public interface
- * omit it.
+ * If the ordinals address is missing, it is derived from its key (BIP 86), because clients of the public interface omit
+ * it.
  */
 export function readSigner(
   values: RequestValues,

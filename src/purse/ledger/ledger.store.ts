@@ -48,9 +48,9 @@ export async function readEntries(client: pg.Pool | pg.ClientBase, subject: Subj
 }
 
 /**
- * Adds the entries to the ledger that the facts about a subject require. No other code adds entries for a single
- * subject. A second call has no effect, even at the same time. `waits`: the facts disagree for a moment, so nothing is
- * posted, and the caller must try again.
+ * Adds entries and reversals to the ledger, so that a subject has exactly the entries that its facts require. No other
+ * code adds entries for a single subject. A second call has no effect, even at the same time. `waits`: the facts
+ * disagree for a moment, so nothing is posted, and the caller must try again.
  */
 export async function postEntries(
   tx: pg.ClientBase,

@@ -67,9 +67,9 @@ const nothingNew: CreditingPolicy = {
 };
 
 /**
- * Credits an output that is set aside to the account of its order: exactly its sats and runes. The output then counts
- * for the charge like any other payment. The ledger, the coin and the shop's notification change in the same
- * transaction. Throws the errors of `lockAside`.
+ * Credits an output that is set aside to the account of its order: exactly its sats and runes. The charge then includes
+ * the output like any other payment. The ledger, the coin and the shop's notification change in the same transaction.
+ * Throws the errors of `lockAside`.
  */
 export async function decideCredit(pool: pg.Pool, named: NamedAside, now: Date): Promise<OpenAside> {
   return withTransaction(pool, async (tx) => {

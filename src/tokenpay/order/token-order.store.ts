@@ -14,7 +14,7 @@ import {
 /** Stores a new order with its charges. */
 export async function insertTokenOrder(tx: pg.ClientBase, order: TokenOrder): Promise<void> {
   const { inscription } = order;
-  // the fee of such an order is the charge of the inscription order, so it is not stored
+  // the fee of an order with inscriptions is the charge of its inscription order, so it is not stored here
   const charges = chargeKinds
     .filter((kind) => kind === 'token' || inscription === null)
     .map((kind) => order.charges[kind]);

@@ -14,8 +14,8 @@ export const endsBy = (endOf: (branch: IndexedBranch) => number): BranchEnds => 
 export const endsAt = (index: number): BranchEnds => endsBy(() => index);
 
 /**
- * Number of indices in one release. It is more than one process uses in a minute while orders are created, or for ten
- * orders with 100 parents.
+ * Number of indices in one release. One process uses fewer in a minute of new orders, or for ten orders with 100
+ * parents each.
  */
 export const releasedAtOnce = 1000;
 /**

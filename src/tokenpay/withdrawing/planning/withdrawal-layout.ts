@@ -71,7 +71,7 @@ export function layOut(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan |
 
 /**
  * Puts remaining units into one change. Remaining sats go into a second change if they are enough for that change and
- * for its input later.
+ * for the later input that spends it.
  */
 function laidWithRunes(parts: ChosenParts, rules: LayoutRules): WithdrawalPlan | null {
   const dust = changeDust(rules);
