@@ -17,7 +17,7 @@ export interface TraceBounds {
   readonly steps: number;
   /** Maximum time of one request, in ms. */
   readonly timeMs: number;
-  /** Maximum number of parts into which a walk divides the sats of an output. This number of parts needs 6 MB of memory. */
+  /** Maximum number of parts into which a walk divides the sats of an output. The parts need at most 6 MB of memory. */
   readonly ranges: number;
 }
 

@@ -129,7 +129,8 @@ function readUnsigned(
 }
 
 /**
- * Reads the number of elements in a list. Throws if the bytes cannot hold this number of elements with at least `least` bytes each.
+ * Reads the number of elements in a list. Throws if the bytes cannot hold the elements, each of
+ * which has at least `least` bytes.
  */
 function countOf(cursor: ByteCursor, bytes: Uint8Array, least: number): number {
   const count = cursor.compactSize();
