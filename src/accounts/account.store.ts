@@ -7,13 +7,13 @@ import type { Rate } from './rate.ts';
 
 const foreignKeyViolation = '23503';
 
-/** A key as its owner may see it: everything except the key itself. */
+/** A key with the data that its owner may see: everything except the key itself. */
 export interface StoredKey {
   readonly id: number;
   readonly account: string;
   readonly prefix: string;
   readonly scopes: readonly Scope[];
-  /** Null: no limit. */
+  /** `null` if the key has no limit. */
   readonly rate: Rate | null;
   readonly terms: KeyTerms;
   readonly createdAt: Date;
@@ -39,7 +39,7 @@ export interface AccountLine {
   readonly keys: number;
 }
 
-/** All accounts, ordered by name. */
+/** Lists all accounts by name. */
 export async function listAccounts(pool: pg.Pool): Promise<readonly AccountLine[]> {
   const { rows } = await pool.query<AccountLine>(
     `SELECT a.name, a.created_at AS "createdAt", count(k.id) AS keys
@@ -61,14 +61,14 @@ function storedKey({ baseFee, directBaseFee, reservedMax, discounts, ...key }: K
 
 export interface NewKey {
   readonly account: string;
-  /** At least one scope, each once. */
+  /** At least one scope, and no scope twice. */
   readonly scopes: readonly Scope[];
-  /** Null: no limit. */
+  /** `null` if the key has no limit. */
   readonly rate: Rate | null;
   readonly terms: KeyTerms;
 }
 
-/** The stored form of a key without a limit; its span is meaningless. */
+/** The stored form of the rate of a key without a limit. `perSeconds` has no meaning then. */
 const unlimited: Rate = { burst: 0, perSeconds: 60 };
 
 /** Throws `account_unknown`. */
@@ -92,7 +92,10 @@ export async function insertKey(
   }
 }
 
-/** Keys of an account, or of all accounts (null), oldest first. Throws `account_unknown`. */
+/**
+ * Lists the keys of an account, oldest first. `account` is `null` for the keys of all accounts. Throws
+ * `account_unknown`.
+ */
 export async function listKeys(pool: pg.Pool, account: string | null): Promise<readonly StoredKey[]> {
   if (account !== null) await requireAccount(pool, account);
   const { rows } = await pool.query<KeyRow>(
@@ -104,15 +107,15 @@ export async function listKeys(pool: pg.Pool, account: string | null): Promise<r
 
 export interface WhichKeys {
   readonly account: string;
-  /** Keys with one of these scopes; empty: keys of any scope. */
+  /** Selects the keys with at least one of these scopes. An empty list selects keys of any scope. */
   readonly scopes: readonly Scope[];
-  /** One key; null: all. */
+  /** Selects one key, or all keys if it is `null`. */
   readonly key: { readonly prefix: string } | { readonly hash: Buffer } | null;
 }
 
 /**
- * Revokes the keys that are not revoked yet, and returns them. Throws `account_unknown`, and `key_not_found` where a
- * single key was named.
+ * Revokes the selected keys that are still valid, and returns them. Throws `account_unknown`. Throws `key_not_found` if
+ * a single key was named, but does not exist or is already revoked.
  */
 export async function revokeKeys(
   pool: pg.Pool,
@@ -144,7 +147,7 @@ export async function requireAccount(pool: pg.Pool, account: string): Promise<vo
   if (rowCount === 0) throw unknownAccount(account);
 }
 
-/** Makes changes to the stored data of an account wait for each other, until this transaction ends. */
+/** Locks an account until this transaction ends. Other changes to the stored data of the account wait for the lock. */
 export async function lockAccount(tx: pg.ClientBase, account: string): Promise<void> {
   await tx.query('SELECT FROM service.accounts WHERE name = $1 FOR NO KEY UPDATE', [account]);
 }

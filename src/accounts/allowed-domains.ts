@@ -1,6 +1,9 @@
 import { domainToASCII } from 'node:url';
 
-/** Hosts whose pages may search without a key: `example.com` is that host, `*.example.com` all hosts below it. */
+/**
+ * Hosts whose pages may search without a key. `example.com` allows only that host, and `*.example.com` allows all hosts
+ * below `example.com`.
+ */
 export interface AllowedDomains {
   allows(host: string): boolean;
 }
@@ -17,7 +20,7 @@ export function parseAllowedDomains(text: string): { domains: AllowedDomains; wr
     const entry = part.trim();
     if (entry === '') continue;
     const isParent = entry.startsWith('*.');
-    // as browsers write them: lower case, other scripts in Punycode
+    // hosts in the form that browsers send: lower case, and Punycode for other scripts
     const host = /[/\\?#@:]/u.test(entry) ? '' : domainToASCII(isParent ? entry.slice(2) : entry);
     if (!hostPattern.test(host)) wrong.push(entry);
     else if (isParent) parents.push(`.${host}`);
@@ -29,8 +32,8 @@ export function parseAllowedDomains(text: string): { domains: AllowedDomains; wr
 }
 
 /**
- * The site that a request comes from, as the browser reports it: `Origin`, else `Referer`; null where both are
- * missing.
+ * The site that a request comes from, as the browser reports it: `Origin`, or `Referer` if there is no `Origin`. `null`
+ * if both are missing.
  */
 export function callingSite(
   origin: string | undefined,

@@ -1,29 +1,32 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** The uses of a key: one or more of these. No scope includes another. */
+/** The permissions that a key can have. A key has one or more of these scopes, and no scope includes another. */
 export const scopes = ['search', 'orders', 'tokenpay', 'tokenpay-withdraw', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** A mark by which people, and scanners for leaked secrets, recognise a key. */
+/** The first part of every key. People, and scanners for leaked secrets, recognise a key by it. */
 const mark = 'satscribe_';
-/** 160 bits: infeasible to guess, while the first 32 may be shown. */
+/**
+ * Number of random bytes in a key. They are 160 bits, so a key cannot be guessed, even though its first 32 bits may be
+ * shown.
+ */
 const secretBytes = 20;
 const checkDigits = 8;
 const shownDigits = 8;
 const pattern = /^satscribe_[0-9a-f]{48}$/u;
 
-/** A new key: `key` is shown once, the rest is stored. */
+/** A new key. `key` is shown once, and the other fields are stored. */
 export interface NewApiKey {
   readonly key: string;
-  /** The first characters, by which people tell keys apart. */
+  /** The first characters of the key, which may be shown. People tell keys apart by them. */
   readonly prefix: string;
-  /** The part of the key that the database stores. */
+  /** The hash of the key. The database stores this hash, not the key. */
   readonly hash: Buffer;
 }
 
 /**
- * Makes a key: a mark, 40 random hex digits, and 8 check digits, which expose a mistyped key without a database
- * look-up.
+ * Makes a key of three parts: the mark, 40 random hex digits, and 8 check digits. The check digits expose a mistyped
+ * key without a database look-up.
  */
 export function newApiKey(random: (bytes: number) => Buffer = randomBytes): NewApiKey {
   const body = mark + random(secretBytes).toString('hex');
@@ -31,7 +34,7 @@ export function newApiKey(random: (bytes: number) => Buffer = randomBytes): NewA
   return { key, prefix: keyPrefix(key), hash: hashOf(key) };
 }
 
-/** The first characters of a key, which may be shown. */
+/** Returns the first characters of a key, which may be shown. */
 export function keyPrefix(key: string): string {
   return key.slice(0, mark.length + shownDigits);
 }

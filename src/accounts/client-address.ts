@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 
 /**
- * The unit that limits count as one client: an IPv4 address, or the /64 of an IPv6 address, because a single machine
- * has all of its 2^64 addresses. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) counts as IPv4. Everything that
- * is not an address is `unknown` and shares one limit.
+ * Returns the unit that limits count as one client. For IPv4 the unit is the address. For IPv6 the unit is the /64,
+ * because a single machine has all of its 2^64 addresses. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) counts
+ * as IPv4. Any text that is not an address counts as the client `unknown`, so all such requests share one limit.
  */
 export function clientOf(address: string): string {
-  // a zone (fe80::1%eth0) is local to this machine
+  // a zone (fe80::1%eth0) has a meaning only on this machine, so it is removed
   const [bare = ''] = address.split('%', 1);
   const version = isIP(bare);
   if (version === 4) return bare;

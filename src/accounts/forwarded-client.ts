@@ -1,28 +1,30 @@
 import { isIP } from 'node:net';
 
-/** Facts of a request that show on whose behalf it is made. */
+/** The parts of a request that show which client made it. */
 export interface ForwardedRequest {
-  /** The address of the connection. */
+  /** The IP address of the connection. */
   readonly peer: string;
-  /** `X-Forwarded-For`: addresses, each added by the proxy that it reached. */
+  /**
+   * The header `X-Forwarded-For`, a list of addresses. Each proxy adds the address from which it received the request.
+   */
   readonly forwardedFor: string | undefined;
-  /** `Forwarded` (RFC 7239), which counts only without `X-Forwarded-For`. */
+  /** The header `Forwarded` (RFC 7239). It is read only if there is no `X-Forwarded-For`. */
   readonly forwarded: string | undefined;
 }
 
-/** The origin of a request: a client, or a trusted proxy that names no client. */
+/** The origin of a request: a client, or a trusted proxy whose header names no client. */
 export type ForwardedClient =
   | { readonly kind: 'client'; readonly address: string }
   /**
-   * A trusted proxy that names no client: the address of the connection. `instead`: the text in its header in place of
-   * a client, perhaps empty; null: it sent no header.
+   * A trusted proxy whose header names no client. `address` is the address of the connection. `instead` is the text
+   * that the header has in place of a client, perhaps empty; it is `null` if the proxy sent no header.
    */
   | { readonly kind: 'proxy'; readonly address: string; readonly instead: string | null };
 
 /**
- * The last address of a request that does not belong to a trusted proxy. Entries before it may come from the client
- * itself, and are not believed. Without such an address the connection counts: a proxy that passes on its client's
- * header may pass on any text, so no entry may exempt a request from all limits.
+ * Returns the last address of a request that does not belong to a trusted proxy. Entries before that address are not
+ * believed, because the client itself may have written them. If there is no such address, the origin is the connection.
+ * A proxy that passes on its client's header may pass on any text, so no entry may free a request from all limits.
  */
 export function forwardedClient(
   { peer, forwardedFor, forwarded }: ForwardedRequest,
@@ -37,12 +39,12 @@ export function forwardedClient(
   return { kind: 'proxy', address: peer, instead: forwardedFor ?? forwarded ?? null };
 }
 
-/** The names of clients and proxies, the last one first. */
+/** Returns the names of clients and proxies, the last name first. */
 function namesOf(forwardedFor: string | undefined, forwarded: string | undefined): string[] {
   // an address has no comma, whatever quotes are around it
   const names = filled((forwardedFor ?? '').split(',').toReversed());
   if (names.length > 0) return names;
-  // an element without a name hides it
+  // an element without `for` is kept whole: it is not an address, so no entry before it is used
   return elementsFromEnd(forwarded ?? '').map((element) => {
     const pairs = pairsOf(element).map((pair) => /^for\s*=\s*(?<node>.*)$/isu.exec(pair)?.groups?.['node']);
     return pairs.find((node) => node !== undefined) ?? element;
@@ -53,8 +55,9 @@ const filled = (parts: readonly string[]): string[] =>
   parts.map((part) => part.trim()).filter((part) => part !== '');
 
 /**
- * The elements of `Forwarded`, the last one first. It is read from its end: a quote that a client left open at the
- * start must not hide the entries that proxies added after it. Quoted text may contain commas.
+ * Returns the elements of `Forwarded`, the last element first. The text is read from its end, because a client may have
+ * opened a quote at the start and not closed it. That quote must not hide the entries that proxies added later. Quoted
+ * text may contain commas.
  */
 function elementsFromEnd(text: string): string[] {
   const elements: string[] = [];
@@ -71,7 +74,7 @@ function elementsFromEnd(text: string): string[] {
   return filled([...elements, text.slice(0, end)]);
 }
 
-/** Whether an odd number of backslashes is before a character. */
+/** Whether an odd number of backslashes comes directly before the character at `at`. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text[first - 1] === '\\') first--;
@@ -95,12 +98,13 @@ function pairsOf(element: string): string[] {
   return filled([...pairs, element.slice(start)]);
 }
 
-/** A port, or the text for an unknown or hidden one (RFC 7239, 6). */
+/** A port, or the placeholder for an unknown or hidden port (RFC 7239, 6). */
 const port = /:(?:\d{1,5}|_[\w.-]+)$/u;
 
 /**
- * The address in a node of RFC 7239, and in what proxies write into `X-Forwarded-For`: with or without a port, with
- * brackets around IPv6, in quotes, with a zone. Null where it names no address: `unknown`, `_hidden`.
+ * Returns the address in a node of RFC 7239, or in an entry that a proxy writes into `X-Forwarded-For`. The text may
+ * have a port, brackets around IPv6, quotes and a zone. Returns `null` if the text names no address, such as `unknown`
+ * or `_hidden`.
  */
 export function addressOfNode(text: string): string | null {
   const node =
@@ -115,7 +119,10 @@ const isPortOrNone = (node: string, bracketed: string): boolean => {
   return rest === '' || port.test(rest);
 };
 
-/** A zone (`fe80::1%eth0`) is local to a machine. Null: it is not an address. */
+/**
+ * Removes a zone (`fe80::1%eth0`), which has a meaning only on one machine. Returns `null` if the text is not an
+ * address.
+ */
 function withoutZone(text: string): string | null {
   const [address = ''] = text.split('%', 1);
   return isIP(address) === 0 ? null : address;

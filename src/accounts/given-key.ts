@@ -1,17 +1,18 @@
-/** The key of a request: none, one, or two different ones. */
+/** The key that a request sends: none, one, or two different keys. */
 export type GivenKey =
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly key: string; readonly isCookie: boolean }
   | { readonly kind: 'two' };
 
-/** The cookie that keeps the key of a person who searches with our pages. */
+/** Name of the cookie that keeps the key of a person who searches with our pages. */
 export const keyCookie = 'satscribe_key';
 
 const bearer = /^bearer(?:\s+(?<token>[^]*))?$/iu;
 
 /**
- * Reads `x-api-key` and `Authorization: Bearer` (RFC 6750), else our cookie. An empty header counts as no key, and so
- * does another scheme of `Authorization`: a proxy may use its own. The same key in both headers counts as one key.
+ * Reads the key from `x-api-key` and `Authorization: Bearer` (RFC 6750), or from our cookie if no header has a key. An
+ * empty header counts as no key. Another scheme of `Authorization` also counts as no key, because a proxy may use that
+ * header for itself. The same key in both headers counts as one key.
  */
 export function givenKey(
   apiKey: string | undefined,
@@ -27,10 +28,13 @@ export function givenKey(
   return other === undefined || other === key ? { kind: 'one', key, isCookie: false } : { kind: 'two' };
 }
 
-/** The value of our cookie (RFC 6265, 5.4); the first one, where a browser sends several. */
+/**
+ * Returns the value of our cookie (RFC 6265, 5.4). If a browser sends the cookie several times, the first value is
+ * used.
+ */
 function cookieValue(cookie: string | undefined): string | null {
   for (const pair of cookie?.split(';') ?? []) {
-    // 60 kB of semicolons would be 30,000 more lists
+    // skip other pairs: 60 kB of semicolons would otherwise be split into 30,000 more lists
     if (!pair.includes(keyCookie)) continue;
     const [name = '', value = ''] = pair.split('=', 2);
     if (name.trim() === keyCookie && value.trim() !== '') return value.trim();

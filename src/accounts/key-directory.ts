@@ -3,20 +3,24 @@ import type pg from 'pg';
 import { type KeyFacts, KeyLookUps } from './key-look-ups.ts';
 
 /**
- * How long a key is remembered before it is looked up again: a revoked key is refused everywhere after this time at
- * the latest.
+ * How long a key is remembered before it is looked up again, in ms. A revoked key is refused everywhere after this time
+ * at the latest.
  */
 export const keyMemoryMs = 5000;
-/** Remembered keys that were valid: 600 bytes each, 1,000 with terms of their own. At most 20 MB. */
+/**
+ * Maximum number of remembered keys that were valid. A key needs 600 bytes, or 1,000 if it has terms of its own, so all
+ * keys need at most 20 MB.
+ */
 const goodKeysMax = 20_000;
 /**
- * Remembered unknown keys, which clients send again and again. Kept separately, so that made-up keys never displace
- * valid ones.
+ * Maximum number of remembered unknown keys. Clients send unknown keys again and again. They are kept separately, so
+ * that made-up keys never displace valid keys.
  */
 const otherKeysMax = 5_000;
 /**
- * Time between two look-ups for addresses from which many unknown keys come: ten statements a second, whatever is
- * tried. A valid key that is new to the process waits this long there, once.
+ * Time between two look-ups for IP addresses that send many unknown keys, in ms. These addresses cause at most ten
+ * statements per second, whatever keys they try. A valid key that is new to the process waits this long once if it
+ * comes from such an address.
  */
 const gatheringMs = 100;
 
@@ -25,12 +29,12 @@ interface Entry {
   readonly until: number;
 }
 
-/** Valid keys by hash, remembered for some seconds. */
+/** Finds valid keys by their hash, and remembers them for some seconds. */
 export class KeyDirectory {
   readonly #now: () => number;
   readonly #soon: KeyLookUps;
   readonly #later: KeyLookUps;
-  /** Keys that the last look-up found, and others. */
+  /** Keys that were found by their last look-up, and keys that were not. */
   readonly #good = new LRUCache<string, Entry>({ max: goodKeysMax });
   readonly #others = new LRUCache<string, Entry>({ max: otherKeysMax });
 
@@ -41,10 +45,11 @@ export class KeyDirectory {
   }
 
   /**
-   * The key with this hash; null where it does not exist or was revoked. Concurrent requests share a look-up. Throws
-   * `access_unavailable`.
+   * Finds the key with this hash. Returns `null` if the key does not exist or was revoked. Concurrent requests for a
+   * key share a look-up. Throws `access_unavailable`.
    *
-   * @param isPatient a key that the process does not know as valid may wait for others
+   * @param isPatient whether a key that the process does not know as valid may wait, so that several keys share a
+   *   look-up
    */
   find(hash: Buffer, isPatient = false): Promise<KeyFacts | null> {
     const name = hash.toString('hex');

@@ -6,16 +6,19 @@ import type { Scope } from './api-key.ts';
 import { type StoredTerms, termsColumns, termsOf } from './key-terms.ts';
 import type { Rate } from './rate.ts';
 
-/** Facts of a key that a request needs. */
+/** The data of a key that a request needs. */
 export interface KeyFacts extends KnownKey {
   readonly scopes: readonly Scope[];
-  /** Null: no limit. */
+  /** `null` if the key has no limit. */
   readonly rate: Rate | null;
 }
 
-/** Keys in one statement: it takes a millisecond or two. */
+/** Maximum number of keys in one statement, which takes one or two milliseconds. */
 const keysAtOnce = 500;
-/** Keys of ten statements. More wait only if a client pipelines thousands of requests. */
+/**
+ * Maximum number of waiting keys: as many as ten statements look up. Only a client that pipelines thousands of requests
+ * exceeds this number.
+ */
 const waitingMax = 5_000;
 
 interface Waiting {
@@ -24,20 +27,22 @@ interface Waiting {
   readonly reject: (error: AppError) => void;
 }
 
-/** Looks up keys in the database: one statement at a time for all waiting requests. */
+/** Looks up keys in the database. One statement at a time serves all waiting requests. */
 export class KeyLookUps {
   readonly #pool: pg.Pool;
   readonly #pauseMs: number;
   readonly #waiting: Waiting[] = [];
   #isRunning = false;
 
-  /** @param pauseMs between two statements, during which keys gather */
+  /** @param pauseMs time between two statements, during which keys gather for the next statement */
   constructor(pool: pg.Pool, pauseMs: number) {
     this.#pool = pool;
     this.#pauseMs = pauseMs;
   }
 
-  /** The key with this hash; null where it does not exist or was revoked. Throws `access_unavailable`. */
+  /**
+   * Finds the key with this hash. Returns `null` if the key does not exist or was revoked. Throws `access_unavailable`.
+   */
   find(hash: Buffer): Promise<KeyFacts | null> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= waitingMax) {
@@ -51,7 +56,7 @@ export class KeyLookUps {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    // all requests of this turn of the event loop share the statement
+    // wait, so that all requests of this turn of the event loop share one statement
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       await this.#lookUp(this.#waiting.splice(0, keysAtOnce));
@@ -81,7 +86,10 @@ interface KeyRow extends Rate, StoredTerms {
   readonly scopes: readonly Scope[];
 }
 
-/** Calls a function of the database: the role that answers requests reads a key only if it knows its hash. */
+/**
+ * Finds keys by calling a function of the database. The role that answers requests can read a key only if it knows the
+ * hash of the key.
+ */
 async function keysByHash(pool: pg.Pool, hashes: readonly Buffer[]): Promise<ReadonlyMap<string, KeyFacts>> {
   const { rows } = await pool.query<KeyRow>(
     `SELECT id, account, hash, scopes, burst, per_seconds AS "perSeconds", ${termsColumns}

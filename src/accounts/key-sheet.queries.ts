@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Facts of a key for its owner. */
+/** The data of a key that its owner may see. */
 export interface KeySheet {
   readonly prefix: string;
   readonly createdAt: Date;
@@ -8,7 +8,8 @@ export interface KeySheet {
 }
 
 /**
- * Reads by the hash, as the role that answers requests reads keys by it alone. Null: it does not exist or was revoked.
+ * Reads the data of a key by its hash, because the role that answers requests can read keys only by their hash. Returns
+ * `null` if the key does not exist or was revoked.
  */
 export async function readKeySheet(pool: pg.Pool, hash: Buffer): Promise<KeySheet | null> {
   const { rows } = await pool.query<KeySheet>(

@@ -6,12 +6,12 @@ import {
   usualTerms,
 } from '#kernel/contracts/asking-key.ts';
 
-/** A bitcoin, in sats: more is a mistake. The database has the same bound. */
+/** Maximum fee, in sats: one bitcoin. A larger fee must be a mistake. The database has the same bound. */
 export const feeMax = 100_000_000;
-/** The most outputs of an inventory: the bound of ORDER_RESERVED_MAX. */
+/** Maximum number of outputs of an inventory. ORDER_RESERVED_MAX has the same bound. */
 export const reservedMaxMost = 2000;
 
-/** The two columns of a fee's discount, in sats and in percent. At most one is set. */
+/** The columns that store the discount of a fee: one in sats, the other in percent. At most one of them is set. */
 const columnsOf: Readonly<Record<DiscountedFee, { readonly fixed: string; readonly percentage: string }>> = {
   baseFee: { fixed: 'base_fee_off', percentage: 'base_fee_percent_off' },
   rareSatsFee: { fixed: 'rare_sats_fee_off', percentage: 'rare_sats_fee_percent_off' },
@@ -24,7 +24,7 @@ const discountColumns = discountedFees.flatMap((parameter) =>
   (['fixed', 'percentage'] as const).map((type) => ({ parameter, type, column: columnsOf[parameter][type] })),
 );
 
-/** The columns of `service.keys` that hold the terms of a key. */
+/** The columns of `service.keys` that store the terms of a key. */
 export const storedColumns = [
   'base_fee',
   'direct_base_fee',
@@ -32,7 +32,7 @@ export const storedColumns = [
   ...discountColumns.map(({ column }) => column),
 ] as const;
 
-/** The terms in the form of rows. */
+/** The terms of a key as the database stores them. */
 export interface StoredTerms {
   readonly baseFee: number | null;
   readonly directBaseFee: number | null;
@@ -41,11 +41,11 @@ export interface StoredTerms {
   readonly discounts: readonly (number | null)[];
 }
 
-/** SQL that reads `StoredTerms`. */
+/** SQL columns that are read as `StoredTerms`. */
 export const termsColumns = `base_fee AS "baseFee", direct_base_fee AS "directBaseFee",
   reserved_max AS "reservedMax", ARRAY[${discountColumns.map(({ column }) => `${column}::float8`).join(', ')}] AS discounts`;
 
-/** Keys without terms of their own share one object: 20,000 of them are remembered. */
+/** Returns the terms of a key. Keys without terms of their own share one object, because 20,000 keys are remembered. */
 export function termsOf({ baseFee, directBaseFee, reservedMax, discounts }: StoredTerms): KeyTerms {
   const given = discountColumns.flatMap(({ parameter, type }, place): Discount[] => {
     const discount = discounts[place] ?? null;
@@ -55,7 +55,7 @@ export function termsOf({ baseFee, directBaseFee, reservedMax, discounts }: Stor
   return isUsual ? usualTerms : { baseFee, directBaseFee, discounts: given, reservedMax };
 }
 
-/** The values of `storedColumns`. */
+/** The values for `storedColumns`, in the same order. */
 export function valuesOf({ baseFee, directBaseFee, reservedMax, discounts }: KeyTerms): (number | null)[] {
   const off = discountColumns.map(
     ({ parameter, type }) =>
@@ -64,7 +64,7 @@ export function valuesOf({ baseFee, directBaseFee, reservedMax, discounts }: Key
   return [baseFee, directBaseFee, reservedMax, ...off];
 }
 
-/** Discounts of a text, or why it has none, in words that continue `--discount`. */
+/** The discounts in a text, or the reason why the text has none. The reason is worded to follow `--discount`. */
 export type ReadDiscounts =
   | { readonly kind: 'read'; readonly discounts: readonly Discount[] }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -86,7 +86,7 @@ export function parseDiscounts(text: string): ReadDiscounts {
   return { kind: 'read', discounts };
 }
 
-/** The form of a discount, for messages. */
+/** The required form of a discount, for messages. */
 const discountForm = `a discount is FEE:SATS or FEE:PERCENT%, FEE one of ${discountedFees.join(', ')}, SATS a whole number from 1 to ${feeMax}, PERCENT from 0.01 to 100 with at most two decimals`;
 
 function parseDiscount(text: string): Discount | null {
@@ -100,7 +100,7 @@ function parseDiscount(text: string): Discount | null {
   return isFixed ? { discount, parameter, type: 'fixed' } : null;
 }
 
-/** The terms in words, for a line of a list; null: it has none of its own. */
+/** The terms of a key in words, for a line of a list. `null` if the key has no terms of its own. */
 export function termsInWords({ baseFee, directBaseFee, discounts, reservedMax }: KeyTerms): string | null {
   const words = [
     ...(baseFee === null ? [] : [`base fee ${baseFee}`]),

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
-/** A process' request to a bucket: tokens wanted, and tokens returned. */
+/** A request of a process to a bucket: the number of tokens that it wants, and the number that it returns. */
 export interface LeaseAsk {
   readonly subject: string;
-  /** The rate at which tokens flow in, and the capacity. */
+  /** Tokens that flow into the bucket per second, and the capacity of the bucket. */
   readonly perSecond: number;
   readonly burst: number;
   readonly wanted: number;
@@ -12,17 +12,17 @@ export interface LeaseAsk {
 
 export interface LeaseGrant {
   readonly subject: string;
-  /** From 0 to the number wanted. */
+  /** Number of granted tokens, from 0 to the number that the process wanted. */
   readonly granted: number;
-  /** The tokens left in the bucket, with their fraction. */
+  /** Tokens left in the bucket, including a fraction of a token. */
   readonly level: number;
 }
 
 /**
- * Takes tokens out of buckets, in one statement for all; a missing bucket is full. Each subject may occur once. The
- * database's clock is used, so that the clocks of processes do not matter; `at` is for tests only. Rows are locked in
- * a fixed order, so concurrent processes wait for each other but never deadlock. `level` rises only by the rate and
- * by returned tokens, and falls only by granted ones: docs/access.md derives the bound from that.
+ * Takes tokens out of buckets, in one statement for all subjects. A missing bucket is full. Each subject may occur
+ * once. The time comes from the database's clock, so the clocks of processes do not matter; `at` is for tests only.
+ * Rows are locked in a fixed order, so concurrent processes wait for each other but never deadlock. `level` rises only
+ * by the rate and by returned tokens, and falls only by granted tokens. docs/access.md derives the bound from this.
  */
 export async function lease(
   pool: pg.Pool,
@@ -56,7 +56,7 @@ export async function lease(
   return rows;
 }
 
-/** Deletes buckets that are full again: a missing bucket is full, too. Returns their number. */
+/** Deletes buckets that are full again, because a missing bucket is full too. Returns the number of deleted buckets. */
 export async function forgetFullBuckets(pool: pg.Pool): Promise<number> {
   const { rowCount } = await pool.query(
     `DELETE FROM service.rate_limits

@@ -3,31 +3,33 @@ import type { LeaseAsk, LeaseGrant } from './lease.store.ts';
 import type { Rate } from './rate.ts';
 
 /**
- * The duration of a lease. Unused tokens then go back, so that other processes can use them. A steady client costs one
- * statement in this time, and one more if the lease was too small.
+ * How long a lease lasts, in ms. Unused tokens are returned after this time, so that other processes can use them. A
+ * steady client costs one statement in this time, and one more if the lease was too small.
  */
 export const leaseMs = 2000;
 /**
- * The largest share of a full bucket in one lease: a process' error is at most 5 % of the burst. For a small bucket
- * that is one token, and the error is 0.
+ * Divisor of the burst: one lease takes at most 1/20 of a full bucket. A process is therefore wrong by at most 5 % of
+ * the burst. For a small bucket a lease is one token, and the error is 0.
  */
 const leasePart = 20;
-/** Most tokens of a lease, for the busiest clients: they serve 2,000 requests a second. */
+/**
+ * Maximum number of tokens in a lease. It is for the busiest clients, which may then send 2,000 requests per second.
+ */
 const leaseMax = 4000;
 /**
- * Buckets that a process knows, at some 200 bytes each. Beyond it the least recently used are dropped, with their
- * leases.
+ * Maximum number of buckets that a process remembers, at some 200 bytes each. The least recently used buckets are
+ * dropped first, with their leases.
  */
 const bucketsMax = 100_000;
 
-/** The most tokens that a process takes in advance for a subject of this rate. */
+/** Returns the maximum number of tokens that a process takes in advance for a subject of this rate. */
 export function leaseCap({ burst }: Rate): number {
   return Math.min(leaseMax, Math.max(1, Math.floor(burst / leasePart)));
 }
 
 export interface Decision {
   readonly isAllowed: boolean;
-  /** Requests allowed at once (`burst`), and then in every `perSeconds`. */
+  /** The limit: `burst` requests at once, and then as many in every `perSeconds`. */
   readonly rate: Rate;
   /** Tokens left, as far as this process knows. */
   readonly remaining: number;
@@ -43,36 +45,37 @@ export interface RateLimiterParts {
   readonly now?: () => number;
 }
 
-/** A process' knowledge of a subject's bucket. */
+/** The data that a process has about the bucket of a subject. */
 interface Bucket {
   readonly subject: string;
   rate: Rate;
-  /** Tokens of the lease, valid until `leasedUntil`. */
+  /** Unused tokens of the current lease, which are valid until `leasedUntil`. */
   tokens: number;
   leasedUntil: number;
-  /** Time until which the bucket is known to be empty, so the database is not asked. */
+  /** The bucket is known to be empty until this time, so the database is not queried before then. */
   emptyUntil: number;
-  /** Tokens of the next lease. */
+  /** Number of tokens to request in the next lease. */
   chunk: number;
-  /** Tokens left in the database, and the time of that count. */
+  /** Number of tokens left in the database, and the time of that count. */
   level: number;
   levelAt: number;
-  /** Tokens to return with the next statement. */
+  /** Number of tokens to return with the next statement. */
   givenBack: number;
-  /** A statement for this bucket is running. */
+  /** Whether a statement for this bucket is running. */
   isAsked: boolean;
   waiting: { readonly resolve: (decision: Decision) => void; readonly reject: (error: Error) => void }[];
 }
 
 /**
- * Token buckets that any number of processes share through their database. A process takes tokens in leases and
- * spends them without asking; a single statement at a time serves all subjects that need more. For every bucket and
- * every span of time, allowed requests are at most: burst + burst × span / per + (leaseCap − 1) × processes.
+ * Token buckets that any number of processes share through their database. A process takes tokens in leases, and spends
+ * leased tokens without a query. A single statement at a time serves all subjects that need more tokens. For every
+ * bucket and every span of time, the number of allowed requests is at most: burst + burst × span / per + (leaseCap − 1)
+ * × processes.
  */
 export class RateLimiter {
   readonly #parts: Required<RateLimiterParts>;
   readonly #buckets = new Map<string, Bucket>();
-  /** Subjects that have tokens. */
+  /** Subjects that have leased tokens. */
   readonly #leased = new Set<Bucket>();
   /** Subjects that wait for tokens, or have tokens to return. */
   readonly #asking = new Set<Bucket>();
@@ -84,9 +87,7 @@ export class RateLimiter {
     this.#timer = setInterval(() => this.giveBackExpired(), leaseMs / 2).unref();
   }
 
-  /**
-   * Takes a token of the subject's bucket. Throws `access_unavailable` where the database cannot be asked.
-   */
+  /** Takes a token from the bucket of a subject. Throws `access_unavailable` if the database cannot be queried. */
   take(subject: string, rate: Rate): Promise<Decision> | Decision {
     const bucket = this.#bucketOf(subject, rate);
     const now = this.#parts.now();
@@ -118,7 +119,7 @@ export class RateLimiter {
   #giveBack(bucket: Bucket): void {
     this.#leased.delete(bucket);
     if (bucket.tokens === 0) return;
-    // more than was needed, so the next lease is smaller
+    // the lease had more tokens than were needed, so the next lease is smaller
     bucket.chunk = Math.max(1, Math.floor(bucket.chunk / 2));
     bucket.givenBack += bucket.tokens;
     bucket.tokens = 0;
@@ -129,7 +130,7 @@ export class RateLimiter {
     const known = this.#buckets.get(subject);
     if (known !== undefined) {
       known.rate = rate;
-      // the map is ordered by last use
+      // insert the bucket again, because the map is ordered by last use
       this.#buckets.delete(subject);
       this.#buckets.set(subject, known);
       return known;
@@ -154,7 +155,7 @@ export class RateLimiter {
 
   #forgetOldest(): void {
     const [oldest] = this.#buckets.values();
-    // a statement must not contain a subject twice
+    // keep the bucket: with a second one, a statement could contain the subject twice
     if (oldest === undefined || oldest.isAsked || this.#asking.has(oldest)) return;
     this.#buckets.delete(oldest.subject);
     this.#leased.delete(oldest);
@@ -165,9 +166,9 @@ export class RateLimiter {
     this.#running ??= this.#run();
   }
 
-  /** One statement at a time: subjects that need tokens meanwhile share the next one. */
+  /** Runs one statement at a time. Subjects that need tokens while it runs share the next statement. */
   async #run(): Promise<void> {
-    // all requests of this turn of the event loop share the statement
+    // wait, so that all requests of this turn of the event loop share one statement
     await Promise.resolve();
     while (this.#asking.size > 0) {
       const buckets = [...this.#asking].filter((bucket) => this.#serveFromLease(bucket));
@@ -177,7 +178,10 @@ export class RateLimiter {
     this.#running = null;
   }
 
-  /** Serves the requests that came while a lease was in flight. True where the database must be asked again. */
+  /**
+   * Serves the requests that arrived while a lease was being fetched. Returns true if the database must be queried
+   * again.
+   */
   #serveFromLease(bucket: Bucket): boolean {
     const now = this.#parts.now();
     if (now < bucket.leasedUntil) {
@@ -185,7 +189,7 @@ export class RateLimiter {
       bucket.tokens -= served.length;
       for (const { resolve } of served) resolve(decision(bucket, now, true));
     }
-    // a new lease must not add to unused tokens of the last one
+    // return the unused tokens of the last lease first, so that a new lease does not add to them
     if (bucket.waiting.length > 0) this.#giveBack(bucket);
     return bucket.waiting.length > 0 || bucket.givenBack > 0;
   }
@@ -203,7 +207,7 @@ export class RateLimiter {
       const answer = await this.#parts.lease(asked.map(({ ask }) => ask));
       grants = new Map(answer.map((grant) => [grant.subject, grant]));
     } catch (error) {
-      // returned tokens are lost if the statement fails: fewer requests are allowed, never more
+      // if the statement fails, returned tokens are lost: then fewer requests are allowed, never more
       const reason = new AppError('access_unavailable', 'The rate cannot be checked now.', {}, error);
       for (const { waiting } of asked) for (const { reject } of waiting) reject(reason);
       return;
@@ -220,11 +224,14 @@ export class RateLimiter {
   }
 }
 
-/** A token for each waiting request, and in advance what a steady client needs until the lease ends. */
+/**
+ * Requests one token for each waiting request, and in advance the tokens that a steady client needs until the lease
+ * ends.
+ */
 function askOf(bucket: Bucket, now: number): LeaseAsk {
   const waiting = bucket.waiting.length;
   if (waiting > 0 && now < bucket.leasedUntil) {
-    // the last lease was used up early
+    // the last lease was used up before its end, so the next lease is larger
     bucket.chunk = Math.min(leaseCap(bucket.rate), bucket.chunk * 2);
   }
   return {

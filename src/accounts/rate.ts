@@ -1,23 +1,23 @@
-/** How often something is allowed: `burst` times at once, and as many in every `perSeconds` after that. */
+/** The limit on how often something is allowed: `burst` times at once, and then as many times in every `perSeconds`. */
 export interface Rate {
   readonly burst: number;
   readonly perSeconds: number;
 }
 
-/** Half of an int4, so that the sum of wanted and returned tokens fits into one too. */
+/** Maximum burst. The sum of wanted and returned tokens must fit into an int4, and twice this number does. */
 export const burstMax = 1_000_000;
-/** A day: a longer span would be a quota, which usage counts show. */
+/** Maximum time span of a rate, in seconds: a day. A longer span would be a quota, which usage counts show. */
 const perSecondsMax = 86_400;
 const minute = 60;
 
-/** The rate in a text; `rate` is null where the text lifts the limit. */
+/** The rate that a text contains. `rate` is `null` if the text removes the limit. */
 export interface ReadRate {
   readonly rate: Rate | null;
 }
 
 /**
- * Parses `N` (N a minute), `N/S` (N in S seconds) or `0` (no limit). N is at most 1,000,000, S from 1 to 86,400. Null
- * for any other text.
+ * Parses `N` (N per minute), `N/S` (N in S seconds) or `0` (no limit). N is at most 1,000,000, and S is from 1 to
+ * 86,400. Returns `null` for any other text.
  */
 export function parseRate(text: string): ReadRate | null {
   const [, burstText, perText = String(minute)] = /^(\d{1,7})(?:\/(\d{1,5}))?$/u.exec(text) ?? [];

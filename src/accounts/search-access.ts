@@ -13,23 +13,27 @@ import type { UnknownKeys } from './unknown-keys.ts';
 import type { UsageCounter } from './usage-counter.ts';
 
 /**
- * Modes of access to searches. `open`: a key is optional. `restricted`: a key, or a page of a listed domain or of ours.
- * `keys`: a key, from our own pages too.
+ * Modes of access to searches:
+ * - `open`: a key is optional.
+ * - `restricted`: a search needs a key, or must come from a page of a listed domain or from one of our pages.
+ * - `keys`: every search needs a key, even from our own pages.
  */
 export type AccessMode = 'open' | 'restricted' | 'keys';
 
 /**
- * The kind of client. `program`: a client of the API. `page`: one of our pages that searches before it is sent.
- * `anybody`: needs no key, but is limited.
+ * The kind of client:
+ * - `program`: a client of the API.
+ * - `page`: one of our pages that makes a search on the server before the page is sent.
+ * - `anybody`: a client that needs no key but is limited.
  */
 export type Asker = 'program' | 'page' | 'anybody';
 
 export interface SearchAccessParts {
   readonly mode: AccessMode;
   readonly domains: AllowedDomains;
-  /** The host of our own pages, with its port; null: any host that a request names. */
+  /** The host of our own pages, with its port. If it is `null`, the host that a request names is used. */
   readonly ownHost: string | null;
-  /** The limits of an address without a key. */
+  /** The limits of an IP address without a key. */
   readonly buckets: RateBuckets;
   readonly keys: KeyDirectory;
   readonly unknownKeys: UnknownKeys;
@@ -42,7 +46,7 @@ export interface AccessRequest {
   /** `x-api-key`. */
   readonly apiKey: string | undefined;
   readonly authorization: string | undefined;
-  /** `Cookie`: may hold the key of a person who searches with our pages. */
+  /** `Cookie`, which may contain the key of a person who searches with our pages. */
   readonly cookie: string | undefined;
   readonly origin: string | undefined;
   readonly referer: string | undefined;
@@ -51,11 +55,11 @@ export interface AccessRequest {
   readonly host: string | undefined;
   /** IP address of the client. */
   readonly address: string;
-  /** The group of routes that are counted together. */
+  /** The group of routes that usage counts add together. */
   readonly endpoints: string;
-  /** The bucket that a request without a key takes a token of. */
+  /** The bucket from which a request without a key takes a token. */
   readonly bucket: BucketName;
-  /** The scope that a key must have; null: any valid key will do. */
+  /** The scope that a key must have. `null` if any valid key is enough. */
   readonly scope: Scope | null;
   readonly asker: Asker;
 }
@@ -63,18 +67,20 @@ export interface AccessRequest {
 export interface Admission {
   /** Null: allowed. */
   readonly refusal: AppError | null;
-  /** The limit that the request counted towards; null: no limit. */
+  /** The state of the limit after this request. `null` if the request has no limit. */
   readonly rate: Decision | null;
-  /** The valid key that the request sent in a header, whatever its scopes. A key of a cookie does not count. */
+  /** The valid key that the request sent in a header, whatever its scopes. A key in a cookie is ignored here. */
   readonly key: AskingKey;
 }
 
 /**
- * Decides whether a request is allowed: it needs a key with the scope of its route. Open searches need no key.
- * Restricted searches need one, except from a page of a listed domain. In the mode `keys`, every search needs one. The
- * rate of the key, or of the address without a key, always applies. Cheap checks come first: the form of a key, then
- * the remembered keys, then the database, which is asked for many keys at once. Limits on unknown keys are never
- * applied to a valid one. Throws `access_unavailable`.
+ * Decides whether a request is allowed. A request needs a key with the scope of its route. In the mode `open`, searches
+ * need no key. In the mode `restricted`, searches need a key unless they come from a page of a listed domain. In the
+ * mode `keys`, every search needs a key.
+ *
+ * The rate of the key, or of the IP address if there is no key, always applies. Cheap checks come first: the form of
+ * the key, then the remembered keys, then the database, where one query looks up many keys. Limits on unknown keys are
+ * never applied to a valid key. Throws `access_unavailable`.
  */
 export class SearchAccess {
   readonly #parts: SearchAccessParts;
@@ -87,10 +93,10 @@ export class SearchAccess {
     const { scope, apiKey, authorization } = request;
     const isOpen = this.#isOpen(request);
     const needsNone = isOpen || this.#comesFromListed(request);
-    // other sites can make a browser send a cookie, so its key allows nothing but reading
+    // other sites can make a browser send our cookie, so a key in a cookie allows only reads
     const cookie = scope === 'search' ? request.cookie : undefined;
     const given = givenKey(apiKey, authorization, cookie);
-    // if a key is optional, an invalid one counts as no key, and so do two different ones
+    // if a key is optional, an invalid key is ignored, and so are two different keys
     if (given.kind === 'two' && !isOpen) return refuse(twoKeys());
     if (given.kind === 'one') {
       const isOptional = given.isCookie ? needsNone : isOpen;
@@ -100,8 +106,9 @@ export class SearchAccess {
   }
 
   /**
-   * The valid key in a person's browser, for the page about it. `invalid`: the browser has another text. Throws
-   * `rate_limited` for too many unknown keys, and `access_unavailable`.
+   * Returns the valid key in a person's browser, for the page about that key. Returns `invalid` if the cookie has a
+   * text that is not a valid key. Throws `rate_limited` if the address sent too many unknown keys. Throws
+   * `access_unavailable`.
    */
   async keyOfCookie(cookie: string | undefined, address: string): Promise<KeyFacts | 'none' | 'invalid'> {
     const given = givenKey(undefined, undefined, cookie);
@@ -120,7 +127,7 @@ export class SearchAccess {
     const sent = key === null || given.isCookie ? noKey : key;
     if (key !== null && hasScope(key, request.scope))
       return { ...(await this.#withinKeyRate(key, request)), key: sent };
-    // an old cookie must not forbid a page what it may do without one
+    // if a key is optional, an old cookie must not forbid a page the searches that it may do without a key
     if (!isOptional) return key === null ? admission : refuse(wrongScope(request.scope, key.scopes));
     return needsNone
       ? { ...(await this.#withinAddressRate(request)), key: sent }
@@ -144,12 +151,14 @@ export class SearchAccess {
     return limited(await takeFrom(limiter, buckets, bucket, clientOf(address)), 'this address');
   }
 
-  /** The valid key with a hash that a request names; null: there is no such key. Throws `access_unavailable`. */
+  /**
+   * Returns the valid key whose hash a request names, or `null` if there is no such key. Throws `access_unavailable`.
+   */
   keyWithHash(hash: Buffer): Promise<KeyFacts | null> {
     return this.#parts.keys.find(hash, true);
   }
 
-  /** The key of the request, or the refusal if it has no valid one. */
+  /** Returns the valid key of the request, or the refusal if the key is not valid. */
   async #keyOf(
     given: string,
     request: Pick<AccessRequest, 'address'>,
@@ -167,8 +176,9 @@ export class SearchAccess {
   }
 
   /**
-   * Whether a browser reports a page of a listed domain, or one of ours. Programs can claim the same: this is for
-   * pages that cannot keep a key secret, and the limits by address apply to them. Only searches are allowed to pages.
+   * Whether a browser reports that the request comes from a page of a listed domain or from one of our pages. Programs
+   * can send the same headers. The rule exists for pages that cannot keep a key secret, and the limits by IP address
+   * apply to them. Pages may only search.
    */
   #comesFromListed({ scope, origin, referer, fetchSite, host }: AccessRequest): boolean {
     if (scope !== 'search' || this.#parts.mode === 'keys') return false;
@@ -180,7 +190,7 @@ export class SearchAccess {
   }
 }
 
-/** The requests of a scope, as messages call them. */
+/** Names of the requests of each scope, for messages. */
 const requestsOf: Readonly<Record<Scope, string>> = {
   search: 'searches',
   orders: 'orders',
@@ -217,7 +227,7 @@ function missingKey({ scope, origin, referer }: AccessRequest): AppError {
   return new AppError('key_missing', reason);
 }
 
-// the same for unknown and revoked keys, so that a refusal does not reveal which kind it was
+// Unknown and revoked keys get the same error, so that a refusal does not reveal whether a key existed.
 function unknownKey(): AppError {
   return new AppError('key_refused', 'this key is not valid here');
 }

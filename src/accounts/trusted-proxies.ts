@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Ranges with a name, as Fastify knows them. */
+/** Names of address ranges that Fastify knows. */
 const named: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.1/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -8,16 +8,16 @@ const named: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The proxies whose `X-Forwarded-For` is believed: addresses and networks separated by commas. Null where the text is
- * not such a list. Neither `true` nor a number of proxies is accepted: a client that reaches us without the proxy
- * could then claim any address.
+ * Parses the list of proxies whose `X-Forwarded-For` is believed: addresses and networks separated by commas. Returns
+ * `null` if the text is not such a list. `true` and a number of proxies are not accepted, because a client that reaches
+ * us without the proxy could then claim any address.
  */
 export function parseTrustedProxies(text: string): string[] | null {
   const parts = text.split(',').map((part) => part.trim());
   return parts.every((part) => Object.hasOwn(named, part) || isNetwork(part)) ? parts : null;
 }
 
-/** Whether an address is one of the proxies. */
+/** Returns a function that tells whether an address belongs to one of the proxies. */
 export function proxyTest(proxies: readonly string[]): (address: string) => boolean {
   if (proxies.length === 0) return () => false;
   const list = new BlockList();
@@ -30,7 +30,7 @@ export function proxyTest(proxies: readonly string[]): (address: string) => bool
       isV4 ? 'ipv4' : 'ipv6',
     );
   }
-  // a zone (fe80::1%eth0) is local to this machine
+  // a zone (fe80::1%eth0) has a meaning only on this machine, so it is removed
   return (address) => {
     const [bare = ''] = address.split('%', 1);
     return list.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');

@@ -2,20 +2,23 @@ import { LRUCache } from 'lru-cache';
 import type { Rate } from './rate.ts';
 import type { Decision } from './rate-limiter.ts';
 
-/** Buckets that are remembered, at some 200 bytes each. The least recently used are forgotten first. */
+/**
+ * Maximum numbers of remembered buckets, at some 200 bytes each. The least recently used buckets are forgotten first.
+ */
 const clientsMax = 10_000;
 const prefixesMax = 20_000;
 
-/** A bucket of tokens in the memory of this process. */
+/** A token bucket in the memory of this process. */
 interface Bucket {
   readonly tokens: number;
   readonly at: number;
 }
 
 /**
- * Counts unknown keys of this process by their prefix and address, and all unknown keys of an address. Only unknown
- * keys are ever counted or refused. A client is not locked out because another client at its address tries keys, nor is
- * a key whose prefix another client tries. Kept in memory: an attacker makes up new prefixes, and each would be a row.
+ * Counts the unknown keys that this process receives: by prefix and IP address, and all unknown keys of an address.
+ * Only unknown keys are counted or refused. A client therefore stays allowed while another client at its address tries
+ * keys, and a key stays allowed while another client tries keys with the same prefix. The counts are in memory, because
+ * an attacker can make up new prefixes, and each prefix would be a row in the database.
  */
 export class UnknownKeys {
   readonly #rate: Rate | null;
@@ -25,7 +28,7 @@ export class UnknownKeys {
   readonly #ofPrefixes = new LRUCache<string, Bucket>({ max: prefixesMax });
 
   /**
-   * @param rate of a prefix from an address, and of all of an address; null: no limit
+   * @param rate limit of a prefix from one address, and of all unknown keys of an address; `null` if there is no limit
    * @param now milliseconds of a monotonic clock
    */
   constructor(rate: Rate | null, now: () => number = () => performance.now()) {
@@ -33,13 +36,15 @@ export class UnknownKeys {
     this.#now = now;
   }
 
-  /** Whether an address sent unknown keys in such numbers that its next ones are looked up later, many at once. */
+  /**
+   * Whether an address sent so many unknown keys that its next keys must wait, so that one look-up serves many of them.
+   */
   isFlood(client: string): boolean {
     const bucket = this.#ofClients.peek(client);
     return bucket !== undefined && this.#rate !== null && this.#tokensIn(bucket, this.#rate) < 1;
   }
 
-  /** Counts an unknown key. Null where there is no limit. */
+  /** Counts an unknown key. Returns `null` if there is no limit. */
   count(client: string, prefix: string): Decision | null {
     const rate = this.#rate;
     if (rate === null) return null;

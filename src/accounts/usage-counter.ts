@@ -1,10 +1,10 @@
 import type { UsageLine } from './usage.store.ts';
 
-/** How often counts are written; a killed process loses the counts since the last write. */
+/** How often counts are written, in ms. If the process is killed, the counts since the last write are lost. */
 export const usageFlushMs = 5000;
 
 export interface UsageCounterParts {
-  /** Writes all counts or none. */
+  /** Writes all counts, or none if it fails. */
   readonly write: (lines: readonly UsageLine[], lastUsed: Date) => Promise<void>;
   readonly onError: (error: unknown) => void;
   readonly now?: () => Date;
@@ -12,10 +12,13 @@ export interface UsageCounterParts {
 
 type Count = { requests: number; refused: number };
 
-/** Counts requests of keys in memory, by day and group of routes, and writes the counts in batches. */
+/**
+ * Counts the requests that each key made, by day and group of routes. The counts are kept in memory and written in
+ * batches.
+ */
 export class UsageCounter {
   readonly #parts: Required<UsageCounterParts>;
-  // keys in use × groups of routes × days since the last write: bounded by the number of valid keys
+  // size: keys in use × groups of routes × days since the last write; it is bounded by the number of valid keys
   #counts = new Map<string, Count & { readonly line: Omit<UsageLine, keyof Count> }>();
   #lastUsed = new Date(0);
   readonly #timer: NodeJS.Timeout;
@@ -26,14 +29,14 @@ export class UsageCounter {
     this.#timer = setInterval(() => void this.flush(), usageFlushMs).unref();
   }
 
-  /** Counts a request. `refused`: it exceeded the rate. */
+  /** Counts a request. The outcome `refused` means that the request exceeded the rate. */
   count(keyId: number, endpoints: string, outcome: keyof Count): void {
     const now = this.#parts.now();
     this.#lastUsed = now;
     this.#add({ keyId, endpoints, day: now.toISOString().slice(0, 10) }, outcome, 1);
   }
 
-  /** Writes the counts. A failure is reported, and the counts are written with the next batch. */
+  /** Writes the counts. A failure is reported, and the counts stay for the next write. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;

@@ -1,16 +1,16 @@
 import type pg from 'pg';
 
-/** Requests of a key on a day (UTC, `2026-11-21`) to one group of routes. */
+/** Number of requests of a key to one group of routes on one day (UTC, `2026-11-21`). */
 export interface UsageLine {
   readonly keyId: number;
   readonly day: string;
   readonly endpoints: string;
   readonly requests: number;
-  /** Requests that were refused because of the rate: not included in `requests`. */
+  /** Number of requests that were refused because of the rate. They are not included in `requests`. */
   readonly refused: number;
 }
 
-/** Adds counts, and moves `last_used_at` forward: one statement, all or nothing. */
+/** Adds counts, and moves `last_used_at` forward. One statement does both, so all changes are made or none. */
 export async function addUsage(pool: pg.Pool, lines: readonly UsageLine[], lastUsed: Date): Promise<void> {
   if (lines.length === 0) return;
   await pool.query(
@@ -40,7 +40,7 @@ export async function addUsage(pool: pg.Pool, lines: readonly UsageLine[], lastU
   );
 }
 
-/** The counts of some keys since a day, newest first. */
+/** Reads the counts of the given keys from a day on, newest first. */
 export async function usageSince(
   pool: pg.Pool,
   keyIds: readonly number[],
