@@ -5,17 +5,20 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
 
 interface AnsweringPool {
-  /** Name in pg_stat_activity. */
+  /** Name of the connections in pg_stat_activity. */
   readonly applicationName: string;
-  /** The part that ends with the process. */
+  /** The part of the process that these connections belong to. */
   readonly part: string;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max: number;
   readonly statementTimeoutMs: number;
   readonly readOnly?: boolean;
 }
 
-/** Connections of the role that answers requests, for one part of the process. They end with it. */
+/**
+ * Opens connections of the role that answers requests, for one part of the process. They are closed when the process
+ * ends.
+ */
 export function openAnsweringPool(
   { lifecycle, log }: { readonly lifecycle: Lifecycle; readonly log: Logger },
   { readerUrl }: Pick<AnsweringDatabase, 'readerUrl'>,

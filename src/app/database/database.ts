@@ -28,56 +28,76 @@ import { Repeats } from '#kernel/reports/repeats.ts';
 import { Patience, pause } from '#kernel/retry.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 
-/** How long stopping Postgres may take, in ms: two stops of pg_ctl, 60 s each, fast, then immediate if needed. */
+/**
+ * How long stopping Postgres may take, in ms: a fast stop by pg_ctl of up to 60 s, then an immediate stop of up to 60 s
+ * if needed.
+ */
 const postgresStopMs = 130_000;
-/** A process that starts its Postgres holds the folder before the server answers; initdb takes a second or two. */
+/**
+ * Maximum number of attempts to attach to the Postgres of another process. That process holds the folder before its
+ * server answers, because initdb takes a second or two.
+ */
 const attachAttemptsMax = 100;
 const attachEveryMs = 200;
-/** Migrations of a large database take minutes. */
+/**
+ * How often a waiting process checks whether the migrations are done, in ms. Migrations of a large database take
+ * minutes.
+ */
 const migrationLookMs = 1000;
-/** An embedded server that died runs again within seconds, and recovers up to 4 GB of WAL. */
+/**
+ * How long a lost server is waited for, in ms. An embedded server that died runs again within seconds, and recovers up
+ * to 4 GB of WAL.
+ */
 const serverBackMs = 300_000;
-/** A read takes milliseconds; one that takes this long only slows the others. */
+/**
+ * How long a read may take, in ms. Most reads take milliseconds, and a read that reaches this limit only slows other
+ * reads.
+ */
 const readTimeoutMs = 30_000;
 
-/** The parts of a database with which a process answers. */
+/** The parts of a database that a process needs to answer requests. */
 export interface AnsweringDatabase {
-  /** Address of the role that answers requests (ADR 29). */
+  /** Connection URL of the role that answers requests (ADR 29). */
   readonly readerUrl: string;
-  /** For reads: their statements have a time limit, and cannot write. */
+  /** Connections for reads. Their statements have a time limit and cannot write. */
   readonly readers: pg.Pool;
-  /** For reads of contents, which must not keep other answers waiting. */
+  /** Connections for reads of contents, which must not delay other responses. */
   readonly contents: pg.Pool;
-  /** Cancels the running statements of both. */
+  /** Cancels the running statements of `readers` and `contents`. */
   cancelReaders(this: void): Promise<void>;
 }
 
 export interface Database extends AnsweringDatabase {
-  /** Address of the writer, which owns the tables. */
+  /** Connection URL of the writer, which owns the tables. */
   readonly url: string;
 }
 
 /**
- * `own`: this process must be the only one on the data folder. `attach`: if another process runs the folder's server,
- * use that one. `existing`: like `attach`, but never create a database (`database_missing`).
+ * How a process may open the database of a data folder:
+ * - `own`: this process must be the only process that uses the data folder.
+ * - `attach`: if another process runs the server of the folder, use that server.
+ * - `existing`: like `attach`, but never create a database; throw `database_missing` instead.
  */
 export type DatabaseAccess = 'own' | 'attach' | 'existing';
 
-/** The addresses of a server's database. */
+/** The connection URLs of a server's database. */
 export interface Server {
-  /** Address of the writer; or of the reader, in a process that has no other address and therefore never writes. */
+  /**
+   * Connection URL of the writer. In a process that has only the URL of the reader, and therefore never writes, it is
+   * the URL of the reader.
+   */
   readonly url: string;
   readonly readerUrl: string;
-  /** Whether the reader is a role of its own; otherwise only the writer's address was given. */
+  /** Whether the reader is a separate role. If false, only the writer's URL was given. */
   readonly hasReader: boolean;
-  /** Another process migrates the database. */
+  /** Whether another process migrates the database. */
   readonly isGuest: boolean;
 }
 
 /**
- * The database of the settings: DATABASE_URL, or the embedded Postgres of the data folder. It is migrated, except one
- * that another process runs or that several processes share (`existing`): if that lacks migrations, `database_behind`
- * is thrown. Throws `database_reader_rights`.
+ * Opens the database of the settings: DATABASE_URL, or the embedded Postgres of the data folder. Migrates the database,
+ * unless another process runs the server or several processes share the database (`existing`). Such a database must
+ * already have all migrations, otherwise `database_behind` is thrown. Throws `database_reader_rights`.
  */
 export async function openDatabase(context: CommandContext, access: DatabaseAccess): Promise<Database> {
   const server = await openServer(context, access);
@@ -89,7 +109,10 @@ export async function openDatabase(context: CommandContext, access: DatabaseAcce
   return openReaders(context, server);
 }
 
-/** Migrates, and gives the reader its rights to the new tables. A migration that lost its server begins again. */
+/**
+ * Migrates the database, and grants the reader its rights to the new tables. If a migration loses its server, the
+ * migration begins again.
+ */
 export async function migrateServer(
   { lifecycle, logger }: Pick<CommandContext, 'lifecycle' | 'logger'>,
   { url, readerUrl, hasReader }: Server,
@@ -107,7 +130,7 @@ export async function migrateServer(
   return summary;
 }
 
-/** Migrates again after a loss. A server that never answered is not waited for. */
+/** Repeats the migration after the server was lost. If the server never answered, it is not waited for. */
 async function migrateAgain(
   url: string,
   signal: AbortSignal,
@@ -134,7 +157,7 @@ function openReaders(
   { url, readerUrl }: Pick<Server, 'url' | 'readerUrl'>,
 ): Database {
   const log = logger.child({ part: 'database' });
-  // a name unique to this process: other processes run reads of their own on the same database
+  // a name that no other process has, because other processes also read from this database
   const applicationName = `satscribe readers ${randomBytes(6).toString('hex')}`;
   const options = {
     applicationName,
@@ -151,7 +174,7 @@ function openReaders(
   return { url, readerUrl, readers, contents, cancelReaders };
 }
 
-/** A role sees and cancels its own statements. */
+/** Cancels the running statements with an application name. A role can see and cancel only its own statements. */
 async function cancelRunning(readerUrl: string, applicationName: string): Promise<void> {
   const client = await connectClient(readerUrl);
   try {
@@ -165,8 +188,8 @@ async function cancelRunning(readerUrl: string, applicationName: string): Promis
 }
 
 /**
- * A database that another process creates and migrates (DATABASE_URL), once it is ready; until then this process
- * answers that it waits. Throws like `openServer`, and `database_newer`.
+ * Waits for a database that another process creates and migrates (DATABASE_URL), and opens it. Until the database is
+ * ready, this process tells clients that it waits. Throws the errors of `openServer`, and `database_newer`.
  */
 export async function awaitDatabase(context: CommandContext): Promise<Database> {
   const { health, lifecycle, logger } = context;
@@ -175,7 +198,7 @@ export async function awaitDatabase(context: CommandContext): Promise<Database> 
   if (missing !== null) {
     const log = logger.child({ part: 'database' });
     const repeats = new Repeats();
-    // only processes that serve need a web server
+    // load it here, because only processes that serve need a web server
     const { serveWhileWaiting } = await import('#src/app/serving/waiting.ts');
     const { release } = await serveWhileWaiting(context, async () => {
       for (let left: AppError | null = missing; left !== null; left = await missingIn(server)) {
@@ -195,14 +218,17 @@ export async function awaitDatabase(context: CommandContext): Promise<Database> 
 function tellWaiting(log: Logger, { code, message: reason }: AppError): void {
   if (code === 'database_behind')
     log.info({ reason }, 'waiting for the process that indexes to migrate the database');
-  // that process grants them, if it knows the role: otherwise an operator does
+  // the process that indexes grants these rights if it knows the role; otherwise an operator must grant them
   else log.warn({ code, reason }, 'waiting for the rights of the role that answers requests');
 }
 
-/** Why the database cannot be used yet: migrations or rights are missing. Grants the reader its rights, if it can. */
+/**
+ * Returns the reason why the database cannot be used yet: missing migrations or rights. `null` if it can be used.
+ * Grants the reader its rights if this process can.
+ */
 async function missingIn({ url, readerUrl }: Server): Promise<AppError | null> {
   try {
-    // first: migrations are read as the reader, too
+    // grant the rights first, because the migrations are read as the reader too
     await ensureReaderRights(url === readerUrl ? null : url, readerUrl);
   } catch (error) {
     if (isCode(error, 'database_reader_rights')) return error as AppError;
@@ -212,9 +238,9 @@ async function missingIn({ url, readerUrl }: Server): Promise<AppError | null> {
   return pending.length === 0 ? null : behind(pending);
 }
 
-/** Warns of a role with more rights than needed: a fault in a statement of an answer could use them. */
+/** Warns if the role has more rights than it needs. A bug in a query that answers requests could use these rights. */
 async function warnOfRole({ config, logger }: CommandContext, server: Server): Promise<void> {
-  // the embedded server has both roles
+  // the embedded server always has both roles
   if (hasEmbeddedDatabase(config)) return;
   const log = logger.child({ part: 'database' });
   if (!server.hasReader) {
@@ -231,7 +257,7 @@ async function warnOfRole({ config, logger }: CommandContext, server: Server): P
   );
 }
 
-/** The server for `openDatabase`, whatever it contains. */
+/** Opens the server for `openDatabase`, whatever the server contains. */
 export async function openServer(context: CommandContext, access: DatabaseAccess): Promise<Server> {
   const { dataDir } = context.config;
   const isEmbedded = hasEmbeddedDatabase(context.config);
@@ -251,7 +277,7 @@ export async function openServer(context: CommandContext, access: DatabaseAccess
   return server;
 }
 
-/** The server at given addresses. A process that only answers uses only the reader, if there is one. */
+/** The server at the given URLs. A process that only answers requests uses only the reader's URL, if it is given. */
 async function givenServer(
   { databaseUrl, databaseReaderUrl, role }: Config,
   access: DatabaseAccess,
@@ -268,26 +294,26 @@ async function givenServer(
   };
 }
 
-/** Checks the reader's connection, which may have another pooler. Its role was made meanwhile. */
+/** Checks the reader's connection, which may go through another pooler. The role of the reader exists by now. */
 async function checkReader(context: CommandContext, { url, readerUrl }: Server): Promise<void> {
   if (url === readerUrl || hasEmbeddedDatabase(context.config)) return;
   const { isPooled } = await checkServer(readerUrl);
   if (isPooled) tellOfPooler(context, readerConnections);
 }
 
-/** Most connections of one process: docs/install.md, "Sizes and bounds". */
+/** Maximum number of connections of one process: docs/install.md, "Sizes and bounds". */
 const writerConnections = 29;
 const readerConnections = 24;
 
-/** Connections as the user of `url`. */
+/** Maximum number of connections that this process opens as the user of `url`. */
 function connectionsAs({ hasReader }: Server, { role }: Config): number {
   if (role === 'api') return readerConnections;
   return hasReader ? writerConnections : writerConnections + readerConnections;
 }
 
 /**
- * Logs that a pooler is used: pgbouncer has 20 connections for each user, so under load requests and indexing would
- * wait for each other.
+ * Logs that a pooler is used. pgbouncer allows 20 connections for each user by default, so under load requests and
+ * indexing would wait for each other.
  */
 function tellOfPooler({ logger }: CommandContext, connections: number): void {
   logger
@@ -298,7 +324,7 @@ function tellOfPooler({ logger }: CommandContext, connections: number): void {
     );
 }
 
-/** Data folders inside a folder, as the demo's is inside the default one. */
+/** Finds data folders inside a folder. For example, the demo's data folder is inside the default data folder. */
 async function databasesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const found: string[] = [];
@@ -320,7 +346,7 @@ async function attachOrStart(context: CommandContext): Promise<Server> {
     try {
       return { ...(await startOwn(context)), hasReader: true, isGuest: false };
     } catch (error) {
-      // its owner is starting or stopping it
+      // the owner of the folder is just starting or stopping the server
       if (!isCode(error, 'data_dir_busy') || attempt >= attachAttemptsMax) throw error;
     }
     await sleep(attachEveryMs, undefined, { signal: context.lifecycle.signal });
@@ -336,14 +362,14 @@ async function startOwn({ config, health, lifecycle, logger }: CommandContext): 
         dataDir: config.dataDir,
         log: (message) => log.warn(message),
       });
-      // added inside the work, so that a stop during the start finds it
+      // add it inside this function, so that a stop during the start also stops Postgres
       lifecycle.add('postgres', () => started.stop(), postgresStopMs);
       return started;
     },
     postgresStopMs,
   );
   const onProblem = (problem: AppError | null): void => {
-    // the reason has lines of the server's log, which are for operators alone
+    // the reason contains lines of the server's log, which only operators may see
     const shown =
       problem && new AppError(problem.code, 'The embedded Postgres does not run: the log has the reason.');
     health.report('postgres', shown);
@@ -352,13 +378,16 @@ async function startOwn({ config, health, lifecycle, logger }: CommandContext): 
   };
   lifecycle
     .run('watch over Postgres', (signal) => keepRunning(server, { signal, onProblem }), postgresStopMs)
-    // without its database the process is useless: its supervisor restarts it
+    // without its database the process is useless, so it ends and its supervisor restarts it
     .catch((error: unknown) => lifecycle.fail(error));
   const { url, readerUrl } = server;
   return { url, readerUrl };
 }
 
-/** Throws `postgres_unreachable` if the server ends meanwhile: the supervisor of this process tries again. */
+/**
+ * Returns the names of missing migrations. Throws `postgres_unreachable` if the server stops meanwhile; the supervisor
+ * of this process then tries again.
+ */
 async function pendingOf(url: string): Promise<readonly string[]> {
   const client = await connectClient(url);
   try {
@@ -379,12 +408,12 @@ function isCode(error: unknown, code: AppError['code']): boolean {
   return error instanceof AppError && error.code === code;
 }
 
-/** The network of a database. Null: not set yet. */
+/** Reads the network of a database. Returns `null` if it is not set yet. */
 export function networkOf({ readers }: AnsweringDatabase): Promise<NetworkName | null> {
   return indexedNetwork(readers);
 }
 
-/** The height of the last indexed block. Null: no block. */
+/** Reads the height of the last indexed block. Returns `null` if no block is indexed. */
 export function tipOf({ readers }: AnsweringDatabase): Promise<Height | null> {
   return indexedTip(readers);
 }

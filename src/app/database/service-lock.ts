@@ -5,15 +5,15 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from './database.ts';
 
 /**
- * How long to wait before a lost lock is taken again, in ms. A lost connection fails elsewhere too. A rollback could
- * begin in this time, and it finds no writer either.
+ * How long to wait before a lost lock is taken again, in ms. When the connection of the lock is lost, other connections
+ * of the process fail too. A rollback could begin in this time, but then it also finds no writer.
  */
 const retryMs = 1000;
 
 /**
- * Holds a shared lock for the life of this process, so that commands that take blocks back refuse to run beside it.
- * The writer's lock is not enough: it is free before the node answers, and once a folder is indexed. A lost lock is
- * taken again. Returns after the first attempt.
+ * Holds a shared lock for the life of this process, so that commands that undo blocks refuse to run at the same time.
+ * The writer's lock is not enough for this: it is free until the node answers, and again once a folder is indexed. A
+ * lost lock is taken again. Returns after the first attempt.
  */
 export async function holdServiceLock(
   { lifecycle, logger }: CommandContext,
@@ -36,7 +36,9 @@ export async function holdServiceLock(
   await first.promise;
 }
 
-/** Holds the lock until the connection is lost, or the signal. Returns at once if a rollback holds it. */
+/**
+ * Holds the lock until the connection is lost or the signal is aborted. Returns at once if a rollback holds the lock.
+ */
 async function holdOnce(url: string, signal: AbortSignal, onHeld: () => void): Promise<void> {
   const client = await connectClient(url, 'satscribe service');
   try {

@@ -7,21 +7,24 @@ import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { withWitnesses } from '#wallet/encode-transaction.ts';
 
 /**
- * P2WSH of OP_TRUE: anyone who knows the script can spend it, so the demo needs no key. Blocks of the sample hold 80
- * such coins, and those that the demo mines pay to it too.
+ * The P2WSH script of OP_TRUE. Anyone who knows the script can spend its outputs, so the demo needs no key. The blocks
+ * of the sample contain 80 such coins, and the blocks that the demo mines pay to this script too.
  */
 const openScript = '00204ae81572f06e1b88fd5ced7a1a000945432e83e1551e6f721ee9c00b8cc33260';
-/** A taproot address for orders of people who try the demo. Its key is unknown. */
+/** A taproot address that receives the orders of people who try the demo. Nobody knows its key. */
 const receiver = 'bcrt1ppv5z0dqmcnzlrr4cfzuxa9d83r8u5k7hc79tuy0srzw8g2sssqyqldkvme';
 /** OP_TRUE. */
 const openWitness = Uint8Array.of(0x51);
 export const openDescriptor = `raw(${openScript})`;
 
 const maturity = 100;
-/** Sats for a transaction with two outputs, and for each input: some sats a byte. */
+/** Fee in sats for a transaction with two outputs, and for each input. This is a few sats per byte. */
 const [feeSats, feeSatsOfInput] = [600, 300];
 const changeMin = 1_000;
-/** More inputs would make a transaction that takes a second; a coin pays for hundreds of orders. */
+/**
+ * Maximum number of inputs. A transaction with more inputs would take about a second to make. One coin pays for
+ * hundreds of orders.
+ */
 const inputsMax = 100;
 
 interface Scanned {
@@ -41,13 +44,13 @@ interface Coin {
   readonly sats: number;
 }
 
-/** An output of a payment. */
+/** An output that a payment creates. */
 export interface DemoOutput {
   readonly script: Uint8Array;
   readonly sats: number;
 }
 
-/** Payments from coins that need no key, one after another. */
+/** Makes payments, one after another, from coins that need no key. */
 export class DemoCoins implements DemoPayments {
   readonly receiver = receiver;
   readonly #rpc: BatchRpc;
@@ -66,7 +69,9 @@ export class DemoCoins implements DemoPayments {
     return this.send([{ script: Buffer.from(found.scriptPubKey, 'hex'), sats }]);
   }
 
-  /** Sends a transaction with these outputs, and change after them. Throws `request_invalid` if no coins are left. */
+  /**
+   * Sends a transaction with these outputs, followed by a change output. Throws `request_invalid` if no coins are left.
+   */
   send(outputs: readonly DemoOutput[]): Promise<string> {
     const sent = this.#last.then(() => this.#send(outputs));
     this.#last = sent.catch(() => undefined);
@@ -93,14 +98,14 @@ export class DemoCoins implements DemoPayments {
     return this.#rpc.call<string>('sendrawtransaction', [Buffer.from(bytes).toString('hex')]);
   }
 
-  /** Coins in blocks that no transaction of the mempool spends, for an amount and the fee. */
+  /** Finds enough confirmed coins for an amount and the fee. Coins that a mempool transaction spends are left out. */
   async #coinsFor(sats: number): Promise<Coin[]> {
     const { height, unspents } = await this.#rpc.call<Scanned>('scantxoutset', ['start', [openDescriptor]]);
     const chosen: Coin[] = [];
     let sum = 0;
     for (const { txid: shown, vout, amount, height: of, coinbase = false } of unspents) {
       if (coinbase && height - of < maturity) continue;
-      // null: the mempool spends it
+      // `null` means that a mempool transaction spends this coin
       if ((await this.#rpc.call<unknown>('gettxout', [shown, vout])) === null) continue;
       const txid = parseTxid(shown);
       if (txid === null) continue;

@@ -11,17 +11,17 @@ import { newSeedWords, writeSeedFile } from '#wallet/seed-file.ts';
 import { identityOfSeedFile } from '#wallet/signer.ts';
 import { putWallet, readWallet } from '#wallet/wallet.store.ts';
 
-/** Some rows each. */
+/** How long a statement may take, in ms. Each statement writes only a few rows. */
 const statementTimeoutMs = 30_000;
 
 export interface DemoContents {
-  /** The folder with a folder for each collection. */
+  /** The parent folder, with one folder for each collection. */
   readonly collections: string;
-  /** Null: no orders are taken. */
+  /** `null` if the demo accepts no orders. */
   readonly seedFile: string | null;
 }
 
-/** Adds data to the demo's database that its blocks lack: the collections of the market, and a wallet. */
+/** Adds data to the demo's database that its blocks do not contain: the collections of the market, and a wallet. */
 export async function fillDemo({ url }: Database, { collections, seedFile }: DemoContents): Promise<void> {
   const pool = createPool(url, { applicationName: 'satscribe demo', max: 1, statementTimeoutMs });
   try {
@@ -33,13 +33,16 @@ export async function fillDemo({ url }: Database, { collections, seedFile }: Dem
   }
 }
 
-/** Opens the wallet of the seed file, which is made if it is missing. A wallet of the database stays. */
+/**
+ * Creates the wallet from the seed file, and creates the seed file if it is missing. A wallet that the database already
+ * has is kept.
+ */
 async function makeWallet(pool: pg.Pool, seedFile: string): Promise<void> {
   if ((await readWallet(pool)) !== null) return;
   const isThere = (await lstat(seedFile).catch(() => null)) !== null;
   if (!isThere) await writeSeedFile(seedFile, newSeedWords());
   const identity = await identityOfSeedFile(seedFile, 'regtest');
-  // beside the seed file, where an older database of this demo may have left one
+  // the mark is stored beside the seed file, where an older database of this demo may have left a mark
   const first = await raiseMark(`${seedFile}.mark`, identity, endsAt(0));
   await putWallet(pool, identity, first);
 }

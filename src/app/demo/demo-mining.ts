@@ -5,15 +5,20 @@ import type { Lifecycle } from '#kernel/process/lifecycle.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { openDescriptor } from './demo-coins.ts';
 
-/** Long enough to see a payment wait, short enough not to wait for it. */
+/**
+ * How long a payment waits for its block, in ms: long enough to be seen, and short enough that nobody gets impatient.
+ */
 const blockEveryMs = 10_000;
-/** Blocks that an etching waits for show nothing: they come faster. */
+/**
+ * How often a block is mined for an etching that waits for depth, in ms. These blocks show nothing, so they come
+ * faster.
+ */
 const depthEveryMs = 3000;
 const lookEveryMs = 1000;
 
 /**
- * Mines a block ten seconds after a transaction began to wait in the mempool, and one every three seconds while an
- * order waits for the depth of its commit, until the lifecycle ends.
+ * Mines blocks until the lifecycle ends. A block is mined ten seconds after a transaction began to wait in the mempool,
+ * and every three seconds while an order waits for the depth of its commit.
  */
 export async function mineWhatWaits(
   { lifecycle, logger }: { readonly lifecycle: Lifecycle; readonly logger: Logger },
@@ -34,7 +39,7 @@ export async function mineWhatWaits(
       }
     } catch (thrown) {
       const error = postgresFailure(thrown);
-      // the node or the database may be away for a while
+      // the node or the database may be unreachable for some time
       if (!(error instanceof AppError)) throw error;
       log.debug({ err: error }, 'no block is mined');
     }

@@ -12,23 +12,23 @@ import type { Lifecycle } from '#kernel/process/lifecycle.ts';
 import { createCoreRpc } from '#node/core-rpc.ts';
 import { Credentials } from '#node/credentials.ts';
 
-/** A node on regtest that only this machine reaches. */
+/** A regtest node that is reachable only from this machine. */
 export interface DemoNode {
   readonly rpcUrl: string;
   readonly cookieFile: string;
   readonly rpc: BatchRpc;
 }
 
-/** It answers after a second; a busy machine takes some more. */
+/** How long the node may take to start, in ms. It usually answers after a second; a busy machine takes longer. */
 const startMs = 30_000;
 const lookEveryMs = 100;
-/** It writes its few blocks to disk within a second. */
+/** How long the node may take to stop, in ms. It writes its few blocks to disk within a second. */
 const stopMs = 20_000;
 const run = promisify(execFile);
 
 /**
- * Starts a bitcoind in a folder, on free ports of this machine, and gives it the blocks that it lacks. It ends with the
- * process. Throws `node_unreachable` if it does not start.
+ * Starts a bitcoind in a folder, on free ports of this machine, and submits the blocks that it lacks. The node ends
+ * with this process. Throws `node_unreachable` if it does not start.
  */
 export async function startDemoNode(
   { lifecycle }: { readonly lifecycle: Lifecycle },
@@ -44,7 +44,8 @@ export async function startDemoNode(
   const [rpcPort, zmqPort] = [await freePort(), await freePort()];
   const rpcUrl = `http://127.0.0.1:${rpcPort}`;
   const cookieFile = join(dir, 'regtest/.cookie');
-  // of its own group: a Ctrl-C ends this process, which ends the node after what needs it
+  // in a process group of its own: Ctrl-C then ends only this process, which stops the node after the parts that need
+  // it
   const child = spawn(program, flagsOf(dir, rpcPort, zmqPort), { stdio: 'ignore', detached: true });
   const atExit = (): void => {
     child.kill('SIGKILL');
@@ -67,7 +68,7 @@ const flagsOf = (dir: string, rpcPort: number, zmqPort: number): string[] => [
   '-listen=0',
   '-dnsseed=0',
   '-fixedseeds=0',
-  // its blocks are as old as the sample
+  // accept an old tip, because the blocks are as old as the sample
   '-maxtipage=2000000000',
   '-printtoconsole=0',
   '-rpcbind=127.0.0.1',
@@ -85,7 +86,7 @@ async function end(child: ChildProcess, atExit: () => void): Promise<void> {
   await ended;
 }
 
-/** Ends a leftover node: a killed demo leaves its node, which holds the folder. */
+/** Stops the node that a killed demo left behind. That node still locks the folder. */
 async function endLeftOver(dir: string): Promise<void> {
   const text = await readFile(join(dir, 'regtest/bitcoind.pid'), 'utf8').catch(() => '');
   const pid = Number(text.trim());
@@ -95,7 +96,10 @@ async function endLeftOver(dir: string): Promise<void> {
   while (performance.now() < deadline && (await isNodeOf(pid, dir))) await sleep(lookEveryMs);
 }
 
-/** Whether the process with this number is the node of the folder: numbers are reused. */
+/**
+ * Whether the process with this number is the node of the folder. The check is needed because process numbers are
+ * reused.
+ */
 async function isNodeOf(pid: number, dir: string): Promise<boolean> {
   const { stdout } = await run('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
   return stdout.includes(`-datadir=${dir}`);
@@ -119,7 +123,7 @@ async function answering(child: ChildProcess, rpc: BatchRpc, signal: AbortSignal
   }
 }
 
-/** Submits the blocks above the node's height. */
+/** Submits all blocks above the node's height. */
 async function feed(rpc: BatchRpc, blocks: BlockSource): Promise<void> {
   const height = await rpc.call<number>('getblockcount');
   for (const ref of await blocks.refs()) {

@@ -5,15 +5,18 @@ import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { asU128, smallU128 } from '#kernel/runes/u128.ts';
 import { type DemoCoins, type DemoOutput, openDescriptor } from './demo-coins.ts';
 
-/** SATSCRIBE•DEMO•COIN of the sample: 1,000 units a mint, and far from its cap. */
+/** The rune SATSCRIBE•DEMO•COIN of the sample. A mint yields 1,000 units, and the rune is far from its cap. */
 const openRune = { block: smallU128(109), tx: 9 };
-/** Units for ten orders of a thousand, of which each may hold a coin until the next block. */
+/** Number of mints. Ten orders of a thousand units each can then wait for the next block at the same time. */
 const mints = 10;
-/** Sats beneath units: above the dust limit of any address. */
+/** Sats of an output that holds rune units. They are above the dust limit of any address. */
 const runeSats = 10_000;
-/** Some coins: payments that wait for a block need more than one. */
+/**
+ * Number of coins without runes, and the sats of each. Several coins are needed, because some payments wait for a block
+ * while others are made.
+ */
 const [plainCoins, plainSats] = [10, 1_000_000];
-/** Units of a second rune, for cases that send a wrong one. */
+/** Units of a second rune, for tests in which a customer sends the wrong rune. */
 const otherUnits = 1_000_000;
 
 const blank: Runestone = { kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null };
@@ -23,9 +26,9 @@ const stone = (parts: Partial<Runestone>): DemoOutput => ({
 });
 
 /**
- * Gives the wallet for test payments of shops (docs/tokenpay.md, "Test payments") its funds, in a block: units of a
- * rune of the sample, units of another one, and sats. A wallet with funds stays as it is. Returns false if the demo has
- * too few coins left.
+ * Funds the wallet for test payments of shops (docs/tokenpay.md, "Test payments"). One block gives it units of a rune
+ * of the sample, units of another rune, and sats. A wallet that already has funds is not changed. Returns false if the
+ * demo has too few coins left.
  */
 export async function fillTestWallet(rpc: BatchRpc, coins: DemoCoins, script: Uint8Array): Promise<boolean> {
   const descriptor = `raw(${Buffer.from(script).toString('hex')})`;

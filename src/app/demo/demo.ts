@@ -20,12 +20,12 @@ import { type DemoNode, startDemoNode } from './demo-node.ts';
 import { fillTestWallet } from './demo-shop.ts';
 import { findBitcoinCore } from './find-bitcoin-core.ts';
 
-/** A demo that can be served. */
+/** A demo that is ready to be served. */
 export interface Demo {
-  /** The context to serve with: the node of the demo in place of the folder of blocks, if it has one. */
+  /** The context to serve with. If the demo has a node, the node replaces the folder of blocks. */
   readonly context: CommandContext;
   readonly additions: Additions;
-  /** Whether it takes orders, and the reason if not. */
+  /** Text for people: whether the demo accepts orders, and the reason if it does not. */
   readonly words: string;
 }
 
@@ -36,14 +36,14 @@ const withoutCore =
   'no orders: Bitcoin Core is missing; `bash scripts/install-bitcoind.sh` installs it, and the next start uses it';
 
 /**
- * Prepares the demo of a sample with collections. If Bitcoin Core is there, the demo has a regtest node of its own, so
- * that orders can be paid and delivered; else it has the blocks alone. Throws `data_dir_busy` if another demo runs in
- * the folder.
+ * Prepares the demo of a sample with collections. If Bitcoin Core is installed, the demo gets its own regtest node, so
+ * that orders can be paid and delivered. Otherwise the demo has only the blocks of the sample. Throws `data_dir_busy`
+ * if another demo runs in the folder.
  */
 export async function prepareDemo(context: CommandContext, sample: string): Promise<Demo> {
   const { dataDir } = context.config;
   await mkdir(dataDir, { recursive: true });
-  // before the search for the node of a killed demo: the node of a running one is in the same place
+  // check this before stopping a leftover node, because the node of a running demo is in the same folder
   await refuseOwned(dataDir);
   const program = await findBitcoinCore(processEnvironment());
   const node = program === null ? null : await ownNode(context, program, sample);
@@ -58,7 +58,7 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
   }
   await writeFile(join(dataDir, 'node.env'), nodeSettings(node));
   const seedFile = resolve(dataDir, 'wallet.seed');
-  // settings of another node do not count here
+  // the demo ignores the settings of another node
   const { blocksDir: _, bitcoinRestUrl: __, bitcoinZmq: ___, ...others } = context.config;
   const config = {
     ...others,
@@ -92,9 +92,7 @@ async function mine(context: CommandContext, rpc: BatchRpc, { url }: Database): 
   }
 }
 
-/**
- * The settings with which commands in another terminal reach the node, whose port differs at each start. For a shell.
- */
+/** Settings for a shell, so that commands in another terminal can reach the node. Its port differs at each start. */
 const nodeSettings = ({ rpcUrl, cookieFile }: DemoNode): string =>
   [
     `export BITCOIN_RPC_URL=${rpcUrl}`,

@@ -5,12 +5,15 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** A program that says its version takes milliseconds; a broken one must not hold up the start. */
+/**
+ * How long a program may take to print its version, in ms. It usually takes milliseconds. A broken program must not
+ * delay the start.
+ */
 const versionMs = 5000;
 
 /**
- * Bitcoin Core on this machine: BITCOIND, `bitcoind` on the path, or the one that scripts/install-bitcoind.sh
- * installed. Null: not found. Knots does not count: it relays no inscription.
+ * Finds Bitcoin Core on this machine: BITCOIND, `bitcoind` on the path, or the one that scripts/install-bitcoind.sh
+ * installed. Returns `null` if it is not found. Bitcoin Knots is not accepted, because it does not relay inscriptions.
  */
 export async function findBitcoinCore(
   env: Readonly<Record<string, string | undefined>>,

@@ -18,20 +18,20 @@ const kinds: Readonly<Record<'inscriptions' | 'runes', StoredEventKind>> = {
   runes: storedRuneKind,
 };
 
-/** Hashes of a block on one side. */
+/** The hashes of a block on one of the two instances. */
 interface BlockHashes {
   readonly blockHash: string;
   readonly sha256: string;
 }
 
-/** The first block that differs. */
+/** The first block whose hashes differ. */
 interface Difference {
   readonly height: number;
   readonly here: BlockHashes;
   readonly there: BlockHashes;
-  /** False: the instances follow different branches, so neither is wrong. */
+  /** False if the instances follow different branches. Then neither instance is wrong. */
   readonly isSameBlock: boolean;
-  /** Null: one side gives no text. */
+  /** The first line that differs. `null` if one instance does not return the text. */
   readonly line: LineDifference | null;
 }
 
@@ -42,9 +42,9 @@ interface Comparison {
 }
 
 /**
- * Finds the first block whose events of a kind differ from those of another instance, and prints it. Throws
- * `index_differs` if there is one, `nothing_indexed` if there is no block, and `history_incomplete` if one side has no
- * hashes to compare.
+ * Finds and prints the first block whose events of a kind differ from the events of another instance. Throws
+ * `index_differs` if there is such a block, `nothing_indexed` if no block is indexed, and `history_incomplete` if an
+ * instance has no hashes to compare.
  */
 export async function compareWithOther(
   context: CommandContext,
@@ -88,7 +88,7 @@ async function compare(index: Index, other: OtherInstance): Promise<Comparison> 
   }
   const pairs = new Map<number, readonly [OtherHashes, OtherHashes]>();
   const height = await firstDifference(from, to, async (at) => {
-    // each read is of its own moment: no transaction stays open while the other side answers
+    // each read uses its own snapshot, so no transaction stays open while the other instance answers
     const here = await withSnapshot(pool, ({ client }) => hashesHere(client, kind, at), null);
     const there = await other.hashes(kind, at);
     if (here === null || there === null)

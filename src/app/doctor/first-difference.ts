@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 
 /**
- * The lowest height from `low` to `high` that differs, by halving: everything above the first difference differs too,
- * as with cumulative hashes. Null: no height differs. Asks about each height at most once.
+ * Finds the lowest height from `low` to `high` that differs, by bisection. The hashes must be cumulative: every height
+ * above the first difference differs too. Returns `null` if no height differs. Compares each height at most once.
  */
 export async function firstDifference(
   low: number,
@@ -11,7 +11,7 @@ export async function firstDifference(
 ): Promise<number | null> {
   assert(low <= high, 'a range has a height at least');
   if (!(await differs(high))) return null;
-  // all below `from` are equal, and `to` differs
+  // all heights below `from` are equal, and `to` differs
   let from = low;
   let to = high;
   while (from < to) {
@@ -23,14 +23,14 @@ export async function firstDifference(
 }
 
 export interface LineDifference {
-  /** Counted from 1. */
+  /** Number of the line, counted from 1. */
   readonly line: number;
-  /** Null: the text ends before this line. */
+  /** The line here. `null` if the text ends before this line. */
   readonly here: string | null;
   readonly there: string | null;
 }
 
-/** The first line in which two texts differ. Null: they are equal. */
+/** Finds the first line in which two texts differ. Returns `null` if the texts are equal. */
 export function firstLineDifference(here: string, there: string): LineDifference | null {
   if (here === there) return null;
   const [ours, theirs] = [here.split('\n'), there.split('\n')];

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 
-/** The hashes of a block's events, in hex. */
+/** The hashes of a block's events in hex, from another instance. */
 export interface OtherHashes {
   readonly height: number;
   readonly blockHash: string;
@@ -10,17 +10,17 @@ export interface OtherHashes {
   readonly cumulative: string;
 }
 
-/** How long an answer may take, in ms. Usually it takes some milliseconds, a text of a block up to seconds. */
+/** How long a response may take, in ms. Most responses take some milliseconds; the text of a block can take seconds. */
 const answerMs = 30_000;
-/** Maximum bytes of an answer. The text of a block with 150,000 events has 32 MB. */
+/** Maximum size of a response, in bytes. The text of a block with 150,000 events has 32 MB. */
 const answerBytesMax = 64 * 1024 * 1024;
-/** An instance that is busy or limits its clients is asked again. */
+/** Maximum number of attempts. An instance that is busy or limits its clients is queried again. */
 const tries = 4;
 const busyStatuses = new Set([429, 503]);
 
 const hashPattern = /^[0-9a-f]{64}$/u;
 
-/** Another instance, through its public paths (docs/events.md). Throws `instance_unusable`. */
+/** Another instance, which is read through its public API (docs/events.md). Throws `instance_unusable`. */
 export class OtherInstance {
   readonly #address: URL;
   readonly #signal: AbortSignal;
@@ -30,7 +30,10 @@ export class OtherInstance {
     this.#signal = signal;
   }
 
-  /** The hashes of the block at a height; without a height, of the newest block that has any. Null: no hashes. */
+  /**
+   * Returns the hashes of the block at a height. If the height is `null`, the hashes of the newest block that has
+   * hashes. Returns `null` if there are no hashes.
+   */
   async hashes(kind: EventKindIdentity, height: number | null): Promise<OtherHashes | null> {
     const place = height === null ? 'limit=1' : `from=${height}&limit=1`;
     const text = await this.#get(`events/hashes?kind=${kind.name}&${place}`);
@@ -47,7 +50,7 @@ export class OtherInstance {
     return height === null || first.height === height ? first : null;
   }
 
-  /** The canonical text of a block's events. Null: not given. */
+  /** Returns the canonical text of a block's events, or `null` if the instance does not provide it. */
   async text(kind: EventKindIdentity, height: number): Promise<string | null> {
     try {
       return await this.#get(`events/text/${height}?kind=${kind.name}`);
@@ -85,7 +88,10 @@ export class OtherInstance {
   }
 }
 
-/** Reason of a failed `fetch`, which is only in the cause: refused, unknown host, a certificate. */
+/**
+ * Returns the reason why a `fetch` failed: a refused connection, an unknown host or a wrong certificate. Only the cause
+ * of the error has this reason.
+ */
 function whyFailed({ message, cause }: Error): string {
   return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;
 }

@@ -7,23 +7,23 @@ import { Repeats } from '#kernel/reports/repeats.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 
-/** A pass over the whole chain takes hours: the log shows its progress. */
+/** How often progress is logged, in ms. A pass over the whole chain takes hours. */
 const progressEveryMs = 30_000;
 
 export interface DerivedTablesParts {
   readonly source: CatchUpOptions['source'];
   readonly pool: CatchUpOptions['pool'];
   readonly activity: CatchUpOptions['writer'];
-  /** Null: in a command that ends once all work is done. */
+  /** `null` in a command that ends once all work is done. */
   readonly operations: OperationsParts | null;
 }
 
-/** The derived tables that the settings ask for. */
+/** Returns the derived tables that the settings request. */
 export function wantedTables({ indexAddresses, indexRunes, indexSales, indexSats }: Config): DerivedSettings {
   return { indexAddresses, indexRunes, indexSales, indexSats };
 }
 
-/** Builds derived tables for blocks that are already indexed, and logs the progress. */
+/** Fills derived tables for blocks that are already indexed, and logs the progress. */
 export function makeDerivedTables(
   { config, lifecycle, logger }: CommandContext,
   { source, pool, activity, operations }: DerivedTablesParts,
@@ -43,7 +43,7 @@ export function makeDerivedTables(
   );
 }
 
-/** Logs the reports of a catch-up pass. */
+/** Options that log the progress and the problems of a catch-up pass. */
 function catchUpReports(logger: Logger): Pick<CatchUpOptions, 'onProgress' | 'onCaughtUp' | 'onProblem'> {
   const log = logger.child({ part: 'catch-up' });
   const repeats = new Repeats();

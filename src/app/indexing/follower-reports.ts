@@ -20,13 +20,13 @@ export type FollowerReports = Pick<
   | 'onStep'
   | 'onQueue'
 > & {
-  /** Removes the bar. */
+  /** Removes the progress bar. */
   readonly finish: () => void;
 };
 
 /**
- * Shows the reports of a follower: a progress bar during a load, a log line per block at the tip and for each
- * reorganisation, standby or wait; and measurements, if there are any.
+ * Shows the reports of a follower. During a load it shows a progress bar. At the tip it logs a line for each block. It
+ * also logs each reorganisation, standby and wait, and logs measurements if there are any.
  */
 export function followerReports(
   { logger }: CommandContext,
@@ -71,7 +71,7 @@ export function followerReports(
       state = status.state;
       operations?.setStandby(false);
       if (state !== 'syncing') bar.finish();
-      // during a first sync the mempool would be compared with an index that is still incomplete
+      // during a first sync the index is incomplete, so the mempool could not be compared with it
       if (state === 'following') mempool?.start();
     },
     onDiskShort: ({ neededBytes, freeBytes, folder }) =>
@@ -84,8 +84,8 @@ export function followerReports(
 }
 
 /**
- * One bar after another: a load may recur, as after a long time without the node. Work before a bar's first report does
- * not count for its speed.
+ * Progress bars, one after another. A load can happen again, for example after a long time without the node. Work
+ * before the first report of a bar is not counted in its speed.
  */
 class Bar {
   readonly #log: Parameters<typeof createProgress>[2];

@@ -18,28 +18,38 @@ import { pastOfNode } from './past.ts';
 import { type Sealing, startSealing } from './sealing.ts';
 import { boundOf, recordStages } from './stages.ts';
 
-/** The transaction of a batch, or the build of an index that cannot be interrupted. */
+/**
+ * How long indexing may take to stop, in ms. It must finish the transaction of a batch, or the build of a database
+ * index, which cannot be interrupted.
+ */
 const indexingStopMs = 60_000;
 
 /**
- * Maximum connections: reader, status, sealer and mempool, and three that build indexes at the end of a load; the rest
- * is for sealing's statements. Writer and catch-up pass have connections of their own.
+ * Maximum number of connections. One each is for the reader, the status, the sealer and the mempool, three build
+ * indexes at the end of a load, and the rest are for the statements of sealing. The writer and the catch-up pass have
+ * their own connections.
  */
 const connectionsMax = 13;
 
 export interface IndexBlocksOptions {
   readonly source: BlockSource | LiveBlockSource;
-  /** The last height to index. Absent: up to the tip of a folder, or without end for a node. */
+  /** The last height to index. If absent, a folder is indexed up to its tip, and a node is followed without end. */
   readonly until?: Height | undefined;
-  /** Given in a process that serves: it answers searches meanwhile, and stands by while another process indexes. */
+  /**
+   * Given in a process that serves. Such a process answers searches while it indexes, and waits while another process
+   * indexes. `null` in other processes.
+   */
   readonly operations: OperationsParts | null;
-  /** The node whose source it is; a process that serves follows its mempool too. Null: a folder. */
+  /**
+   * The node whose blocks are indexed. A process that serves also follows the node's mempool. `null` if the source is a
+   * folder.
+   */
   readonly node: BitcoinNode | null;
 }
 
 /**
- * Brings the database to the source's tip, or to `until`, keeps it there if the source is a node, reports progress on
- * stderr, and seals new inscriptions for searches.
+ * Indexes blocks up to the source's tip or to `until`. If the source is a node, keeps the index at the tip. Reports
+ * progress on stderr, and seals new inscriptions for searches.
  */
 export async function indexBlocks(
   context: CommandContext,
@@ -59,7 +69,7 @@ export async function indexBlocks(
   const sealing = startSealing(context, { pool, stages, ...demand });
   const activity = new WriterActivity();
   const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
-  // while serving, derived tables catch up in parallel with the writer; in a command that ends, after it
+  // a process that serves fills derived tables in parallel with the writer; a command fills them after the writer
   if (operations !== null) catchUp().catch((error: unknown) => lifecycle.fail(error));
   const mempool = node === null || operations === null ? null : mempoolFollower(context, node, pool);
   const { finish, ...reports } = followerReports(context, operations, mempool, () => stages.bound(boundOf));
@@ -94,7 +104,10 @@ export async function indexBlocks(
   );
 }
 
-/** A command ends with its load: sealing reads by primary keys only, so it seals while the indexes are built. */
+/**
+ * Options of a command, which ends after its load. Sealing reads by primary keys only, so it can run while the indexes
+ * are built.
+ */
 const commandOptions = (sealing: Sealing, signal: AbortSignal) =>
   ({
     standby: false,
@@ -102,11 +115,14 @@ const commandOptions = (sealing: Sealing, signal: AbortSignal) =>
     onIndexing: () => sealing.sealBeside(signal),
   }) satisfies Partial<FollowOptions>;
 
-/** Options of a process that serves: it waits for its turn to write, and for people. */
+/**
+ * Options of a process that serves. It waits until no other process writes, and it waits for problems that a person
+ * must fix.
+ */
 const servingOptions = (onCaughtUp: () => void) =>
   ({ standby: true, waitsForPeople: true, onCaughtUp }) satisfies Partial<FollowOptions>;
 
-/** Settings of the written data. */
+/** Settings that decide which data is written. */
 function settingsOf(config: Config) {
   return {
     textMaxBytes: config.searchTextMaxBytes,
@@ -118,7 +134,7 @@ function settingsOf(config: Config) {
   } satisfies Partial<FollowOptions>;
 }
 
-/** Small batches, so that a test meets many of them. */
+/** Makes batches small, so that a test gets many of them. */
 function testBounds(batchBlocks: number | undefined): Pick<FollowOptions, 'bounds'> {
   if (batchBlocks === undefined) return {};
   return { bounds: { load: { blocksMin: 4 * batchBlocks, blocksMax: batchBlocks } } };

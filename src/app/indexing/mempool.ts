@@ -5,11 +5,14 @@ import { networks } from '#kernel/primitives/network.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 
-/** Follows the mempool while this process indexes: the mempool tables have one writer. */
+/** Follows the mempool while this process indexes. The mempool tables may have only one writer. */
 export interface MempoolFollower {
-  /** Called when the index is at the tip, or near it. Does nothing if the mempool is already followed. */
+  /**
+   * Starts to follow the mempool. Call it when the index is at the tip, or near it. Does nothing if the mempool is
+   * already followed.
+   */
   start(): void;
-  /** Called when another process indexes. */
+  /** Stops following the mempool. Call it when another process indexes. */
   stop(): void;
 }
 
@@ -35,8 +38,9 @@ export function mempoolFollower(
             log,
           }),
         )
-        // the mempool follower retries as the table of error codes says; after any other AppError it starts again
-        // when the follower of blocks is at the tip; anything else is a bug and ends the process
+        // The mempool follower retries by the rules in the table of error codes. After any other AppError it starts
+        // again when the follower of blocks is at the tip. Any error that is not an AppError is a bug, and ends the
+        // process.
         .catch((error: unknown) => {
           if (!(error instanceof AppError)) lifecycle.fail(error);
           else log.error({ code: error.code, reason: error.message }, 'the mempool is no longer followed');

@@ -11,7 +11,7 @@ import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { NodePast } from '#sat-ranges/node-past.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 
-/** A block of mainnet takes minutes or hours: the log shows that something happens. */
+/** How often progress is logged, in ms. One block of mainnet takes minutes or hours to undo. */
 const progressEveryMs = 10_000;
 
 export interface PastParts {
@@ -23,12 +23,12 @@ export interface PastParts {
   readonly logger: Logger;
 }
 
-/** The node or its server may restart meanwhile. */
+/** How long a failed read is retried, in ms. The node or its server may restart meanwhile. */
 const retryBudgetMs = 300_000;
 
 /**
- * The past of the indexed chain from a node, which still has blocks that it has left. For one undo: it remembers the
- * hashes of the current chain.
+ * Reads the past of the indexed chain from a node. The node still has blocks that have left its chain. Use the result
+ * for one undo only, because it remembers the hashes of the current chain.
  */
 export function pastOfNode({ pool, node, blocks, logger }: PastParts): PastChain {
   let toldAt = performance.now();

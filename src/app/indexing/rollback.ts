@@ -12,19 +12,19 @@ import { type Database, networkOf, openDatabase, tipOf } from '#src/app/database
 import { type ConnectedNode, linkedNode } from '#src/app/sources/node.ts';
 import { pastOfNode } from './past.ts';
 
-/** The undo of the current block is finished before the end. */
+/** How long the rollback may take to stop, in ms. It finishes the undo of the current block first. */
 const rollbackStopMs = 60_000;
 
 export interface RolledBack {
   readonly blocks: number;
-  /** The remaining tip. Null: no block remains. */
+  /** The height of the remaining tip. `null` if no block remains. */
   readonly height: Height | null;
   readonly hash: BlockHashHex | null;
 }
 
 /**
- * Undoes all blocks above a height of the database of the settings, after `confirm`, which gets the question, has
- * settled. Throws `database_busy` beside a process that indexes or serves the index.
+ * Undoes all blocks above a height in the database of the settings. It begins after `confirm` has settled; `confirm`
+ * receives the question for the operator. Throws `database_busy` if a process indexes or serves the index.
  */
 export async function rollbackTo(
   context: CommandContext,
@@ -66,7 +66,7 @@ export async function rollbackTo(
     );
   const { blocks, tip } = await takeBack().catch(async (error: unknown) => {
     if (!isForgotten(error)) throw error;
-    // nothing was taken back: a node has the data that the tables do not keep
+    // no block was undone yet: the tables lack data that a node has
     const { node, source } = await nodeFor(context, network, error);
     return takeBack(pastOfNode({ pool, node, blocks: source, logger }));
   });
@@ -76,7 +76,7 @@ export async function rollbackTo(
 const isForgotten = (error: unknown): error is AppError =>
   error instanceof AppError && error.code === 'sats_forgotten';
 
-/** The node of the settings. Throws `otherwise` if it does not answer. */
+/** Connects to the node of the settings. Throws `otherwise` if the node does not answer. */
 async function nodeFor(
   context: CommandContext,
   network: NetworkName,
@@ -90,7 +90,7 @@ async function nodeFor(
   }
 }
 
-/** Keeps services from starting their work until this process ends. */
+/** Stops services from starting their work until this process ends. */
 async function refuseBesideService({ lifecycle }: CommandContext, { url }: Database): Promise<void> {
   const client = await connectClient(url, 'satscribe rollback');
   lifecycle.add('lock of the rollback', () => client.end());

@@ -3,11 +3,11 @@ import { Repeats } from '#kernel/reports/repeats.ts';
 import { createSealer, type Sealer, type SealerOptions } from '#search/seal/sealer.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 
-/** Sealing of new inscriptions for searches. It does nothing if Postgres answers no searches. */
+/** Seals new inscriptions for searches. It does nothing if searches are not answered by Postgres. */
 export interface Sealing {
-  /** Seals in parallel with other work. A failure is left to `sealRest`. */
+  /** Seals in parallel with other work. If this fails, `sealRest` tries again and reports the failure. */
   sealBeside(signal: AbortSignal): void;
-  /** Ends the continuous sealing: two concurrent sealers would make the last segment twice. */
+  /** Ends continuous sealing. Two sealers at the same time would create the last segment twice. */
   stop(): Promise<void>;
   /** Seals everything that is complete. */
   sealRest(signal: AbortSignal): Promise<void>;
@@ -19,19 +19,21 @@ const noSealing: Sealing = {
   sealRest: () => Promise.resolve(),
 };
 
-/** Begins to seal continuously, if Postgres answers searches. */
+/** Starts continuous sealing if Postgres answers searches. */
 export function startSealing(context: CommandContext, options: SealerOptions): Sealing {
   const { config, lifecycle, logger } = context;
   const sealer = openSealer(context, options);
   if (!mayPostgresSearch(config)) return noSealing;
   const stopped = new AbortController();
-  // sealing yields to the writer even without searches: reader and writer of blocks leave cores idle some of the time
+  // sealing yields to the writer even if there are no searches, because the reader and the writer of blocks leave some
+  // cores idle at times
   const run = lifecycle
     .run('sealing', (signal) => sealer.run(AbortSignal.any([signal, stopped.signal])))
     .catch((error: unknown) => logger.child({ part: 'sealer' }).error({ err: error }, 'sealing ended'));
   return {
     sealBeside: (signal) => {
-      // unsealed parts are sealed at the end, which meets the same failure or none; closing the sealer ends it
+      // ignore the failure: `sealRest` seals the missing parts at the end, and reports the failure if it happens again.
+      // Closing the sealer ends this work.
       sealer.sealPending(signal).catch(() => undefined);
     },
     stop: async () => {

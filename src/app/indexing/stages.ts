@@ -9,13 +9,13 @@ import type { CommandContext } from '#src/app/command-context.ts';
 
 export interface StagesReport {
   readonly stages: StageRecorder;
-  /** The sync is complete: ends the trace, and shows the sums. Later calls do nothing. */
+  /** Ends the trace and shows the totals. Call it when the sync is complete. Later calls do nothing. */
   readonly end: () => void;
 }
 
 /**
- * The recorder of a sync. With `--trace FILE` it records everything into that file, including the statements of
- * connections that `pool` opens from now on; call it before the pool is used. Throws `output_failed`.
+ * Creates the recorder of a sync. With `--trace FILE` it records all work into that file, including the statements of
+ * connections that `pool` opens later. Call it before the pool is used. Throws `output_failed`.
  */
 export function recordStages(
   { config, flags, lifecycle, logger }: CommandContext,
@@ -44,7 +44,10 @@ const bounds: Partial<Record<StagePart, string>> = {
   'main thread': 'ledger',
 };
 
-/** Group of a stage by the part that an operator can change: the source, the threads, or the disk of the database. */
+/**
+ * Returns the group of a stage, named after the part that an operator can change: the source, the threads, or the disk
+ * of the database.
+ */
 export function boundOf(stage: string): string {
   if (stage === 'searches') return 'searches';
   if (stage === workerMessages) return 'parse';

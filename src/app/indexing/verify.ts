@@ -7,13 +7,13 @@ import { openDatabase } from '#src/app/database/database.ts';
 import { createProgress } from '#src/app/reports/progress.ts';
 import { openSource } from '#src/app/sources/source.ts';
 
-/** Enough to see the fault; more would repeat it. */
+/** Maximum number of printed differences. They are enough to see the fault; more would repeat it. */
 const differencesMax = 20;
 
 export interface VerifyRange {
   readonly from: Height | undefined;
   readonly to: Height | undefined;
-  /** Compare with the chain of the folder that ends with this block. */
+  /** Compare the index with the chain of the folder that ends with this block. */
   readonly tip: string | undefined;
 }
 

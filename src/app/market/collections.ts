@@ -6,11 +6,11 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import { openDatabase } from '#src/app/database/database.ts';
 
-/** Writing 100,000 items takes two seconds. */
+/** How long a statement may take, in ms. Writing 100,000 items takes two seconds. */
 const statementTimeoutMs = 60_000;
 const barWidth = 28;
 
-/** Imports a collection from a folder, or from the URL of one, beside a service or without one. */
+/** Imports a collection from a folder or from a URL. A service may run at the same time. */
 export async function importCollectionFrom(context: CommandContext, place: string): Promise<ImportOutcome> {
   const { config, lifecycle } = context;
   const { url } = await openDatabase(context, 'existing');
@@ -24,14 +24,17 @@ export async function importCollectionFrom(context: CommandContext, place: strin
     try {
       outcome.resolve(await importCollection(pool, source, drawItems));
     } finally {
-      // the next output, an outcome or a failure, begins on an empty line
+      // clear the line, because the next output (a result or an error) must begin on an empty line
       if (process.stderr.isTTY) process.stderr.write('\r\u001b[2K');
     }
   });
   return outcome.promise;
 }
 
-/** On a terminal, the share of the most items that a collection may have: its own number is in no file. */
+/**
+ * Draws a progress bar on a terminal. No file names the number of items in the collection, so the bar shows the share
+ * of the maximum number of items.
+ */
 function drawItems(items: number): void {
   if (!process.stderr.isTTY) return;
   const full = Math.round((items / itemsMax) * barWidth);

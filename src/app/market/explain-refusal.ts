@@ -14,28 +14,30 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import { type OpenedSource, openSource } from '#src/app/sources/source.ts';
 
-/** Outputs of a transaction that may lead to its block: an index probe each. */
+/** Maximum number of outputs of a transaction that are looked up to find its block. Each costs one index look-up. */
 const probedOutputs = 64;
-/** A chain of this size is read through, in some seconds: the bounds of `/tx` without a node. */
+/**
+ * Maximum size of a chain that is read completely, which takes some seconds. `/tx` without a node has the same bounds.
+ */
 const readThrough = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
-/** Bitcoin Core's code for a transaction that it does not have, or does not find without an index. */
+/** Bitcoin Core's error code for a transaction that it does not have, or cannot find without an index. */
 const notFound = -5;
 
 export interface RefusedQuestion {
   readonly txid: Txid;
-  /** The block of the transaction, if the operator names it. */
+  /** The height of the block with the transaction, if the operator names it. */
   readonly height: Height | undefined;
   readonly tip: string | undefined;
 }
 
-/** Moves of a transaction that sold nothing, or why they are unknown. */
+/** The moves of a transaction that contained no sale, or the reason why the moves are unknown. */
 export type ExplainedRefusal =
   | { readonly height: Height; readonly moves: readonly ExplainedMove[] }
   | { readonly moves: null; readonly why: string };
 
 /**
- * Reads the block of a transaction that sold nothing from the source of the settings, and finds the rule that refused
- * each of its moves. An unreachable source is a reason, not an error: the index still answers.
+ * Explains why a transaction contained no sale. Reads the block of the transaction from the source of the settings, and
+ * finds for each move the rule that refused it. If the source is unreachable, the result says so; this is not an error.
  */
 export async function explainRefusal(
   context: CommandContext,
@@ -86,7 +88,7 @@ interface Searched {
   readonly key: Uint8Array;
 }
 
-/** The indexed block of a transaction; a text is the reason why it is unknown. */
+/** Finds the indexed block of a transaction. Returns a text with the reason if the block is unknown. */
 async function findBlock(
   client: ClientBase,
   { txid, height, key }: Searched,

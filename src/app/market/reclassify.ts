@@ -15,28 +15,32 @@ import { openDatabase, tipOf } from '#src/app/database/database.ts';
 import { createProgress } from '#src/app/reports/progress.ts';
 import { openSource } from '#src/app/sources/source.ts';
 
-/** The batch that is being written is finished before the end. */
+/** How long the pass may take to stop, in ms. It finishes writing the current batch first. */
 const stopMs = 60_000;
-/** How often the progress is read, because the pass may be that of a service: a scan of the rows of blocks. */
+/**
+ * How often the progress is read, in ms. The pass may run in a service, so the progress comes from the database: each
+ * read scans the rows of blocks.
+ */
 const lookEveryMs = 2000;
 
 export interface Reclassified {
   /** The version of the rules. */
   readonly rules: number;
-  /** An interrupted run was resumed. */
+  /** Whether this run resumed an interrupted run. */
   readonly resumed: boolean;
   readonly blocks: number;
   readonly height: Height | null;
-  /** Sales and accepted offers of the whole chain. */
+  /** Number of sales and accepted offers in the whole chain. */
   readonly sales: number;
 }
 
 /**
- * Rebuilds the sales of all indexed blocks by this program's rules, with progress on stderr. Also beside a service that
- * indexes: the process that has the turn does the work. An interrupted run is resumed by the next one, or by `satscribe
- * serve`.
+ * Rebuilds the sales of all indexed blocks by the rules of this program, with progress on stderr. It can run beside a
+ * service that indexes: the process that holds the lock for this work does it. The next run, or `satscribe serve`,
+ * resumes an interrupted run.
  *
- * Throws `nothing_indexed`, `config_invalid` if sales are not indexed, `database_newer`, and why blocks cannot be read.
+ * Throws `nothing_indexed`, `config_invalid` if sales are not indexed, `database_newer`, and the reason why blocks
+ * cannot be read.
  */
 export async function reclassifySales(
   context: CommandContext,
@@ -84,7 +88,10 @@ async function begin(pool: pg.Pool): ReturnType<typeof remakeTable> {
 
 type Pass = Pick<CatchUpOptions, 'source' | 'pool' | 'signal' | 'textMaxBytes'>;
 
-/** Runs a catch-up pass, or waits for that of a service, until the table is complete. Throws why it cannot be. */
+/**
+ * Runs a catch-up pass, or waits for the pass of a service, until the table is complete. Throws the reason if it cannot
+ * be completed.
+ */
 async function remake({ logger }: Pick<CommandContext, 'logger'>, pass: Pass): Promise<void> {
   const done = new AbortController();
   const signal = AbortSignal.any([pass.signal, done.signal]);
@@ -111,7 +118,7 @@ async function remake({ logger }: Pick<CommandContext, 'logger'>, pass: Pass): P
   if (failure !== undefined) throw failure;
 }
 
-/** Shows the progress until the table is complete, or the signal. */
+/** Shows the progress until the table is complete or the signal is aborted. */
 async function watch(pool: pg.Pool, logger: CommandContext['logger'], signal: AbortSignal): Promise<void> {
   const progress = createProgress(
     process.stderr,

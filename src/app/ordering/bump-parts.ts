@@ -14,7 +14,7 @@ import { type Holdings, heldByOutputs, isFree } from '#utxos/held-by-outputs.ts'
 
 type Config = CommandContext['config'];
 
-/** Parts of the bumper that settings and database give. */
+/** Parts of the fee bumper that come from the settings and the database. */
 export const bumpParts = (
   config: Config,
   { readers }: Pick<Database, 'readers'>,
@@ -34,8 +34,8 @@ const bumpPolicyOf = (config: Config): BumpPolicy => ({
 });
 
 /**
- * Finds the coins of which the index proves that they hold neither inscriptions nor runes, and the contents of the
- * others.
+ * Finds the coins that the index proves to hold neither inscriptions nor runes. For all other coins it finds the
+ * contents.
  */
 export function proveFree(pool: pg.Pool): ProveFree {
   return async (coins) => {
@@ -61,7 +61,7 @@ function proofOf(held: Holdings | undefined): CoinProof {
   return (held.runes?.length ?? 0) > 0 ? 'runic' : 'unknown';
 }
 
-/** Metrics of the costs of bumps, as of the last search for stuck transactions. */
+/** Adds metrics of the costs of fee bumps. They are updated at each search for stuck transactions. */
 function showBumpFigures(metrics: OperationsParts['metrics']): NonNullable<BumperParts['onFigures']> {
   let figures: BumpFigures | null = null;
   const gauge = (name: string, help: string, of: (figures: BumpFigures) => BumpFigures['cost']): void =>

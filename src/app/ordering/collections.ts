@@ -7,12 +7,12 @@ import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 
 /**
- * Connections for creations and changes of collections: each writes up to 100,000 rows, and orders must not wait
- * for it.
+ * Maximum number of connections for creations and changes of collections. Each of these writes up to 100,000 rows, and
+ * orders must not wait for it.
  */
 const connectionsMax = 2;
 const statementTimeoutMs = 30_000;
-/** How often undecided collections are looked for: their time is counted in days. */
+/** How often undecided collections are searched, in ms. Their deadline is counted in days. */
 const sweepMs = 3_600_000;
 
 /** Collections of creators in a process that answers requests. */
@@ -30,7 +30,10 @@ export function openCreatorCollections(
   return new CreatorCollections(pool);
 }
 
-/** Deletes collections that no operator decided about, for the life of the process, if it advances orders. */
+/**
+ * Deletes collections that no operator decided about in time. Runs for the life of the process if the process advances
+ * orders.
+ */
 export function startUndecidedSweeps(
   { config, lifecycle, logger }: CommandContext,
   { url }: Pick<Database, 'url'>,
@@ -43,7 +46,7 @@ export function startUndecidedSweeps(
         const deleted = await sweepOnce(url);
         if (deleted > 0) log.info({ deleted }, 'deleted collections without a decision in time');
       } catch (error) {
-        // the next round deletes them; a database that does not answer is reported elsewhere
+        // the next round deletes them; other parts report a database that does not answer
         log.warn({ err: error }, 'collections without a decision in time were not deleted');
       }
       await sleep(sweepMs, undefined, { signal }).catch(() => undefined);
@@ -52,7 +55,7 @@ export function startUndecidedSweeps(
   lifecycle.run('undecided collections', sweep).catch(() => undefined);
 }
 
-/** On a connection of its own, as it comes once an hour. */
+/** Deletes undecided collections once. It opens its own connection, because it runs only once an hour. */
 async function sweepOnce(url: string): Promise<number> {
   const client = await connectClient(url, 'satscribe collections');
   try {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { CommandContext } from '#src/app/command-context.ts';
 
-/** The folder with contents of customers' files. */
+/** The folder that contains the files of customers. */
 export const filesDirOf = ({ filesDir, dataDir }: CommandContext['config']): string =>
   filesDir ?? join(dataDir, 'files');

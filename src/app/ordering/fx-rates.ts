@@ -2,7 +2,7 @@ import { FxFile } from '#fx/fx-file.ts';
 import type { FxRates } from '#fx/fx-rates.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 
-/** The rates of the operator's file. Null: there is no such setting. */
+/** Opens the exchange rates in the operator's file. Returns `null` if the setting is missing. */
 export function openFxRates({
   config,
   logger,

@@ -3,8 +3,8 @@ import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 
 /**
- * Opens a value once that never changes after it exists, like the wallet. Null: it does not exist yet, and the next
- * caller looks again.
+ * Opens a value that never changes once it exists, like the wallet, and keeps it. Returns `null` if the value does not
+ * exist yet; the next call then tries again.
  */
 export function onceThere<Of extends unknown[], Made>(
   open: (...of: Of) => Promise<Made | null>,
@@ -13,13 +13,16 @@ export function onceThere<Of extends unknown[], Made>(
   return async (...of) => {
     if (made !== null) return made;
     const opened = await open(...of);
-    // another request may have been faster
+    // a concurrent request may have opened it first
     made ??= opened;
     return made;
   };
 }
 
-/** Keys of the wallet for all callers. Null: no one has made the wallet yet. */
+/**
+ * Returns the keys of the wallet, and shares them between all callers. Returns `null` if the wallet has not been
+ * created yet.
+ */
 export const keysOnce = <Keys>(
   pool: pg.Pool,
   keysOf: (wallet: PublicWallet, leases: IndexLeases) => Keys,

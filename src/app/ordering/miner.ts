@@ -11,7 +11,10 @@ import type { Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 
-/** The miner of NONSTANDARD_MINER_URL. Null: not set. Its address is the operator's own, and may be private. */
+/**
+ * Opens the miner of NONSTANDARD_MINER_URL. Returns `null` if it is not set. The operator chose the URL, so it may be a
+ * private address.
+ */
 export function openMiner(
   { config, lifecycle }: Pick<CommandContext, 'config' | 'lifecycle'>,
   pool: pg.Pool,
@@ -27,7 +30,7 @@ export function openMiner(
   });
 }
 
-/** Hands packages to the miner of NONSTANDARD_MINER_URL. Null: not set. */
+/** Sends packages to the miner of NONSTANDARD_MINER_URL. `null` if it is not set. */
 export function minerHandingOf(
   { config, lifecycle }: Pick<CommandContext, 'config' | 'lifecycle'>,
   { url, readers }: Pick<Database, 'url' | 'readers'>,
@@ -40,7 +43,7 @@ export function minerHandingOf(
   return (signal) => handPackages({ url, miner, signal, log });
 }
 
-/** Metrics of packages for a miner. */
+/** Adds metrics of the packages for a miner. */
 function showPackages({ metrics }: Pick<OperationsParts, 'metrics'>, pool: pg.Pool): void {
   metrics.read({
     name: 'satscribe_orders_packages',

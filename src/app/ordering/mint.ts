@@ -13,12 +13,12 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import { openDatabase } from '#src/app/database/database.ts';
 import { filesDirOf } from './files-dir.ts';
 
-/** Maximum connections: one stores fetched contents while another one decides. */
+/** Maximum number of connections: one stores fetched contents while the other stores decisions. */
 const connectionsMax = 2;
-/** Making 100,000 items takes some seconds. */
+/** How long a statement may take, in ms. Creating 100,000 items takes some seconds. */
 const statementTimeoutMs = 60_000;
 
-/** Parts that the operator's commands of collections for sale work with. */
+/** Parts that the operator's commands for collections on sale need. */
 export interface MintParts {
   readonly pool: pg.Pool;
   readonly disk: ContentsDisk;
@@ -30,8 +30,8 @@ export interface MintParts {
 }
 
 /**
- * Works on collections for sale, beside a service or without one: with the database and the disk of files of the
- * settings.
+ * Runs a command on collections for sale, with the database and the file disk of the settings. A service may run at the
+ * same time.
  */
 export async function withMint(
   context: CommandContext,
@@ -65,7 +65,7 @@ export async function withMint(
   );
 }
 
-/** Throws `mint_disk_full` if the disk has no room for a content. */
+/** Stores contents on disk. Throws `mint_disk_full` if the disk has no space for a content. */
 const diskOf = (files: CustomerFiles): ContentsDisk => ({
   put: async (content) => {
     const free = await files.freeBytes();
@@ -77,8 +77,8 @@ const diskOf = (files: CustomerFiles): ContentsDisk => ({
 });
 
 /**
- * Files of this service, read from disk: under the origin of PUBLIC_URL, and under those of this machine. Uploads have
- * those if PUBLIC_URL is not set, and no fetch reaches them.
+ * Reads files of this service from disk. Their URLs begin with the origin of PUBLIC_URL or with an origin of this
+ * machine. Uploads have an origin of this machine if PUBLIC_URL is not set, and a fetch is not allowed to reach it.
  */
 function ownContents(pool: pg.Pool, files: CustomerFiles, publicUrl: string | undefined): OwnContents {
   const own = new OwnFiles({ pool, files }, publicUrl === undefined ? [] : [publicUrl]);
@@ -88,7 +88,7 @@ function ownContents(pool: pg.Pool, files: CustomerFiles, publicUrl: string | un
       if (!isOfThisMachine(url)) return null;
       const local = new OwnFiles({ pool, files }, [url]);
       const content = local.isOwn(url) ? await (await local.find([url], signal)).read(url) : null;
-      // another program of this machine may have it
+      // not found here: another program of this machine may serve this URL
       return typeof content === 'string' ? null : content;
     },
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Config } from '#config/config.ts';
 import { type OrderPolicy, parseConfirmations } from '#orders/order/order-policy.ts';
 
-/** The depths of payments and reveals that the settings ask for. */
+/** The required depths of payments and reveals, from the settings. */
 export function orderPolicyOf(
   config: Pick<Config, 'orderConfirmations' | 'orderFinalConfirmations'>,
 ): OrderPolicy {

@@ -43,19 +43,22 @@ import { minerHandingOf, openMiner } from './miner.ts';
 import { orderPolicyOf } from './order-policy-of.ts';
 import { markFileOf } from './wallet.ts';
 
-/** Connections for creations and reads of orders, which must not wait for searches. */
+/**
+ * Maximum number of connections for creations and reads of orders. They are separate so that orders do not wait for
+ * searches.
+ */
 const connectionsMax = 4;
-/** A creation writes a leaf of up to 400 kB for each reveal. */
+/** How long a statement may take, in ms. The creation of an order writes a leaf of up to 400 kB for each reveal. */
 const statementTimeoutMs = 30_000;
 /**
- * How long a trace may take. Sats of a payment may have a long past, and the client who ordered special sats waits for
- * the result.
+ * How long a trace of sats may take, in ms. The sats of a payment may have a long history, and the client who ordered
+ * special sats waits for the result.
  */
 const traceMs = 300_000;
 /** How often a process without a wallet checks whether there is one now. */
 const walletLookMs = 10_000;
 
-/** Orders of customers in a process that answers requests. This process needs no seed. */
+/** Opens the orders of customers in a process that answers requests. This process needs no seed. */
 export function openCustomerOrders(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,
@@ -87,22 +90,22 @@ export function openCustomerOrders(
   });
 }
 
-/** Bytes per day of a setting. Null: no limit. */
+/** Converts a setting in megabytes per day to bytes. Returns `null` if there is no limit. */
 const bytesOf = (megabytes: number): number | null => (megabytes === 0 ? null : megabytes * 1_000_000);
 
-/** Null: tokens are not checked. */
+/** Opens the check that a client is a person. Returns `null` if the settings do not require the check. */
 function openPersonCheck({
   config: { turnstileSecret, turnstileUrl, turnstileSiteKey },
   lifecycle,
 }: Pick<CommandContext, 'config' | 'lifecycle'>): PersonCheck | null {
   if (turnstileSecret === undefined) return null;
-  // the operator's own setting, like that of a miner: it may be a private address
+  // the operator chose this URL, like that of a miner, so it may be a private address
   const http = new OutgoingHttp(turnstileUrl === undefined ? {} : { own: [turnstileUrl] });
   lifecycle.add('checks of tokens', () => http.close());
   return turnstile(http, turnstileSecret, { url: turnstileUrl, siteKey: turnstileSiteKey ?? null });
 }
 
-/** Deletes files that no order needs any more, for the life of the process, if it advances orders. */
+/** Deletes files that no order needs any more. Runs for the life of the process if the process advances orders. */
 export function startFileSweeps(
   { config, lifecycle, logger }: CommandContext,
   database: Database,
@@ -123,12 +126,12 @@ export function startFileSweeps(
   lifecycle
     .run('files', (signal) => sweepFiles({ url: database.url, files, signal, log, onBytes }))
     .catch((error: unknown) => {
-      // files stay longer than they need to
+      // if this fails, files only stay longer than they are needed
       log.error({ err: error }, 'files of orders are no longer deleted');
     });
 }
 
-/** Adds sold items to the market, and removes them. */
+/** Functions that add sold items to the market, and remove them. */
 const market = { add: addSoldItems, remove: removeSoldItems };
 
 /** Advances orders for the life of the process, if it has the seed of the wallet. */
@@ -143,7 +146,7 @@ export function startOrders(
   const { walletSeedFile } = config;
   if (lifecycle.signal.aborted) return;
   const log = logger.child({ part: 'orders' });
-  // only a hint: a database that does not answer is reported elsewhere
+  // this is only a hint; other parts report a database that does not answer
   if (walletSeedFile === undefined) return void warnWithoutSeed(database, log).catch(() => undefined);
   const bumps = bumpParts(config, database, metrics);
   const handing = minerHandingOf({ config, lifecycle }, database, { metrics }, log);
@@ -198,13 +201,14 @@ export function startOrders(
   };
   lifecycle.run('orders', work).catch((error: unknown) => {
     if (!(error instanceof AppError)) return lifecycle.fail(error);
-    // the index is still served; orders are refused until a process can sign, and those that were made wait for it
+    // The index is still served. New orders are refused until a process can sign, and existing orders wait for that
+    // process.
     health.report('orders', error);
     log.error({ code: error.code, err: error }, 'orders are not advanced');
   });
 }
 
-/** Follows payouts beside orders, on their connection. */
+/** Follows payouts beside orders, on the same database connection. */
 const payoutsOf =
   (
     {
@@ -238,7 +242,7 @@ const payoutsOf =
       bumpAfterMs: policy.afterMs,
     });
 
-/** Releases indices of the wallet for new orders; `/health/ready` has the reason if it cannot. */
+/** Releases indices of the wallet for new orders. If this fails, `/health/ready` gives the reason. */
 const releasesOf =
   (
     health: CommandContext['health'],
@@ -260,7 +264,7 @@ const returnPolicyOf = (config: CommandContext['config']): ReturnPolicy => ({
   dayMaxSats: BigInt(config.orderReturnDayMaxSats),
 });
 
-/** Warns of a missing seed: if no process has one, no order is taken, and existing orders wait. */
+/** Warns if this process has no seed. If no process has a seed, new orders are refused and existing orders wait. */
 async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {
   if ((await openPublicWallet(readers)) === null) return;
   log.warn(
@@ -268,7 +272,9 @@ async function warnWithoutSeed({ readers }: Database, log: CommandContext['logge
   );
 }
 
-/** The wallet of the database, once `satscribe wallet init` has made it. Null: the process ends. */
+/**
+ * Waits until `satscribe wallet init` has created the wallet, and returns it. Returns `null` if the process ends first.
+ */
 async function awaitWallet({ readers }: Database, signal: AbortSignal): Promise<PublicWallet | null> {
   while (!signal.aborted) {
     const wallet = await openPublicWallet(readers);
@@ -278,7 +284,7 @@ async function awaitWallet({ readers }: Database, signal: AbortSignal): Promise<
   return null;
 }
 
-/** Audits orders for the life of the process, if it advances them. */
+/** Audits orders for the life of the process, if this process advances orders. */
 export function startAudits(
   { config, health, lifecycle, logger }: CommandContext,
   database: Database,
@@ -300,13 +306,13 @@ export function startAudits(
       keepAuditing({ url: database.url, node, signal, log, onAudit, beside: auditBeside }),
     )
     .catch((error: unknown) => {
-      // orders advance without it; the age of the last audit shows the failure
+      // orders advance without the audit; the metric with the age of the last audit shows the failure
       if (!(error instanceof AppError)) lifecycle.fail(error);
       else log.error({ code: error.code, err: error }, 'orders are no longer audited');
     });
 }
 
-/** Audits payouts, and collections without fields that their creators may mean. */
+/** Audits payouts, collections and tokens. Differences of collections that a creator may intend are left out. */
 const auditBeside: KeepAuditingOptions['beside'] = async (parts) => [
   ...(await auditPayouts(parts)),
   ...(await auditCollections(parts)).filter((difference) => !mayBeMeant(difference)),

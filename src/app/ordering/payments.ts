@@ -6,7 +6,9 @@ import { followPayments } from '#payments/follow/follow-payments.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 
-/** Looks for payments to watched scripts, in blocks and, with a node, in its mempool, for the life of the process. */
+/**
+ * Searches blocks for payments to watched scripts, and with a node its mempool too. Runs for the life of the process.
+ */
 export function startPayments(
   { lifecycle, logger }: CommandContext,
   database: Database,
@@ -18,7 +20,7 @@ export function startPayments(
   lifecycle
     .run('payments', (signal) => followPayments({ url: database.url, source, node, signal, log }))
     .catch((error: unknown) => {
-      // the index is still served: only orders wait for payments
+      // the index is still served; only orders must wait for their payments
       if (!(error instanceof AppError)) lifecycle.fail(error);
       else log.error({ code: error.code, err: error }, 'payments are no longer followed');
     });

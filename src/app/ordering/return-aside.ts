@@ -17,14 +17,14 @@ import type { PublicWallet } from '#wallet/public-wallet.ts';
 export interface AskedReturn extends NamedAside {
   readonly script: Uint8Array;
   readonly address: string;
-  /** Sats per 1,000 virtual bytes. Null: the node's estimate. */
+  /** Sats per 1,000 virtual bytes. If it is `null`, the node's estimate is used. */
   readonly feeRate: bigint | null;
 }
 
 /**
- * Stores a payout that sends a whole output that was set aside to an address, with the decision about it, in one
- * transaction: the process with the seed makes it. The operator pays the fee. Throws `tokenpay_unknown`,
- * `tokenpay_refuses`, `destination_own` and `destination_refused`.
+ * Requests the return of an output that was set aside. In one transaction it stores the decision, and a payout that
+ * sends the whole output to an address. The process with the seed makes the payout. The operator pays the fee. Throws
+ * `tokenpay_unknown`, `tokenpay_refuses`, `destination_own` and `destination_refused`.
  *
  * @returns the id of the payout
  */
@@ -54,12 +54,12 @@ export async function askReturn(
   });
 }
 
-/** A return as it would be made now. */
+/** A return, as it would be made at this moment. */
 export interface PreviewedReturn extends OpenAside {
   readonly planned: PlannedPayout;
 }
 
-/** Plans a return as `askReturn` would request it, and stores nothing. Throws the same errors. */
+/** Plans a return like `askReturn`, but stores nothing. Throws the same errors. */
 export async function previewReturn(
   pool: pg.Pool,
   { script, address, feeRate, ...named }: AskedReturn,
@@ -74,7 +74,7 @@ export async function previewReturn(
       throw new AppError('tokenpay_unknown', `No block has the output ${outpointOf(named)} now.`);
     const policy = await readNodePolicy(tx);
     const leastFeeRate = policy?.leastFeeRate ?? 0n;
-    // its change has as many bytes as that of any other key
+    // any key will do, because the change output has the same size for every key
     const own = { key: { branch: 1, index: 0 }, leafScript: null } as const;
     const planned = planPayout(
       {

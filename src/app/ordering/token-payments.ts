@@ -24,11 +24,14 @@ import { requireTestNetwork } from './network-settings.ts';
 import { orderPolicyOf } from './order-policy-of.ts';
 import { openWebhookKeys } from './webhooks.ts';
 
-/** Connections for creations and reads of shops, which must not wait for searches. */
+/**
+ * Maximum number of connections for creations and reads of shop orders. They are separate so that shops do not wait for
+ * searches.
+ */
 const connectionsMax = 4;
 const statementTimeoutMs = 15_000;
 
-/** Orders of shops in a process that answers requests. This process needs no seed. */
+/** Opens the orders of shops in a process that answers requests. This process needs no seed. */
 export function openShopOrders(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,
@@ -59,12 +62,13 @@ export function openShopOrders(
 }
 
 /**
- * The secret bytes of the key of the wallet for tests. Throws `service_secret_missing` and `service_secret_invalid`.
+ * Returns the secret bytes from which the key of the test wallet is made. Throws `service_secret_missing` and
+ * `service_secret_invalid`.
  */
 export const testPaymentsSecret = async (config: Config): Promise<Uint8Array> =>
   (await openWebhookKeys(config)).sharedSecret('test payments');
 
-/** Withdrawals of accounts in a process that answers requests. This process needs no seed. */
+/** Opens the withdrawals of accounts in a process that answers requests. This process needs no seed. */
 export function openAccountWithdrawals(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,
@@ -89,7 +93,10 @@ export function openAccountWithdrawals(
   });
 }
 
-/** Payments for tests, made one at a time. Null: the settings allow none. Throws `config_invalid` on mainnet. */
+/**
+ * Opens test payments, which are made one at a time. Returns `null` if the settings do not allow them. Throws
+ * `config_invalid` on mainnet.
+ */
 export function openTestPayments(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,
@@ -146,12 +153,15 @@ function tokenPolicyOf({ tokenpayConfirmations }: Pick<Config, 'tokenpayConfirma
   return policy;
 }
 
-/** The rules of crediting by the settings. */
+/** The crediting rules of the settings. */
 function creditingPolicyOf(config: Config, satributes: () => SatributeBook): CreditingPolicy {
   return { ...tokenPolicyOf(config), special: specialSatributes(config, satributes) };
 }
 
-/** Satributes whose sats are more than money, as they are known now. Unknown ones on this network have no sats. */
+/**
+ * Returns the satributes whose sats are worth more than money, as currently defined. Satributes whose sats cannot be
+ * found on this network are left out.
+ */
 function specialSatributes(
   { tokenpaySpecialSats }: Pick<Config, 'tokenpaySpecialSats'>,
   satributes: () => SatributeBook,

@@ -8,7 +8,7 @@ import { openSigner } from '#wallet/signer.ts';
 import { onceThere } from './keys-once.ts';
 import { openWebhookKeys } from './webhooks.ts';
 
-/** Proves reserves for the life of the process, if it has the seed of the wallet. */
+/** Publishes proofs of reserves for the life of the process, if it has the seed of the wallet. */
 export function startReserves({ config, lifecycle, logger }: CommandContext, { url }: Database): void {
   const { walletSeedFile } = config;
   if (lifecycle.signal.aborted || walletSeedFile === undefined) return;
@@ -29,7 +29,7 @@ export function startReserves({ config, lifecycle, logger }: CommandContext, { u
       }),
     )
     .catch((error: unknown) => {
-      // orders advance without it; the age of the last document tells
+      // orders advance without the proofs; the age of the last document shows the failure
       if (!(error instanceof AppError)) lifecycle.fail(error);
       else log.error({ code: error.code, err: error }, 'reserves are no longer proven');
     });

@@ -9,17 +9,17 @@ import { type DatabaseAccess, openDatabase } from '#src/app/database/database.ts
 
 const statementTimeoutMs = 30_000;
 
-/** The database of a command about the wallet. */
+/** The database that a wallet command works on. */
 export interface WalletDatabase {
   readonly pool: pg.Pool;
   /**
-   * The network that the database serves, else that of the settings. Null: neither names one. Throws
-   * `network_mismatch`.
+   * Returns the network of the database, or that of the settings if the database has none. Returns `null` if neither
+   * has a network. Throws `network_mismatch`.
    */
   network(): Promise<NetworkName | null>;
 }
 
-/** Works on the database of the settings, beside a service or without one. */
+/** Runs wallet work on the database of the settings. A service may run at the same time. */
 export async function withWalletDatabase(
   context: CommandContext,
   access: DatabaseAccess,
@@ -38,12 +38,12 @@ export async function withWalletDatabase(
   await context.lifecycle.run('wallet', () => work({ pool, network }));
 }
 
-/** The seed file of the settings. */
+/** Returns the path of the seed file from the settings. */
 export function seedFileOf({ config }: CommandContext): string {
   if (config.walletSeedFile !== undefined) return config.walletSeedFile;
   throw new UsageError('which seed file? Name it with --seed-file FILE or WALLET_SEED_FILE');
 }
 
-/** The mark file of the settings: beside the seed file, unless it has a place of its own. */
+/** Returns the path of the mark file. It is beside the seed file, unless the settings give it another path. */
 export const markFileOf = ({ walletMarkFile }: Config, seedFile: string): string =>
   walletMarkFile ?? `${seedFile}.mark`;

@@ -11,9 +11,9 @@ import { ensureServiceSecret, readServiceSecret } from '#webhooks/service-secret
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
 
 /**
- * The keys by the settings. A process that only answers makes no secret: it would differ from that of the processes
- * that send webhooks. Throws `service_secret_invalid`, and `service_secret_missing` for the old one, or if no secret is
- * made.
+ * Opens the webhook keys of the settings. A process that only answers requests does not create a secret, because the
+ * secret would differ from that of the processes that send webhooks. Throws `service_secret_invalid`. Throws
+ * `service_secret_missing` if the old secret is missing, or if there is no secret and none is created.
  */
 export async function openWebhookKeys({
   role,
@@ -26,7 +26,7 @@ export async function openWebhookKeys({
   return new WebhookKeys(secret, old);
 }
 
-/** Sends webhooks for the life of the process, beside others that do so too. */
+/** Sends webhooks for the life of the process. Other processes may send webhooks at the same time. */
 export function startWebhooks(
   { config, lifecycle, logger }: CommandContext,
   database: Database,
@@ -60,7 +60,8 @@ export function startWebhooks(
       }),
     )
     .catch((error: unknown) => {
-      // answers continue; a process with no other task is useless: its supervisor restarts it
+      // A process that answers requests continues. A process with no other task is useless, so it ends and its
+      // supervisor restarts it.
       if (!(error instanceof AppError) || config.role === 'orders') lifecycle.fail(error);
       else log.error({ code: error.code, err: error }, 'webhooks are no longer sent');
     });

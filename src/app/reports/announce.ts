@@ -8,13 +8,19 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import type { ConnectedNode, NodeLink } from '#src/app/sources/node.ts';
 
-/** The interval at which the follower reports without a change. */
+/** How often the follower reports without a change, in ms. */
 const sayEveryMs = 3000;
 
-/** One row, every few seconds: a slower write means that the server is in trouble. */
+/**
+ * How long a statement may take, in ms. It writes one row every few seconds, so a slower write means that the server
+ * has a problem.
+ */
 const statementTimeoutMs = 5000;
 
-/** The connection that writes the status, as the writer, while no follower does; for the life of the process. */
+/**
+ * Opens the connection that writes the status while no follower runs. It connects as the writer, for the life of the
+ * process.
+ */
 export function statusWriter({ lifecycle, logger }: CommandContext, { url }: Database): pg.Pool {
   const pool = createPool(url, {
     applicationName: 'satscribe status',
@@ -27,8 +33,9 @@ export function statusWriter({ lifecycle, logger }: CommandContext, { url }: Dat
 }
 
 /**
- * Waits for the node. Writes the reason why no blocks come, for the processes that answer from the same database, as
- * the follower does once it runs. Writes nothing while another process indexes.
+ * Waits for the node. Meanwhile it stores the reason why no blocks arrive, so that other processes on this database can
+ * report the reason. Once the follower runs, the follower stores the reason. Stores nothing while another process
+ * indexes.
  */
 export async function announceWaiting(
   { lifecycle, logger }: CommandContext,
@@ -49,15 +56,16 @@ export async function announceWaiting(
 }
 
 /**
- * Keeps the reported end of the work, at the end of a folder or at a bad block, which has no follower any more. A crash
- * of the server empties the status table, so the reason is written again. Runs until the lifecycle ends.
+ * Keeps the stored report that indexing has ended, at the end of a folder or at a bad block. No follower runs any more.
+ * A crash of the database server empties the status table, so the report is then written again. Runs until the
+ * lifecycle ends.
  */
 export async function keepEnded({ lifecycle, logger }: CommandContext, pool: pg.Pool): Promise<void> {
   let ended: FollowerStatus | null = null;
   while (!lifecycle.signal.aborted) {
     try {
       const { status } = await readFollowerReport(pool);
-      // another process may have begun to index meanwhile, and reports for itself
+      // another process may have begun to index meanwhile; its own report is then kept
       if (status !== null) ended = status.state === 'ended' ? status : null;
       else if (ended !== null) await writeFollowerStatus(pool, { ...ended, updatedAt: new Date() });
     } catch (error) {
@@ -70,7 +78,7 @@ export async function keepEnded({ lifecycle, logger }: CommandContext, pool: pg.
 async function say(pool: pg.Pool, link: NodeLink): Promise<void> {
   const problem = link.problem();
   if (problem === null) return;
-  // a process that takes the lock after this check reports within seconds
+  // a process that takes the lock after this check writes its own report within seconds
   if (await isAdvisoryLockHeld(pool, 'writer')) return;
   await writeFollowerStatus(pool, {
     state: 'waiting',

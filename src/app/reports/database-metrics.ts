@@ -13,7 +13,10 @@ import { countPayouts, type PayoutCounts } from '#payouts/payout/payout-counts.q
 import { countAccountsBelowZero } from '#purse/ledger/token-balances.queries.ts';
 import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';
 
-/** Figures that only the database has, equal in every process. `isSearched`: Postgres may have to answer searches. */
+/**
+ * Adds metrics that come only from the database, so they are equal in every process. `isSearched` is true if Postgres
+ * may have to answer searches.
+ */
 export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolean): void {
   readStandings(metrics, pool);
   readPayments(metrics, pool);
@@ -61,7 +64,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
 }
 
 function readStandings(metrics: Metrics, pool: pg.Pool): void {
-  // all figures of a scrape come from one query at one moment
+  // all metrics of one scrape come from one query, so they belong to one moment
   let asking: Promise<Standing> | null = null;
   const standing = (): Promise<Standing> => {
     asking ??= readStanding(pool, null).finally(() => {
@@ -141,7 +144,7 @@ function readPayments(metrics: Metrics, pool: pg.Pool): void {
 }
 
 function readWebhooks(metrics: Metrics, pool: pg.Pool): void {
-  // both figures of a scrape come from one query
+  // both metrics of one scrape come from one query
   let asking: Promise<WaitingWebhooks> | null = null;
   const waiting = (): Promise<WaitingWebhooks> => {
     asking ??= readWaiting(pool).finally(() => {
@@ -165,7 +168,7 @@ function readWebhooks(metrics: Metrics, pool: pg.Pool): void {
 }
 
 function readOrders(metrics: Metrics, pool: pg.Pool): void {
-  // both figures of a scrape come from one query
+  // both metrics of one scrape come from one query
   let asking: Promise<OrderCounts> | null = null;
   const counts = (): Promise<OrderCounts> => {
     asking ??= countOrders(pool).finally(() => {
@@ -190,7 +193,7 @@ function readOrders(metrics: Metrics, pool: pg.Pool): void {
 }
 
 function readPayouts(metrics: Metrics, pool: pg.Pool): void {
-  // all figures of a scrape come from one query
+  // all metrics of one scrape come from one query
   let asking: Promise<PayoutCounts> | null = null;
   const counts = (): Promise<PayoutCounts> => {
     asking ??= countPayouts(pool).finally(() => {
@@ -223,7 +226,7 @@ function readPayouts(metrics: Metrics, pool: pg.Pool): void {
 }
 
 function readAudits(metrics: Metrics, pool: pg.Pool): void {
-  // all figures of a scrape come from one query
+  // all metrics of one scrape come from one query
   let asking: Promise<LastAudit | null> | null = null;
   const gauge = (name: string, help: string, of: (audit: LastAudit) => number): void =>
     metrics.read({
