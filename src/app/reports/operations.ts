@@ -10,23 +10,29 @@ import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
 import { readDatabase } from './database-metrics.ts';
 
-/** Health, metrics and a status at once; searches and the writer have connections of their own. */
+/**
+ * Maximum number of connections, so that health, metrics and a status can be read at once. Searches and the writer have
+ * their own connections.
+ */
 const connectionsMax = 3;
-/** Small reads of the newest rows: a slower one means that the server is in trouble. */
+/**
+ * How long a statement may take, in ms. Statements read a few of the newest rows, so a slower one means that the server
+ * has a problem.
+ */
 const statementTimeoutMs = 5000;
 
 export interface OperationsParts extends Operations {
-  /** Sets whether this process waits for another one that indexes. */
+  /** Sets whether this process waits because another process indexes. */
   setStandby(standsBy: boolean): void;
   /** Adds the connections of a pool to the metrics. */
   watchPool(this: void, name: string, pool: pg.Pool): void;
-  /** The searches of this process, to which its background work yields. */
+  /** The searches of this process. Its background work yields to them. */
   readonly demand: SearchDemand;
   /** Adds a search server to the status and the metrics. */
   readonly watchSearchServer: (report: SearchServerReport) => void;
 }
 
-/** The data of `/status`, `/health` and `/metrics`, for the life of the process. */
+/** Collects the data of `/status`, `/health` and `/metrics` for the life of the process. */
 export function openOperations(context: CommandContext, database: AnsweringDatabase): OperationsParts {
   const { config, lifecycle, logger } = context;
   const log = logger.child({ part: 'operations' });
@@ -85,7 +91,7 @@ export function openOperations(context: CommandContext, database: AnsweringDatab
   return operations;
 }
 
-/** Room that this account may still use; root may have more. */
+/** The disk space that the user of this process may still use. Root may have more. */
 async function diskRoomOf(folder: string): Promise<DiskRoom> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };

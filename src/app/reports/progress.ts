@@ -1,27 +1,30 @@
-/** The progress of a bulk load so far. */
+/** The progress of a bulk load. */
 export interface ProgressState {
   readonly blocks: number;
   readonly blocksTotal: number;
   readonly bytes: number;
-  /** Size of the blocks to come. Null: unknown. Absent: every block takes equally much work, so blocks are counted. */
+  /**
+   * Size of the remaining blocks, in bytes. `null` if unknown. Absent if every block takes the same work; then blocks
+   * are counted.
+   */
   readonly bytesLeft?: number | null;
   readonly inscriptions: number;
-  /** The part that limits the speed at the moment. Null or absent: unknown. */
+  /** The part of the program that limits the speed at the moment. `null` or absent if unknown. */
   readonly bound?: string | null;
 }
 
-/** The output for progress: a terminal, where a line can be redrawn, or the log. */
+/** The output for progress: a terminal, where a line can be redrawn, or a log. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
 }
 
-/** The text for the log. */
+/** The fields of a log line. */
 export interface ProgressFields extends ProgressState {
   readonly megabytesPerSecond: number;
   readonly seconds: number;
-  /** Null before the first block, and while the size of the coming blocks is unknown. */
+  /** `null` before the first block, and while the size of the remaining blocks is unknown. */
   readonly secondsLeft: number | null;
 }
 
@@ -31,24 +34,24 @@ export interface Progress {
   finish(): void;
 }
 
-/** How often the line is redrawn. It is often enough to look alive, and rare enough to cost nothing. */
+/** How often the line is redrawn, in ms. This is often enough to look alive, and costs almost nothing. */
 const drawEveryMs = 100;
-/** How often a log line is written at most, so that a log file does not fill. */
+/** Minimum time between two log lines, in ms, so that the log file stays small. */
 const lineEveryMs = 5000;
 const barWidthMax = 28;
 /** Minimum width of a bar. A narrower bar shows no more than the number of blocks. */
 const barWidthMin = 8;
-/** Columns of a terminal that does not report its width. */
+/** Assumed columns of a terminal that does not report its width. */
 const usualColumns = 80;
 
-/** Work done before the measured time. */
+/** Work that was done before the measured time began. */
 type ProgressStart = Pick<ProgressState, 'blocks' | 'bytes'>;
 
 const fromNothing: ProgressStart = { blocks: 0, bytes: 0 };
 
 /**
- * A bar on a terminal; elsewhere a log line at the start, every five seconds, and at the end. `now` is in
- * milliseconds.
+ * Draws a bar on a terminal. Without a terminal it writes a log line at the start, every five seconds, and at the end.
+ * `now` is in milliseconds.
  */
 export function createProgress(
   output: ProgressOutput,
@@ -69,7 +72,7 @@ export function createProgress(
       log(progressFields(state, seconds, start));
       return;
     }
-    // a wrapped line cannot be redrawn
+    // keep the line shorter than the terminal, because a wrapped line cannot be redrawn
     const line = progressLine(state, seconds, start, Math.max(1, (output.columns ?? usualColumns) - 1));
     output.write(`\r\u001b[2K${line}`);
   };
@@ -85,7 +88,10 @@ export function createProgress(
   };
 }
 
-/** Share of done bytes, because late blocks of mainnet are many times as large as early ones. */
+/**
+ * Share of the bytes that are done. Blocks are not counted, because late blocks of mainnet are many times as large as
+ * early blocks.
+ */
 function shareDone({ blocks, blocksTotal, bytes, bytesLeft }: ProgressState): number {
   if (typeof bytesLeft === 'number' && bytes + bytesLeft > 0) return bytes / (bytes + bytesLeft);
   return blocksTotal === 0 ? 1 : blocks / blocksTotal;
@@ -103,7 +109,8 @@ function megabytesPerSecondOf({ bytes }: ProgressState, seconds: number, start: 
 }
 
 /**
- * A line of progress that fits a width: first the bar is dropped, then the last parts of the text, which matter least.
+ * Returns a line of progress that fits a width. If it is too long, the bar is dropped first, then the last parts of the
+ * text, which matter least.
  */
 function progressLine(state: ProgressState, seconds: number, start: ProgressStart, width: number): string {
   const parts = progressParts(state, seconds, start);
@@ -115,7 +122,10 @@ function progressLine(state: ProgressState, seconds: number, start: ProgressStar
   return `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} ${text}`.slice(0, width);
 }
 
-/** E.g. `7/12 blocks`, `81 MB/s`, `3 s left`, `bound by ledger`, `12,345 inscriptions`: the most important first. */
+/**
+ * Returns the parts of the text, the most important first: for example `7/12 blocks`, `81 MB/s`, `3 s left`, `bound by
+ * ledger`, `12,345 inscriptions`.
+ */
 export function progressParts(state: ProgressState, seconds: number, start: ProgressStart): string[] {
   const megabytesPerSecond = megabytesPerSecondOf(state, seconds, start);
   const parts = [

@@ -20,13 +20,16 @@ import { openUtxos } from './utxos.ts';
 
 export type InventoryAction = 'add' | 'list' | 'scan' | 'remove';
 
-/** Addresses of the wallet's branch for the inventory, by their indices. Empty: the database has no wallet. */
+/**
+ * Returns the addresses of the wallet's inventory branch, in the order of their indices. Empty if the database has no
+ * wallet.
+ */
 export async function inventoryOwners(db: pg.Pool): Promise<readonly Owner[]> {
   const wallet = await openPublicWallet(db);
   if (wallet === null) return [];
   const owners: Owner[] = [];
   while (owners.length < inventoryAddresses) {
-    // each takes some milliseconds
+    // let other work run, because each address takes some milliseconds
     await nextTurn();
     const { script, address } = wallet.inventoryAddress(owners.length);
     owners.push({ script, address });
@@ -34,7 +37,7 @@ export async function inventoryOwners(db: pg.Pool): Promise<readonly Owner[]> {
   return owners;
 }
 
-/** Address for outputs that orders may use. Throws `wallet_missing`. */
+/** Returns the address for outputs that orders may use. Throws `wallet_missing`. */
 export async function inventoryAddress(context: CommandContext, index: number): Promise<string> {
   const { readers } = await openDatabase(context, 'existing');
   const wallet = await openPublicWallet(readers);
@@ -42,7 +45,7 @@ export async function inventoryAddress(context: CommandContext, index: number): 
   return wallet.inventoryAddress(index).address;
 }
 
-/** The inventory by the settings. */
+/** Opens the inventory that the settings describe. */
 export function openInventory(
   { config }: CommandContext,
   parts: Omit<InventoryParts, 'descriptor' | 'addresses' | 'fees'>,
@@ -54,8 +57,8 @@ export function openInventory(
 }
 
 /**
- * Throws `inventory_descriptor_invalid` if the node derives no addresses from INVENTORY_DESCRIPTOR: at the start, not
- * at the first request for the inventory.
+ * Checks INVENTORY_DESCRIPTOR at the start, so that the fault is not found only at the first request for the inventory.
+ * Throws `inventory_descriptor_invalid` if the node derives no addresses from it.
  */
 export async function checkDescriptor(
   { config: { inventoryDescriptor } }: CommandContext,
@@ -67,16 +70,19 @@ export async function checkDescriptor(
     await ownScriptsOf(node, inventoryDescriptor, network);
   } catch (error) {
     if (!(error instanceof AppError) || error.code === 'inventory_descriptor_invalid') throw error;
-    // a node that left again is asked at the first use
+    // if the node disappeared again, the descriptor is checked at its first use
   }
 }
 
 /**
- * Works on the inventory of the database and the node of the settings, beside a service or without one. Throws
- * `nothing_indexed`, and `node_unreachable` at once: a command does not wait for a node, except for one that starts.
+ * Runs work on the inventory of the database, with the node of the settings. A service may run at the same time. Throws
+ * `nothing_indexed`. Throws `node_unreachable` at once, because a command does not wait for a node, except for a node
+ * that is starting.
  *
- * @param action one that looks at outputs of the operator's throws `inventory_descriptor_missing` before anything else;
- *   one that only forgets an output, or that cannot tell whose outputs they are, asks no node
+ * @param action an action that reads the operator's outputs throws `inventory_descriptor_missing` before it does
+ *   anything
+ *   else; an action that only forgets an output, or that cannot know which outputs are the operator's, does not use the
+ *   node
  */
 export async function withInventory(
   context: CommandContext,

@@ -6,14 +6,17 @@ import { parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { NodeTraceSource, type TraceRpc } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 
-/** The sats of unspent outputs: from the index of sats if the database has one, else traced back. */
+/**
+ * Finds the sats of unspent outputs. If the database has an index of sats, it is used; otherwise the sats are traced
+ * back.
+ */
 export function openSatTracer(pool: pg.Pool, node: TraceRpc, blocks: BlockSource): SatTracer {
   return new SatTracer(
     new NodeTraceSource(node, blocks, {
       indexed: ({ txid, vout, value, height, blockHash }, signal) => {
         const id = parseTxid(txid);
         const hash = parseBlockHash(blockHash);
-        // names from the node are well-formed; any other is in no index
+        // names from the node are well-formed, so any other name cannot be in an index
         if (id === null || hash === null) return Promise.resolve(null);
         const read = { outpoint: { txid: id, vout }, block: { height, hash } };
         return withSnapshot(

@@ -15,14 +15,20 @@ import { SatributesInForce } from '#sat-ranges/satributes-in-force.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 
-/** Interval of reads of a table with a few rows: a result of hours may be seen seconds later. */
+/**
+ * How often the results are read, in ms. The table has a few rows. A result takes hours to make, so it may be seen some
+ * seconds late.
+ */
 const lookEveryMs = 5_000;
-/** Byte order mark, which editors write before the text. */
+/** The byte order mark that some editors write before the text. */
 const byteOrderMark = /^\u{feff}/u;
-/** Sentences in one error. */
+/** Maximum number of sentences in one error. */
 const wrongShown = 10;
 
-/** The rules of SATRIBUTES_FILE; empty if it is not set. Throws `config_invalid`, which names the wrong entries. */
+/**
+ * Reads the rules of SATRIBUTES_FILE. Empty if the setting is missing. Throws `config_invalid`, which names the wrong
+ * entries.
+ */
 export async function readOwnSatributes({ satributesFile }: Config): Promise<readonly Satribute[]> {
   if (satributesFile === undefined) return [];
   const file = readSatributeFile(await textOf(satributesFile));
@@ -33,13 +39,13 @@ export async function readOwnSatributes({ satributesFile }: Config): Promise<rea
   throw invalid(lines.join('\n'));
 }
 
-/** The text of a file. Throws `config_invalid`. */
+/** Reads the text of a file. Throws `config_invalid`. */
 async function textOf(path: string): Promise<string> {
   try {
     const file = await open(path);
     try {
       const stat = await file.stat();
-      // only a regular file has a known size
+      // check this first, because only a regular file has a known size
       if (!stat.isFile()) throw invalid(`${path} is not a regular file`);
       if (stat.size <= satributeFileBytesMax) return (await file.readFile('utf8')).replace(byteOrderMark, '');
       throw invalid(`${path} has ${stat.size} bytes: at most ${satributeFileBytesMax} are read`);
@@ -56,8 +62,8 @@ async function textOf(path: string): Promise<string> {
 const invalid = (what: string): AppError => new AppError('config_invalid', `SATRIBUTES_FILE: ${what}`);
 
 /**
- * The definitions in force now, by the settings and the database, for the life of the process. Throws `config_invalid`,
- * and why the database cannot be read.
+ * Opens the satribute definitions, from the settings and the database, and keeps them current for the life of the
+ * process. Throws `config_invalid`, or the reason why the database cannot be read.
  */
 export async function openSatributes(
   { config, lifecycle, logger }: CommandContext,
@@ -74,11 +80,11 @@ export async function openSatributes(
       await inForce.refresh();
       repeats.reset();
     } catch (error) {
-      // the earlier definitions stay in force
+      // the earlier definitions stay valid
       if (repeats.isDue(String(error))) log.warn({ err: error }, 'satributes cannot be read again');
     }
   };
-  // without the stored results, an order that waits for them would fail
+  // read the stored results first: an order that needs them would fail without them
   await inForce.refresh();
   lifecycle
     .run('satributes', async (signal) => {
@@ -91,7 +97,7 @@ export async function openSatributes(
   return now;
 }
 
-/** Traces the outputs that define satributes, for the life of a process that indexes from a node. */
+/** Traces the outputs that satributes are defined by, for the life of a process that indexes from a node. */
 export function startProvenance(
   { lifecycle, logger }: CommandContext,
   { url }: Pick<Database, 'url'>,
@@ -107,7 +113,7 @@ export function startProvenance(
   lifecycle
     .run('provenance', (signal) => followProvenance({ url, openSource, outputs, signal, log, hasCookieFile }))
     .catch((error: unknown) => {
-      // these satributes stay unknown; all else is served
+      // these satributes stay unknown; everything else is served
       if (!(error instanceof AppError)) lifecycle.fail(error);
       else log.error({ code: error.code, err: error }, 'outputs of satributes are no longer traced');
     });

@@ -16,11 +16,11 @@ export interface UtxoDependencies {
   readonly network: NetworkName;
   readonly node: NodeRpc | null;
   readonly tracer: SatTracer | null;
-  /** Absent in commands, which report nothing. */
+  /** Absent in commands, which report no metrics. */
   readonly operations?: OperationsParts;
 }
 
-/** Unspent outputs by the settings: the index, ESPLORA_URL, the node. */
+/** Opens the source of unspent outputs that the settings select: the index, ESPLORA_URL, or the node. */
 export function openUtxos(
   { config, lifecycle }: CommandContext,
   { pool, network, node, tracer, operations }: UtxoDependencies,

@@ -19,16 +19,19 @@ import type { Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { createProgress, type Progress } from '#src/app/reports/progress.ts';
 
-/** Ten times the slowest searches: after this the fallback answers, or an error. */
+/**
+ * How long a search may take, in ms: ten times as long as the slowest searches. After this time the fallback answers,
+ * or the client gets an error.
+ */
 const searchTimeoutMs = 10_000;
-/** A bulk of some megabytes on a busy machine. */
+/** How long a bulk request may take, in ms. It has some megabytes, and the machine may be busy. */
 const syncTimeoutMs = 60_000;
-/** A request of the sync that cannot be cancelled. */
+/** How long the sync may take to stop, in ms. It may have to finish a request that cannot be cancelled. */
 const syncStopMs = 60_000;
-/** The interval at which the same failure is logged again. */
+/** How often the same failure is logged again, in ms. */
 const sameLineEveryMs = 60_000;
 
-/** A client for the life of the process. Null: no Elasticsearch is set. */
+/** Opens a client for the life of the process. Returns `null` if no Elasticsearch is set. */
 export function openElastic({ config, lifecycle }: CommandContext, timeoutMs: number): ElasticClient | null {
   const { elasticsearchUrl: url } = config;
   if (url === undefined) return null;
@@ -44,7 +47,7 @@ export function openElastic({ config, lifecycle }: CommandContext, timeoutMs: nu
   return client;
 }
 
-/** The engine of the settings for the life of the process, with its reports. */
+/** Opens the search engine of the settings for the life of the process, with its reports. */
 export function openSearchEngine(
   context: CommandContext,
   network: NetworkName,
@@ -63,7 +66,7 @@ export function openSearchEngine(
   const engine = createFallbackEngine({
     first: createElasticEngine({ client: elastic, alias, readDatabase: readDatabaseIdentity }),
     fallback: postgres,
-    // Postgres finds hashes without a search index
+    // hash searches can always use Postgres, because it needs no search index for them
     hashFallback: postgres ?? createPostgresEngine(),
     lagMaxBlocks: config.searchLagBlocks,
     onChange: (problem) => {
@@ -89,7 +92,9 @@ export function openSearchEngine(
 const instead = (postgres: SearchEngine | null): string =>
   postgres === null ? 'they are refused' : 'Postgres answers them';
 
-/** Syncs the chain to Elasticsearch in the background until the lifecycle ends. Does nothing without Elasticsearch. */
+/**
+ * Syncs the chain to Elasticsearch in the background until the lifecycle ends. Does nothing if no Elasticsearch is set.
+ */
 export function startSearchSync(
   context: CommandContext,
   database: Database,
@@ -125,7 +130,7 @@ export function startSearchSync(
       syncStopMs,
     )
     .catch((error: unknown) => {
-      // a process with no other task is useless without the sync: its supervisor restarts it
+      // without the sync, a process with no other task is useless, so it ends and its supervisor restarts it
       if (config.role === 'search-sync') lifecycle.fail(error);
       else log.error({ err: error }, 'the search sync ended');
     });
@@ -186,7 +191,7 @@ export async function reindexSearch(
   return { index, inscriptions, bytes, seconds: Math.round(performance.now() - startedAt) / 1000 };
 }
 
-/** Logs the reports of a sync; a bar on a terminal while an index is built. */
+/** Logs the reports of a sync. While an index is built, a bar is drawn on a terminal. */
 function syncReports({
   config,
   health,
@@ -199,7 +204,7 @@ function syncReports({
   let bar: Progress | null = null;
   let told: { code: string; at: number } | null = null;
   let isStandby = false;
-  // if Postgres answers instead, a failing sync does not make the service unready
+  // if Postgres answers in place of Elasticsearch, the service stays ready while the sync fails
   const isNeeded = config.role === 'search-sync' || config.searchFallback === 'error';
   return {
     onStep: ({ kind, marker, keys, documents }, seconds) => {

@@ -13,7 +13,10 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
 
-/** One connection for leases, one for keys and counts, because they must not wait for searches. */
+/**
+ * Maximum number of connections: one for leases, and one for keys and counts. They are separate so that they do not
+ * wait for searches.
+ */
 const connectionsMax = 2;
 /**
  * How long a statement may take. Each statement looks up a few rows, so a slower statement means that the server is in
@@ -21,14 +24,14 @@ const connectionsMax = 2;
  */
 const statementTimeoutMs = 2000;
 /**
- * Most buckets are full again a minute after their last use, so rows of addresses that searched once stay for some
- * minutes.
+ * How often full buckets are deleted, in ms. Most buckets are full again a minute after their last use. Rows of IP
+ * addresses that searched once therefore stay for some minutes.
  */
 const forgetEveryMs = 120_000;
 
 /**
- * Decides who may search, and how often, by the settings; for the life of the process. Reports its connections with
- * `watchPool`.
+ * Decides who may search, and how often, by the settings. Runs for the life of the process. Reports its connections
+ * with `watchPool`.
  */
 export function openAccess(
   { config, lifecycle, logger }: CommandContext,
@@ -79,15 +82,15 @@ export function openAccess(
   });
 }
 
-/** Reads of orders, at once and in a minute: the limit of the public service. */
+/** Limit on reads of orders, per minute and at once. The public service has the same limit. */
 const orderReadRate = '300';
-/** Prices, at once and in a minute. */
+/** Limit on price requests, per minute and at once. */
 const priceRate = '120';
 
-/** Reads of the market, at once and in a minute. */
+/** Limit on reads of the market, per minute and at once. */
 const marketRate = '600';
 
-/** The rate of a text, which was checked with the settings. */
+/** Parses the text of a rate. The text was already checked with the settings. */
 function rateOf(text: string): Rate | null {
   const read = parseRate(text);
   assert(read !== null, `${text} is no rate`);

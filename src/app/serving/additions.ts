@@ -1,10 +1,10 @@
 import type { DemoPayments } from '#http/demo/demo-payments.ts';
 import type { Database } from '#src/app/database/database.ts';
 
-/** Additions of a demo to a service. */
+/** The parts that a demo adds to a service. */
 export interface Additions {
-  /** Called with the migrated database, before anything is indexed or answered. */
+  /** Called with the migrated database, before any block is indexed and any request is answered. */
   readonly prepare: (database: Database) => Promise<void>;
-  /** Payments of `/demo/pay`. Null: there is no such path. */
+  /** Makes the payments of `/demo/pay`. `null` if there is no such path. */
   readonly demo: DemoPayments | null;
 }

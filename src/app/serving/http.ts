@@ -31,34 +31,34 @@ import { openAccess } from './access.ts';
 import { addressOf, listen } from './listen.ts';
 import type { Waited } from './waiting.ts';
 
-/** Requests received before the end are answered if that takes no longer than this; most take milliseconds. */
+/** How long requests received before the stop may still take, in ms. Most requests take milliseconds. */
 const answerGraceMs = 4000;
-/** After that, statements are cancelled and the requests answered with an error. */
+/** How often running statements are cancelled after that time, in ms. Their requests are answered with an error. */
 const cancelEveryMs = 500;
 const httpStopMs = 10_000;
-/** Share of unsent answers that one client may have: four clients take all room. */
+/** Share of the memory for unsent responses that one client may use. Four clients can use all of it. */
 const unsentShare = 0.25;
 
 export interface HttpParts {
   readonly database: AnsweringDatabase;
   readonly network: NetworkName;
-  /** The definitions in force now. */
+  /** Returns the current satribute definitions. */
   readonly satributes: () => SatributeBook;
   readonly operations: OperationsParts;
-  /** For answers with transactions. */
+  /** Source of blocks for responses with transactions. */
   readonly blocks: BlockSource | null;
-  /** For data that the index lacks. */
+  /** The node, for data that the index lacks. */
   readonly node: NodeRpc | null;
-  /** Payments of a demo. Absent: there are none. */
+  /** Payments of a demo. Absent if this is not a demo. */
   readonly demo?: DemoPayments | null;
 }
 
-/** Address to listen on, and how to free the port first. */
+/** The port to listen on, and a function that frees it first. */
 export type Listening = Pick<Waited<unknown>, 'port' | 'release'>;
 
 /**
- * Serves the API and the pages of a database until the lifecycle ends; for an indexer, only its health and
- * measurements. Returns the address that a browser on this machine can open.
+ * Serves the API and the pages of a database until the lifecycle ends. An indexer serves only its health and metrics.
+ * Returns a URL that a browser on this machine can open.
  */
 export async function serveHttp(
   context: CommandContext,
@@ -117,17 +117,17 @@ export async function serveHttp(
     closing ??= closeApp(app, database);
     return closing;
   };
-  // new requests are refused from the beginning of the end, whatever else must finish first
+  // refuse new requests as soon as the stop begins, even if other parts must finish first
   lifecycle.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
   lifecycle.add('http', close, httpStopMs);
-  // the waiting app on this port closes once this one can answer
+  // the app that answered on this port during the wait closes once this app can answer
   await app.ready();
   await release();
   const taken = await listen(app, config.host, port);
   return { address: `http://${addressOf(config.host)}:${taken}` };
 }
 
-/** Opens the parts that take orders, if the role of the process does. */
+/** Opens the parts that take orders, if the role of the process includes orders. */
 function openShops(
   context: CommandContext,
   { database, network, satributes }: Pick<HttpParts, 'database' | 'network' | 'satributes'>,
@@ -148,7 +148,7 @@ async function closeApp(app: App, database: AnsweringDatabase): Promise<void> {
   if (await withinMs(closed, answerGraceMs)) return;
   while (!(await withinMs(closed, cancelEveryMs))) {
     await database.cancelReaders().catch(() => undefined);
-    // and clients that have not sent a request yet, or do not read the answer
+    // also close connections of clients that have sent no request yet, or that do not read the response
     if (await withinMs(closed, cancelEveryMs)) return;
     app.server.closeAllConnections();
   }

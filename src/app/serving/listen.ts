@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Throws if the address cannot be listened on, before long work that would be in vain. */
+/** Throws if the process cannot listen on the address. Call it before long work that would otherwise be wasted. */
 export async function checkPort(host: string, port: number): Promise<void> {
   const server = createServer();
   try {
@@ -18,12 +18,16 @@ export async function checkPort(host: string, port: number): Promise<void> {
 }
 
 /**
- * Connections that the operating system completes before we take them, as many as it allows by default. With Node's 511
- * a burst of connections makes those of others wait for a second, until they ask the system again.
+ * Maximum number of connections that the operating system completes before we accept them. It is the default of the
+ * operating system. With Node's default of 511, a burst of connections would make other clients wait for a second,
+ * until their system tries again.
  */
 const backlog = 4_096;
 
-/** Listens, and returns the port: 0 takes a free one. Throws `port_in_use` or `address_unusable`. */
+/**
+ * Starts listening, and returns the port. If the given port is 0, a free port is used. Throws `port_in_use` or
+ * `address_unusable`.
+ */
 export async function listen(
   app: Pick<FastifyInstance, 'listen' | 'server'>,
   host: string,
@@ -39,13 +43,14 @@ export async function listen(
 }
 
 /**
- * The address of a host, IPv4 if it has one. For the name `localhost` Fastify opens a server for each address, and all
- * but the first lack what we set on `app.server`: the limit of connections, their count, and `checkContinue`.
+ * Returns one address of a host: IPv4 if the host has such an address. For the name `localhost` Fastify would open a
+ * server for each address. All servers except the first would then lack the settings that we make on `app.server`: the
+ * limit and the count of connections, and `checkContinue`.
  */
 async function oneAddressOf(host: string): Promise<string> {
   const { address } = await lookup(host, { order: 'ipv4first' });
   if (!address.includes('%')) return address;
-  // no URL has one, and the service asks itself at its start
+  // a URL cannot contain a zone, and the service sends a request to itself at its start
   const message = `Cannot listen on ${host}: an address with a zone is not supported.`;
   throw new AppError('address_unusable', message, { host });
 }
@@ -60,7 +65,10 @@ function listenError(error: unknown, host: string, port: number): unknown {
   return new AppError('address_unusable', message, { host, port }, error);
 }
 
-/** A browser cannot open 0.0.0.0 or ::, so the loopback address, which they include, is shown. */
+/**
+ * Returns the address to show for a host. A browser cannot open 0.0.0.0 or ::, so the loopback address, which both
+ * include, is shown.
+ */
 export function addressOf(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

@@ -34,12 +34,16 @@ import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
 /**
- * Scripts that start the service may wait for `ready`: after a restart that takes a few blocks. A first sync takes
- * hours, so `ready` comes after this time at the latest; /health/ready reports the rest.
+ * How long `ready` may be delayed, in ms. Scripts that start the service may wait for `ready`. After a restart, only a
+ * few blocks must be indexed first. A first sync takes hours, so `ready` is sent after this time; /health/ready reports
+ * the rest.
  */
 const readyWaitMs = 15_000;
 
-/** Errors after which the index is still valid and is served; new blocks need an operator. */
+/**
+ * Errors after which the index is still valid and is served. New blocks are indexed only after an operator fixes the
+ * cause.
+ */
 const servesOnAfter: readonly ErrorCode[] = [
   'block_unavailable',
   'block_truncated',
@@ -55,7 +59,7 @@ const servesOnAfter: readonly ErrorCode[] = [
 
 const noAdditions: Additions = { prepare: () => Promise.resolve(), demo: null };
 
-/** Indexes a folder of blocks and serves the index. Returns the address once the folder is indexed. */
+/** Indexes a folder of blocks and serves the index. Returns the service's URL once the folder is indexed. */
 export async function serveFolder(
   context: CommandContext,
   dir: string,
@@ -72,7 +76,7 @@ export async function serveFolder(
   const { network } = source;
   const satributes = await openSatributes(context, database, network);
   const parts: HttpParts = { database, network, satributes, operations, blocks: source, node: null, demo };
-  // requests are answered while blocks are indexed
+  // start this first, so that requests are answered while blocks are indexed
   const { address } = await serveHttp(context, parts);
   if (config.role === 'all') {
     startSearchSync(context, database, network, operations);
@@ -84,7 +88,7 @@ export async function serveFolder(
       await indexBlocks(context, database, { source, node: null, operations });
     };
     await servingOn(context, database, index);
-    // no new work begins once the process ends
+    // start no new work after the process began to stop
     if (!lifecycle.signal.aborted) {
       const pool = statusWriter(context, database);
       void lifecycle.run('status', () => keepEnded(context, pool));
@@ -93,13 +97,13 @@ export async function serveFolder(
   return { address };
 }
 
-/** Follows the node of the settings and serves the index, also while the node is away. */
+/** Follows the node of the settings and serves the index. The index is served even while the node is unreachable. */
 export async function serveNode(
   context: CommandContext,
   { prepare, demo }: Additions = noAdditions,
 ): Promise<{ address: string }> {
   const { config, health, lifecycle } = context;
-  // for a new index, no database is created before there is a node to index from
+  // for a new index, create the database only when there is a node to index from
   const isNew = config.databaseUrl === undefined && (await existingHome(config.dataDir)) === null;
   const early = isNew ? null : await openDatabase(context, 'own');
   const known = early === null ? null : await networkOf(early);
@@ -143,7 +147,7 @@ export async function serveNode(
   return { address };
 }
 
-/** Syncs the chain to Elasticsearch, from a database that another process indexes into. */
+/** Syncs the chain to Elasticsearch, from a database that another process fills. */
 export async function serveSearchSync(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening, database } = await awaitIndexed(context);
   const { network, operations } = parts;
@@ -152,7 +156,7 @@ export async function serveSearchSync(context: CommandContext): Promise<{ addres
   return { address };
 }
 
-/** Advances orders and sends webhooks, from a database that another process indexes into. */
+/** Advances orders and sends webhooks, from a database that another process fills. */
 export async function serveOrders(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening, database } = await awaitIndexed(context);
   requirePayoutDepth(context.config, parts.network);
@@ -168,10 +172,10 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   return { address };
 }
 
-/** Answers requests from a database that another process indexes into. */
+/** Answers requests from a database that another process fills. */
 export async function serveApi(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening } = await awaitIndexed(context);
-  // answers that need the node report that it is away; answers from the index do not need it
+  // requests that need the node get an error while it is unreachable; requests that need only the index are answered
   const { network } = parts;
   const link = linkNode(context, { network, waitsForPeople: true });
   const checked = link.connected.then(
@@ -182,7 +186,7 @@ export async function serveApi(context: CommandContext): Promise<{ address: stri
   return serveHttp(context, { ...parts, blocks: link.blocks(network), node: link.rpc }, listening);
 }
 
-/** The database and network of another process, once it has begun to index. */
+/** Waits until another process has begun to index, and returns its database and network. */
 async function awaitIndexed(
   context: CommandContext,
 ): Promise<{ parts: HttpParts; listening: Listening | undefined; database: Database }> {
@@ -205,7 +209,9 @@ async function awaitIndexed(
   };
 }
 
-/** Keeps serving after an error in the work, if blocks are indexed: /health/ready reports it. */
+/**
+ * Runs work. If it fails and blocks are indexed, the process continues to serve, and /health/ready reports the error.
+ */
 async function servingOn(
   context: CommandContext,
   database: Database,
@@ -217,7 +223,7 @@ async function servingOn(
     const { config, health, lifecycle, logger } = context;
     if (lifecycle.signal.aborted) return;
     const isKnown = error instanceof AppError && servesOnAfter.includes(error.code);
-    // a process that only indexes has nothing left to do; its supervisor restarts it
+    // without its work, a process that only indexes is useless, so it ends and its supervisor restarts it
     if (!isKnown || config.role === 'indexer' || !(await isAnythingIndexed(database))) throw error;
     health.report('indexing', error);
     logger.error({ code: error.code, err: error }, 'indexing has ended; the indexed blocks are still served');
@@ -225,8 +231,8 @@ async function servingOn(
 }
 
 /**
- * The database, with its network, or the node's if it has none yet. While the node is awaited, the port is answered
- * until the API listens, also during the creation of an embedded database.
+ * Returns the database with its network, or the node's network if the database has none yet. While the process waits
+ * for the node, and while it creates an embedded database, requests on the port are answered with the reason.
  */
 async function databaseToServe(
   context: CommandContext,
@@ -256,7 +262,7 @@ async function awaitNetwork(context: CommandContext, database: Database): Promis
   }
 }
 
-/** Waiting here depends on a node that must answer first: seconds do not matter. */
+/** How often the status is read, in ms. The wait depends on a node that must answer first, so seconds do not matter. */
 const lookEveryMs = 1000;
 
 function checkNetwork(what: string, given: NetworkName, expected: NetworkName): void {
@@ -270,8 +276,8 @@ function checkNetwork(what: string, given: NetworkName, expected: NetworkName): 
 const tipLookEveryMs = 100;
 
 /**
- * Waits until the index is at the tip of its source, for at most `waitMs`; stops early if a problem keeps it from
- * getting there. Reports from before this process began do not count.
+ * Waits until the index is at the tip of its source, but at most `waitMs`. Stops early if a problem stops the indexing.
+ * Reports from before the start of this process are ignored.
  */
 async function caughtUp(
   { health, pool, startedAt }: OperationsParts,

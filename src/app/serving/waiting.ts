@@ -5,13 +5,13 @@ import { listen } from './listen.ts';
 export interface Waited<T> {
   readonly value: T;
   readonly port: number;
-  /** Frees the port; call it just before the next listener takes it. */
+  /** Frees the port. Call it just before the next listener opens the port. */
   release(this: void): Promise<void>;
 }
 
 /**
- * Answers that this process waits, with the reason, during the work and after it, until the port is released for the
- * API.
+ * Tells clients that this process waits, and the reason. It does so during the work and after it, until the port is
+ * released for the API.
  */
 export async function serveWhileWaiting<T>(
   { config, health, lifecycle, logger }: CommandContext,

@@ -21,10 +21,16 @@ import { type AwayReports, NodeAway } from '#node/node-away.ts';
 import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 
-/** A node that is just starting is asked again soon; one that is down for the night costs little. */
+/**
+ * Delays between attempts to reach the node, in ms. A node that is just starting is tried again soon. The delays grow,
+ * so that a node that is down for the night costs little.
+ */
 const firstDelayMs = 250;
 const longestDelayMs = 10_000;
-/** A person at a terminal waits some seconds for a first word; a node nearby answers within milliseconds. */
+/**
+ * How long to wait before the first message, in ms. A person at a terminal accepts a few silent seconds; a node nearby
+ * answers within milliseconds.
+ */
 const silentMs = 3000;
 
 export interface ConnectedNode {
@@ -32,33 +38,42 @@ export interface ConnectedNode {
   readonly source: LiveBlockSource;
 }
 
-/** The node of the settings, which is tried until it answers. */
+/** The connection to the node of the settings. The node is tried until it answers. */
 export interface NodeLink {
   readonly url: string;
-  /** Settles when the node answers; rejects on errors that waiting cannot fix (a wrong password, another network). */
+  /**
+   * Settles when the node answers. Rejects on errors that waiting cannot fix, such as a wrong password or another
+   * network.
+   */
   readonly connected: Promise<ConnectedNode>;
-  /** Why the node is missing. Null: it was found, or was not tried yet. */
+  /** The reason why the node cannot be used. `null` if it was found, or was not tried yet. */
   readonly problem: () => AppError | null;
-  /** Time since when it is missing. */
+  /** The time since which the node cannot be used. */
   readonly problemSince: () => Date;
-  /** Throws `problem` while the node is missing. */
+  /** The node's RPC. Throws `problem` until the node is found. */
   readonly rpc: BatchRpc;
-  /** Blocks by hash, for answers with transactions; fails like `rpc` while the node is missing. */
+  /**
+   * Returns the source of blocks by hash, for responses with transactions. Its reads fail like `rpc` until the node is
+   * found.
+   */
   blocks(network: NetworkName): BlockSource;
 }
 
 export interface NodeLinkOptions {
-  /** Refuse a node of another network. Null: accept any network. */
+  /** The only accepted network. If it is `null`, any network is accepted. */
   readonly network: NetworkName | null;
-  /** Retry a refused cookie once a minute, because there is something to serve meanwhile. Absent: it is an error. */
+  /**
+   * True: try again once a minute if the node refuses the cookie, because the process can serve meanwhile. Absent: a
+   * refused cookie is an error.
+   */
   readonly waitsForPeople?: boolean;
-  /** False: no ZMQ, and no advice about it. */
+  /** False: do not use ZMQ, and do not log advice about it. */
   readonly listens?: boolean;
-  /** Called with each failed attempt, and with null when the node was found. */
+  /** Called after each failed attempt with its error, and with `null` when the node is found. */
   readonly onProblem?: (problem: AppError | null) => void;
 }
 
-/** The node of the settings, with the address and credentials to reach it. */
+/** The URL and the credentials of the node, from the settings. */
 export function nodeSettings(config: Config, network: NetworkName | null): NodeSettings {
   return {
     rpcUrl: config.bitcoinRpcUrl,
@@ -77,7 +92,7 @@ function nodeAuth({ bitcoinCookieFile, bitcoinRpcUser, bitcoinRpcPassword }: Con
   return { kind: 'none' };
 }
 
-/** Tries the node until it answers, until an error that waiting cannot fix, or until the lifecycle ends. */
+/** Tries to reach the node until it answers, an error occurs that waiting cannot fix, or the lifecycle ends. */
 export function linkNode(context: CommandContext, options: NodeLinkOptions): NodeLink {
   const { config, lifecycle, logger } = context;
   const log = logger.child({ part: 'node' });
@@ -98,7 +113,7 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
     logFacts(log, node);
     return found;
   });
-  // `connected` may have no listener, and its rejection must not be unhandled
+  // mark the rejection as handled, because `connected` may have no listener
   connected.catch(() => undefined);
   const reached = (): ConnectedNode => {
     if (found !== null) return found;
@@ -125,7 +140,8 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
 }
 
 /**
- * Does a command's work with the node of the settings, which must be of the network. Throws `node_unreachable` at once.
+ * Runs a command's work with the node of the settings. The node must be of the given network. Throws `node_unreachable`
+ * at once.
  */
 export async function withNodeOf(
   context: CommandContext,
@@ -137,8 +153,8 @@ export async function withNodeOf(
 }
 
 /**
- * The node of the settings, which answers, for a command: nothing is heard over ZMQ. Throws `node_unreachable` at once,
- * but waits for a node that starts.
+ * Connects a command to the node of the settings, without ZMQ. Throws `node_unreachable` at once, but waits for a node
+ * that is starting.
  */
 export async function linkedNode(context: CommandContext, network: NetworkName): Promise<NodeLink> {
   const missed = Promise.withResolvers<never>();
@@ -179,7 +195,7 @@ async function lookFor(
   const onResult = (failure: AppError | null): void => {
     if (isFound) away.result(failure);
   };
-  // an address that drops packets gives no failure for a long time
+  // needed because an address that drops packets fails only after a long time
   const silent = setTimeout(() => {
     const where = shownAddress(settings.rpcUrl);
     tell(new AppError('node_unreachable', `The node at ${where} has not answered yet.`, { url: where }));
@@ -200,7 +216,7 @@ async function lookFor(
   }
 }
 
-/** Reports at one level: a log with the first line has the second too. */
+/** Logs both reports at the same level, so that a log with the first line also has the second. */
 function awayReports(log: Logger): AwayReports {
   return {
     onAway: ({ code, message: reason }) =>
@@ -230,12 +246,12 @@ function blocksOf(url: string, network: NetworkName, reached: () => ConnectedNod
     refs: async (from?: Height): Promise<readonly BlockRef[]> => reached().source.refs(from),
     read: async (ref: BlockRef, signal?: AbortSignal, buffers?: BufferPool): Promise<SourceBlock> =>
       reached().source.read(ref, signal, buffers),
-    // the follower of the node closes it
+    // does nothing, because the follower of the node closes the source
     close: () => Promise.resolve(),
   };
 }
 
-/** The first height of relevant blocks: an index of addresses needs every block. */
+/** The first height of blocks that matter. An index of addresses needs every block. */
 function firstHeightOf(
   { firstInscriptionHeight, firstRuneHeight }: NetworkParameters,
   { indexAddresses, indexRunes, indexSats }: Config,

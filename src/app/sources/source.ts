@@ -10,19 +10,22 @@ import { type Database, networkOf } from '#src/app/database/database.ts';
 import { linkNode } from './node.ts';
 
 export interface SourceWanted {
-  /** Index the chain of the folder that ends with this block. */
+  /** Hash of a block. The chain of the folder that ends with this block is indexed. */
   readonly tip: string | undefined;
-  /** Reaction while the node is away: wait, or throw `node_unreachable`. A starting node is always awaited. */
+  /**
+   * What to do while the node is unreachable: wait, or throw `node_unreachable`. A node that is starting is always
+   * waited for.
+   */
   readonly away: 'wait' | 'throw';
 }
 
 export interface OpenedSource {
   readonly source: BlockSource | LiveBlockSource;
-  /** Null: a folder of blocks. */
+  /** `null` if the source is a folder of blocks. */
   readonly node: BitcoinNode | null;
 }
 
-/** The source that the settings name: the blocks folder, else the node. */
+/** Opens the source of the settings: the folder of blocks if one is set, otherwise the node. */
 export async function openSource(
   context: CommandContext,
   database: Database,
@@ -40,7 +43,9 @@ export async function openSource(
   return Promise.race([connected, missed.promise]);
 }
 
-/** Refuses a missing source if the index came from a folder: the error must not blame the node. */
+/**
+ * Throws if the index came from a folder and the settings name no source, so that the error does not blame the node.
+ */
 async function refuseUnnamedFolder({ config }: CommandContext, { readers }: Database): Promise<void> {
   const isNodeNamed =
     config.bitcoinRpcUrl !== defaultOf('bitcoinRpcUrl') ||
@@ -59,15 +64,16 @@ function defaultOf(name: SettingName): string | null {
 }
 
 /**
- * Opens a folder of blocks for the life of the process. If no database exists yet, its first block is read: a folder
- * that lacks it is refused before a database is made. Throws like `openFolderSource`, and like its `read`.
+ * Opens a folder of blocks for the life of the process. If there is no database yet, the first block is read, so that a
+ * folder without this block is refused before a database is created. Throws the errors of `openFolderSource` and of its
+ * `read`.
  */
 export async function openBlocks(
   { config, lifecycle }: CommandContext,
   dir: string,
   tip: string | undefined,
 ): Promise<BlockSource> {
-  // a node's blocks need none of it
+  // load it here, because a process that uses a node does not need it
   const { openFolderSource } = await import('#indexer/source/folder-source.ts');
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
   lifecycle.add('block source', () => source.close());
