@@ -3,10 +3,10 @@ import { daySeconds } from '#kernel/primitives/day.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
 /**
- * For ascending days (UTC, since 1970), the height at which each day begins. This is the first block whose time is in
- * that day or later, or a height above all blocks if there is no such block. Block times ascend except for some hours,
- * so a few blocks around midnight may belong to the day before or after. All days together are found by bisection in
- * some 20 short statements. Null: there are no blocks.
+ * Finds the height at which each of some ascending days (UTC, days since 1970) begins. This is the first block whose
+ * time is in that day or later. If there is no such block, it is a height above all blocks. Block times ascend except
+ * for some hours, so a few blocks around midnight may belong to the day before or after. All days are searched together
+ * by bisection, in some 20 short statements. Returns `null` if there are no blocks.
  */
 export async function heightsOfDays(client: ClientBase, days: readonly number[]): Promise<number[] | null> {
   const { rows } = await client.query<{ low: number | null; high: number | null }>(
@@ -26,7 +26,10 @@ export async function heightsOfDays(client: ClientBase, days: readonly number[])
   }
 }
 
-/** Range in which a day begins: from `low` to below `high`, or exactly at `found`. */
+/**
+ * The range of heights in which a day begins: from `low` to below `high`. If `found` is set, the day begins exactly
+ * there.
+ */
 interface DayPlace {
   readonly seconds: number;
   low: number;
@@ -48,7 +51,7 @@ function halve(place: DayPlace, middle: number, block: { height: Height; time: n
   if (block !== undefined) place.found = block.height;
 }
 
-/** The first block at or above each height, because there may be gaps. */
+/** Finds the first block at or above each height. The heights themselves may be in a gap. */
 async function blocksFrom(
   client: ClientBase,
   heights: readonly number[],

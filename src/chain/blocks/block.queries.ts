@@ -11,7 +11,7 @@ import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { asSats, type Sats } from '#kernel/primitives/sats.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
-/** A block, and its known facts. docs/schema.md describes the consequences of each. */
+/** A block and its known data. docs/schema.md describes what follows from each field. */
 export interface BlockFacts {
   readonly height: Height;
   /** Hash in internal order. */
@@ -35,7 +35,7 @@ export interface BlockFacts {
   readonly numbered: boolean;
 }
 
-/** A row of a list of inscriptions: the fields of a card. */
+/** An inscription in a list, with the fields of a card. */
 export interface InscriptionSummary {
   readonly id: InscriptionId;
   readonly key: InscriptionKey;
@@ -87,7 +87,7 @@ function blockFacts(row: BlockRow): BlockFacts {
   };
 }
 
-/** Blocks at or below a height, highest first. Null: from the tip. */
+/** Blocks at or below a height, highest first. If the height is `null`, from the tip down. */
 export async function blocksBelow(
   db: pg.Pool | pg.ClientBase,
   height: Height | null,
@@ -109,7 +109,7 @@ export interface BlockWithKeys extends BlockFacts {
   readonly firstKey: number;
 }
 
-/** The block at a height or with a hash. Null: not indexed. */
+/** The block at a height or with a hash. `null` if it is not indexed. */
 export async function blockAt(
   db: pg.Pool | pg.ClientBase,
   question: BlockQuestion,
@@ -124,7 +124,7 @@ export async function blockAt(
   return row === undefined ? null : { ...blockFacts(row), firstKey: row.first_key };
 }
 
-/** The indexed blocks next to a height, however far away. Null: no block on that side. */
+/** The nearest indexed blocks below and above a height, however far away. `null` if there is no block on that side. */
 export async function neighbourHeights(
   db: pg.Pool | pg.ClientBase,
   height: Height,
@@ -140,11 +140,14 @@ export async function neighbourHeights(
 /** Maximum bytes of a text that a card can show. */
 const snippetBytes = 400;
 /**
- * Maximum bytes of a document in which scripts are searched. If scripts begin later, it is unknown whether there are
- * any.
+ * Number of bytes of a document that are searched for scripts. If they contain no script, it is unknown whether a
+ * longer document has one.
  */
 const documentBytes = 16_384;
-/** SQL: documents, and the code in them that browsers run: scripts, handlers of events, addresses with code. */
+/**
+ * SQL: whether a content is a document, and whether it contains code that browsers run. Such code is in scripts, event
+ * handlers and URLs.
+ */
 const isDocument = `encode(shown.content_type, 'escape') ~* '^\\s*(text/html|application/xhtml\\+xml|image/svg\\+xml)\\s*(;|$)'`;
 const hasScripts = `encode(substring(s.body FROM 1 FOR ${documentBytes}), 'escape') ~* '<script|[[:space:]/"'']on[a-z]+[[:space:]]*=|javascript:'`;
 
@@ -207,14 +210,14 @@ export async function inscriptionSummaries(
 type ShownRow = Pick<SummaryRow, 'content_type' | 'head' | 'runs'>;
 
 /**
- * The contents of delegates, by the hex of the delegate's 36 bytes. Read only if there are delegates, because most
- * inscriptions have none.
+ * The contents of delegates, by the hex of the delegate's 36 bytes. The database is read only if there are delegates,
+ * because most inscriptions have none.
  */
 async function shownByDelegates(
   db: pg.Pool | pg.ClientBase,
   delegates: readonly Buffer[],
 ): Promise<Map<string, ShownRow>> {
-  // the column is an integer, but delegates can claim larger indexes, which name no inscription
+  // the column is an integer; delegates can claim larger indexes, but no inscription has them
   const ids = delegates.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
   if (ids.length === 0) return new Map();
   const { rows } = await db.query<ShownRow & InscriptionId>(
@@ -228,7 +231,7 @@ async function shownByDelegates(
 }
 
 /**
- * Types and contents of the newest inscriptions that have their own content, newest first. A selection is made from
+ * Types and contents of the newest inscriptions that have their own content, newest first. The caller selects from
  * them.
  */
 export async function newestInscriptions(
@@ -264,7 +267,7 @@ export interface ChainCounts {
   readonly lostSats: Sats | null;
 }
 
-/** Totals at the tip. Reads one row per island, not one per block. */
+/** Totals at the tip. The query reads one row per island, not one per block. */
 export async function chainCounts(db: pg.Pool | pg.ClientBase): Promise<ChainCounts> {
   const { rows } = await db.query<{
     next_key: number;
@@ -305,8 +308,9 @@ export interface CertainTotals {
 const countedMax = 1_000_000;
 
 /**
- * Certain totals of a chain with gaps, whose totals are unknown: the inscriptions among the first million that are
- * certainly blessed or cursed, and the lost sats up to the last block where they are known. Call it once per tip.
+ * Certain totals of a chain with gaps, whose real totals are unknown. They are the inscriptions among the first million
+ * that are certainly blessed or cursed, and the lost sats up to the last block where they are known. Call it once per
+ * tip.
  */
 export async function certainTotals(client: pg.ClientBase): Promise<CertainTotals> {
   const { rows } = await client.query<{ blessed: number; cursed: number; lost_sats: Sats }>(
@@ -319,7 +323,7 @@ export async function certainTotals(client: pg.ClientBase): Promise<CertainTotal
   return { blessed, cursed, lostSats };
 }
 
-/** The text of the first bytes of a longer UTF-8 text, without a character that the cut divides. */
+/** Decodes the beginning of a UTF-8 text. A character that the cut divides is left out. */
 function wholeCharacters(head: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(head, { stream: true });
 }

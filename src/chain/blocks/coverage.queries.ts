@@ -3,7 +3,7 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** The blocks that an answer covers. If none of them has an item, a block outside may still have it. */
+/** The blocks that a response is based on. If these blocks lack an item, another block may still have it. */
 export interface Coverage {
   /** Lowest and highest indexed height. Null: the index is empty. */
   readonly fromHeight: Height | null;
@@ -20,8 +20,8 @@ export interface Coverage {
 }
 
 /**
- * Reads the coverage from the tip downwards. `toHeight` is the height of `tip`. Reads one row per island, not one per
- * block.
+ * Reads the coverage from the tip downwards. `toHeight` is the height of `tip`. The query reads one row per island, not
+ * one per block.
  */
 export async function readCoverage(
   db: pg.ClientBase,
@@ -55,7 +55,7 @@ export async function readCoverage(
   return { fromHeight, toHeight: tip.height, blocks, share: shareOf(holders, possible), complete };
 }
 
-/** Six decimal digits; never 1 if a block is missing. */
+/** The share with six decimal digits. It is never 1 if a block is missing. */
 function shareOf(part: number, whole: number): number {
   return part === whole ? 1 : Math.floor((part / whole) * 1e6) / 1e6;
 }
@@ -73,9 +73,9 @@ export async function knowsInscriptions(client: pg.ClientBase): Promise<boolean>
 }
 
 /**
- * The height at which the last run of blocks with known spent outputs begins, among the blocks above one height up to
- * another. A run begins after a gap, or after a block without its spent outputs; that block may be the last. Null: the
- * run extends down to the lower height.
+ * The height at which the last run of blocks with known spent outputs begins. Only the blocks above the height `above`,
+ * up to `to`, are searched. A run begins after a gap, or after a block whose spent outputs are unknown. If `to` is such
+ * a block, the result is the next height. Returns `null` if the run extends down to `above`.
  */
 export async function lastRunWithSpent(
   client: pg.ClientBase,

@@ -23,9 +23,14 @@ interface StatusRow {
 export interface FollowerReport {
   /** Null: no report since the database was created, or since it crashed. */
   readonly status: FollowerStatus | null;
-  /** Seconds since `updatedAt`, measured by the database's clock because the clocks of two machines may differ. */
+  /**
+   * Seconds since `updatedAt`. They are measured by the database's clock, because the clocks of two machines may
+   * differ.
+   */
   readonly ageSeconds: number | null;
-  /** True if a process holds the writer's lock. A connection that ended, for example in a crash, has released it. */
+  /**
+   * True if a process holds the writer's lock. The lock is released when the connection ends, for example in a crash.
+   */
   readonly hasWriter: boolean;
   /** Unix time of the indexed tip, from its header. Null: the index is empty. */
   readonly tipTime: number | null;
@@ -50,7 +55,7 @@ export async function readFollowerReport(client: pg.Pool | pg.ClientBase): Promi
   return {
     status: said ? statusOf(row) : null,
     ageSeconds: said ? row.age_seconds : null,
-    // read the lock after the row, because a process that takes over has the lock before it writes a row
+    // read the lock after the row: a process that takes over gets the lock before it writes a row
     hasWriter: await isAdvisoryLockHeld(client, 'writer'),
     tipTime: row.tip_time,
     now: row.now,

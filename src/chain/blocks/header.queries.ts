@@ -120,7 +120,10 @@ export async function featuredInBlocks(
   return featured;
 }
 
-/** Heights and hashes of all blocks, ascending. Null: there are more than `max`, or more bytes than `max`. */
+/**
+ * Heights and hashes of all blocks, ascending. `null` if there are more than `max` blocks, or more bytes than `max`
+ * allows.
+ */
 export async function blocksOf(
   client: ClientBase,
   max: { readonly blocks: number; readonly bytes: number },

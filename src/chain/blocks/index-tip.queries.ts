@@ -22,8 +22,8 @@ export async function indexedTip(client: Pool | ClientBase): Promise<Height | nu
 }
 
 /**
- * Microseconds from the set-up of the index until it first caught up with its source, pauses included. 0 until then,
- * and for an index that is older than this record.
+ * Microseconds from the set-up of the index until it first reached the tip of its source, including pauses. 0 until
+ * then, and for an index that is older than this measurement.
  */
 export async function initialSyncMicroseconds(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{ micros: number }>(
@@ -33,7 +33,7 @@ export async function initialSyncMicroseconds(client: ClientBase): Promise<numbe
   return rows[0]?.micros ?? 0;
 }
 
-/** Whether the index has this block. A hash of null, as in an empty index, is not a block. */
+/** Whether the index has this block. A hash of `null`, as in an empty index, is never found. */
 export async function isBlockIndexed(
   client: ClientBase,
   height: Height | null,

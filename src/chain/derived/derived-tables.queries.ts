@@ -7,15 +7,16 @@ import type { Height } from '#kernel/primitives/height.ts';
 /** The progress of a derived table (docs/adr/0017-derived-tables.md). */
 export interface DerivedTableReport {
   readonly name: string;
-  /** The first height from which it covers every indexed block. */
+  /** The height from which on the table covers every indexed block. */
   readonly fromHeight: Height;
   /** True if the table is complete and gets each new block as soon as it is indexed. */
   readonly isComplete: boolean;
   /**
-   * True if its rows are being rebuilt by other rules. Rows of blocks above the tip may then follow the older rules.
+   * True if the rows of the table are being rebuilt by new rules. Until then, rows of blocks above `tip` may follow the
+   * old rules.
    */
   readonly isRemade: boolean;
-  /** The last block that the table covers, or that was rebuilt. Null: no block. */
+  /** The last block that the table covers, or the last rebuilt block. `null` if there is no such block. */
   readonly tip: BlockRef | null;
   /** Why the table cannot continue. Null: it can continue. */
   readonly problem: { readonly code: string; readonly message: string; readonly since: Date } | null;
@@ -33,7 +34,7 @@ interface Row {
   problem_since: Date | null;
 }
 
-/** The derived tables that the settings ask for, by name. */
+/** The derived tables that the settings request, by name. */
 export async function derivedTableReports(client: ClientBase): Promise<DerivedTableReport[]> {
   const { rows } = await client.query<Row>(
     `SELECT d.name, d.from_height, d.is_followed, d.is_remade,
@@ -59,7 +60,7 @@ function reportOf(row: Row): DerivedTableReport {
   };
 }
 
-/** Whether a derived table covers every indexed block, and at least one is indexed. */
+/** Whether a derived table covers every indexed block. False if no block is indexed. */
 export async function isComplete(client: ClientBase, name: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM chain.derived_tables d, chain.state s
@@ -69,7 +70,7 @@ export async function isComplete(client: ClientBase, name: string): Promise<bool
   return rowCount === 1;
 }
 
-/** Whether there is a block at a height and a derived table covers it, by its current rules. */
+/** Whether a derived table covers the block at a height by its current rules. False if there is no such block. */
 export async function hasBlock(client: ClientBase, name: string, height: Height): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM chain.derived_tables d JOIN chain.blocks b ON b.height = $2
@@ -79,7 +80,7 @@ export async function hasBlock(client: ClientBase, name: string, height: Height)
   return rowCount === 1;
 }
 
-/** Whether the settings omit a derived table. An index without blocks omits no table yet. */
+/** Whether the settings omit a derived table. False for every table while the index has no blocks. */
 export async function isLeftOut(client: ClientBase | Pool, name: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT WHERE EXISTS (SELECT FROM chain.state WHERE tip_height IS NOT NULL)
@@ -90,7 +91,7 @@ export async function isLeftOut(client: ClientBase | Pool, name: string): Promis
 }
 
 interface Behind {
-  /** The last height that the table has. Null: it has no height. */
+  /** The last height that the table covers. `null` if it covers none. */
   readonly reached: Height | null;
   readonly tip: Height | null;
   /** False: the settings omit the table, so it is not filled. */
@@ -145,8 +146,8 @@ export async function whyOtherRules(
 }
 
 /**
- * Guards answers that come from one derived table. Throws `derived_table_behind`, with the reached height, while the
- * table is being filled. Returns if the table is complete, or if the settings omit it.
+ * Guards responses that come from one derived table. Throws `derived_table_behind`, with the height that the table has
+ * reached, while the table is being filled. Returns if the table is complete, or if the settings omit it.
  */
 export async function requireNotBehind(client: ClientBase, name: string): Promise<void> {
   const behind = await readBehind(client, name);
@@ -155,7 +156,7 @@ export async function requireNotBehind(client: ClientBase, name: string): Promis
   throw new AppError('derived_table_behind', message, { table: name, height: reached, tipHeight: tip });
 }
 
-/** The moment that rows of derived tables belong to. */
+/** The state of the index that rows of derived tables belong to. */
 export interface DerivedMoment {
   /** Changes when a derived table is rebuilt. */
   readonly epoch: number;

@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Whether the ranges of all unspent outputs are known. A first load with the index of sats writes the newest ranges and
- * their index at its end. Until then, answers contain no ranges.
+ * Whether the ranges of all unspent outputs are known. A first load with the index of sats writes the newest ranges,
+ * and the index on them, at its end. Until then, responses contain no ranges.
  */
 export async function knowsSatRanges(client: ClientBase): Promise<boolean> {
   const { rowCount } = await client.query(

@@ -17,11 +17,11 @@ const inflateBytes = promisify(inflate);
 /** Maximum number of rows per page. A row takes some hundred bytes even if its block has no events. */
 const rowsPerPage = 500;
 /**
- * Maximum number of events per page, which always has at least one row. They are 200 kB of text. To make, parse and
- * show it takes some milliseconds of the event loop each.
+ * Maximum number of events per page. A page always has at least one row, even if that row has more events. 1000 events
+ * are 200 kB of text. The event loop needs some milliseconds each to make, parse and show them.
  */
 const eventsPerPage = 1000;
-/** Assumed number of events in an uncounted block. A page has some ten such blocks. */
+/** Assumed number of events in a block whose events were not counted. A page then has some ten such blocks. */
 const uncountedEvents = 100;
 /** Maximum bytes of a text. The writer keeps no text above 32 MiB. */
 const textBytesMax = 33 * 1024 * 1024;
@@ -33,7 +33,7 @@ export interface OutboxEntry {
   readonly hash: BlockHash;
   /** Sequence of the row that this row undoes. Null: the block was applied. */
   readonly cancels: number | null;
-  /** Number of the kind whose events were all rebuilt; such a row has no block. Null: the row has a block. */
+  /** Number of the event kind whose events were all rebuilt. Such a row has no block. `null` if the row has a block. */
   readonly reclassified: number | null;
   /** Number of events of an applied block. Null: unknown, or the block was taken back before the kind was added. */
   readonly eventCount: number | null;
@@ -53,9 +53,9 @@ interface EntryRow {
 }
 
 /**
- * A page of outbox rows from a sequence on, ascending, all of one moment; empty at the end. Dropped texts are rebuilt
- * from the tables. Returned sequences survive a crash of the server, so other blocks never get them. Memory: the texts
- * of a page, or of one larger block.
+ * A page of outbox rows from a sequence on, ascending, all from one moment. Empty at the end of the outbox. Dropped
+ * texts are rebuilt from the tables. Returned sequences survive a crash of the server, so they are never used again for
+ * other blocks. The needed memory is that of the texts of a page, or of one block if it is larger.
  */
 export async function readOutboxPage(
   pool: Pool,
@@ -71,7 +71,7 @@ export async function readOutboxPage(
       const rows = await readRows(client, kind, kind.firstHeight(networks[network]), fromSequence);
       const made = await makeTexts(client, kind, network, rows);
       hasFlushed = rows.length === 0 || (await isFlushed(client));
-      // another block may be at its height by now
+      // use the text only if the block is still there, because another block may have its height by now
       return rows.map((row) => ({ row, made: row.is_there ? (made.get(row.height) ?? null) : null }));
     },
     signal,
@@ -120,7 +120,7 @@ async function readRows(
   return rows;
 }
 
-/** Rebuilds the dropped texts of blocks in the chain. Returns them by height. */
+/** Rebuilds the dropped texts of blocks that are in the chain. Returns the texts by height. */
 async function makeTexts(
   client: ClientBase,
   kind: StoredEventKind,
@@ -133,7 +133,7 @@ async function makeTexts(
   for (let at = 0; at < heights.length; ) {
     const from = heights[at]!;
     let to = from;
-    // consecutive blocks, as on a page of old rows, need only three queries together
+    // read consecutive blocks together: a page of old rows then needs only three queries
     while (heights[++at] === to + 1) to++;
     for (const made of await kind.readTexts(client, network, { from, to, keep: true })) {
       texts.set(made.ref.height, made);
@@ -143,7 +143,8 @@ async function makeTexts(
 }
 
 /**
- * Throws `events_not_ready` while texts of a kind cannot be rebuilt, and the error of a kind that the settings omit.
+ * Throws `events_not_ready` while texts of a kind cannot be rebuilt. If the settings omit the kind, throws the error of
+ * the kind.
  */
 export async function requireEventTexts(
   pool: Pool,
@@ -170,7 +171,8 @@ export async function lastSequence(pool: Pool, signal: AbortSignal | null): Prom
 }
 
 /**
- * The outbox row that applied the lowest block at or above a height, in the current chain. Null: no block is that high.
+ * The sequence of the outbox row that applied the lowest block at or above a height, in the current chain. `null` if no
+ * block is that high.
  */
 export async function sequenceFromHeight(client: ClientBase | Pool, height: Height): Promise<number | null> {
   const { rows } = await client.query<{ sequence: number | null }>(
@@ -183,7 +185,10 @@ export async function sequenceFromHeight(client: ClientBase | Pool, height: Heig
   return rows[0]?.sequence ?? null;
 }
 
-/** The hashes of a block: sha256 results as computed, the block's own hash in internal order. */
+/**
+ * The hashes of a block. sha256 results have the byte order in which they were computed; the hash of the block itself
+ * is in internal order.
+ */
 export interface EventHashes {
   readonly height: Height;
   readonly blockHash: BlockHash;
@@ -198,7 +203,7 @@ interface HashesRow {
   cumulative_sha256: Buffer;
 }
 
-/** Hashes of the blocks' events of one kind, from a height on, ascending, at most `limit`. */
+/** Hashes of the events of one kind, by block, from a height on. They ascend by height and are at most `limit`. */
 export async function eventHashes(
   client: ClientBase,
   { number, version }: EventKindIdentity,
@@ -233,8 +238,8 @@ function hashesOf(row: HashesRow): EventHashes {
 }
 
 /**
- * The canonical text of the block at a height, of one kind. Throws `not_found` if there is no block, or its events are
- * unknown. Must run in a snapshot.
+ * The canonical text of the block at a height, for one kind of events. Throws `not_found` if there is no block, or if
+ * its events are unknown. Must run in a snapshot.
  */
 export async function eventText(
   client: ClientBase,
@@ -245,7 +250,7 @@ export async function eventText(
   const [block] = await kind.readTexts(client, network, { from: height, to: height, keep: true });
   if (block === undefined || block.text === null)
     throw new AppError('not_found', `block ${height} is not indexed`);
-  // blocks below the first height have no events, known or not
+  // blocks below the first height of the kind have no events, even if their count is unknown
   if (block.count === null && height >= kind.firstHeight(networks[network]))
     throw new AppError(
       'not_found',

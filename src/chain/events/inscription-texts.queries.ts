@@ -49,7 +49,7 @@ interface ParentRow {
 
 const places = { output: 0, lost: 1 } as const;
 
-/** The stored data of inscription events. */
+/** The kind of inscription events, with the functions that read its stored data. */
 export const storedInscriptionKind: StoredEventKind = {
   ...inscriptionKind,
   firstHeight: (network) => network.firstInscriptionHeight,
@@ -59,7 +59,7 @@ export const storedInscriptionKind: StoredEventKind = {
   parseLine: parseInscriptionLine,
 };
 
-/** Rebuilds texts, in three queries for any number of blocks. Needs the index `locations_spent`. */
+/** Rebuilds texts in three queries, for any number of blocks. Needs the database index `locations_spent`. */
 async function readInscriptionTexts(
   client: ClientBase,
   network: NetworkName,
@@ -124,7 +124,10 @@ async function readBlocks(client: ClientBase, from: Height, to: Height): Promise
   return rows;
 }
 
-/** Reads events: each new inscription, and each ended location, whose destination is the key's next row. */
+/**
+ * Reads the events: each new inscription, and each location that ended. The destination of an ended location is the
+ * next row with the same key.
+ */
 async function readEvents(client: ClientBase, from: Height, to: Height): Promise<EventRow[]> {
   const { rows } = await client.query<EventRow>(
     `SELECT i.height, l.step, i.key, i.txid AS id_txid, i.index AS id_index, true AS is_new, i.number, i.charms,
@@ -211,8 +214,8 @@ function writePlace(out: EventTextWriter, row: PlaceRow, reveal: Txid): void {
 }
 
 /**
- * Sequence number of an inscription. On an unanchored chain, only numbers of the block itself can be proven. Older
- * numbers are not looked up.
+ * The sequence number of an inscription. On an unanchored chain only the numbers of inscriptions in the block itself
+ * can be proven, so other numbers are not looked up.
  */
 function sequenceOf(block: BlockRow, key: InscriptionKey): number | null {
   if (block.is_known) return key;

@@ -2,21 +2,24 @@ import type { Pool, PoolClient } from 'pg';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
 
 /**
- * How often readers poll, in ms. A notification arrives within milliseconds of a commit; polls are needed while no
- * connection listens.
+ * How often readers poll, in ms. Polls are needed only while no connection listens. Otherwise a notification arrives
+ * within milliseconds of a commit.
  */
 const pollMs = 2000;
 
 /**
- * Notifies all readers in this process that the outbox has grown. It uses one connection, which is open while there are
- * readers. If the connection is lost, the readers poll, and the next poll opens another connection.
+ * Notifies all readers in this process when the outbox has grown. It uses one connection, which is open while there are
+ * readers. If the connection is lost, the readers poll, and the next poll opens a new connection.
  */
 export class OutboxListener {
   readonly #pool: Pool;
   #client: PoolClient | null = null;
   #opening: Promise<void> | null = null;
   #readers = 0;
-  /** Number of notifications. A reader that compares it misses no notification that arrived while it was busy. */
+  /**
+   * Number of notifications so far. By comparing it, a reader notices a notification that arrived while the reader was
+   * busy.
+   */
   #heard = 0;
   readonly #waiting = new Set<() => void>();
 
@@ -51,7 +54,7 @@ export class OutboxListener {
         this.#opening = null;
       });
       await this.#opening;
-      // rows written before the connection listened had no notification, so read once more
+      // rows may have been written before the connection listened, without a notification, so read once more
       return;
     }
     if (this.#heard !== mark || signal.aborted) return;
@@ -68,7 +71,7 @@ export class OutboxListener {
     });
   }
 
-  /** Listens. If that fails, waits for the duration of a poll. */
+  /** Opens a connection and listens. If that fails, waits for one poll interval. */
   async #open(): Promise<void> {
     let client: PoolClient | null = null;
     try {
@@ -103,13 +106,13 @@ export class OutboxListener {
   #close(): void {
     const client = this.#client;
     this.#client = null;
-    // do not return it to the pool, because it would continue to listen
+    // do not return the connection to the pool, because it would continue to listen there
     client?.release(true);
   }
 }
 
 export interface OutboxReader {
-  /** Mark of the current state. Call it before reading the outbox. */
+  /** Returns a mark of the current state. Call it before reading the outbox. */
   mark(): number;
   /** Settles once the outbox has grown after `mark`, at the latest after `timeoutMs`, or when aborted. */
   news(mark: number, timeoutMs: number, signal: AbortSignal): Promise<void>;

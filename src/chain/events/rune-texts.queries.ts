@@ -19,7 +19,7 @@ import { type TextBlock, writeTexts } from './write-texts.ts';
 const table = 'runes';
 const identity: EventKindIdentity = { name: 'runes', number: 1, letter: 'r', version: 1 };
 
-/** The stored data of rune events. */
+/** The kind of rune events, with the functions that read its stored data. */
 export const storedRuneKind: StoredEventKind = {
   ...identity,
   firstHeight: (network) => network.firstRuneHeight,
@@ -55,7 +55,7 @@ async function whyNotReadable(client: ClientBase | Pool): Promise<string | null>
 
 interface EventRow {
   height: Height;
-  /** Order of a transaction's events: 0 minted, 1 etched, 2 transferred, 3 burned. */
+  /** Position of the event among the events of its transaction: 0 minted, 1 etched, 2 transferred, 3 burned. */
   step: number;
   vout: number;
   txid: Txid;
@@ -87,7 +87,7 @@ async function readTexts(
   return writeTexts(blocks, events, { identity, network, keep, writeLine });
 }
 
-/** Reads events. If a mint has no txid of its own, it has left balances or burned units. */
+/** Reads the events. A mint whose row has no txid has the txid of a balance or a burn of the same transaction. */
 async function readEvents(client: ClientBase, from: Height, to: Height): Promise<EventRow[]> {
   const { rows } = await client.query<EventRow>(
     `SELECT e.height, e.step, e.vout, e.txid, r.height AS id_height, r.tx_index AS id_tx, e.amount::text,

@@ -14,7 +14,7 @@ import { type TextBlock, writeTexts } from './write-texts.ts';
 const table = 'sales';
 const identity: EventKindIdentity = { name: 'sales', number: 2, letter: 's', version: 3 };
 
-/** The stored data of events of sales. */
+/** The kind of sale events, with the functions that read its stored data. */
 export const storedSaleKind: StoredEventKind = {
   ...identity,
   firstHeight: (network) => network.firstInscriptionHeight,
@@ -26,8 +26,8 @@ export const storedSaleKind: StoredEventKind = {
 };
 
 /**
- * SQL: whether all sales of a row `b` of chain.blocks are known: its spent outputs are known, and so are all
- * inscriptions in them.
+ * SQL: whether all sales of a row `b` of chain.blocks are known. This needs the outputs that the block spent, and the
+ * inscriptions in these outputs.
  */
 const isBlockKnown = 'b.anchored AND (b.has_spent OR b.tx_count <= 1)';
 
@@ -41,8 +41,8 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
 }
 
 /**
- * The reason why texts cannot be read. It is never a missing index: primary keys find all rows, so texts can be rebuilt
- * during a first load too.
+ * The reason why texts cannot be read. A missing database index is never the reason: primary keys find all rows, so
+ * texts can be rebuilt even during a first load.
  */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   return (await whyBehind(client, table)) ?? whyOtherRules(client, table, identity.version);

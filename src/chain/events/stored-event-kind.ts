@@ -10,9 +10,12 @@ import type { NetworkName, NetworkParameters } from '#kernel/primitives/network.
 /** The canonical text of a block, rebuilt from the tables. */
 export interface BlockEventText extends EventText {
   readonly ref: BlockRef;
-  /** The number of events of the kind. Null: unknown, and the text has no events. */
+  /** The number of events of the kind. `null` if unknown; the text then has no events. */
   readonly count: number | null;
-  /** True if all effects of the block are known. It then belongs to the chain of hashes, if it is high enough. */
+  /**
+   * True if all effects of the block are known. The block then belongs to the chain of hashes, if it is not below the
+   * first height of that chain.
+   */
   readonly isKnown: boolean;
 }
 
@@ -26,16 +29,16 @@ export interface TextRange {
 
 /** A kind of events, with the functions that read its stored data. */
 export interface StoredEventKind extends EventKindIdentity {
-  /** The first height of its chain of hashes. Lower blocks have no events of it. */
+  /** The first height of the kind's chain of hashes. Lower blocks have no events of this kind. */
   readonly firstHeight: (network: NetworkParameters) => Height;
   /**
-   * Whether there is a block at a height and all its events of this kind are known. False above the height that a
-   * catch-up pass of the kind's tables has reached.
+   * Whether there is a block at a height and all its events of this kind are known. False for heights that a catch-up
+   * pass of the kind's tables has not reached yet.
    */
   readonly isKnownAt: (client: ClientBase, height: Height) => Promise<boolean>;
   /**
-   * The texts of blocks, ascending. They equal, byte for byte, what the writer hashed. Runs in a transaction and may
-   * change its planner settings. Memory: that of the events.
+   * Reads the texts of blocks, ascending. They equal, byte for byte, the texts that the writer hashed. Runs in a
+   * transaction and may change its planner settings. The needed memory is that of the events.
    */
   readonly readTexts: (
     client: ClientBase,
@@ -43,12 +46,12 @@ export interface StoredEventKind extends EventKindIdentity {
     range: TextRange,
   ) => Promise<BlockEventText[]>;
   /**
-   * The error if the settings omit the kind. Null or absent: the settings include it, or `whyNotReadable` has the
-   * reason.
+   * Returns the error if the settings omit the kind. `null` or absent if the settings include the kind, or if
+   * `whyNotReadable` gives the reason.
    */
   readonly leftOut?: (client: ClientBase | Pool) => Promise<AppError | null>;
-  /** Why texts cannot be rebuilt now, and what to wait for, in words. Null: they can be rebuilt. */
+  /** Returns in words why texts cannot be rebuilt now, and what must happen first. `null` if they can be rebuilt. */
   readonly whyNotReadable: (client: ClientBase | Pool) => Promise<string | null>;
-  /** Parses any line of a text except the first. Throws a RangeError if the line is not of this version. */
+  /** Parses a line of a text, except the first line. Throws a RangeError if the line has another version. */
   readonly parseLine: (line: string) => ParsedEvent;
 }

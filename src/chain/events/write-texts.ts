@@ -11,7 +11,7 @@ export interface TextBlock {
   readonly is_known: boolean;
 }
 
-/** The form of the texts of a kind. */
+/** The functions and the identity that define the texts of an event kind. */
 export interface TextForm<Row> {
   readonly identity: EventKindIdentity;
   readonly network: NetworkName;
@@ -20,7 +20,7 @@ export interface TextForm<Row> {
   readonly writeLine: (out: EventTextWriter, row: Row) => void;
 }
 
-/** The texts of blocks from the rows of their events, both by ascending height. */
+/** Writes the texts of blocks from the rows of their events. Both lists must ascend by height. */
 export function writeTexts<Row extends { readonly height: Height }>(
   blocks: readonly TextBlock[],
   events: readonly Row[],

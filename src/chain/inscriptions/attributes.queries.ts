@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** Maximum bytes of attributes that are read for a page. Honest attributes have some hundreds of bytes. */
+/** Maximum number of bytes of attributes that are read for a page. Honest attributes have a few hundred bytes. */
 const attributesBytesMax = 16_384;
 
-/** Properties of an inscription about itself. */
+/** The properties that an inscription has about itself. */
 export interface OwnAttributes {
   /** JSON of its title and traits. Null: there are none, or they are too long. */
   readonly json: string | null;

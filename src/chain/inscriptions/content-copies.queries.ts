@@ -3,12 +3,12 @@ import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { ListedInscription, ListPage } from './inscription-list.queries.ts';
 
 /**
- * Maximum number up to which inscriptions with one content are counted exactly. The count reads an index, half a
- * millisecond for a thousand.
+ * Maximum number up to which inscriptions with the same content are counted exactly. The count reads an index, which
+ * takes half a millisecond for a thousand entries.
  */
 export const copiesCountedMax = 1_000;
 
-/** Number of inscriptions with one content. */
+/** The number of inscriptions with the same content. */
 export interface ContentCopies {
   readonly sha256: Uint8Array;
   /** Number of inscriptions, at most one more than `copiesCountedMax`. */
@@ -34,8 +34,9 @@ export async function contentCopies(
 }
 
 /**
- * A page without repeated contents: at most `max` inscriptions, each the first of its content in the order of the list.
- * The page ends before the next new content. Repeats that are omitted before that point are not shown on a later page.
+ * Removes repeated contents from a page. The result has at most `max` inscriptions, each the first with its content in
+ * the order of the list. The page ends before the next new content. Repeats that were removed before that point are not
+ * shown on a later page.
  */
 export function withoutCopies({ inscriptions, endKey }: ListPage, max: number): ListPage {
   const seen = new Set<number>();

@@ -59,7 +59,7 @@ export async function ownContent(
   return row === null ? null : storedContent(row);
 }
 
-// the column is an integer, but delegates can claim larger indexes, which name no inscription
+// the column is an integer; delegates can claim larger indexes, but no inscription has them
 const maxIndex = 2 ** 31 - 1;
 
 async function contentRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentRow | null> {
@@ -75,7 +75,7 @@ async function contentRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promi
   return rows[0] ?? null;
 }
 
-/** Content of an inscription in no block, from the mempool's tables. */
+/** The content of a pending inscription, which is in no block, from the mempool's tables. */
 async function pendingRow(db: pg.Pool | pg.ClientBase, id: InscriptionId): Promise<ContentRow | null> {
   if (id.index > maxIndex) return null;
   const { rows } = await db.query<ContentRow>(
@@ -102,16 +102,16 @@ export interface BodyPart {
 }
 
 /**
- * A part of a stored body. Bodies are stored uncompressed and out of line, in chunks of 2 kB, so only the chunks of the
- * part are read. Null: a reorganisation removed the body after the lookup. Ids are used again after that, so the id may
- * also name another body.
+ * Reads a part of a stored body. Bodies are stored uncompressed and out of line, in chunks of 2 kB, so only the chunks
+ * of the part are read. Returns `null` if a reorganisation removed the body after the look-up. Later bodies get the
+ * same ids again, so the id may then also belong to another body.
  */
 export async function readBodyPart(
   client: pg.ClientBase,
   { contentId, sha256 }: StoredBody,
   { from, count }: BodyPart,
 ): Promise<Buffer | null> {
-  // a COPY takes no parameters, so check that these are integers and hex
+  // a COPY accepts no parameters, so check that the values in its text are integers and hex
   assert(
     [contentId ?? 0, from, count].every(Number.isSafeInteger),
     'a part of a body is bounded by integers',

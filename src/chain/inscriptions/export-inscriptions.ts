@@ -12,7 +12,10 @@ import { withSatCharms } from '#kernel/sats/notation.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
-/** Number of keys in a page. Keys are dense, so a page is one short index range, whatever the size of the table. */
+/**
+ * Number of keys in a page. There are no gaps between keys, so a page is one short index range, whatever the size of
+ * the table.
+ */
 const keysPerPage = 1000;
 /**
  * Maximum bytes of a page in memory. Metadata and claimed parents may be as large as a block allows, so a page with
@@ -21,9 +24,9 @@ const keysPerPage = 1000;
 const pageBytesMax = 8_000_000;
 
 /**
- * All inscriptions of the blocks in `range` as NDJSON in the order of application, in pieces of whole lines. Unknown
- * fields are null (docs/adr/0004-null-never-a-guess.md). Reads one page at a time, when the next piece is requested.
- * `client` must be in a snapshot; its planner settings are changed.
+ * Exports all inscriptions of the blocks in `range` as NDJSON, in the order of application. Each piece consists of
+ * whole lines. Unknown fields are null (docs/adr/0004-null-never-a-guess.md). A page is read when the next piece is
+ * requested. `client` must be in a snapshot; its planner settings are changed.
  */
 export async function* exportInscriptions(client: ClientBase, range: HeightRange): AsyncGenerator<string> {
   await client.query(indexesOnly);
@@ -32,7 +35,7 @@ export async function* exportInscriptions(client: ClientBase, range: HeightRange
   for (let key = first; key < end; ) {
     const rows = await readPage(client, key, Math.min(key + keysPerPage, end));
     const last = rows.at(-1);
-    // keys are dense, so every page has rows; an empty page would repeat forever
+    // there are no gaps between keys, so every page has rows; an empty page would be read forever
     if (last === undefined) throw new RangeError(`no inscription has a key from ${key} on`);
     const parents = await readParents(client, key, last.key + 1);
     yield rows.map((row) => `${exportLine(row, parents.get(row.key) ?? [])}\n`).join('');
@@ -69,7 +72,7 @@ interface ExportRow {
   spent_height: Height | null;
 }
 
-/** The rows of the keys [first, end), or the first of them if all together would be too large. */
+/** Reads the rows of the keys [first, end). If these rows are too large together, only the first of them. */
 async function readPage(client: ClientBase, first: number, end: number): Promise<ExportRow[]> {
   const { rows } = await client.query<ExportRow>(
     `SELECT * FROM (

@@ -9,19 +9,24 @@ const comma = 0x2c;
 const close = 0x7d;
 const letterI = 0x69;
 const zero = 0x30;
-/** Maximum bytes of an item: `{"id":"`, hash, `i`, ten digits, `","attributes":`, `}` and a comma. */
+/**
+ * Maximum number of bytes of an item. Its parts are `{"id":"`, the hash, `i`, ten digits, `","attributes":`, `}` and a
+ * comma.
+ */
 const itemBytesMax = 7 + 64 + 1 + 10 + 15 + 1 + 1;
 
-/** Hex digits of a byte. */
+/** The hex digits as bytes. */
 const hexDigits = Buffer.from('0123456789abcdef');
 
 /**
- * Items of a gallery as JSON, separated by commas. Written byte by byte, because a gallery may have a hundred thousand
- * items, and a text for each item costs ten times as much.
+ * Returns the items of a gallery as JSON, separated by commas. The bytes are written directly, because a gallery may
+ * have a hundred thousand items, and a string for each item would cost ten times as much.
  *
  * @param ids ids of 36 bytes each
  *
- * @param attributesOf returns the JSON of title and traits of the item at an index of `ids`; undefined: it has neither
+ * @param attributesOf returns the JSON of the title and traits of the item at an index of `ids`; undefined if the item
+ *   has
+ *   neither
  */
 export function itemsJson(
   ids: Uint8Array,

@@ -5,12 +5,14 @@ import { utf8OrNull } from '#kernel/text/utf8.ts';
 /** Maximum number of keys checked in one statement. */
 const keysAtOnce = 1_000;
 /**
- * Number of bytes read from the beginning of a body. For most bodies they prove that ord does not hide the inscription.
+ * Number of bytes read from the beginning of a body. For most bodies these bytes prove that ord does not hide the
+ * inscription.
  */
 const headBytes = 256;
 
 /**
- * Types that ord shows on its lists. They are the types of its table (media.rs), except code, text and unknown types.
+ * Content types that ord shows on its lists. They are the types in its table (media.rs), except code, text and unknown
+ * types.
  */
 const shownTypes = [
   'application/pdf',
@@ -46,7 +48,7 @@ const bvmNetwork = Buffer.from(
 );
 const onlyReference = /^\p{White_Space}*\/content\/[0-9a-fA-F]{64}i\p{Nd}+\p{White_Space}*$/u;
 const referenceBegins = /^\p{White_Space}*(?:\/|$)/u;
-/** First bytes of hidden bodies: the tag, the slash, or the first byte of white space in UTF-8. */
+/** Possible first bytes of hidden bodies: the first byte of a tag, of a slash, or of white space in UTF-8. */
 const hiddenBegin = [0x3c, 0x2f, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xc2, 0xe1, 0xe2, 0xe3].map((byte) =>
   Buffer.of(byte),
 );
@@ -61,7 +63,7 @@ export function isHiddenBody(body: Uint8Array): boolean {
 /** Whether a body that begins with these bytes can be a reference. */
 function mayBeReference(head: Uint8Array): boolean {
   try {
-    // the last character may be cut, but invalid UTF-8 before it makes the whole body invalid
+    // the last character may be cut; invalid UTF-8 before it makes the whole body invalid
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(head, { stream: true });
     return referenceBegins.test(text);
   } catch {
@@ -69,7 +71,7 @@ function mayBeReference(head: Uint8Array): boolean {
   }
 }
 
-/** Inscriptions that ord does not hide: they have a shown type, their own body, and no metaprotocol. */
+/** Selects the inscriptions that ord does not hide. They have a shown type, their own body, and no metaprotocol. */
 export async function shownAmong(
   client: ClientBase,
   keys: readonly InscriptionKey[],

@@ -19,10 +19,10 @@ export interface InscriptionFilter {
   readonly to?: Height | undefined;
   /** Script of the output that holds the inscription now. */
   readonly owner?: Uint8Array | undefined;
-  /** Whether it is cursed. If that is unknown, an inscription matches neither value (docs/adr/0026). */
+  /** Whether the inscription is cursed. If this is unknown, the inscription matches neither value (docs/adr/0026). */
   readonly cursed?: boolean | undefined;
   readonly metaprotocol?: string | undefined;
-  /** One of its parents. */
+  /** The id of a parent of the inscription. */
   readonly parent?: InscriptionId | undefined;
   readonly delegate?: InscriptionId | undefined;
   readonly kind?: InscriptionKind | undefined;
@@ -34,7 +34,10 @@ export interface InscriptionFilter {
 export const inscriptionKinds = ['images', 'html', 'text', 'json', 'audio', 'video'] as const;
 export type InscriptionKind = (typeof inscriptionKinds)[number];
 
-/** One condition: a check of an inscription `i`, and the index from which its candidates are read in key order. */
+/**
+ * One condition. It consists of a check of an inscription `i`, and of the index from which candidates are read in key
+ * order.
+ */
 export interface Condition {
   /** SQL about `i`; `$1` is the value. */
   readonly check: string;
@@ -45,8 +48,8 @@ export interface Condition {
 }
 
 /**
- * An index on (a, key). The entries with the same `a` are read in key order. Range and order use both columns as a row,
- * so the planner can use no other index, whatever it estimates.
+ * An index on (a, key). The entries with the same `a` are read in key order. The range and the order use both columns
+ * together as a row value, so the planner can use no other index, whatever it estimates.
  */
 export interface CandidateIndex {
   /**
@@ -55,7 +58,7 @@ export interface CandidateIndex {
    */
   readonly name: string;
   readonly table: string;
-  /** The first column of the index. `equals`: the value that it is compared with, in SQL with `$1`. */
+  /** The first column of the index. `equals` is the SQL value that the column is compared with; it contains `$1`. */
   readonly column: string;
   readonly equals: string;
   readonly key: string;
@@ -63,7 +66,7 @@ export interface CandidateIndex {
   readonly where?: string;
 }
 
-// hashes of 32 bits collide, so some candidates do not match, and `check` decides
+// hashes of 32 bits collide, so some candidates do not match; `check` finds the matching ones
 const indexes = {
   owner: {
     name: 'locations_owner',
@@ -168,7 +171,7 @@ function typeCondition(contentType: string): Condition {
   return { check: 'i.content_type = $1::bytea', value: Buffer.from(contentType), index };
 }
 
-/** Exact types of the kinds whose class has other types too. */
+/** Exact content types of the kinds whose type class also contains other types. */
 const typesOfKinds = {
   html: ['text/html;charset=utf-8', 'text/html', 'text/html; charset=utf-8', 'application/xhtml+xml'],
   json: ['application/json', 'application/json;charset=utf-8', 'application/json; charset=utf-8'],
@@ -187,14 +190,15 @@ export function kindCondition(kind: InscriptionKind): Condition {
     };
   }
   if (kind !== 'text') return typeCondition(classOfKinds[kind]);
-  // most inscriptions are texts, so reading by key finds them quickly
+  // no index is needed: most inscriptions are texts, so reading by key finds them quickly
   const isText = `${typeClass.replaceAll('content_type', 'i.content_type')} = 'text/'::bytea`;
   const html = typesOfKinds.html.map((type) => Buffer.from(type));
   return { check: `${isText} AND i.content_type <> ALL($1::bytea[])`, value: html, index: null };
 }
 
 /**
- * Number of bytes of a text in which its protocol is searched. Token operations have it within the first twenty or so.
+ * Number of bytes of a text in which its protocol is searched. Token operations name the protocol within the first
+ * twenty bytes or so.
  */
 const protocolBytes = 300;
 
@@ -206,6 +210,6 @@ const withoutTokens: Condition = {
 };
 
 function cursedCondition(cursed: boolean): Condition {
-  // most inscriptions are not cursed, so reading by key finds them quickly
+  // no index for uncursed inscriptions: most are not cursed, so reading by key finds them quickly
   return { check: `(${isCursed('i')}) = $1::boolean`, value: cursed, index: cursed ? indexes.cursed : null };
 }

@@ -31,22 +31,25 @@ export interface ListQuestion {
   readonly filter: InscriptionFilter;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
-  /** The page begins after this key. Null: at the start of `order`. */
+  /** The page begins after this key. `null` if it begins at the start of `order`. */
   readonly after: number | null;
-  /** True: order by size, the largest of the checked candidates first. There is no next page. */
+  /** True: return the largest of the checked candidates, ordered by size. There is no next page then. */
   readonly bySize?: boolean;
 }
 
 /**
- * Maximum number of candidates checked for one page: some 100 ms of lookups if none of them matches. If two filters
- * match many inscriptions each but few together, the page ends after this many candidates with fewer rows than its
- * limit.
+ * Maximum number of candidates that are checked for one page. If none of them matches, the look-ups take some 100 ms.
+ * Two filters may each match many inscriptions, but few together. The page then ends after this many candidates, with
+ * fewer rows than its limit.
  */
 export const candidatesMax = 5_000;
-/** Maximum count of candidates. Counts find the filter with the fewest candidates, from which the page is read. */
+/**
+ * Maximum number up to which candidates are counted. The counts find the filter with the fewest candidates, and the
+ * page is read from its index.
+ */
 const countedMax = 1_000;
 
-/** SQL that forces reading along the chosen index with lookups by key, whatever the planner estimates. */
+/** SQL that forces Postgres to read along the chosen index, with look-ups by key, whatever the planner estimates. */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
 
@@ -57,9 +60,9 @@ interface KeyRange {
 
 /**
  * A page of the inscriptions that match a filter, in key order. The work is bounded for every filter: one index yields
- * at most `candidatesMax` candidates in that order, and each is checked by key. Must run in a snapshot, because it
- * changes the planner settings of its transaction. Throws `index_missing` if the writer has not built the indexes of
- * any condition yet and the requested heights have more than `candidatesMax` inscriptions.
+ * at most `candidatesMax` candidates in key order, and each candidate is checked by key. Must run in a snapshot,
+ * because it changes the planner settings of its transaction. Throws `index_missing` if the writer has not yet built an
+ * index for any condition, and the requested heights have more than `candidatesMax` inscriptions.
  */
 export async function listInscriptions(client: ClientBase, question: ListQuestion): Promise<ListPage> {
   const { filter, order, limit } = question;
@@ -89,12 +92,12 @@ export async function listInscriptions(client: ClientBase, question: ListQuestio
   return { inscriptions: rows, endKey: await lastCandidate(client, candidates, values.slice(0, ownValues)) };
 }
 
-/** SQL of the order of a page's rows: the candidates `candidate` and their inscriptions `i`. */
+/** SQL: the order of a page's rows. The rows are the candidates `candidate` with their inscriptions `i`. */
 function sortOf({ order, bySize = false }: ListQuestion, driver: IndexedCondition | null): string {
   const byKey = `candidate.key ${order}`;
   if (bySize)
     return `(SELECT length(c.body) FROM chain.contents c WHERE c.content_id = i.content_id) DESC NULLS LAST, ${byKey}`;
-  // order by the index's columns, although the mark is always the same: otherwise the planner would sort again
+  // order by all columns of the index, although `mark` has only one value: otherwise the planner would sort again
   const hasMark = driver !== null && driver.alternatives === undefined;
   return hasMark ? `candidate.mark ${order}, ${byKey}` : byKey;
 }
@@ -118,8 +121,8 @@ async function lastCandidate(
 }
 
 /**
- * SQL that yields candidates as `key`, in order. `values` begin with the range of keys. If an index yields them, `mark`
- * is its first column.
+ * SQL: the candidates as `key`, in order. `values` must begin with the range of keys. If the candidates come from an
+ * index, `mark` is the first column of the index.
  */
 function candidateQuery(
   condition: IndexedCondition | null,
@@ -130,7 +133,7 @@ function candidateQuery(
     return `SELECT key FROM chain.inscriptions WHERE key BETWEEN $1 AND $2 ORDER BY key ${order}`;
   }
   if (condition.alternatives !== undefined) {
-    // each in order, and as many rows as are read in total
+    // each part is in order, and has as many rows as are read in total
     const parts = condition.alternatives.map(
       (value) => `(${candidatesOf(condition.index, value, order, values)} LIMIT ${candidatesMax + 2})`,
     );
@@ -157,8 +160,8 @@ function candidatesOf(
 type IndexedCondition = Condition & { readonly index: CandidateIndex };
 
 /**
- * Conditions whose index exists. All other conditions are checked by key. Throws `index_missing` if that could take too
- * long.
+ * Selects the conditions whose index exists. All other conditions are checked by key. Throws `index_missing` if these
+ * checks could take too long.
  */
 async function builtConditions(
   client: ClientBase,
@@ -204,7 +207,7 @@ async function rarest(
   return fewest?.condition ?? null;
 }
 
-/** The keys of the requested blocks after the start of the page. Null: there are no such keys. */
+/** The range of keys in the requested blocks, after the start of the page. `null` if there are no such keys. */
 async function keyRange(
   client: ClientBase,
   { filter, order, after }: ListQuestion,
@@ -213,7 +216,8 @@ async function keyRange(
   if (first === null || end === null) return null;
   let low = first;
   let high = end - 1;
-  // candidates from the jubilee on are vindicated, and could fill many pages without a row
+  // candidates from the jubilee height on are vindicated: they could fill many pages without a match, so they are
+  // skipped
   if (filter.cursed === true) high = Math.min(high, (await firstKeyOfJubilee(client)) - 1);
   if (after !== null && order === 'asc') low = Math.max(low, after + 1);
   if (after !== null && order === 'desc') high = Math.min(high, after - 1);

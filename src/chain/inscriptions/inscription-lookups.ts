@@ -17,31 +17,31 @@ export type NamedInscription =
   | { readonly kind: 'id'; readonly id: InscriptionId }
   | { readonly kind: 'number'; readonly number: number };
 
-/** An inscription as of a tip. */
+/** An inscription, and the tip at which it was read. */
 export interface FoundInscription {
   readonly tip: Tip | null;
   /** Null: not indexed. */
   readonly detail: InscriptionDetail | null;
-  /** JSON of its properties. If it is long, only the head of the properties. Null: no properties. */
+  /** JSON of the inscription's properties. If they are long, only their head. `null` if it has no properties. */
   readonly properties: string | PropertiesHead | null;
 }
 
 /**
- * Maximum number of concurrent batches: one is read while the previous one is turned into answers. More batches would
- * only share the cores.
+ * Maximum number of concurrent batches. One batch is read while the previous batch is turned into responses. More
+ * batches would only compete for the same cores.
  */
 const batches = 2;
 /**
- * Maximum number of inscriptions in a batch. A batch takes some ten milliseconds to read, and at most some 20 kB per
- * inscription, nearly all of it properties.
+ * Maximum number of inscriptions in a batch. Reading a batch takes some ten milliseconds. It has at most some 20 kB per
+ * inscription, mostly properties.
  */
 const batchSize = 64;
 
-/** Lookups of single inscriptions. Lookups by many clients at the same time share a snapshot (ADR 89). */
+/** Looks up single inscriptions. Look-ups that clients make at the same time share a snapshot (ADR 89). */
 export class InscriptionLookups {
   readonly #reads: BatchedReads<NamedInscription, FoundInscription>;
 
-  /** @param pool reads only */
+  /** @param pool used for reads only */
   constructor(pool: pg.Pool) {
     this.#reads = new BatchedReads(
       (asked, signal) => withSnapshot(pool, ({ client, tip }) => readTogether(client, tip, asked), signal),

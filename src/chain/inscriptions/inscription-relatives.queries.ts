@@ -4,7 +4,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** Facts of an inscription by which its neighbours are found. */
+/** The data of an inscription from which its neighbours are found. */
 interface Standing {
   readonly key: InscriptionKey;
   readonly has_spent: boolean;
@@ -24,7 +24,7 @@ interface RelativeRow {
   ordered: boolean;
 }
 
-/** Relatives of an inscription; the first few parents and children. */
+/** Relatives of an inscription. Of parents and children, only the first few are listed. */
 export interface Relatives {
   readonly parents: readonly InscriptionId[];
   readonly children: readonly InscriptionId[];
@@ -92,7 +92,7 @@ export async function relativesOf(
 function relativesIn(rows: readonly RelativeRow[], main: Standing, childCount: number | null): Relatives {
   const of = (relation: string): InscriptionId[] =>
     rows.filter((row) => row.relation === relation).map(({ txid, index }) => ({ txid, index }));
-  // neighbours must be in the same run of blocks, where the order is ord's
+  // neighbours must be in the same run of blocks, because only there the order equals ord's
   const isOrdered = main.has_spent && main.sequenced;
   const neighbour = (relation: string): InscriptionId | null => {
     const row = rows.find((candidate) => candidate.relation === relation);

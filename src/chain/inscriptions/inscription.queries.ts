@@ -42,18 +42,22 @@ export interface InscriptionDetail {
   /** Length of the stored body. Null: no body. */
   readonly contentLength: number | null;
   readonly contentHash: Uint8Array | null;
-  /** Type of the delegate (null: it has no type). If the inscription names no known delegate: its own type. */
+  /**
+   * Content type of the delegate; `null` if the delegate has no type. If the inscription names no known delegate, its
+   * own content type.
+   */
   readonly effectiveContentType: string | null;
   readonly delegate: InscriptionId | null;
   readonly metaprotocol: string | null;
   readonly curse: number | null;
-  /** Charms as ord shows them now: bits of the reveal and of the sat, with burned and lost from the location. */
+  /** Charms as ord shows them now. They come from the reveal and the sat; burned and lost come from the location. */
   readonly charms: number | null;
-  /** Charms as ord stores them, and shows them to inscriptions: without a loss after the reveal. */
+  /** Charms as ord stores them and shows them on pages of inscriptions. They do not contain a loss after the reveal. */
   readonly storedCharms: number | null;
   readonly fee: Sats | null;
   /**
-   * The rune that its transaction etched, if it is the first inscription of the transaction. Null: no rune, or unknown.
+   * The rune that the reveal transaction etched, if this is the first inscription of that transaction. `null` if there
+   * is no rune, or if it is unknown.
    */
   readonly rune: SpacedRune | null;
   readonly location: Location | null;
@@ -61,12 +65,12 @@ export interface InscriptionDetail {
   readonly sat: Sat | null;
   /** Valid parents, in order. Null: validity is unknown. */
   readonly parents: readonly InscriptionId[] | null;
-  /** The first children. `childCount` is the number of known children, or null while they are being counted. */
+  /** The first children. `childCount` is the number of known children; it is `null` while they are being counted. */
   readonly children: readonly InscriptionId[];
   readonly childCount: number | null;
-  /** True if no missing block can have more children. */
+  /** True if no missing block can contain more children. */
   readonly hasAllChildren: boolean;
-  /** Neighbours by sequence number. Null at an end, and if the order is unknown. */
+  /** Neighbours by sequence number. `null` at the first and last inscription, and if the order is unknown. */
   readonly previous: InscriptionId | null;
   readonly next: InscriptionId | null;
 }
@@ -271,8 +275,8 @@ function detailOf(
 }
 
 /**
- * Whether the valid parents are known. Claims can only be checked with the whole history. An inscription without claims
- * has no parents (docs/schema.md).
+ * Whether the valid parents are known. Claims can be checked only if the whole history is indexed. An inscription
+ * without claims has no parents (docs/schema.md).
  */
 function knowsParents(row: MainRow): boolean {
   return !row.claims_parents || (row.anchored && row.has_spent);
@@ -312,7 +316,7 @@ async function delegateTypes(
   rows: readonly MainRow[],
 ): Promise<Map<string, string | null>> {
   const named = rows.flatMap(({ delegate }) => delegate ?? []);
-  // the column is an integer, but delegates can claim larger indexes, which name no inscription
+  // the column is an integer; delegates can claim larger indexes, but no inscription has them
   const ids = named.map(inscriptionIdFromBytes).filter(({ index }) => index < 2 ** 31);
   if (ids.length === 0) return new Map();
   const { rows: found } = await client.query<{ txid: Txid; index: number; content_type: Buffer | null }>(
@@ -339,7 +343,10 @@ export async function metadataJson(client: ClientBase, key: InscriptionKey): Pro
   return rows[0]?.json.toString('utf8') ?? null;
 }
 
-/** The raw metadata of an inscription (`bytes` null: it has none). Null: not indexed. */
+/**
+ * The raw metadata of an inscription. `bytes` is `null` if it has no metadata. The result is `null` if the inscription
+ * is not indexed.
+ */
 export async function rawMetadata(
   client: ClientBase,
   { txid, index }: InscriptionId,
@@ -353,7 +360,7 @@ export async function rawMetadata(
   return rows[0] ?? null;
 }
 
-/** Whether a transaction revealed an indexed inscription (its first one is `…i0`). */
+/** Whether a transaction revealed an indexed inscription. The first inscription of a transaction is `…i0`. */
 export async function isReveal(db: pg.Pool | ClientBase, txid: Txid): Promise<boolean> {
   const { rows } = await db.query('SELECT FROM chain.inscriptions WHERE txid = $1 AND index = 0', [txid]);
   return rows.length > 0;

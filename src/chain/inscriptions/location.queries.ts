@@ -13,7 +13,8 @@ export interface Location {
   /** `<txid>:<vout>:<offset>` as ord writes it. */
   readonly satpoint: string;
   /**
-   * Value and script of the output. Null outside an output. If a script has no address, only its beginning is stored.
+   * Value and script of the output. `null` if the inscription is in no output. If a script has no address, only its
+   * beginning is stored.
    */
   readonly value: Sats | null;
   readonly script: Uint8Array | null;
@@ -34,7 +35,7 @@ interface LocationRow {
   spent_height: Height | null;
 }
 
-/** Current locations of inscriptions, by key. Absent: unknown. */
+/** Current locations of inscriptions, by key. A key is absent if the location is unknown. */
 export async function currentLocations(
   client: ClientBase,
   keys: readonly InscriptionKey[],
@@ -50,7 +51,7 @@ export async function currentLocations(
      ) AS last`,
     values: [keys],
   });
-  // a location spent by a block whose other facts are missing: the new location is unknown
+  // leave out locations that a block spent if its other data are missing: the new location is then unknown
   return new Map(rows.filter((row) => row.spent_height === null).map((row) => [row.key, locationOf(row)]));
 }
 

@@ -8,22 +8,24 @@ import { shownAmong } from './hidden-inscriptions.ts';
 import type { KeyPage } from './relative.queries.ts';
 import { pageSize } from './relative.queries.ts';
 
-/** A block in the lists. While all of these fields are unchanged, every row up to the block is unchanged too. */
+/**
+ * A block that the lists contain. While all of these fields are unchanged, every row up to this block is unchanged too.
+ */
 interface KnownBlock {
   readonly height: Height;
-  /** The first key after it. */
+  /** The first key after the keys of the block. */
   readonly nextKey: number;
-  /** Its hash, and values that change if blocks are filled in below it. */
+  /** The block's hash, and values that change if missing blocks are added below it. */
   readonly mark: string;
 }
 
-/** The lists up to a block. */
+/** The content of the lists, up to a block. */
 interface Known {
-  /** The last blocks, ascending. */
+  /** The last known blocks, ascending. */
   readonly blocks: readonly KnownBlock[];
-  /** Newest child of each collection. -1: the collection is hidden. */
+  /** The newest child of each collection. -1 if the collection is hidden. */
   readonly newestChild: Map<InscriptionKey, InscriptionKey | -1>;
-  /** The shown collections, in order. */
+  /** The collections that are shown, in the order of the list. */
   readonly ordered: readonly InscriptionKey[];
   /** Keys, ascending. */
   readonly galleries: readonly InscriptionKey[];
@@ -35,29 +37,29 @@ const nothingKnown = (): Known => ({ blocks: [], newestChild: new Map(), ordered
 const blocksKnown = 150;
 
 /**
- * ord's lists of inscriptions that are not hidden: collections (inscriptions with children, newest child first) and
- * galleries. They are read once from the index and then updated, also after reorganisations. 16 bytes of memory per
- * gallery, 100 per collection.
+ * ord's lists of inscriptions that are not hidden. One list has the collections: inscriptions with children, newest
+ * child first. The other list has the galleries. The lists are read once from the index and then updated, also after
+ * reorganisations. They need 16 bytes of memory per gallery, and 100 per collection.
  */
 export class OrdLists {
   #tip: Tip | null = null;
   #known = nothingKnown();
   #refreshing: Promise<void> | null = null;
 
-  /** Whether the lists belong to a tip. Null: the index is empty. */
+  /** Whether the lists belong to this tip. `null` is the tip of an empty index. */
   areOf(tip: Tip | null): boolean {
     return tip === null ? this.#tip === null : isSame(tip, this.#tip);
   }
 
-  /** The tip of the pages. */
+  /** The tip that the pages belong to. */
   get ofTip(): Tip | null {
     return this.#tip;
   }
 
   /**
-   * Updates the lists to the tip of the database. Concurrent callers wait for the running update without a connection,
-   * because a first update takes seconds, and waiting snapshots would take all connections. If the signal is aborted,
-   * the update's connection is cut.
+   * Updates the lists to the tip of the database. Concurrent callers wait for the running update without using a
+   * connection. A first update takes seconds, and snapshots that wait that long would use up all connections. If the
+   * signal is aborted, the connection of the update is cut.
    */
   async bringUpToDate(pool: Pool, signal: AbortSignal | null): Promise<void> {
     this.#refreshing ??= withSnapshot(pool, (snapshot) => this.#refresh(snapshot), signal).finally(() => {
@@ -81,7 +83,7 @@ export class OrdLists {
 
   async #refresh({ client, tip }: Snapshot): Promise<void> {
     if (tip !== null && isSame(tip, this.#tip)) return;
-    // pages change only when the update is complete
+    // the pages change only once the update is complete
     const kept = tip === null ? nothingKnown() : await this.#kept(client, tip);
     this.#known = tip === null ? kept : await goneOn(client, kept, tip);
     this.#tip = tip;
@@ -99,7 +101,7 @@ export class OrdLists {
   }
 }
 
-/** The lists as of the last of the given blocks. The cost depends on the later blocks. */
+/** Undoes the lists to the last of the given blocks. The cost depends on the number of undone blocks. */
 async function goneBack(client: ClientBase, known: Known, blocks: readonly KnownBlock[]): Promise<Known> {
   const nextKey = nextKeyOf(blocks);
   const newestChild = new Map(known.newestChild);
@@ -116,14 +118,14 @@ async function goneBack(client: ClientBase, known: Known, blocks: readonly Known
 }
 
 /**
- * The lists at the tip. They are made from the given lists, which must not be used afterwards. The cost depends on the
- * blocks after their last block.
+ * Extends the lists to the tip. The given lists are changed and must not be used afterwards. The cost depends on the
+ * number of blocks after their last block.
  */
 async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known> {
   const nextKey = nextKeyOf(known.blocks);
   const changed = await collectionsSince(client, nextKey);
   const unknown = changed.map(({ parent }) => parent).filter((parent) => !known.newestChild.has(parent));
-  // sort ascending, because neighbours are on the same pages of the tables
+  // sort ascending: keys near each other are on the same pages of the tables
   unknown.sort((a, b) => a - b);
   const shown = await shownAmong(client, unknown);
   const galleries = await galleriesSince(client, nextKey);
@@ -144,15 +146,15 @@ async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known
 const nextKeyOf = (blocks: readonly KnownBlock[]): number => blocks.at(-1)?.nextKey ?? 0;
 
 /**
- * Keys by newest child, newest first. Collections with the same child are ordered by their own age. Hidden collections
- * are omitted.
+ * Keys of collections, ordered by their newest child, newest first. Collections with the same newest child are ordered
+ * by their own age. Hidden collections are left out.
  */
 function inOrder(newestChild: ReadonlyMap<InscriptionKey, InscriptionKey | -1>): InscriptionKey[] {
   const shown = [...newestChild].filter(([, child]) => child !== -1);
   return shown.sort(([a, childA], [b, childB]) => childB - childA || a - b).map(([parent]) => parent);
 }
 
-/** The blocks from a height on, ascending: `blocksKnown` of them, and one more. */
+/** The blocks from a height on, ascending. The result has at most `blocksKnown` + 1 blocks. */
 async function blocksFrom(client: ClientBase, height: Height): Promise<KnownBlock[]> {
   const { rows } = await client.query<{ height: Height; next_key: number; mark: string }>(
     `SELECT height, next_key,
@@ -169,7 +171,7 @@ interface Collection {
   readonly child: InscriptionKey;
 }
 
-/** Collections with new children from a key on. */
+/** Collections that got new children from a key on. */
 async function collectionsSince(client: ClientBase, firstKey: number): Promise<Collection[]> {
   if (firstKey === 0) await requireNotBehind(client, 'parent_children');
   const { rows } = await client.query<Collection>(
@@ -182,7 +184,7 @@ async function collectionsSince(client: ClientBase, firstKey: number): Promise<C
   return rows;
 }
 
-/** The given inscriptions that have children below a key, each with its newest such child. */
+/** The given inscriptions that have children below a key. Each has its newest such child. */
 async function collectionsBefore(
   client: ClientBase,
   parents: readonly InscriptionKey[],
@@ -203,7 +205,8 @@ async function collectionsBefore(
 /** Galleries from a key on that ord shows, ascending. */
 async function galleriesSince(client: ClientBase, firstKey: number): Promise<InscriptionKey[]> {
   const { rows } = await client.query<{ key: InscriptionKey }>(
-    // the second query finds galleries that an earlier version indexed, until they have rows
+    // the second query finds galleries that an earlier version indexed, until the catch-up pass has written rows for
+    // them
     `SELECT key FROM chain.properties WHERE items > 0 AND key >= $1
      UNION ALL
      SELECT key FROM chain.inscription_details
