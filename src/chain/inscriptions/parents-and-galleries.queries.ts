@@ -6,12 +6,12 @@ import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 /** The index that finds the galleries of an inscription. Without it each query would read all galleries. */
 export const galleryIndex = 'gallery_pages_ids';
 
-/** Maximum bytes of attributes that are read for a name. Honest titles have some tens of characters. */
+/** Maximum number of bytes of attributes that are read to find a name. Honest titles have a few tens of characters. */
 const attributesBytesMax = 16_384;
 
 /**
- * Maximum number of gallery pages that are read for one inscription. A gallery that names the inscription on every page
- * is counted once.
+ * Maximum number of gallery pages that are read for one inscription. A gallery is counted once, even if it names the
+ * inscription on every page.
  */
 const galleryPagesMax = 1_000;
 
@@ -105,8 +105,8 @@ export async function galleriesWith(
 export const childrenOfParent = 'SELECT child_key AS key FROM chain.parents WHERE parent_key = $1';
 
 /**
- * SQL: keys of the items of gallery $1. A key is repeated if the gallery names it twice. Ids have 36 bytes: txid, then
- * index (little endian).
+ * SQL: keys of the items of gallery $1. A key is repeated if the gallery names the inscription twice. Ids have 36
+ * bytes: the txid, then the index in little endian.
  */
 export const itemsOfGallery = `SELECT i.key FROM chain.gallery_pages g
   CROSS JOIN LATERAL generate_series(1, length(g.ids), 36) AS at
@@ -116,17 +116,17 @@ export const itemsOfGallery = `SELECT i.key FROM chain.gallery_pages g
   WHERE g.key = $1`;
 
 /**
- * SQL: whether parent $1 has a child. `txid` and `index` are SQL expressions of the child's id. Use it for a few rows
- * among many, because each is looked up by an index. OFFSET 0 is needed: the planner would turn this into a join and
- * read all children first, half a second for 100,000.
+ * SQL: whether parent $1 has a given child. `txid` and `index` are SQL expressions of the child's id. Use it for a few
+ * rows among many, because each row is looked up by an index. OFFSET 0 is needed. Without it the planner would turn
+ * this into a join and read all children first, which takes half a second for 100,000 children.
  */
 export const isChild = (txid: string, index: string): string =>
   `EXISTS (SELECT FROM chain.inscriptions c JOIN chain.parents ON child_key = c.key
       WHERE parent_key = $1 AND c.txid = ${txid} AND c.index = ${index} OFFSET 0)`;
 
-/** SQL: like `isChild`, for an item of gallery $1. */
+/** SQL: like `isChild`, but whether gallery $1 has a given item. */
 export function isGalleryItem(txid: string, index: string): string {
-  // the index on ids finds few pages; starting with the key would read the whole gallery
+  // begin with the index on ids, which finds few pages; beginning with the key would read all pages of the gallery
   const id = `${txid} || substring(int4send(${index}) FROM 4 FOR 1) || substring(int4send(${index}) FROM 3 FOR 1)
           || substring(int4send(${index}) FROM 2 FOR 1) || substring(int4send(${index}) FROM 1 FOR 1)`;
   return `EXISTS (SELECT FROM (

@@ -11,30 +11,34 @@ import { itemsOfText, noAttributes, type TextItem } from '#kernel/text/propertie
 import { itemsJson } from './gallery-json.ts';
 
 /*
- * The properties of inscriptions (tag 17), as ord shows them: {"gallery": […], "attributes": {…}}. They are in rows of
- * chain.properties, chain.gallery_pages and chain.gallery_attributes (docs/adr/0032). Properties of blocks that an
- * earlier version indexed are one text in chain.inscription_details, until a catch-up pass has made rows of them.
+ * The properties of inscriptions (tag 17), in ord's form: {"gallery": […], "attributes": {…}}. They are stored as rows
+ * of chain.properties, chain.gallery_pages and chain.gallery_attributes (docs/adr/0032). For blocks that an earlier
+ * version indexed, the properties are one text in chain.inscription_details. A catch-up pass converts these texts to
+ * rows.
  */
 
-/** An inscription by its key and its id, because after an undo other inscriptions get the same keys. */
+/**
+ * The key and the id of an inscription. Both are needed, because after an undo another inscription may get the same
+ * key.
+ */
 export interface Identity extends InscriptionId {
   readonly key: InscriptionKey;
 }
 
-/** Position and size of the properties of an inscription. */
+/** The position and the size of an inscription's stored properties. */
 export interface PropertiesHead extends Identity {
-  /** Bytes of their JSON. */
+  /** Size of the properties as JSON, in bytes. */
   readonly jsonBytes: number;
-  /** True if they are rows; otherwise they are one text. */
+  /** True if the properties are stored as rows. False if they are stored as one text. */
   readonly isInRows: boolean;
 }
 
-/** Heads of the properties of inscriptions, by key. Absent: it has no properties. */
+/** Heads of the properties of inscriptions, by key. A key is absent if the inscription has no properties. */
 export async function propertiesHeads(
   client: pg.ClientBase,
   keys: readonly InscriptionKey[],
 ): Promise<Map<InscriptionKey, PropertiesHead>> {
-  // lengths are stored before values, so no text is read
+  // the length is stored before the value, so no text is read
   const { rows } = await client.query<PropertiesHead>({
     name: 'properties_heads_by_key',
     text: `SELECT i.key, i.txid, i.index, coalesce(p.json_bytes, octet_length(d.properties_json)) AS "jsonBytes",
@@ -49,13 +53,13 @@ export async function propertiesHeads(
   return new Map(rows.map((head) => [head.key, head]));
 }
 
-/** Ids of a page of a gallery, and whether there are more after it. */
+/** Ids of one page of a gallery, and whether more pages follow. */
 export interface GalleryPage {
   readonly ids: readonly string[];
   readonly more: boolean;
 }
 
-/** A page of the gallery of an inscription, which may have no items. `page` counts from 0. */
+/** A page of the gallery of an inscription. It is empty if the inscription has no gallery. `page` counts from 0. */
 export async function galleryPage(
   client: pg.ClientBase,
   key: InscriptionKey,
@@ -65,7 +69,7 @@ export async function galleryPage(
     `SELECT p.items, g.ids FROM chain.properties p
      LEFT JOIN chain.gallery_pages g ON g.key = p.key AND g.page = $2
      WHERE p.key = $1`,
-    // the number of pages fits in an integer, but a requested page may not
+    // limit the page: the number of pages fits in an integer, but a requested page number may be larger
     [key, Math.min(page, pageMax)],
   );
   const [row] = rows;
@@ -85,8 +89,8 @@ function idAt(ids: Buffer, item: number): string {
 }
 
 /**
- * The JSON of an item of a gallery, in the form of `propertiesJson`. Positions start at 0. Null: no item has this
- * position.
+ * The JSON of an item of a gallery, in the form of `propertiesJson`. Positions start at 0. `null` if there is no item
+ * at this position.
  */
 export async function galleryItem(
   client: pg.ClientBase,
@@ -107,7 +111,7 @@ export async function galleryItem(
   );
   const [row] = rows;
   if (row === undefined) return oldGalleryItem(client, gallery.key, position);
-  // a page that ends before the item gives an empty text
+  // the text is empty if the page ends before the item
   if (row.id === null || row.id.length === 0) return null;
   const id = idAt(row.id, 0);
   if (row.isLong) return longItemPieces(gallery, id, position, later);
@@ -130,24 +134,27 @@ const positionMax = 2 ** 31 - 1;
 const itemJson = (id: string, attributes: string): string => `{"id":"${id}","attributes":${attributes}}`;
 
 /**
- * Number of gallery pages in one piece: 500 items. Their JSON has 58 kB without titles and traits, and takes less than
- * a millisecond of the event loop.
+ * Number of gallery pages in one piece of a response. They have 500 items. Without titles and traits, their JSON has 58
+ * kB and takes the event loop less than a millisecond.
  */
 const pagesAtOnce = 5;
-/** Maximum bytes of titles and traits in one piece. */
+/** Maximum number of bytes of titles and traits in one piece. */
 const attributesAtOnce = 256 * 1024;
-/** Maximum bytes of JSON that are read at once. */
+/** Maximum number of bytes of JSON that are read at once. */
 const jsonBytesAtOnce = 256 * 1024;
 
-/** Maximum bytes that an answer in pieces keeps in memory: the piece that is sent, and the next piece. */
+/**
+ * Maximum number of bytes that a response in pieces keeps in memory. It keeps the piece that is being sent, and the
+ * next piece.
+ */
 export const piecesHeldBytes = 2 * jsonBytesAtOnce;
 
-/** Runs a piece of work on a connection. */
+/** Runs work on a database connection and returns its result. */
 export type OnConnection = <T>(work: (client: pg.ClientBase) => Promise<T>) => Promise<T>;
 
 /**
- * The JSON of the properties of an inscription: one text, or pieces of up to 256 KiB if it is long. A piece is read
- * when the previous piece was taken, on a connection of its own, so that a slow reader holds no connection. If the
+ * The JSON of the properties of an inscription. It is one text, or pieces of up to 256 KiB if it is long. Each piece is
+ * read on a connection of its own after the previous piece was taken, so that a slow client holds no connection. If the
  * inscription is undone meanwhile, the pieces end with `not_found`.
  *
  * @param later runs the read of a later piece on a connection
@@ -161,7 +168,7 @@ export async function propertiesJson(
   return head.jsonBytes <= jsonBytesAtOnce ? wholeJson(client, head) : jsonPieces(head, later);
 }
 
-/** JSON of the properties of several inscriptions, by key: one text each, however long. */
+/** JSON of the properties of several inscriptions, by key. Each is one text, of any length. */
 export async function propertiesTexts(
   client: pg.ClientBase,
   heads: readonly PropertiesHead[],
@@ -189,7 +196,10 @@ export async function shortPropertiesTexts(
   ]);
 }
 
-/** Maximum bytes of JSON that is read together with other JSON: a few megabytes for two hundred inscriptions. */
+/**
+ * Maximum number of bytes of a JSON text that is read together with others. For two hundred inscriptions that is a few
+ * megabytes.
+ */
 const shortJsonBytes = 16 * 1024;
 
 const isShort = ({ jsonBytes }: PropertiesHead): boolean => jsonBytes <= shortJsonBytes;
@@ -242,7 +252,7 @@ async function wholeJson(client: pg.ClientBase, head: PropertiesHead): Promise<s
   return Buffer.concat(pieces).toString();
 }
 
-/** The beginning of the JSON: at least `chars` characters, or all of it if it is shorter. */
+/** The beginning of the JSON. It has at least `chars` characters, or is the complete JSON if that is shorter. */
 export async function startOfJson(
   client: pg.ClientBase,
   head: PropertiesHead,
@@ -254,7 +264,7 @@ export async function startOfJson(
   for await (const piece of jsonPieces(head, (work) => work(client))) {
     pieces.push(Buffer.from(piece));
     bytes += piece.length;
-    // a character has up to four bytes
+    // enough bytes, because a character has at most four
     if (bytes >= chars * 4) break;
   }
   return Buffer.concat(pieces).toString();
@@ -275,7 +285,7 @@ async function* jsonPieces(head: PropertiesHead, on: OnConnection): AsyncGenerat
   yield '}';
 }
 
-/** JSON of consecutive items from a position on; some have titles or traits. */
+/** JSON of consecutive items from a position on. Some of these items have titles or traits. */
 async function* attributedPieces(
   head: Identity,
   first: number,
@@ -299,18 +309,18 @@ async function* attributedPieces(
   }
 }
 
-/** SQL: whether the rows of the key are still those of the inscription. */
+/** SQL: whether the rows of the key still belong to the same inscription. */
 const isSame = 'EXISTS (SELECT FROM chain.inscriptions i WHERE i.key = $1 AND i.txid = $2 AND i.index = $3)';
 const identity = ({ key, txid, index }: Identity): unknown[] => [key, txid, index];
 
 interface KnownIds {
-  /** 36 bytes each. */
+  /** Ids of 36 bytes each. */
   readonly ids: Buffer;
   /** True if some of these items have titles or traits. */
   readonly hasAttributes: boolean;
 }
 
-/** Ids of the items of some pages. */
+/** Reads the ids of the items on some pages. */
 async function readIds(client: pg.ClientBase, head: Identity, page: number): Promise<KnownIds> {
   const { rows } = await client.query<{ ids: Buffer | null; hasAttributes: boolean }>(
     `SELECT (SELECT string_agg(g.ids, '' ORDER BY g.page) FROM chain.gallery_pages g
@@ -328,14 +338,14 @@ async function readIds(client: pg.ClientBase, head: Identity, page: number): Pro
 const noBytes = Buffer.alloc(0);
 
 interface KnownAttributes {
-  /** Keyed by position: texts of all items before `end` that have a text. */
+  /** The texts of titles and traits, by position. All texts of items before `end` are included. */
   readonly texts: ReadonlyMap<number, Buffer>;
   readonly end: number;
-  /** Length of the attributes of the item at `end`, if they are longer than a piece. Null: they are not. */
+  /** Length of the attributes of the item at `end`, if they are longer than a piece. Otherwise `null`. */
   readonly long: number | null;
 }
 
-/** Titles and traits of items from one position to below another, as many as fit in one piece. */
+/** Titles and traits of the items from one position to below another. As many are read as fit in one piece. */
 async function readAttributes(
   client: pg.ClientBase,
   head: Identity,
@@ -360,7 +370,7 @@ async function readAttributes(
   return { texts, end: to, long: null };
 }
 
-/** A long text in slices. Texts are stored uncompressed, so only the chunks of a slice are read. */
+/** Reads a long text in slices. Texts are stored uncompressed, so only the chunks of a slice are read. */
 async function* attributePieces(
   head: Identity,
   table: 'chain.properties' | 'chain.gallery_attributes',
@@ -388,7 +398,7 @@ function undone(): AppError {
   return new AppError('not_found', 'this inscription was undone while it was read');
 }
 
-/** The text that an earlier version stored. */
+/** The JSON text that an earlier version stored. */
 async function oldJson(client: pg.ClientBase, head: Identity, chars?: number): Promise<string> {
   const { rows } = await client.query<{ json: string | null }>(
     `SELECT ${chars === undefined ? 'properties_json' : `left(properties_json, ${chars})`} AS json

@@ -9,7 +9,7 @@ import {
 /** Another inscription that a content refers to. */
 export interface Reference {
   readonly id: InscriptionId;
-  /** True if it is not indexed here. The content that needs it then shows less, or nothing. */
+  /** True if the inscription is not indexed here. The content that refers to it then shows less, or nothing. */
   readonly isMissing: boolean;
 }
 
@@ -19,8 +19,8 @@ const referencesMax = 100;
 const pattern = /\/content\/([0-9a-f]{64}i\d{1,10})/giu;
 
 /**
- * Keyed by content id: the inscriptions that the content loads by `/content/<id>`. Only its first bytes are searched,
- * because most references are at the beginning. Encoded bodies are skipped.
+ * The inscriptions that a content loads by `/content/<id>`, by content id. Only the first bytes of the content are
+ * searched, because most references are at the beginning. Encoded bodies are skipped.
  */
 export async function referencesOf(
   db: pg.Pool | pg.ClientBase,

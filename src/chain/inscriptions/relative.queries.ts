@@ -9,7 +9,7 @@ import { withSatCharms } from '#kernel/sats/notation.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 import { currentLocations, type Location, storedCharms } from './location.queries.ts';
 
-/** Keys of one page, and whether there are more after it. */
+/** Keys of one page, and whether more follow. */
 export interface KeyPage {
   readonly keys: readonly InscriptionKey[];
   readonly more: boolean;
@@ -32,11 +32,11 @@ export async function parentPage(client: ClientBase, child: InscriptionKey, page
   return pageOf(rows.map(({ key }) => key));
 }
 
-/** Distance between marked children (indexer/derived/parent-children). */
+/** Number of children between two marked children (indexer/derived/parent-children). */
 const markedEvery = 1_000;
 
 /**
- * Children in the order of application, after the first `first` ones. Reads at most a thousand additional index
+ * Children in the order of application, without the first `first` children. Reads at most a thousand additional index
  * entries, whatever `first` is. Throws `derived_table_behind` while the marks are being filled.
  */
 export async function childrenFrom(
@@ -46,7 +46,7 @@ export async function childrenFrom(
   limit: number,
 ): Promise<InscriptionKey[]> {
   if (first >= markedEvery) await requireNotBehind(client, 'parent_children');
-  // if the mark is missing, there are no such children
+  // if the mark is missing, the parent has no such children
   const { rows } = await client.query<{ key: InscriptionKey }>(
     `SELECT child_key AS key FROM chain.parents
      WHERE parent_key = $1 AND child_key >= CASE WHEN $2::bigint = 0 THEN 0 ELSE
@@ -57,7 +57,10 @@ export async function childrenFrom(
   return rows.map(({ key }) => key);
 }
 
-/** The children before and after a child of a parent, in the order of application. Costs two steps along an index. */
+/**
+ * The children of a parent before and after one of its children, in the order of application. Costs two steps along an
+ * index.
+ */
 export async function childrenBeside(
   client: ClientBase,
   parent: InscriptionKey,
@@ -85,13 +88,13 @@ export async function childPage(client: ClientBase, parent: InscriptionKey, page
   return pageOf(await childrenFrom(client, parent, page * pageSize, pageSize + 1));
 }
 
-/** The facts about a related inscription: ord's `RelativeInscriptionRecursive`. */
+/** The data of a related inscription: ord's `RelativeInscriptionRecursive`. */
 export interface InscriptionEntry {
   readonly id: InscriptionId;
   readonly number: number | null;
   readonly height: Height;
   readonly fee: Sats | null;
-  /** Charms as stored: without a loss by a later move. */
+  /** Charms as ord stores them. They do not contain a loss by a later move. */
   readonly charms: number | null;
   readonly timestamp: number;
   readonly location: Location | null;

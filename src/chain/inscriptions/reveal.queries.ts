@@ -4,7 +4,7 @@ import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
 /**
- * SQL: whether the index has an inscription that a transaction revealed.
+ * SQL: whether the index contains an inscription that a transaction revealed.
  *
  * @param txid SQL expression: 32 bytes in internal order, or `ANY` of an array of such values
  */
@@ -12,8 +12,8 @@ export const hasRevealed = (txid: string): string =>
   `EXISTS (SELECT FROM chain.inscriptions AS i WHERE i.txid = ${txid})`;
 
 /**
- * SQL: the height of the block with a transaction that revealed inscriptions. SQL NULL: the index has no inscription of
- * this transaction.
+ * SQL: the height of the block with a transaction that revealed inscriptions. SQL NULL if the index has no inscription
+ * of this transaction.
  *
  * @param txid SQL expression: 32 bytes in internal order
  */
@@ -21,9 +21,9 @@ export const heightOfReveal = (txid: string): string =>
   `(SELECT i.height FROM chain.inscriptions AS i WHERE i.txid = ${txid} LIMIT 1)`;
 
 /**
- * SQL: joins the inscriptions `i` of a reveal, and their locations `l`, that another transaction has moved. Both
- * parameters are SQL expressions: 32 bytes in internal order. It is a join, because EXISTS reads all locations if
- * Postgres has no statistics yet: 52 s instead of 0.1 s for 1,600 burns and 1,000,000 locations.
+ * SQL: joins the inscriptions `i` of a reveal with their locations `l` that another transaction has moved. Both
+ * parameters are SQL expressions: 32 bytes in internal order. A join is used, because EXISTS reads all locations if
+ * Postgres has no statistics yet. That took 52 s instead of 0.1 s for 1,600 burns and 1,000,000 locations.
  */
 export const joinMoved = (txid: string, reveal: string): string =>
   `JOIN chain.inscriptions AS i ON i.txid = ${reveal}
@@ -42,7 +42,10 @@ export async function blockOfReveal(
   return rows[0] ?? null;
 }
 
-/** The number of inscriptions that these transactions revealed, the height of the last one, and the index's tip. */
+/**
+ * The number of inscriptions that these transactions revealed, the height of the last of these inscriptions, and the
+ * index's tip.
+ */
 export async function indexedReveals(
   client: ClientBase,
   txids: readonly Txid[],
@@ -56,27 +59,30 @@ export async function indexedReveals(
   return rows[0] ?? { count: 0, height: null, tip: null };
 }
 
-/** Locations of inscriptions that transactions other than their reveals should burn. */
+/** Counts of inscriptions that are to be burned by transactions other than their reveals. */
 export interface BurnedReveals {
   /**
-   * The number of inscriptions in an OP_RETURN output of their burns, and the height of the last burn (null: there is
-   * none).
+   * The number of inscriptions in an OP_RETURN output of their burn transaction, and the height of the last burn. The
+   * height is `null` if there is no burn.
    */
   readonly count: number;
   readonly height: Height | null;
-  /** The number of inscriptions that a transaction other than their burn has moved. */
+  /** The number of inscriptions that a transaction other than their burn transaction has moved. */
   readonly taken: number;
-  /** The index's tip. */
+  /** The height of the index's tip. */
   readonly tip: Height | null;
 }
 
-/** Counts the inscriptions of these reveals by the transaction that has moved them: one of these burns, or another. */
+/**
+ * Counts the inscriptions of these reveals that have been moved: by one of these burn transactions, or by another
+ * transaction.
+ */
 export async function burnedReveals(
   client: ClientBase,
   reveals: readonly Txid[],
   burns: readonly Txid[],
 ): Promise<BurnedReveals> {
-  // 6a is OP_RETURN; a location without a txid is an output of the reveal
+  // 6a is OP_RETURN; if a location has no txid, its output belongs to the reveal
   const { rows } = await client.query<BurnedReveals>(
     `SELECT count(*) FILTER (WHERE is_burned) AS count, max(height) FILTER (WHERE is_burned) AS height,
             count(*) FILTER (WHERE NOT is_burned AND (place <> 0 OR txid IS NOT NULL)) AS taken,
@@ -92,13 +98,13 @@ export async function burnedReveals(
   return rows[0] ?? { count: 0, height: null, taken: 0, tip: null };
 }
 
-/** The location that a transaction gave to an inscription. */
+/** The location to which a transaction moved an inscription. */
 export interface RevealedPlace {
-  /** The transaction that moved it there, in internal order. */
+  /** The transaction that moved the inscription there, in internal order. */
   readonly txid: Txid;
   /** Index of the inscription among the inscriptions of its reveal. */
   readonly index: number;
-  /** Index of the output. Null: it is in none of the transaction's outputs. */
+  /** Index of the output. `null` if the inscription is in none of the transaction's outputs. */
   readonly vout: number | null;
   readonly offset: number;
   /** The first 128 bytes of the script, in hex. */
@@ -123,8 +129,8 @@ export async function placesOfReveals(
 }
 
 /**
- * The locations that transactions gave to inscriptions of the given reveals. Inscriptions that the transactions did not
- * move are absent.
+ * The locations to which these transactions moved inscriptions of the given reveals. Inscriptions that these
+ * transactions did not move are absent.
  */
 export async function placesOfMoves(
   client: ClientBase,

@@ -10,23 +10,29 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 /** An inscription that a transaction revealed, and its first location. */
 export interface RevealedInscription {
   readonly key: InscriptionKey;
-  /** `fee`: its sat went into the fee, and so into the coinbase of the block, or was lost. */
+  /**
+   * The kind of the first location. `fee` means that the sat was paid as fee, so that it went to the coinbase or was
+   * lost.
+   */
   readonly place: 'output' | 'fee' | 'unbound' | 'unknown';
   readonly vout: number | null;
   readonly next: NextMove | null;
 }
 
-/** The block that took an inscription from an output, and the transaction whose output got it. */
+/**
+ * The next move of an inscription: the block that spent its output, and the transaction whose output holds it
+ * afterwards.
+ */
 export interface NextMove {
   readonly height: Height;
-  /** Null: it was lost in the fee, or its new location is unknown. */
+  /** `null` if the inscription was lost in the fee, or if its new location is unknown. */
   readonly txid: Txid | null;
 }
 
 /** An inscription that a transaction moved. */
 export interface MovedInscription extends Omit<RevealedInscription, 'place'> {
   readonly place: 'output' | 'fee' | 'unknown';
-  /** The spent output. Null: another transaction of the block revealed it into its fee. */
+  /** The spent output. `null` if another transaction of the same block revealed the inscription into the fee. */
   readonly from: Outpoint | null;
   readonly value: Sats | null;
   readonly script: Uint8Array | null;
@@ -40,7 +46,7 @@ interface NextRow {
 const nextMove = ({ next_height: height, next_txid: txid }: NextRow): NextMove | null =>
   height === null ? null : { height, txid };
 
-/** SQL: joins the row of `chain.locations` that follows the row `at`, as `next`. Costs an index probe. */
+/** SQL: joins the row of `chain.locations` that follows the row `at`, as `next`. Costs one index look-up. */
 const nextOf = (at: string): string => `LEFT JOIN LATERAL (
        SELECT n.key, n.height, n.step, n.txid, n.vout, n.spent_height FROM chain.locations n
        WHERE n.key = ${at}.key AND (n.height, n.step) > (${at}.height, ${at}.step)
@@ -49,7 +55,7 @@ const nextOf = (at: string): string => `LEFT JOIN LATERAL (
 
 const places = ['output', 'fee', 'unbound'] as const;
 
-/** The inscriptions that a transaction revealed, in their order there. */
+/** The inscriptions that a transaction revealed, in the order of their index in the transaction. */
 export async function revealedBy(
   client: ClientBase,
   txid: Txid,
@@ -70,7 +76,7 @@ export async function revealedBy(
   );
   return rows.map(({ key, vout, ...row }) => {
     if (row.place === null) return { key, place: 'unknown', vout: null, next: null };
-    // rows of a reveal have no txid, unless the coinbase made the output
+    // rows of a reveal have no txid, except if the coinbase created the output
     if (row.made_by !== null) return { key, place: 'fee', vout: null, next: null };
     return { key, place: places[row.place] ?? 'unknown', vout, next: nextMove(row) };
   });
@@ -81,8 +87,8 @@ export interface BlockTransaction {
   readonly txid: Txid;
   readonly height: Height;
   /**
-   * Outputs that it spends. Empty if its bytes are unknown. In that case, inscriptions that it lost in its fee are not
-   * found.
+   * Outputs that the transaction spends. Empty if its bytes are unknown. Inscriptions that it lost in its fee are then
+   * not found.
    */
   readonly inputs: readonly Outpoint[];
 }
@@ -98,8 +104,8 @@ interface MovedRow extends NextRow {
 }
 
 /**
- * The inscriptions that a transaction moved, by key. Null while the index that finds them is being built. Reads all
- * moves of the block: some thousand rows, in a few milliseconds.
+ * The inscriptions that a transaction moved, by key. `null` while the index that finds moves is being built. Reads all
+ * moves of the block: a few thousand rows, in a few milliseconds.
  */
 export async function movedBy(
   client: ClientBase,

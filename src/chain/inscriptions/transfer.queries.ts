@@ -8,7 +8,8 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 /** An event in the history of an inscription: its reveal or a move. */
 export interface Transfer {
   /**
-   * Kind of the event. It is also `burned`, `lost` or `unbound` if the reveal itself did that (`from` is null then).
+   * Kind of the event. If the reveal itself burned or lost the inscription or left it unbound, the kind is `burned`,
+   * `lost` or `unbound`; `from` is `null` then.
    */
   readonly kind: 'reveal' | 'transfer' | 'burned' | 'lost' | 'unbound';
   readonly height: Height;
@@ -17,9 +18,15 @@ export interface Transfer {
   readonly blockHash: BlockHash;
   /** Unix seconds of the block's header. */
   readonly timestamp: number;
-  /** The transaction that made the output; for a reveal, the reveal. Null: a later transaction lost it in its fees. */
+  /**
+   * The transaction that created the output. For a reveal it is the reveal transaction. `null` if a later transaction
+   * lost the inscription in its fee.
+   */
   readonly txid: Txid | null;
-  /** `<txid>:<vout>:<offset>`. Null: it was revealed here, or its previous location is unknown. */
+  /**
+   * The previous location as `<txid>:<vout>:<offset>`. `null` if the inscription was revealed by this event, or if the
+   * previous location is unknown.
+   */
   readonly from: string | null;
   readonly to: string;
   readonly value: Sats | null;
@@ -28,8 +35,7 @@ export interface Transfer {
   readonly formerScript: Uint8Array | null;
 }
 
-/** A forged cursor may name any two integers. */
-/** A forged cursor may name any two integers. */
+/** A position in the history of an inscription. A forged cursor may contain any two integers. */
 export interface TransferPosition {
   readonly height: number;
   readonly step: number;
@@ -64,8 +70,8 @@ const opReturn = 0x6a;
 const nullTxid = '0'.repeat(64);
 
 /**
- * A page of the history of an inscription. Null: not indexed. Reads the primary key twice: for the page, and for one
- * more row.
+ * A page of the history of an inscription. `null` if it is not indexed. Reads the primary key twice: for the page, and
+ * for one more row.
  */
 export async function transfersOf(
   client: ClientBase,
@@ -78,7 +84,7 @@ export async function transfersOf(
   );
   const [inscription] = found;
   if (inscription === undefined) return null;
-  // a transfer comes from the row before it, so one more row is read for the earliest transfer of the page
+  // a row shows where its transfer comes from by the row before it, so one more row is read for the earliest transfer
   const isAscending = order === 'asc';
   const comparison = isAscending ? '>=' : '<';
   const start =

@@ -16,21 +16,24 @@ export interface AddressOutput {
   readonly height: Height;
 }
 
-/** A page of outputs begins after this position. A forged cursor may name any numbers of the columns' types. */
+/**
+ * A position in a list of outputs: the page begins after it. A forged cursor may contain any numbers that fit the types
+ * of the columns.
+ */
 export interface OutputPosition {
   readonly height: number;
   readonly txid: Txid;
   readonly vout: number;
 }
 
-/** Whether every output of every block is indexed with its owner (--index-addresses). */
+/** Whether every output of every block is indexed by its owner's script (--index-addresses). */
 export async function hasAddressIndex(client: ClientBase): Promise<boolean> {
   return isComplete(client, 'outputs');
 }
 
 /**
- * SQL: whether a script has unspent outputs in the address index. `script` is an SQL expression. False if there is no
- * index, and until it is built, because without it the whole table would be read.
+ * SQL: whether a script has unspent outputs in the address index. `script` is an SQL expression. The result is false
+ * without the address index and while it is being built, because the complete table would be read then.
  */
 export const hasUnspentOutputs = (script: string): string =>
   `(CASE WHEN EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass('chain.outputs_script') AND indisvalid)
@@ -39,7 +42,10 @@ export const hasUnspentOutputs = (script: string): string =>
                      AND o.spent_height IS NULL)
      ELSE false END)`;
 
-/** SQL that forces reading along the one index, even if the planner misjudges an address with very many outputs. */
+/**
+ * SQL that forces Postgres to read along the one index, even if the planner misjudges an address with very many
+ * outputs.
+ */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;
 
@@ -67,7 +73,7 @@ export async function addressOutputs(
   return rows;
 }
 
-/** SQL: the unspent outputs of the script $1, at most $2, by their index. Part of a statement. */
+/** SQL: at most $2 unspent outputs of the script $1, read by their index. It is a part of a statement. */
 const unspent = `(
        SELECT txid, vout, value, height FROM chain.outputs
        WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), 0)
@@ -77,9 +83,9 @@ const unspent = `(
      ) AS unspent`;
 
 /**
- * The largest unspent outputs of a script, at most `limit`, by value, and whether there are more. Needs the address
- * index, and a snapshot of its own like `addressOutputs`. Throws `index_missing` like that function, and
- * `address_too_large` above `most` outputs. Postgres reads all outputs and sends the largest.
+ * The largest unspent outputs of a script by value, at most `limit`, and whether there are more. Needs the address
+ * index, and a snapshot of its own like `addressOutputs`. Throws `index_missing` like that function. Throws
+ * `address_too_large` if there are more than `most` outputs. Postgres reads all outputs, and sends only the largest.
  */
 export async function largestAddressOutputs(
   client: ClientBase,
@@ -101,7 +107,7 @@ export async function largestAddressOutputs(
 }
 
 /**
- * The number of unspent outputs of a script, and their sum in sats; counts at most `most` + 1 outputs. Needs the
+ * The number of unspent outputs of a script, and their sum in sats. Counts at most `most` + 1 outputs. Needs the
  * address index, and a snapshot of its own like `addressOutputs`. Throws `index_missing` like that function.
  */
 export async function addressBalance(
@@ -119,8 +125,8 @@ export async function addressBalance(
 }
 
 /**
- * ord's orders of outputs, by their vout as a number (`/address`) or as four bytes in little endian, like ord's table
- * (`/outputs`). Postgres sorts, because the event loop would need tens of milliseconds.
+ * The ways in which ord sorts outputs. `/address` sorts the vout as a number. `/outputs` sorts the vout as four bytes
+ * in little endian, like ord's table. Postgres sorts the rows, because the event loop would need tens of milliseconds.
  */
 export type OutputOrder = keyof typeof orders;
 const orders = {
@@ -128,7 +134,7 @@ const orders = {
   bytes: 'txid, vout & 255, vout >> 8 & 255, vout >> 16 & 255, vout >> 24',
 } as const;
 
-/** A whole list. It is refused above `most` rows. */
+/** A request for a complete list. A list with more than `most` rows is refused. */
 interface WholeList {
   readonly order: OutputOrder;
   readonly most: number;
@@ -136,7 +142,7 @@ interface WholeList {
 
 /**
  * All unspent outputs of a script, in parts. Needs the address index, and a snapshot of its own like `addressOutputs`.
- * Throws `index_missing` like that function, and `address_too_large`.
+ * Throws `index_missing` like that function. Throws `address_too_large` if there are too many outputs.
  */
 export async function* allAddressOutputs(
   client: ClientBase,
@@ -167,7 +173,10 @@ interface HeldRow extends AddressOutput {
   readonly total: number;
 }
 
-/** SQL: the inscriptions with a known location in outputs of a script, at most $2, by key. */
+/**
+ * SQL: at most $2 inscriptions that are in outputs of a script, by key. Inscriptions with an unknown location are left
+ * out.
+ */
 const held = `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index, l.key
   FROM (
     SELECT key, txid, vout, value, height FROM chain.locations
@@ -177,7 +186,7 @@ const held = `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height
     ORDER BY chain.hash32(script), key LIMIT $2
   ) AS l JOIN chain.inscriptions i ON i.key = l.key`;
 
-/** The number of inscriptions of a script; counts at most `most` + 1. Null until the index of owners is built. */
+/** The number of inscriptions of a script. Counts at most `most` + 1. `null` until the index of owners is built. */
 export async function heldCount(
   client: ClientBase,
   script: Uint8Array,
@@ -193,8 +202,9 @@ export async function heldCount(
 }
 
 /**
- * The inscriptions in unspent outputs of a script, in parts, if their locations are known. Inscriptions of an output
- * are in the order of application. Works without the address index. Throws like `allAddressOutputs`.
+ * The inscriptions in unspent outputs of a script, in parts. Inscriptions with an unknown location are left out. The
+ * inscriptions of an output are in the order of application. Works without the address index. Throws the errors of
+ * `allAddressOutputs`.
  */
 export async function* heldInscriptions(
   client: ClientBase,
@@ -219,8 +229,9 @@ export async function* heldInscriptions(
 }
 
 /**
- * The unspent outputs of a script that hold inscriptions, read in turns. Works without the address index. Throws like
- * `allAddressOutputs`, and also if the outputs hold more than `inscriptionsMost` inscriptions.
+ * The unspent outputs of a script that hold inscriptions. They are read in parts, with other work in between. Works
+ * without the address index. Throws the errors of `allAddressOutputs`, and also if the outputs hold more than
+ * `inscriptionsMost` inscriptions.
  */
 export async function inscribedOutputs(
   client: ClientBase,
@@ -264,9 +275,9 @@ export function outpointBytes({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout
 }
 
 /**
- * Heights of the blocks that spent outputs of a transaction, by output index. A height of null: unspent. Needs the
- * address index. Reads all outputs of the block, some thousand rows. Returns null while the index by height is being
- * built.
+ * Heights of the blocks that spent the outputs of a transaction, by output index. The height is `null` if the output is
+ * unspent. Needs the address index. Reads all outputs of the block, a few thousand rows. Returns `null` while the index
+ * by height is being built.
  */
 export async function spendHeights(
   client: ClientBase,

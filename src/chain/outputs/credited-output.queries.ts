@@ -6,13 +6,13 @@ import { asRune, type Rune } from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { Outpoint } from './output.queries.ts';
 
-/** An output of a script, in a block. */
+/** An output of a script that is in a block. */
 export interface MinedOutput extends Outpoint {
   readonly script: Uint8Array;
   readonly block: BlockRef;
 }
 
-/** Units of a rune that an output got. */
+/** Units of a rune that an output received. */
 export interface ReceivedRune {
   /** The transaction that etched the rune. */
   readonly etching: Txid;
@@ -23,10 +23,10 @@ export interface ReceivedRune {
   readonly amount: bigint;
 }
 
-/** Contents that an output received in its block, even if it has been spent since. */
+/** The contents that an output received in its block. They are known even if the output has been spent since. */
 export interface ReceivedContents {
   readonly runes: readonly ReceivedRune[];
-  /** True if an inscription is there: it came with the output, and no transaction has moved it since. */
+  /** True if an inscription came with the output and has not been moved since. */
   readonly isInscribed: boolean;
 }
 
@@ -46,8 +46,8 @@ interface Row {
 const byScript = 'rune_balances_script';
 
 /**
- * Contents of outputs as their blocks made them, in the order of the request. Null: the index lacks the block, or the
- * block's runes. Rows are found by script and height, so spent outputs are found too.
+ * The contents that outputs received in their blocks, in the order of the request. `null` if the index lacks the block
+ * or its runes. Rows are found by script and height, so spent outputs are found too.
  */
 export async function receivedContents(
   client: ClientBase,
@@ -77,8 +77,8 @@ const runeOf = ({ etching, rune, spacers, divisibility, amount }: Row['runes'][n
 });
 
 /**
- * SQL of the contents. Each script is looked up only once for inscriptions, because anyone may send thousands of
- * outputs to one script.
+ * SQL: the contents. Each script is looked up only once for inscriptions, because anyone may send thousands of outputs
+ * to one script.
  */
 const receivedSql = `WITH asked AS MATERIALIZED (
     SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::bytea[], $4::integer[], $5::bytea[])

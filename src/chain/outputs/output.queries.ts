@@ -19,39 +19,43 @@ export interface Outpoint {
 /** An unspent output of the indexed chain. */
 export interface KnownOutput {
   readonly height: Height;
-  /** Value in sats. Null: the output is only known from balances of runes. */
+  /** Value in sats. `null` if the output is known only from balances of runes. */
   readonly value: Sats | null;
-  /** Null: only the beginning of the script is stored. */
+  /** The script. `null` if only its beginning is stored. */
   readonly script: Uint8Array | null;
-  /** In the order of application. */
+  /** The inscriptions in the output, in the order of application. */
   readonly inscriptions: readonly InscriptionId[];
-  /** Block and index of its transaction, if the rows of the output have it. */
+  /** Block and index of the output's transaction. Absent if the rows of the output do not have them. */
   readonly transaction?: TransactionPlace;
 }
 
 /** Maximum stored bytes of a script (indexer/apply/block-rows.ts). A script with exactly this length may be longer. */
 const keptScriptBytes = 128;
 
-/** The 32 secret bytes that key the fingerprints of outpoints. Null while the index is empty. */
+/** The secret key of 32 bytes with which fingerprints of outpoints are made. `null` while the index is empty. */
 export async function fingerprintKey(client: ClientBase): Promise<Uint8Array | null> {
   const { rows } = await client.query<{ key: Buffer }>('SELECT fingerprint_key AS key FROM chain.state');
   return rows[0]?.key ?? null;
 }
 
-/** Knowledge of the index about some outputs. */
+/** The data that the index has about some outputs. */
 export interface KnownOutputs {
   /** The unspent outputs, by their index in the query. */
   readonly byPlace: ReadonlyMap<number, KnownOutput>;
-  /** True if every spendable output is stored. An unknown output is then spent, unspendable, or not on this chain. */
+  /**
+   * True if every spendable output is stored. An output that is not found is then spent, unspendable, or not on this
+   * chain.
+   */
   readonly hasAll: boolean;
-  /** Like `hasAll`, for outputs with a value: the index of sats has these outputs, without their scripts. */
+  /** Like `hasAll`, but for outputs with a value. The index of sats has these outputs, without their scripts. */
   readonly hasAllWithValue: boolean;
 }
 
 /**
- * Given outputs that are unspent: outputs with inscriptions, and all others if every output is stored
- * (`--index-addresses`). `fingerprints` are the fingerprints of the outpoints, in Postgres' text form of a bigint.
- * Makes two or three reads for any number, so run it in a snapshot. Throws `address_too_large` like `heldOutputs`.
+ * Selects the given outputs that are unspent. It finds outputs with inscriptions, and all other outputs if every output
+ * is stored (`--index-addresses`). `fingerprints` are the fingerprints of the outpoints, in Postgres' text form of a
+ * bigint. Makes two or three reads for any number of outputs, so run it in a snapshot. Throws `address_too_large` like
+ * `heldOutputs`.
  */
 export async function knownOutputs(
   client: ClientBase,
@@ -79,12 +83,15 @@ interface HeldRow {
   total: number;
 }
 
-/** Maximum number of inscriptions in one answer about outputs, which takes 14 MB. An output can hold any number. */
+/**
+ * Maximum number of inscriptions in one response about outputs. They take 14 MB. An output can hold any number of
+ * inscriptions.
+ */
 export const heldMax = 200_000;
 
 /**
- * Given outputs that are unspent and hold inscriptions, by their index in the query. Reads in turns. Throws
- * `address_too_large` if they hold more than `most` inscriptions.
+ * Selects the given outputs that are unspent and hold inscriptions, by their index in the query. Rows are read in
+ * parts, with other work in between. Throws `address_too_large` if the outputs hold more than `most` inscriptions.
  */
 export async function heldOutputs(
   client: ClientBase,
@@ -161,8 +168,8 @@ async function outputsWithSats(
 }
 
 /**
- * The lost or the unbound inscriptions, in the order of application, read in turns. Throws `address_too_large` if there
- * are more than `most`, after reading that many index entries.
+ * The lost or the unbound inscriptions, in the order of application. Rows are read in parts, with other work in
+ * between. Throws `address_too_large` if there are more than `most`; that many index entries are read first.
  */
 export async function inscriptionsOutside(
   client: ClientBase,
@@ -189,20 +196,20 @@ export async function inscriptionsOutside(
   return found;
 }
 
-/** Block of a transaction in the indexed chain, and its index there. */
+/** The block of a transaction in the indexed chain, and the index of the transaction in the block. */
 export interface TransactionPlace {
   readonly height: Height;
   /** Internal order. */
   readonly blockHash: BlockHash;
-  /** Position in the block. Null: only the block is known. */
+  /** Index of the transaction in the block. `null` if only the block is known. */
   readonly index: number | null;
 }
 
-/** A transaction, and those of its outputs that may show its block. */
+/** A transaction, and the outputs of it from which its block may be found. */
 export interface AskedTransaction {
   readonly txid: Txid;
   readonly vouts: readonly number[];
-  /** Fingerprints of these outputs; empty if the index has no key for them. */
+  /** Fingerprints of these outputs. Empty if the index has no key for fingerprints. */
   readonly fingerprints: readonly string[];
 }
 
@@ -215,11 +222,11 @@ const placesByRunes = `
          ) AS runic`;
 
 /**
- * Blocks of transactions, as far as inscriptions and the index of sats show them: the transaction revealed
- * inscriptions, or one of the given outputs now holds inscriptions or sats. The result is by index in the query;
- * absent: not found. Costs an index probe or two for each output.
+ * Finds the blocks of transactions from inscriptions and from the index of sats. A block is found if the transaction
+ * revealed inscriptions, or if one of the given outputs now holds inscriptions or sats. The result is by index in the
+ * query; a transaction that is not found is absent. Costs one or two index look-ups for each output.
  *
- * @param withRunes also use balances of runes in these outputs, with another probe for each
+ * @param withRunes whether balances of runes in these outputs are used too, with another look-up for each
  */
 export async function transactionPlaces(
   client: ClientBase,

@@ -6,29 +6,29 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { asU128 } from '#kernel/runes/u128.ts';
 import type { Outpoint } from './output.queries.ts';
 
-/** An output that was received in a block, which the index may lack. */
+/** An output that was received in a block. The index may lack this block. */
 export interface ReceivedOutput extends Outpoint {
-  /** Null: it is in no block. */
+  /** The block. `null` if the output is in no block. */
   readonly block: { readonly height: Height; readonly hash: Uint8Array } | null;
 }
 
-/** An output that should receive an inscription. */
+/** An output that is expected to receive an inscription. */
 export interface ExpectedOutput extends ReceivedOutput {
   readonly script: Uint8Array;
   readonly inscription: InscriptionId;
 }
 
-/** The index's facts about an output that should receive an inscription. */
+/** The data that the index has about an output that is expected to receive an inscription. */
 export interface ReceivedInscription {
   /** True if the index has the block of the output. */
   readonly isIndexed: boolean;
-  /** True if the expected inscription came with the output, wherever it is now. */
+  /** True if the output received the expected inscription, wherever the inscription is now. */
   readonly isExpected: boolean;
   /** True if the expected inscription is still in the output. */
   readonly isThere: boolean;
-  /** All inscriptions in it, including the expected one if it is there. */
+  /** All inscriptions in the output, including the expected inscription if it is still there. */
   readonly inscriptions: readonly HeldInscription[];
-  /** Null: runes are unknown here. */
+  /** The runes in the output. `null` if runes are unknown here. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
@@ -56,8 +56,8 @@ interface InscriptionRow {
 }
 
 /**
- * Reads these facts about outputs in one statement. The result has the order of the outputs. Runes are only known for
- * unspent outputs.
+ * Reads `ReceivedInscription` for outputs, in one statement. The result has the order of the outputs. Runes are known
+ * only for unspent outputs.
  */
 export async function receivedInscriptions(
   client: Pool | ClientBase,
@@ -78,21 +78,21 @@ export async function receivedInscriptions(
   }));
 }
 
-/** The index's facts about an output of a script. */
+/** The data that the index has about an output of a script. */
 export interface HeldOutput {
   /** True if the index has the block of the output. */
   readonly isIndexed: boolean;
-  /** Empty if it is spent. */
+  /** The inscriptions in the output. Empty if the output is spent. */
   readonly inscriptions: readonly HeldInscription[];
   /** True if one of the named inscriptions is in the output. */
   readonly isNamed: boolean;
-  /** Null: runes are unknown here. */
+  /** The runes in the output. `null` if runes are unknown here. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
 /**
- * Reads these facts about outputs of one script in one statement. The result has the order of the outputs. Runes are
- * only known for unspent outputs.
+ * Reads `HeldOutput` for outputs of one script, in one statement. The result has the order of the outputs. Runes are
+ * known only for unspent outputs.
  */
 export async function heldAtScript(
   client: Pool | ClientBase,
@@ -137,10 +137,12 @@ const runesOf = ({ knows_runes: isKnown, runes }: KnownRunesRow): RuneAmount[] |
       }))
     : null;
 
-/** SQL: a column about a row `o`, which has an outpoint and its block. */
+/**
+ * SQL: a column that tells whether the index has the block of a row `o`, which consists of an outpoint and its block.
+ */
 const indexedSql = `EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.height AND b.hash = o.hash) AS is_indexed`;
 
-/** SQL: columns about a row `o`, an outpoint. */
+/** SQL: columns about the runes of a row `o`, which is an outpoint. */
 const runesSql = `EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = 'runes' AND d.is_followed)
       AND coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS knows_runes,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('height', r.height, 'tx', r.tx_index, 'amount', b.amount::text)
@@ -149,7 +151,7 @@ const runesSql = `EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = '
       WHERE chain.hash64(b.txid, b.vout) = chain.hash64(o.txid, o.vout) AND b.spent_height IS NULL
         AND b.txid = o.txid AND b.vout = o.vout) AS runes`;
 
-/** SQL: columns of `InscriptionRow`s, from rows of inscriptions `i` and their locations `l`. */
+/** SQL: the columns of an `InscriptionRow`, from a row of an inscription `i` and its location `l`. */
 const inscriptionSql = `jsonb_build_object('txid', encode(i.txid, 'hex'), 'index', i.index, 'offset', l.sat_offset)`;
 
 const receivedSql = `SELECT ${indexedSql}, ${runesSql},
@@ -168,7 +170,7 @@ const receivedSql = `SELECT ${indexedSql}, ${runesSql},
      ORDER BY l.height DESC, l.step DESC LIMIT 1) AS place ON true
  ORDER BY o.ordinal`;
 
-/** SQL: reads the holdings of a script once, because anyone may send thousands of outputs to it. */
+/** SQL: reads the holdings of a script only once, because anyone may send thousands of outputs to the script. */
 const heldSql = `WITH held AS MATERIALIZED (
     SELECT coalesce(l.txid, i.txid) AS txid, l.vout::bigint AS vout, jsonb_agg(${inscriptionSql}) AS inscriptions,
            bool_or(EXISTS (SELECT FROM unnest($6::bytea[], $7::bigint[]) AS n (txid, index)
@@ -190,8 +192,8 @@ export interface HeldRow extends KnownRunesRow {
 }
 
 /**
- * SQL: a table \`held\` with the inscriptions of unspent outputs, by txid and vout. Each script is looked up once,
- * because anyone may send thousands of outputs to one.
+ * SQL: a table `held` with the inscriptions of unspent outputs, by txid and vout. Each script is looked up once,
+ * because anyone may send thousands of outputs to one script.
  *
  * @param asked a table with the columns txid, vout and script
  */
@@ -205,11 +207,12 @@ export const heldTable = (asked: string): string => `held AS MATERIALIZED (
      GROUP BY 1, 2)`;
 
 /**
- * SQL: the columns of a \`HeldRow\`, about an outpoint \`o\` and its row \`h\` of the table \`held\`, if it has one.
+ * SQL: the columns of a `HeldRow`. They come from an outpoint `o` and from its row `h` of the table `held`, if there is
+ * such a row.
  */
 export const heldColumns = `${runesSql}, h.inscriptions`;
 
-/** Contents of an output from a row of the index, which must have its block. */
+/** Contents of an output, from a row of the index. The index must have the block of the output. */
 export const heldBy = (row: HeldRow): Holdings & Pick<HeldOutput, 'inscriptions'> => ({
   inscriptions: inscriptionsOf(row.inscriptions),
   runes: runesOf(row),

@@ -7,13 +7,14 @@ import type { Outpoint, TransactionPlace } from './output.queries.ts';
 
 /** An unspent output that holds runes. Its value is missing, because balances do not have it. */
 export interface RunicOutput {
-  /** Null: only the beginning of the script is kept. */
+  /** The script. `null` if only its beginning is stored. */
   readonly script: Uint8Array | null;
   readonly transaction: TransactionPlace;
 }
 
 /**
- * Whether balances are found by their outputs. During a first load the index is missing, so all balances would be read.
+ * Whether balances can be found by their outputs. During a first load the index is missing, so all balances would be
+ * read.
  */
 export async function canProbeRunes(client: ClientBase): Promise<boolean> {
   const index = 'rune_balances_outpoint';
@@ -21,8 +22,8 @@ export async function canProbeRunes(client: ClientBase): Promise<boolean> {
 }
 
 /**
- * Unspent outputs from balances of runes, by their index in the query. Costs an index probe for each. Use it only for
- * outputs in which `runesOfOutputs` has found runes, in the same snapshot.
+ * Unspent outputs from balances of runes, by their index in the query. Costs one index look-up for each output. Use it
+ * only for outputs in which `runesOfOutputs` has found runes, in the same snapshot.
  */
 export async function runicOutputs(
   client: ClientBase,

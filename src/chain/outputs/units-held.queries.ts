@@ -1,8 +1,8 @@
 /**
- * SQL: the units of a rune that the index has in an output. The arguments are columns or parameters. SQL NULL: the
- * index has no units there, lacks the block, or is being rebuilt from the beginning. During a rebuild there is no index
- * on outputs, and each lookup would read all balances. The rune is named by its etching and its name, because ids
- * change with a reorganisation.
+ * SQL: the units of a rune that the index has in an output. The arguments are columns or parameters. SQL NULL if the
+ * index has no units there, lacks the block, or is being rebuilt from the beginning. During such a rebuild there is no
+ * index on outputs, and each look-up would read all balances. The rune is identified by its etching and its name,
+ * because ids change in a reorganisation.
  */
 export const unitsHeld = (
   output: { readonly txid: string; readonly vout: string },

@@ -1,14 +1,14 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Maximum number up to which pending rows are counted exactly. Ten thousand take some milliseconds, and above that a
- * page shows "more than".
+ * Maximum number up to which pending rows are counted exactly. Counting ten thousand takes some milliseconds. Above
+ * that, a page shows "more than".
  */
 export const pendingCountedMax = 10_000;
 
 /**
- * Inscriptions that the mempool would reveal, up to one more than `pendingCountedMax`. Null: no mempool is followed
- * now.
+ * The number of inscriptions that mempool transactions would reveal. Counts at most `pendingCountedMax` + 1. `null` if
+ * no mempool is followed now.
  */
 export async function countPendingInscriptions(client: ClientBase): Promise<number | null> {
   const { rows } = await client.query<{ count: number | null }>(

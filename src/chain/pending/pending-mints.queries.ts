@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
- * Number of pending transactions that mint a rune, if the next block has all of them.
+ * Number of pending transactions that mint a rune, if the next block includes all of them.
  *
  * @param key key of the rune, which is ord's number
  * @param own transactions that are not counted
@@ -12,7 +12,7 @@ export async function countPendingMints(
   key: number,
   own: readonly Txid[],
 ): Promise<number> {
-  // step 0 is minted (pendingSteps)
+  // step 0 means minted (see pendingSteps)
   const { rows } = await client.query<{ count: number }>(
     `SELECT count(DISTINCT m.position)::integer AS count
        FROM chain.mempool_runes AS m JOIN chain.pending_rune_transactions AS t USING (position)

@@ -6,26 +6,26 @@ import type { Sats } from '#kernel/primitives/sats.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
 import { type U128, u128OfText } from '#kernel/runes/u128.ts';
 
-/** The values of chain.mempool_runes.step. */
+/** Names of the values of chain.mempool_runes.step. */
 export const pendingSteps = ['minted', 'given', 'burned', 'taken'] as const;
 export type PendingStep = (typeof pendingSteps)[number];
 
 /** An amount that is received or sent in a pending transaction. */
 export interface PendingMove {
   readonly step: PendingStep;
-  /** Null: a pending transaction etches the rune. */
+  /** The rune. `null` if a pending transaction etches the rune. */
   readonly rune: NamedRune | null;
   /** The pending transaction that etches the rune. */
   readonly etchedBy: Txid | null;
   readonly amount: U128;
-  /** The output that gets the units, or from which they are taken. */
+  /** The output that receives the units, or the output that is spent. */
   readonly vout: number;
   readonly fromTxid: Txid | null;
   readonly script: Uint8Array | null;
 }
 
 export interface PendingEtchingRow {
-  /** Null: the block and the position in it decide the name. */
+  /** The name. `null` if it depends on the block and the position of the transaction in the block. */
   readonly rune: Rune | null;
   readonly spacers: number;
   readonly divisibility: number;
@@ -35,7 +35,8 @@ export interface PendingEtchingRow {
   readonly state: string;
   readonly matureHeight: number | null;
   /**
-   * Other pending transactions that etch the same name. Only the first are listed; `rivalCount` is the number of all.
+   * Other pending transactions that etch the same name. Only the first ones are listed; `rivalCount` is the number of
+   * all.
    */
   readonly rivals: readonly Txid[];
   readonly rivalCount: number;
@@ -54,9 +55,9 @@ export interface PendingRuneTransaction {
 }
 
 export interface PendingRunesFilter {
-  /** Script of an owner who receives or sends units. */
+  /** Script of an owner. Only transactions in which this owner receives or sends units are included. */
   readonly script: Uint8Array | null;
-  /** The key of a rune. */
+  /** Key of a rune. Only transactions with this rune are included. */
   readonly key: number | null;
 }
 
@@ -82,8 +83,8 @@ interface TransactionRow {
 const rivalsMax = 10;
 
 /**
- * Pending transactions with runes in the order in which they were seen, after a position. With `desc`: newest first,
- * before the position. Makes two reads.
+ * Pending transactions with runes, in the order in which they were seen, from after a position on. With `desc` the
+ * newest come first, from before the position on. Makes two reads.
  */
 export async function pendingRunes(
   client: ClientBase,
@@ -202,14 +203,14 @@ const namedRune = (row: MoveRow, key: number): NamedRune => ({
   symbol: row.symbol,
 });
 
-/** Change of a script's balances by pending transactions. */
+/** The amount by which pending transactions change a script's balance of a rune. */
 export interface PendingBalance {
   readonly rune: NamedRune;
   readonly received: U128;
   readonly sent: U128;
 }
 
-/** Changes by id of the rune. Runes that pending transactions etch are omitted, because they have no id yet. */
+/** The changes, by id of the rune. Runes that pending transactions etch are left out, because they have no id yet. */
 export async function pendingBalances(client: ClientBase, script: Uint8Array): Promise<PendingBalance[]> {
   const { rows } = await client.query<Omit<MoveRow, 'key'> & { key: number; received: string; sent: string }>(
     `SELECT r.key, r.height, r.tx_index, r.rune::text, r.spacers, r.divisibility, r.symbol,
@@ -241,7 +242,7 @@ export interface PendingClaim {
 /** Maximum number of claims of one name in an answer. */
 const claimsMax = 100;
 
-/** The first pending transactions that etch each of these names, by its number. */
+/** The first pending transactions that etch each of these names, by the number of the name. */
 export async function pendingClaims(
   client: ClientBase,
   runes: readonly Rune[],
@@ -277,7 +278,7 @@ export async function pendingClaims(
   return claims;
 }
 
-/** Number of pending transactions that would mint a rune. Each is checked as if it were the next. */
+/** Number of pending transactions that would mint a rune. Each transaction is checked as if it were the next mint. */
 export async function pendingMints(client: ClientBase, key: number): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM chain.mempool_runes m JOIN chain.pending_rune_transactions t USING (position)

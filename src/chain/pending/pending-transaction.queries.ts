@@ -7,18 +7,23 @@ import { utf8OrNull } from '#kernel/text/utf8.ts';
 import type { DepartureRow, PendingInscriptionRow } from './pending.queries.ts';
 import { pendingCountedMax } from './pending-count.queries.ts';
 
-/** A transaction of the mempool that is kept because it reveals, moves or sells inscriptions, or involves runes. */
+/**
+ * A transaction of the mempool that the index stores because it reveals, moves or sells inscriptions, or involves
+ * runes.
+ */
 export interface PendingTransaction {
   readonly position: number;
   readonly txid: Txid;
   readonly firstSeen: Date;
   readonly fee: Sats | null;
   readonly vsize: number;
-  /** 32 bytes each. */
+  /** Txids of the replaced transactions, 32 bytes each. */
   readonly replaces: Buffer;
 }
 
-/** A pending transaction. Null: it is in no followed mempool, in a block, or not kept by the index. */
+/**
+ * A pending transaction. `null` if no followed mempool has it, if it is in a block, or if the index does not store it.
+ */
 export async function pendingTransaction(client: ClientBase, txid: Txid): Promise<PendingTransaction | null> {
   const { rows } = await client.query<PendingTransaction>(
     `SELECT position, txid, first_seen AS "firstSeen", fee, vsize, replaces
@@ -37,7 +42,7 @@ export interface PendingSummary {
   /** The beginning of a text. */
   readonly text: string | null;
   readonly delegate: Uint8Array | null;
-  /** The output that would hold it; null: no output, or unknown. */
+  /** Index of the output that would hold the inscription. `null` if there is no such output, or if it is unknown. */
   readonly vout: number | null;
   readonly firstSeen: Date;
   readonly fee: Sats | null;
@@ -70,7 +75,7 @@ const summaryOf = (row: SummaryRow): PendingSummary => ({
   id: { txid: row.txid, index: row.index },
   contentType: utf8OrNull(row.content_type),
   sizeBytes: row.size_bytes,
-  // the cut may divide a character
+  // the cut at the end may divide a character
   text:
     row.head === null
       ? null
@@ -82,7 +87,7 @@ const summaryOf = (row: SummaryRow): PendingSummary => ({
   vsize: row.vsize,
 });
 
-/** The pending inscriptions of a transaction, in their order there. */
+/** The pending inscriptions of a transaction, in the order of their index in the transaction. */
 export async function pendingInscriptionsOf(
   client: ClientBase,
   txid: Txid,
@@ -109,13 +114,18 @@ export async function newestPendingInscriptions(
   return rows.map(summaryOf);
 }
 
-/** Maximum number of rows checked for a page of one kind: some 100 ms, as for lists of indexed inscriptions. */
+/**
+ * Maximum number of rows that are checked for a page of one kind. This takes some 100 ms, as for lists of indexed
+ * inscriptions.
+ */
 const lookedMax = 5_000;
 
 /** Pending inscriptions of one kind, newest first, from before a position on. */
 export interface PendingOfKind {
   readonly pending: readonly PendingSummary[];
-  /** The position at which the check ended, if more inscriptions may be of the kind. Null: all were checked. */
+  /**
+   * The position at which the check ended, if there may be more inscriptions of the kind. `null` if all were checked.
+   */
   readonly lookedTo: number | null;
 }
 
@@ -144,8 +154,7 @@ export async function newestPendingOfKind(
 }
 
 /**
- * The number of pending inscriptions, and the number of those that pay a fee rate. Both are counted up to
- * `pendingCountedMax` + 1.
+ * The number of pending inscriptions, and how many of them pay a fee rate. Both counts end at `pendingCountedMax` + 1.
  */
 export async function countPaying(
   client: ClientBase,
@@ -160,7 +169,7 @@ export async function countPaying(
 }
 
 /**
- * The newest pending inscriptions whose first output has a script. Reads the whole list, which is bounded
+ * The newest pending inscriptions whose first output has a given script. Reads the complete list, whose size is bounded
  * (docs/mempool.md).
  */
 export async function pendingInscriptionsTo(
@@ -176,7 +185,9 @@ export async function pendingInscriptionsTo(
   return rows.map(summaryOf);
 }
 
-/** A pending inscription with all of its kept fields. Its title, traits and metadata are texts of strangers. */
+/**
+ * A pending inscription with all of its stored fields. Its title, traits and metadata are texts that strangers wrote.
+ */
 export interface PendingDetail extends PendingInscriptionRow {
   readonly metadataJson: string | null;
   readonly title: string | null;
@@ -202,7 +213,7 @@ export async function pendingInscription(
   return { ...shown, metadataJson: utf8OrNull(metadata), title: utf8OrNull(title) };
 }
 
-/** Why a transaction that mattered left the mempool without being mined. Null: it has not left, or it left long ago. */
+/** Why a stored transaction left the mempool without being mined. `null` if it has not left, or if it left long ago. */
 export async function departureOf(client: ClientBase, txid: Txid): Promise<DepartureRow | null> {
   const { rows } = await client.query<DepartureRow>(
     `SELECT position, txid, reason, replaced_by, left_at FROM chain.mempool_departures

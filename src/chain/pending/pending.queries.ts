@@ -4,7 +4,7 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** The row of chain.mempool_state. `isFollowed`: the mempool is being followed. */
+/** The row of chain.mempool_state. `isFollowed` tells whether the mempool is being followed now. */
 export interface MempoolState {
   readonly isFollowed: boolean;
   readonly state: 'loading' | 'following' | 'waiting' | 'ended' | 'silent';
@@ -16,11 +16,11 @@ export interface MempoolState {
   readonly keptBytes: number;
   readonly problem: string | null;
   readonly since: Date;
-  /** The known reveal policy of the node, even while its mempool is not followed. */
+  /** The last known reveal policy of the node. It is kept while the mempool is not followed. */
   readonly reveals: RevealPolicy;
 }
 
-/** The state; null: no mempool was followed since the server started or crashed. */
+/** The state of the mempool. `null` if no mempool was followed since the database server started or crashed. */
 export async function mempoolState(client: pg.ClientBase): Promise<MempoolState | null> {
   const { rows } = await client.query<{
     is_followed: boolean;
@@ -43,7 +43,7 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
   if (row === undefined) return null;
   return {
     isFollowed: row.is_followed,
-    // a killed process cannot report that it stopped
+    // `following` without a lock means that the process was killed, because a killed process cannot report its end
     state: row.state === 'following' && !row.is_followed ? 'silent' : row.state,
     source: row.source,
     revision: row.revision,
@@ -57,19 +57,19 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
   };
 }
 
-/** Whether the node relays no reveals. Knots does not. */
+/** Whether the node does not relay reveals. Knots does not relay them. */
 export async function areRevealsRefused(client: pg.Pool | pg.ClientBase): Promise<boolean> {
   const { rowCount } = await client.query("SELECT FROM chain.mempool_state WHERE reveals = 'refused'");
   return rowCount !== 0;
 }
 
-/** A position in a list of pending rows: the page begins after this row. */
+/** A position in a list of pending rows. The page begins after this row. */
 export interface PendingCursor {
   readonly position: number;
   readonly index: number;
 }
 
-/** A pending location. Null: not an output. */
+/** A pending location. `null` if it is not an output. */
 export interface PendingOutput {
   /** chain.mempool_transfers.place */
   readonly place: number;
@@ -85,7 +85,7 @@ interface PendingRow extends PendingOutput {
   readonly first_seen: Date;
   readonly fee: Sats | null;
   readonly vsize: number;
-  /** 32 bytes each. */
+  /** Txids of the replaced transactions, 32 bytes each. */
   readonly replaces: Buffer;
 }
 
@@ -102,7 +102,7 @@ export interface PendingInscriptionRow extends PendingRow {
   readonly has_metadata: boolean;
 }
 
-/** Whether a transaction of the mempool would reveal it. */
+/** Whether a transaction of the mempool would reveal this inscription. */
 export async function isPendingInscription(client: pg.ClientBase, id: InscriptionId): Promise<boolean> {
   const { rowCount } = await client.query(
     'SELECT FROM chain.pending_inscriptions WHERE txid = $1 AND index::bigint = $2',
@@ -111,7 +111,10 @@ export async function isPendingInscription(client: pg.ClientBase, id: Inscriptio
   return rowCount !== null && rowCount > 0;
 }
 
-/** Whether the mempool has a transaction that matters here: it reveals, moves, sells or has runes. */
+/**
+ * Whether the stored mempool has this transaction. Only transactions that reveal, move or sell inscriptions, or that
+ * have runes, are stored.
+ */
 export async function isPendingTransaction(client: pg.ClientBase, txid: Txid): Promise<boolean> {
   const { rowCount } = await client.query('SELECT FROM chain.pending_transactions WHERE txid = $1', [
     Buffer.from(txid),
@@ -119,7 +122,7 @@ export async function isPendingTransaction(client: pg.ClientBase, txid: Txid): P
   return rowCount === 1;
 }
 
-/** Pending inscriptions in the order in which they were seen, after a cursor. */
+/** Pending inscriptions in the order in which they were seen, from after a cursor on. */
 export async function pendingInscriptions(
   client: pg.ClientBase,
   after: PendingCursor,
@@ -146,18 +149,18 @@ export interface PendingTransferRow extends PendingRow {
 }
 
 export interface TransferFilter {
-  /** Output script of the sender or the receiver. */
+  /** Script of the sender's or the receiver's output. */
   readonly script: Uint8Array | null;
   readonly inscription: InscriptionId | null;
 }
 
-/** A position in a list of pending transfers: the page begins after this row. */
+/** A position in a list of pending transfers. The page begins after this row. */
 export interface TransferCursor {
   readonly position: number;
   readonly inscription: InscriptionId;
 }
 
-/** Pending transfers in the order in which they were seen, after a cursor. */
+/** Pending transfers in the order in which they were seen, from after a cursor on. */
 export async function pendingTransfers(
   client: pg.ClientBase,
   { script, inscription }: TransferFilter,
@@ -209,7 +212,7 @@ export interface DepartureRow {
   readonly left_at: Date;
 }
 
-/** Transactions that mattered and left without being mined, newest first, before a position. */
+/** Stored transactions that left the mempool without being mined, newest first, from before a position on. */
 export async function departures(
   client: pg.ClientBase,
   before: number,

@@ -11,7 +11,7 @@ import type { PageOf } from './rune-activity.queries.ts';
 /** A rune, as lists name it. */
 export interface NamedRune extends SpacedRune {
   readonly key: number;
-  /** The id: the block, and the index of the transaction in it. */
+  /** The id of the rune: its block, and the index of its transaction in that block. */
   readonly height: Height;
   readonly txIndex: number;
   readonly divisibility: number;
@@ -23,7 +23,7 @@ export interface NamedRune extends SpacedRune {
 export interface ScriptBalance {
   readonly rune: NamedRune;
   readonly amount: U128;
-  /** Number of outputs with the rune that were unspent. */
+  /** Number of unspent outputs with the rune. */
   readonly outputs: number;
 }
 
@@ -47,12 +47,12 @@ const namedRune = (row: RuneColumns): NamedRune => ({
   symbol: row.symbol,
 });
 
-/** Maximum number of balances that one answer sums. 100,000 take some 200 ms. */
+/** Maximum number of balances that are summed for one response. 100,000 balances take some 200 ms. */
 const balancesMax = 100_000;
 
 /**
- * A script's balances of each rune after the block at `height`, by id, from a key on. Throws `index_missing` during a
- * first sync, and `address_too_large` if more balances than a bound must be added up.
+ * A script's balances of each rune after the block at `height`, in the order of the runes' ids. Throws `index_missing`
+ * during a first sync. Throws `address_too_large` if too many balances must be added up.
  *
  * @param above only runes with a higher key are included
  */
@@ -91,7 +91,7 @@ export interface HistoryPlace {
   readonly key: number;
 }
 
-/** Units of a rune that a transaction gave to a script and took from it. */
+/** The units of a rune that a transaction sent to a script, and the units that it spent from the script. */
 export interface ScriptChange extends HistoryPlace {
   readonly height: Height;
   readonly rune: NamedRune;
@@ -119,8 +119,9 @@ const ends = {
 } as const satisfies Record<PageOf<HistoryPlace>['order'], HistoryPlace>;
 
 /**
- * The transactions by which a script received or sent units of runes, one entry for each rune, in chain order. Both
- * sides are read from the position on by two indexes on script and height. Throws `index_missing` during a first sync.
+ * The transactions in which a script received or sent units of runes. There is one entry for each rune, in chain order.
+ * Received and sent units are read by two indexes on script and height, from the position on. Throws `index_missing`
+ * during a first sync.
  */
 export async function historyOfScript(
   client: ClientBase,
@@ -159,8 +160,8 @@ export async function historyOfScript(
 }
 
 /**
- * SQL: units that a script received or sent in each transaction, from a position on. An entry of the page is among the
- * first entries of its own side, so neither side needs more rows than the page.
+ * SQL: units that a script received (or sent) in each transaction, from a position on. Every entry of the page is among
+ * the first entries of received or of sent units, so neither list needs more rows than the page.
  */
 function sumsOf(height: string, tx: string, sign: '<' | '>', order: 'asc' | 'desc'): string {
   return `SELECT ${height} AS height, ${tx} AS tx_index, rune_key, sum(amount) AS amount FROM chain.rune_balances

@@ -4,7 +4,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
 import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** SQL: whether a block has etched a name. `rune` is an SQL expression of the name's number. */
+/** SQL: whether a rune with this name was etched in a block. `rune` is an SQL expression of the name's number. */
 export const isEtched = (rune: string): string =>
   `EXISTS (SELECT FROM chain.runes AS r WHERE r.rune = ${rune})`;
 
@@ -14,9 +14,7 @@ export interface EtchedBy {
   readonly height: Height;
 }
 
-/**
- * The transactions that etched these names, by the numbers of the names. Names that no block has etched are omitted.
- */
+/** The transactions that etched these names, by the number of the name. Names that no block has etched are left out. */
 export async function etchedNames(
   client: ClientBase,
   runes: readonly Rune[],
@@ -28,7 +26,7 @@ export async function etchedNames(
   return new Map(rows.map((row) => [asRune(BigInt(row.rune)), etchedByOf(row)]));
 }
 
-/** The transaction that etched a name; null: no block has etched it. */
+/** The transaction that etched a name. `null` if no block has etched it. */
 export async function etchedBy(client: ClientBase, rune: Rune): Promise<EtchedBy | null> {
   return (await etchedNames(client, [rune])).get(rune) ?? null;
 }
@@ -36,11 +34,11 @@ export async function etchedBy(client: ClientBase, rune: Rune): Promise<EtchedBy
 /** A rune, by its name and its id. */
 export interface EtchedRune extends SpacedRune {
   readonly height: Height;
-  /** Index of its transaction in that block. */
+  /** Index of the etching transaction in that block. */
   readonly txIndex: number;
 }
 
-/** The rune that a transaction etched; null: the index has no rune of it. */
+/** The rune that a transaction etched. `null` if the index has no rune of this transaction. */
 export async function etchedIn(client: ClientBase, txid: Txid): Promise<EtchedRune | null> {
   const { rows } = await client.query<{ rune: string; spacers: number; height: Height; tx_index: number }>(
     'SELECT rune::text, spacers, height, tx_index FROM chain.runes WHERE txid = $1',

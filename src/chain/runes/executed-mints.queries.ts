@@ -2,15 +2,15 @@ import type { ClientBase } from 'pg';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** A transaction, and the block that has it. */
+/** A transaction, and the block that contains it. */
 interface MinedTransaction {
   readonly txid: Txid;
   readonly height: Height;
 }
 
 /**
- * Given transactions that minted a rune for their first output, by their shown txids. All others named the rune when no
- * mint was left, or before or after its time.
+ * Selects the transactions that minted units of a rune into their first output, by their txids in display order. All
+ * other transactions named the rune when no mint was left, or outside the time in which mints are allowed.
  *
  * @param key key of the rune, which is ord's number
  */

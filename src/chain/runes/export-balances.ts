@@ -3,7 +3,7 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** Maximum number of runes read at once. The server sorts their balances, mostly in memory. */
+/** Maximum number of runes that are read at once. Postgres sorts their balances, mostly in memory. */
 const runesPerPage = 500;
 /** Maximum number of balances in memory at once. */
 const rowsPerPage = 5000;
@@ -25,9 +25,9 @@ interface BalanceRow {
 }
 
 /**
- * The output of `ord balances`, byte for byte: the unspent balances of each rune by output, as one JSON object in
- * pieces. Runes ascend by the numbers of their names, outputs by txid as bytes and index. `client` must be in a
- * snapshot.
+ * Writes the output of `ord balances`, byte for byte. It is one JSON object with the unspent balances of each rune by
+ * output, in pieces. Runes ascend by the numbers of their names. Outputs ascend by the bytes of their txid, then by
+ * index. `client` must be in a snapshot.
  */
 export async function* exportBalances(client: ClientBase): AsyncGenerator<string> {
   let isFirst = true;
@@ -60,12 +60,12 @@ function balanceText({ txid, vout, amount, divisibility, symbol }: BalanceRow): 
       }`;
 }
 
-/** All unspent balances in order. */
+/** Reads all unspent balances in this order, in pages. */
 async function* balancePages(client: ClientBase): AsyncGenerator<BalanceRow[]> {
   let after = '-1';
   for (;;) {
     const { rows: runes } = await client.query<RuneRow>(
-      // sort by number, not by the text of the number
+      // sort by the number, because its text would be sorted as text
       'SELECT key, rune::text FROM chain.runes AS r WHERE rune > $1::numeric ORDER BY r.rune LIMIT $2',
       [after, runesPerPage],
     );
@@ -73,7 +73,7 @@ async function* balancePages(client: ClientBase): AsyncGenerator<BalanceRow[]> {
     if (last === undefined) return;
     after = last.rune;
     await client.query(
-      // keys are our own numbers, so they are in the SQL
+      // keys are safe in the SQL text, because they are our own numbers
       `DECLARE balances NO SCROLL CURSOR FOR
        SELECT r.key, r.rune::text, r.spacers, r.divisibility, r.symbol, b.txid, b.vout, b.amount::text
        FROM chain.rune_balances b JOIN chain.runes r ON r.key = b.rune_key

@@ -11,11 +11,14 @@ import {
   type RuneHolder,
 } from './rune-holders.queries.ts';
 
-/** Maximum number of holders kept from one walk: fifty pages. A walk for a thousand takes nearly as long. */
+/**
+ * Maximum number of holders that are kept from one scan: fifty pages. A scan that returns a thousand takes nearly as
+ * long.
+ */
 const partHoldersMax = 5000;
-/** Maximum number of holders in memory: some 350 bytes each with the script, 22 MB in all. */
+/** Maximum number of holders in memory. Each needs some 350 bytes with its script, so all need 22 MB. */
 const holdersMax = 64_000;
-/** Maximum number of sums in memory, some 200 bytes each. */
+/** Maximum number of sums in memory. Each needs some 200 bytes. */
 const sumsMax = 1000;
 
 /** Holders of a rune, and the sums over all of them. */
@@ -29,9 +32,9 @@ export interface HoldersPart {
 }
 
 /**
- * The holders of runes, the largest first. A page of them needs walks over all holders, so the results of a walk are
- * kept for the pages after it. The key of a result is the block after which the result is true, so a result is never
- * wrong: any other block has its own lists.
+ * The holders of runes, largest first. A page needs a scan over all holders of the rune, so the result of a scan is
+ * kept for the pages after it. Results are stored by the block after which they are true. Another block has its own
+ * results, so a stored result is never wrong.
  */
 export class HolderLists {
   readonly #parts = new LRUCache<string, readonly RuneHolder[]>({
@@ -41,15 +44,17 @@ export class HolderLists {
   readonly #sums = new LRUCache<string, HolderSums>({ max: sumsMax });
   readonly #partHolders: number;
 
-  /** @param partHolders fewer than usual, for tests */
+  /** @param partHolders number of holders kept from one scan; tests use fewer */
   constructor(partHolders = partHoldersMax) {
     this.#partHolders = partHolders;
   }
 
   /**
-   * A page, in a snapshot. Throws `index_missing` during a first sync.
+   * A page of holders. Must run in a snapshot. Throws `index_missing` during a first sync.
    *
-   * @param mayWalk false: only use kept results, and return null if they are not enough
+   * @param mayWalk whether a scan is allowed; if false, only stored results are used, and `null` means that they are
+   *   not
+   *   enough
    */
   async read(
     client: ClientBase,

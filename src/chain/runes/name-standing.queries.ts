@@ -7,13 +7,13 @@ import { unlockHeight } from '#kernel/runes/unlock-schedule.ts';
 import { type EtchedBy, etchedNames } from './etched-by.queries.ts';
 import { type RuneDetail, runeDetail } from './rune.queries.ts';
 
-/** Facts that keep a name from being etched. */
+/** The rune or the transactions that compete for a name, and the rule that reserves it. */
 export interface NameRivals {
   /** The rune that has the name. Null: no block has etched it. */
   readonly rune: Pick<EtchedBy, 'height'> | null;
   /** The first block that may etch the name. Null: the name is reserved. */
   readonly unlock: number | null;
-  /** The first hundred pending transactions that etch the name. Null: no mempool is followed. */
+  /** The first hundred pending transactions that etch the name. `null` if no mempool is followed. */
   readonly claims: readonly PendingClaim[] | null;
 }
 
@@ -22,12 +22,15 @@ export interface NameStanding extends NameRivals {
   readonly rune: RuneDetail | null;
 }
 
-/** Like `NameStanding`, with the revision of the mempool at which it was read. Null: no mempool is followed. */
+/**
+ * Like `NameStanding`, with the mempool revision at which it was read. The revision is `null` if no mempool is
+ * followed.
+ */
 interface ReadNameStanding extends NameStanding {
   readonly revision: number | null;
 }
 
-/** Facts that keep a name from being etched, in the index and the mempool. Runes must be known. */
+/** Finds everything in the index and the mempool that prevents the etching of a name. Runes must be known. */
 export async function nameRivals(
   client: ClientBase,
   network: NetworkParameters,
@@ -37,7 +40,7 @@ export async function nameRivals(
   return rivals(name);
 }
 
-/** Like `nameRivals`, for several names, in three reads. Returns the facts of each name. */
+/** Like `nameRivals`, but for several names in three reads. */
 export async function rivalsOfNames(
   client: ClientBase,
   network: NetworkParameters,
@@ -53,7 +56,7 @@ export async function rivalsOfNames(
   });
 }
 
-/** The first block that may etch a name; null: it is reserved. */
+/** The height of the first block that may etch a name. `null` if the name is reserved. */
 function unlockOf(network: NetworkParameters, name: Rune): number | null {
   const unlock = unlockHeight(network, name);
   return unlock === null ? null : Math.max(unlock, network.firstRuneHeight);
@@ -74,7 +77,7 @@ export async function nameStanding(
   };
 }
 
-/** The revision of the mempool; null: no mempool is followed. */
+/** The revision of the mempool. `null` if no mempool is followed. */
 export async function followedRevision(client: ClientBase): Promise<number | null> {
   const state = await mempoolState(client);
   return state?.isFollowed === true ? state.revision : null;

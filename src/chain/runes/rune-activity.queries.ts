@@ -5,16 +5,16 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { type U128, u128OfText, zeroU128 } from '#kernel/runes/u128.ts';
 import { eachMint, ofRune, txidOfMint } from './rune.queries.ts';
 
-/** Kinds of a rune's events, in the order of a transaction's events. */
+/** Kinds of a rune's events, in the order in which a transaction has them. */
 export const activityKinds = ['minted', 'etched', 'transferred', 'burned'] as const;
 export type ActivityKind = (typeof activityKinds)[number];
 
-/** A position in the events of a rune. A kind is given by its index in `activityKinds`. */
+/** A position in the events of a rune. `step` is the index of the kind in `activityKinds`. */
 export interface ActivityPlace {
   readonly height: number;
   readonly txIndex: number;
   readonly step: number;
-  /** Index of the output of a transfer; otherwise 0. */
+  /** Index of the output that received units. 0 for other kinds. */
   readonly vout: number;
 }
 
@@ -25,9 +25,9 @@ export interface RuneActivity extends ActivityPlace {
   /** Unix seconds of the block's header. */
   readonly timestamp: number;
   readonly txid: Txid;
-  /** Units that were minted, premined, given to the output, or burned. */
+  /** The number of units that were minted, premined, sent to the output, or burned. */
   readonly amount: U128;
-  /** Script of the output that got units, as in `RuneHolder`; otherwise null. */
+  /** Script of the output that received units, in the form of `RuneHolder`. `null` for other kinds. */
   readonly script: Uint8Array | null;
 }
 
@@ -47,19 +47,19 @@ interface ActivityRow {
 export interface PageOf<Place> {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
-  /** The page begins after this position. Null: it begins with the first. */
+  /** The page begins after this position. `null` if the page begins with the first entry. */
   readonly after: Place | null;
 }
 
-/** Positions before and after all others. */
+/** Positions that are before all entries, for each order. */
 const ends = {
   asc: { height: -1, txIndex: -1, step: -1, vout: -1 },
   desc: { height: 2 ** 31 - 1, txIndex: 2 ** 31 - 1, step: 4, vout: 0 },
 } as const satisfies Record<PageOf<ActivityPlace>['order'], ActivityPlace>;
 
 /**
- * SQL: number of mints in the blocks between the first row of a page and another row, computed from their totals. Once
- * there are enough mints, later rows are not split into mints. SQL NULL: no block is between.
+ * SQL: number of mints in the blocks between the first row of a page and another row, computed from running totals.
+ * Once these mints fill the page, later rows are not split into mints. SQL NULL if no block is between.
  */
 const mintsBetween = {
   asc: 'lag(mints) OVER nearest - first_value(mints) OVER nearest',
@@ -67,8 +67,8 @@ const mintsBetween = {
 } as const satisfies Record<PageOf<ActivityPlace>['order'], string>;
 
 /**
- * Events of a rune in chain order. Each of the four tables is read from the position on by an index that begins with
- * the rune, so the cost depends on the page only. Throws `index_missing` during a first sync.
+ * Events of a rune in chain order. Four tables are read from the position on, each by an index that begins with the
+ * rune. The cost therefore depends only on the page. Throws `index_missing` during a first sync.
  */
 export async function runeActivity(
   client: ClientBase,
@@ -82,8 +82,9 @@ export async function runeActivity(
   );
   const from = after ?? ends[order];
   const sign = order === 'asc' ? '>' : '<';
-  // the indexes have the height, and the other parts of the position are compared row by row. Each row of mints has at
-  // least one mint after the position, except perhaps the row of the position's own block, so one more row is read
+  // The indexes contain the height; the other parts of the position are compared for each row. A row of mints has at
+  // least one mint after the position. The only exception is the row of the position's own block, so one more row is
+  // read.
   const isNext = (step: string, vout: string): string =>
     `(height, tx_index) ${sign}= ($2::integer, $3::integer)
        AND (height, tx_index, ${step}, ${vout}) ${sign} ($2::integer, $3::integer, $4::integer, $5::bigint)`;

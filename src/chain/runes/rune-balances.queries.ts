@@ -24,11 +24,11 @@ interface BalanceRow {
   divisibility: number;
   symbol: number | null;
   amount: string;
-  /** Number of balances that were read for all rows. */
+  /** Number of balances that were read, over all rows. */
   total: number;
 }
 
-/** Maximum number of balances in one answer, which takes 10 MB. An output can hold any number of runes. */
+/** Maximum number of balances in one response. They take 10 MB. An output can hold any number of runes. */
 export const balancesMax = 100_000;
 
 const noBalances: readonly RuneBalance[] = [];
@@ -36,22 +36,22 @@ const noBalances: readonly RuneBalance[] = [];
 /** The runes of outputs. */
 export interface HeldRunes {
   /**
-   * Balances of an output, sorted by the number of the rune's name, as in ord. Empty for a spent or unknown output.
-   * Null: runes are unknown.
+   * Balances of an output, sorted by the number of the rune's name, as in ord. Empty if the output is spent or unknown.
+   * `null` if runes are unknown.
    */
   of(outpoint: Outpoint): readonly RuneBalance[] | null;
 }
 
-/** The result if runes are unknown. */
+/** The result while runes are unknown. */
 const unknownRunes: HeldRunes = { of: () => null };
 
 const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toString('latin1')}${vout}`;
 
 /**
- * Balances of outputs, if runes are known. Makes three reads for any number, in turns, so run it in a snapshot. Throws
- * `address_too_large` above a limit.
+ * Balances of outputs, if runes are known. Makes three reads for any number of outputs, so run it in a snapshot. Rows
+ * are read in parts, with other work in between. Throws `address_too_large` above a limit.
  *
- * @param most maximum number of balances; less than `balancesMax` if the answer already has other balances
+ * @param most maximum number of balances; it is less than `balancesMax` if the response already has other balances
  */
 export async function runesOfOutputs(
   client: ClientBase,
@@ -64,7 +64,7 @@ export async function runesOfOutputs(
   const distinct = [...new Map(outpoints.map((outpoint) => [nameOf(outpoint), outpoint])).values()];
   const parts = rowsInTurns<BalanceRow & { txid: Txid; vout: number }>(
     client,
-    // the limit is in the inner query: next to ORDER BY, all rows would be sorted before the limit cuts them
+    // the limit must be in the inner query: beside ORDER BY, all rows would be sorted before the limit is applied
     `SELECT txid, vout, found.rune::text, spacers, divisibility, symbol, amount::text, count(*) OVER () AS total FROM (
        SELECT b.txid, b.vout, r.rune, r.spacers, r.divisibility, r.symbol, b.amount
        FROM unnest($1::bytea[], $2::bigint[]) AS asked(txid, vout)
@@ -89,8 +89,9 @@ export async function runesOfOutputs(
 }
 
 /**
- * A script's balances of each rune, by the number of its name; null: runes are unknown. Read in turns. Throws
- * `index_missing` during a first sync, and `address_too_large` above a bound.
+ * A script's balances of each rune, by the number of the rune's name. `null` if runes are unknown. Rows are read in
+ * parts, with other work in between. Throws `index_missing` during a first sync. Throws `address_too_large` above a
+ * limit.
  */
 export async function runesOfScript(
   client: ClientBase,

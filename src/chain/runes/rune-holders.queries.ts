@@ -6,7 +6,10 @@ import { newestBurn, newestMints, ofRune } from './rune.queries.ts';
 
 /** A script that holds a rune. */
 export interface RuneHolder {
-  /** Script. It is whole up to 128 bytes; a longer script is its first 97 bytes and its sha256. */
+  /**
+   * The script. A script of up to 128 bytes is complete. A longer script is represented by its first 97 bytes and its
+   * sha256.
+   */
   readonly script: Uint8Array;
   readonly amount: U128;
   /** Number of unspent outputs with the rune. */
@@ -19,10 +22,10 @@ export interface HolderSums {
   readonly held: U128;
 }
 
-/** The block after which a rune is held. */
+/** The block after which the holders of a rune are listed. */
 export interface HoldersMoment {
   readonly height: Height;
-  /** True if the height is the tip's height, so no later block has spent outputs. */
+  /** True if the height is that of the tip. Then no later block can have spent outputs. */
   readonly isTip: boolean;
 }
 
@@ -33,9 +36,9 @@ interface HolderRow {
 }
 
 /**
- * Prepares a transaction for the walks over the holders of a rune: at the tip they use an index in the order of
- * holders, without the table. Throws `index_missing` during a first sync. Postgres ends a walk that takes too long
- * (57014); later statements of the snapshot then fail.
+ * Prepares a transaction for scans over the holders of a rune. At the tip, these scans use an index in the order of
+ * holders, and do not read the table. Throws `index_missing` during a first sync. Postgres cancels a scan that takes
+ * too long (57014); later statements of the snapshot then fail.
  */
 export async function beginHolderWalks(client: ClientBase): Promise<void> {
   const names = ['rune_balances_holder', 'rune_balances_spends', 'rune_mints_rune'];
@@ -63,7 +66,7 @@ export async function holdersFrom(
   { height, isTip }: HoldersMoment,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<RuneHolder[]> {
-  // amounts become texts in the outer query; in the inner query the amounts of all holders would become texts
+  // convert amounts to texts in the outer query; the inner query would convert the amounts of all holders
   const { rows } = await client.query<HolderRow>(
     `SELECT script, amount::text, outputs FROM (
        SELECT script, chain.total(amount) AS amount, count(*) AS outputs FROM (${heldAt(isTip)}) AS there
@@ -75,20 +78,20 @@ export async function holdersFrom(
 }
 
 /**
- * How long a walk may take, in ms. 200,000 holders take 100 ms at the tip. Longer walks would delay answers about other
- * runes.
+ * How long a scan may take, in ms. At the tip, 200,000 holders take 100 ms. Longer scans would delay responses about
+ * other runes.
  */
 const walkMs = 10_000;
 
 /**
- * SQL: makes Postgres read in the order of the index, because a hash table of all holders would not fit in the memory
- * of a statement.
+ * SQL: makes Postgres read in the order of the index. Otherwise it would use a hash table of all holders, which does
+ * not fit in the memory of a statement.
  */
 const inOrder = 'SET LOCAL enable_hashagg = off';
 
 const unspent = `SELECT script, amount FROM chain.rune_balances
   WHERE rune_key = $1 AND spent_height IS NULL AND height <= $2`;
-/** SQL: balances that were unspent at the time. */
+/** SQL: balances that have been spent since the block, so they were unspent after it. */
 const spentSince = `SELECT script, amount FROM chain.rune_balances
   WHERE rune_key = $1 AND spent_height > $2 AND height <= $2`;
 

@@ -4,7 +4,9 @@ import type { Rune } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 
-/** The ids of runes by their etchings and names, in their order; null: no block has this etching now. */
+/**
+ * Ids of the runes with these etchings and names, in the order of the request. `null` if no block has the etching now.
+ */
 export async function runeIdsOf(
   client: Pool | ClientBase,
   runes: readonly { readonly etching: Txid; readonly rune: Rune }[],

@@ -6,27 +6,27 @@ import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { keysIn, newestMints, ofRune } from './rune.queries.ts';
 
-/** Orders of a list of runes. `oldest` means by number. */
+/** Ways to sort a list of runes. `oldest` sorts by number. */
 export const runeSorts = ['newest', 'oldest', 'name', 'mints'] as const;
 export type RuneSort = (typeof runeSorts)[number];
 
-/** Keys of all runes of a moment, in the orders that have no index. */
+/** Keys of all runes at one moment, for the sort orders that have no index. */
 export interface RuneOrders {
   /**
-   * Keys in an order. Names: short ones first, then alphabetically.
+   * Keys in a sort order. Names are sorted by length, then alphabetically.
    *
-   * @param isOpen only runes that the next block can mint
+   * @param isOpen whether only runes are listed that the next block can mint
    */
   readonly list: (sort: RuneSort, isOpen: boolean) => readonly number[];
 }
 
 /**
- * How often the orders are read for new tips at most, in ms. 200,000 runes take a connection a second, or several
- * seconds on a busy machine, and during a catch-up each block is a new tip.
+ * Minimum time between two reads of the lists for new tips, in ms. Reading 200,000 runes takes a connection one second,
+ * or several on a busy machine. During a catch-up each block is a new tip.
  */
 const remadeEveryMs = 10_000;
 
-/** The orders of all runes, kept for a tip: 200,000 runes are some 10 MB. */
+/** The sorted lists of all runes, kept for a tip. For 200,000 runes they need some 10 MB. */
 export class RuneLists {
   readonly #making: SharedMaking<Kept>;
   #kept: Kept | null = null;
@@ -35,7 +35,7 @@ export class RuneLists {
     this.#making = new SharedMaking(() => withSnapshot(pool, readKept, null));
   }
 
-  /** The orders at a tip, or the orders of a few seconds ago. Throws `index_missing` during a first sync. */
+  /** The lists at a tip, or lists that are a few seconds old. Throws `index_missing` during a first sync. */
   async at(tip: Tip | null): Promise<RuneOrders> {
     const kept = this.#kept;
     const isFresh =
@@ -67,15 +67,15 @@ interface OrdersRow {
 }
 
 /**
- * Reads the orders. Keys are returned as bytes, four per key, because 200,000 rows would take the event loop a third of
+ * Reads the lists. Keys are returned as bytes, four per key, because 200,000 rows would take the event loop a third of
  * a second.
  */
 async function readOrders(client: ClientBase, tip: Tip | null): Promise<RuneOrders> {
   await requireIndexes(client, ['rune_mints_rune'], 'mints of runes');
   const { rows } = await client.query<OrdersRow>(
-    // materialized: sorted by an index of names, the mints of each rune would be read from all over their table (5.5 s
-    // for 200,000 runes, in place of 1.9 s). greatest and least leave nulls out, as the rules of mintable do
-    // (src/kernel/runes/terms.ts)
+    // MATERIALIZED is needed: otherwise Postgres would sort by an index of names, and read the mints of each rune from
+    // all over their table. That took 5.5 s for 200,000 runes, in place of 1.9 s. greatest and least ignore nulls, like
+    // the rules of mintable do (src/kernel/runes/terms.ts)
     `WITH each AS MATERIALIZED (
        SELECT r.key, r.rune, coalesce(m.mints, 0) AS mints,
          r.has_terms AND coalesce(m.mints, 0) < coalesce(r.cap, 0)

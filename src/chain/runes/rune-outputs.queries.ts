@@ -3,13 +3,14 @@ import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 
-/** An unspent output of a script, and its units of one rune. */
+/** An unspent output of a script, and the units of one rune in it. */
 export interface RuneOutput extends Outpoint {
   readonly amount: bigint;
 }
 
 /**
- * Unspent outputs of a script with a rune, those with most units first. Throws `index_missing` during a first sync.
+ * Unspent outputs of a script with a rune. Outputs with the most units come first. Throws `index_missing` during a
+ * first sync.
  *
  * @param key key of the rune, which is ord's number
  */

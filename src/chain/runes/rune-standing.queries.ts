@@ -4,14 +4,17 @@ import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** Knowledge of the index about runes at its tip. */
+/** The state of the index of runes at its tip. */
 export interface RuneStanding {
   /**
-   * `known`: all runes are known. `filling`: the table lacks indexed blocks. `gap`: blocks since the first rune height
-   * are missing. `absent`: runes are not indexed.
+   * The state:
+   * - `known`: all runes are known.
+   * - `filling`: the table lacks indexed blocks.
+   * - `gap`: blocks since the first rune height are missing.
+   * - `absent`: runes are not indexed.
    */
   readonly state: 'known' | 'filling' | 'gap' | 'absent';
-  /** Number of runes; 0 if they are unknown. */
+  /** Number of runes. 0 if they are unknown. */
   readonly count: number;
 }
 
@@ -23,7 +26,7 @@ interface Row {
 }
 
 export async function runeStanding(db: ClientBase | pg.Pool): Promise<RuneStanding> {
-  // keys are dense; before the first rune height there is at most the one without an etching
+  // there are no gaps between keys; before the first rune height there is at most the rune without an etching
   const { rows } = await db.query<Row>(
     `SELECT d.is_followed, d.is_wanted, coalesce(last.anchored, true) AS anchored,
        coalesce(last.next_key, (SELECT max(key) + 1 FROM chain.runes), 0) AS count
@@ -37,13 +40,13 @@ export async function runeStanding(db: ClientBase | pg.Pool): Promise<RuneStandi
   return row.anchored ? { state: 'known', count: row.count } : { state: 'gap', count: 0 };
 }
 
-/** Error if the settings omit runes, in ord's words. */
+/** The error of a server whose settings omit runes, with ord's message. */
 export const runesNotIndexed = (): AppError =>
   new AppError('runes_not_indexed', 'this server has no rune index');
 
 /**
- * Guards answers about runes. Throws `runes_not_indexed`, `derived_table_behind` while runes are being filled, and
- * `not_found` if they can never be known.
+ * Guards responses about runes. Throws `runes_not_indexed`, `derived_table_behind` while runes are being filled, and
+ * `not_found` if runes can never be known.
  */
 export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
   const standing = await runeStanding(client);
@@ -57,7 +60,10 @@ export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
   return standing;
 }
 
-/** Whether the runes that a block etched are known. Before the first rune height there are none, so they are known. */
+/**
+ * Whether the runes that a block etched are known. Blocks before the first rune height etched no runes, so they count
+ * as known.
+ */
 export async function knowsRunesAt(client: ClientBase, height: Height): Promise<boolean> {
   const { rows } = await client.query<{ is_known: boolean }>(
     `SELECT coalesce((SELECT anchored FROM chain.rune_blocks WHERE height = $1), from_height > $1) AS is_known

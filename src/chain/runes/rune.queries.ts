@@ -12,7 +12,7 @@ import { type U128, u128OfText } from '#kernel/runes/u128.ts';
 export interface RuneDetail extends SpacedRune {
   /** ord's number. */
   readonly key: number;
-  /** The id: the block, and the index of the transaction in it. */
+  /** The id of the rune: its block, and the index of its transaction in that block. */
   readonly height: Height;
   readonly txIndex: number;
   /** Txid of the etching. Zeros for the rune without an etching. */
@@ -23,7 +23,7 @@ export interface RuneDetail extends SpacedRune {
   readonly premine: U128;
   readonly terms: Terms | null;
   readonly turbo: boolean;
-  /** Unix seconds of the block of the etching. */
+  /** Time of the etching's block, in Unix seconds. */
   readonly timestamp: number;
   readonly mints: number;
   readonly burned: U128;
@@ -58,17 +58,17 @@ interface DetailRow {
 }
 
 /**
- * SQL: a condition for the rows of one rune, which are then read in the order of rune, height and transaction. With
- * `rune_key = …` an index on height alone also has that order. If most rows belong to one rune, the planner chooses
- * that index, and reads all of its rows for each rune without rows.
+ * SQL: a condition that selects the rows of one rune, so that they are read in the order of rune, height and
+ * transaction. With `rune_key = …`, an index on height alone would also give that order. If most rows belong to one
+ * rune, the planner would choose that index, and read all of its rows for each rune without rows.
  */
 export const ofRune = (key: string): string => `rune_key BETWEEN ${key} AND ${key}`;
 export const newestBurn = 'ORDER BY rune_key DESC, height DESC, tx_index DESC LIMIT 1';
 export const newestMints = 'ORDER BY rune_key DESC, height DESC LIMIT 1';
 
-/** SQL: the transactions of rows of `chain.rune_mints`. */
+/** SQL: one row for each mint in a row of `chain.rune_mints`. */
 export const eachMint = 'unnest(tx_indexes) WITH ORDINALITY AS mint(tx_index, place)';
-/** SQL: txid of a mint. Null: another row of the transaction has it. */
+/** SQL: txid of a mint. SQL NULL if another row of the same transaction contains the txid. */
 export const txidOfMint = 'substring(txids FROM (place::integer - 1) * 32 + 1 FOR 32)';
 
 const details = `
@@ -83,10 +83,10 @@ const details = `
     SELECT total FROM chain.rune_burns WHERE ${ofRune('r.key')} ${newestBurn}
   ) AS b ON true`;
 
-/** Indexes that must exist. During a first load without them, each rune would read all mints. */
+/** Indexes that are required. They are missing during a first load, and each rune would then read all mints. */
 const mintIndexes = ['rune_mints_rune'];
 
-/** Maximum key, height or index, because the columns are integers. */
+/** Maximum value of a key, height or index. The columns are integers. */
 const integerMax = 2 ** 31 - 1;
 
 /** A rune by its name, id or number. Null: there is no such rune. Throws `index_missing` during a first sync. */
@@ -118,7 +118,10 @@ export async function runesDownFrom(client: ClientBase, last: number, limit: num
   return rows.map(detailOf);
 }
 
-/** Runes in the order of their keys in a list; keys without a rune are omitted. Throws `index_missing`. */
+/**
+ * The runes at the given positions of a list of keys, in that order. Keys without a rune are left out. Throws
+ * `index_missing`.
+ */
 export async function runesOfKeys(client: ClientBase, keys: readonly number[]): Promise<RuneDetail[]> {
   if (keys.length === 0) return [];
   await requireIndexes(client, mintIndexes, 'mints of runes');
@@ -130,10 +133,7 @@ export async function runesOfKeys(client: ClientBase, keys: readonly number[]): 
   return rows.map(detailOf);
 }
 
-/**
- * Keys of the runes whose names begin with these letters, in the order of their names. The result may contain all
- * runes.
- */
+/** Keys of the runes whose names begin with these letters, in the order of the names. All runes may match. */
 export async function runeKeysByPrefix(client: ClientBase, prefix: string): Promise<number[]> {
   const ranges = rangesOfPrefix(prefix);
   const { rows } = await client.query<{ keys: Buffer | null }>(
@@ -145,7 +145,7 @@ export async function runeKeysByPrefix(client: ClientBase, prefix: string): Prom
   return keysIn(rows[0]?.keys ?? null);
 }
 
-/** Keys of the runes that a block etched, in order: at most some thousands. */
+/** Keys of the runes that a block etched, in order. There are at most a few thousand. */
 export async function runeKeysOfBlock(client: ClientBase, height: Height): Promise<number[]> {
   const { rows } = await client.query<{ keys: Buffer | null }>(
     "SELECT string_agg(int4send(key), ''::bytea ORDER BY tx_index) AS keys FROM chain.runes WHERE height = $1",
@@ -163,9 +163,9 @@ export async function runesEtchedAt(client: ClientBase, height: Height): Promise
   return rows.map(spacedRuneOf);
 }
 
-/** The rune that a transaction etched. Null: no rune, or unknown. */
+/** The rune that a transaction etched. `null` if it etched no rune, or if this is unknown. */
 export async function runeEtchedBy(client: ClientBase, txid: Txid): Promise<SpacedRune | null> {
-  // during a first sync the index is missing, so all runes would be read
+  // return early, because during a first sync the index is missing and all runes would be read
   if (!(await builtIndexes(client, ['runes_etching'])).has('runes_etching')) return null;
   const { rows } = await client.query<NameRow>(
     'SELECT rune::text, spacers FROM chain.runes WHERE txid = $1',
@@ -174,7 +174,7 @@ export async function runeEtchedBy(client: ClientBase, txid: Txid): Promise<Spac
   return rows[0] === undefined ? null : spacedRuneOf(rows[0]);
 }
 
-/** The name of a rune with its spacers, by its name or id. Null: there is no such rune. */
+/** The name of a rune with its spacers. The rune is given by its name or id. `null` if there is no such rune. */
 export async function spacedNameOf(
   client: ClientBase,
   question: Exclude<RuneQuestion, { kind: 'number' }>,
@@ -188,7 +188,7 @@ export async function spacedNameOf(
   return rows[0] === undefined ? null : spacedRuneOf(rows[0]);
 }
 
-/** The rune that has a name now: the transaction that etched it, and its symbol. Null: the index has no such rune. */
+/** The rune that currently has a name: its etching transaction and its symbol. `null` if the index has no such rune. */
 export async function namedRune(
   client: Pool | ClientBase,
   rune: Rune,
@@ -205,7 +205,7 @@ export async function namedRune(
   };
 }
 
-/** Keys that a statement returned as bytes, four bytes per key. */
+/** Reads keys from bytes, four bytes per key. Statements return keys in this form. */
 export function keysIn(bytes: Buffer | null): number[] {
   if (bytes === null) return [];
   return Array.from({ length: bytes.length / 4 }, (_, place) => bytes.readInt32BE(place * 4));
@@ -231,7 +231,7 @@ function detailOf(row: DetailRow): RuneDetail {
   };
 }
 
-/** The two columns of a name. */
+/** The columns that contain a name: its number and its spacers. */
 export interface NameRow {
   rune: string;
   spacers: number;

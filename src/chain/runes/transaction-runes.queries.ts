@@ -13,9 +13,11 @@ export interface RuneChange extends SpacedRune {
   /** A code point. */
   readonly symbol: number | null;
   readonly amount: U128;
-  /** The spent output, or the output that got units. Null for other kinds. */
+  /** The spent output, or the output that received units. `null` for other kinds. */
   readonly output: { readonly txid: Txid; readonly vout: number } | null;
-  /** Block and transaction that spent a received amount. Null: it is unspent, or another kind. */
+  /**
+   * The block and the transaction that spent a received amount. `null` if the amount is unspent, or for other kinds.
+   */
   readonly spent: { readonly height: Height; readonly txid: Txid | null } | null;
 }
 
@@ -33,14 +35,14 @@ interface ChangeRow extends NameRow {
 const kinds = ['etched', 'minted', 'sent', 'received', 'burned'] as const;
 const indexes = ['rune_balances_spends', 'rune_burns_height'];
 
-/** SQL: the txid of the transaction at a height and index, if balances or burns have it. */
+/** SQL: the txid of the transaction at a height and index, if a balance or a burn contains it. */
 const txidAt = (height: string, tx: string): string => `coalesce(
        (SELECT o.txid FROM chain.rune_balances o WHERE o.height = ${height} AND o.tx_index = ${tx} LIMIT 1),
        (SELECT o.txid FROM chain.rune_burns o WHERE o.height = ${height} AND o.tx_index = ${tx} LIMIT 1))`;
 
 /**
- * Changes of runes by a transaction of a block, by kind and output. Null while the indexes that find these changes are
- * being built. Reads what the whole block spent of runes: some thousand rows at most.
+ * The amounts of runes that a transaction of a block changed, by kind and output. `null` while the indexes that find
+ * them are being built. Reads all rune balances that the block spent: at most a few thousand rows.
  */
 export async function runesOfTransaction(
   client: ClientBase,
@@ -87,14 +89,14 @@ function changeOf(row: ChangeRow): RuneChange {
   };
 }
 
-/** A burn in a block. */
+/** The burn of a rune in a block. */
 export interface RuneBurnRow {
   readonly height: Height;
   readonly amount: U128;
 }
 
 /**
- * The burn of a rune by a transaction of a block; null: no indexed block has one. The burn is found by its txid; while
+ * The burn of a rune by a transaction. `null` if no indexed block has such a burn. The burn is found by its txid. While
  * the index on txids is being built, all burns of the rune are read.
  *
  * @param key key of the rune, which is ord's number

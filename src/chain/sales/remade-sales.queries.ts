@@ -5,16 +5,16 @@ import type { Height } from '#kernel/primitives/height.ts';
 export interface RemadeSales {
   readonly rules: number;
   readonly isRemade: boolean;
-  /** Number of blocks with new rows, and of all blocks of the rebuild, with their bytes. */
+  /** Number of rebuilt blocks and of all blocks in the rebuild, each with their size in bytes. */
   readonly blocks: number;
   readonly bytes: number;
   readonly blocksTotal: number;
   readonly bytesTotal: number;
-  /** Number of inscriptions in the blocks with new rows. */
+  /** Number of inscriptions in the rebuilt blocks. */
   readonly inscriptions: number;
 }
 
-/** Reads the progress, by a scan of the rows of all blocks. Null: the database has no table of sales. */
+/** Reads the progress by a scan over the rows of all blocks. `null` if the database has no table of sales. */
 export async function readRemadeSales(pool: Pool): Promise<RemadeSales | null> {
   const { rows } = await pool.query<RemadeSales>(
     `SELECT d.rules, d.is_remade AS "isRemade", b.*
@@ -29,7 +29,7 @@ export async function readRemadeSales(pool: Pool): Promise<RemadeSales | null> {
   return rows[0] ?? null;
 }
 
-/** The number of sales and accepted offers of the whole chain, and the height of its last block. */
+/** The number of sales and accepted offers in the whole chain, and the height of the last block. */
 export async function countSales(
   pool: Pool,
 ): Promise<{ readonly sales: number; readonly height: Height | null }> {

@@ -7,14 +7,14 @@ import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { AsStored, SaleEvidence, StoredNames } from '#kernel/sales/sale-evidence.ts';
 import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
 
-/** An inscription that a spend sold (docs/marketplace.md). */
+/** A sale of an inscription by a spend (docs/marketplace.md). */
 export interface StoredSale extends SaleEvidence {
   readonly txid: Txid;
   readonly height: Height;
   /** Unix seconds of the block. */
   readonly time: number;
   readonly input: number;
-  /** Txid of the reveal, and the index of the inscription there. */
+  /** Txid of the reveal, and the index of the inscription in the reveal. */
   readonly revealTxid: Txid;
   readonly index: number;
   /** Script of the seller. `taker` is the script of the buyer. */
@@ -25,21 +25,23 @@ export interface StoredSale extends SaleEvidence {
   readonly rules: number;
 }
 
-/** The indexes that find the sales of an inscription, and those of a transaction. */
+/** The index that finds the sales of an inscription, and the index that finds the sales of a transaction. */
 export const salesOfItemIndex = 'sales_key';
 export const salesOfTransactionIndex = 'sales_txid';
 
 /** Whether the settings omit sales. */
 export const areSalesLeftOut = (client: ClientBase | Pool): Promise<boolean> => isLeftOut(client, 'sales');
 
-/** Error of requests about sales alone while `areSalesLeftOut`. */
+/** The error of requests that are only about sales, while `areSalesLeftOut` is true. */
 export const salesNotIndexed = (): AppError =>
   new AppError(
     'sales_not_indexed',
     'sales are not indexed: INDEX_SALES is false here. No sale is known or counted until its operator sets INDEX_SALES=true',
   );
 
-/** Guards answers about sales. Throws `sales_not_indexed`, and `derived_table_behind` while sales are being filled. */
+/**
+ * Guards responses about sales. Throws `sales_not_indexed`, and `derived_table_behind` while sales are being filled.
+ */
 export async function requireSales(client: ClientBase): Promise<void> {
   if (await areSalesLeftOut(client)) throw salesNotIndexed();
   await requireNotBehind(client, 'sales');
@@ -56,7 +58,9 @@ const columns = `s.txid, s.height, b.time::float8 AS time, s.input, i.txid AS "r
 /**
  * The sales of a transaction, by input, then by position in the input.
  *
- * @param limit maximum number of sales; null: all, one per inscription, of which an output may have thousands
+ * @param limit maximum number of sales; if it is `null`, all sales are read, one per inscription, and an output may
+ *   have
+ *   thousands of inscriptions
  */
 export async function salesOfTransaction(
   client: ClientBase,
@@ -72,7 +76,7 @@ export async function salesOfTransaction(
   return rows.map(named);
 }
 
-/** Heights, both included. */
+/** A range of heights. Both ends are included. */
 export interface HeightRange {
   readonly from: number;
   readonly to: number;
@@ -101,7 +105,7 @@ const named = (row: AsStored<StoredSale>): StoredSale => ({
   ...saleNames(row),
 });
 
-/** The names of the stored numbers of a sale. */
+/** Translates the stored numbers of a sale to names. */
 export const saleNames = ({
   class: of,
   form,
@@ -112,7 +116,7 @@ export const saleNames = ({
   confidence: nameOfNumber(confidences, confidence),
 });
 
-/** The name of a stored number. Throws for one that this program does not know. */
+/** Returns the name of a stored number. Throws if this program does not know the number. */
 function nameOfNumber<Name extends string>(names: Readonly<Record<Name, number>>, stored: number): Name {
   for (const name of Object.keys(names) as Name[]) if (names[name] === stored) return name;
   throw new Error(`chain.sales has the unknown number ${stored}`);

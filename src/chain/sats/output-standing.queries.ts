@@ -7,31 +7,34 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 
-/** The state of an output that a block had, and of transactions that may have spent it. */
+/** The state of an output that was in a block, and of transactions that may have spent the output. */
 export interface OutputStanding {
   readonly tip: Height | null;
   /**
-   * True if the sats of every unspent output are known (INDEX_SATS). False during the first load of that index, and
-   * without it.
+   * True if the sats of every unspent output are known (INDEX_SATS). False without the index of sats, and during its
+   * first load.
    */
   readonly hasSats: boolean;
   /** True if one of the transactions revealed an inscription in a block. */
   readonly isRevealed: boolean;
   /** True if the block that had the output is in the chain. */
   readonly hasBlock: boolean;
-  /** The sats of the output. Null: it is spent, in no block, or unknown. */
+  /** The sats of the output. `null` if it is spent, in no block, or unknown. */
   readonly ranges: readonly SatRange[] | null;
-  /** True if it is spent, but by none of the newest `deepBlocks` blocks. False: spent by one of these, or unknown. */
+  /**
+   * True if the output was spent below the newest `deepBlocks` blocks. False if one of these blocks spent it, or if
+   * this is unknown.
+   */
   readonly isSpentDeep: boolean;
 }
 
 /**
- * Depth in blocks below which no undo is expected. SATS_KEEP_BLOCKS is never less, so the spends of these blocks are
+ * Number of newest blocks that may still be undone. SATS_KEEP_BLOCKS is never less, so all spends in these blocks are
  * known.
  */
 export const deepBlocks = 6;
 
-/** An output that a block had, and transactions that may have spent it. */
+/** An output that was in a block, and transactions that may have spent it. */
 export interface AskedOutput extends Outpoint {
   readonly height: Height;
   /** The hash of that block, in internal order. */
@@ -40,14 +43,15 @@ export interface AskedOutput extends Outpoint {
 }
 
 /**
- * Reads the states of outputs, in their order, in one statement, so that they belong to one moment in any transaction.
+ * Reads the states of outputs, in the order of the request. One statement reads them, so they belong to one moment in
+ * any transaction.
  */
 export async function outputStandings(
   tx: ClientBase,
   outputs: readonly AskedOutput[],
 ): Promise<OutputStanding[]> {
   const reveals = outputs.flatMap((output, place) => output.reveals.map((txid) => ({ place, txid })));
-  // a first load with the index of sats writes the newest outputs and their index at its end
+  // the index may be missing: a first load with the index of sats writes the newest outputs and their index at its end
   const { rows } = await tx.query<{
     tip: Height | null;
     has_sats: boolean;
@@ -101,7 +105,7 @@ export async function outputStandings(
   }));
 }
 
-/** An output as in rows of `chain.spent_sats`: its txid, and its number with the lowest byte first. */
+/** An outpoint as stored in rows of `chain.spent_sats`: its txid, then its vout in little endian. */
 function spentKey({ txid, vout }: Outpoint): Buffer {
   const key = Buffer.alloc(36, txid);
   key.writeUInt32LE(vout, 32);

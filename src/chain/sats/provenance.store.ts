@@ -12,22 +12,22 @@ import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import { packedRangeLength, packRange, unpackRanges } from '#kernel/sats/packed-ranges.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 
-/** Maximum number of ranges in memory, of all outputs that satributes name: 32 MB. */
+/** Maximum number of ranges in memory, over all outputs that define satributes. They need 32 MB. */
 const rangesMax = 500_000;
 /**
- * How long to wait until a failed trace is tried again, in minutes. A node may get missing blocks, or an operator may
- * name another node.
+ * How long to wait before a failed trace is tried again, in minutes. Meanwhile the node may get missing blocks, or an
+ * operator may set another node.
  */
 const againMinutes = 10;
 
-/** Columns of outputs, for `unnest`. */
+/** The outputs as columns, for `unnest`. */
 const columnsOf = (outputs: readonly MadeOutput[]): unknown[] => [
   outputs.map(({ txid }) => parseTxid(txid)),
   outputs.map(({ vout }) => vout),
   outputs.map(({ height }) => height),
 ];
 
-/** A stamp that changes whenever rows are added or deleted. */
+/** A text that changes whenever rows are added or deleted. */
 export async function provenanceStamp(db: pg.Pool): Promise<string> {
   const { rows } = await db.query<{ stamp: string }>(
     `SELECT concat_ws(' ', count(*), count(ranges), sum(length(ranges)), max(traced_at)) AS stamp
@@ -36,7 +36,7 @@ export async function provenanceStamp(db: pg.Pool): Promise<string> {
   return rows[0]?.stamp ?? '';
 }
 
-/** The stored results of some outputs; untraced ones are absent. */
+/** The stored results of some outputs. Outputs that were not traced are absent. */
 export async function readProvenance(db: pg.Pool, outputs: readonly MadeOutput[]): Promise<FoundProvenance> {
   const { rows } = await db.query<{
     txid: Txid;
@@ -63,7 +63,7 @@ export async function readProvenance(db: pg.Pool, outputs: readonly MadeOutput[]
 const tooMany = `with the outputs before it, it has more than ${rangesMax} ranges of sats`;
 
 /**
- * The outputs to trace now: outputs that are settled in the index and were not traced yet, or whose trace failed some
+ * The outputs to trace now. They must be deep enough in the index. They were not traced yet, or their trace failed some
  * time ago.
  */
 export async function outputsToTrace(
@@ -84,9 +84,9 @@ export async function outputsToTrace(
 }
 
 /**
- * Stores the result of an output, unless the index has another block at its height, or no longer enough blocks on top.
- * An undo deletes the rows of the blocks that it takes back, and waits for this statement. Returns false if nothing was
- * stored.
+ * Stores the trace result of an output. Stores nothing if the index has another block at its height, or no longer
+ * enough blocks above it. An undo deletes the rows of the blocks that it undoes, and waits for this statement. Returns
+ * false if nothing was stored.
  */
 export async function putProvenance(
   client: pg.ClientBase,

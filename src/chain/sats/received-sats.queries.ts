@@ -5,11 +5,11 @@ import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import { satRangesOf } from './sat-ranges.queries.ts';
 
-/** `unproven`: this server has no index of sats. Null: its index is still being built. */
+/** The sats of an output. `unproven` if this server has no index of sats. `null` if the index is still being built. */
 export type ReceivedSats = readonly SatRange[] | 'unproven' | null;
 
 /**
- * Sats of outputs of indexed blocks, in the order of the request. If an output has no ranges, it is spent and its sats
+ * Sats of outputs of indexed blocks, in the order of the request. An output without ranges has been spent, so its sats
  * have moved. Throws `request_invalid` if the outputs have too many ranges.
  */
 export async function receivedSats(

@@ -9,12 +9,14 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { packedRangeLength, unpackRanges } from '#kernel/sats/packed-ranges.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 
-/** Whether this server has the index of sats, which then has every indexed block. */
+/** Whether this server has a complete index of sats, which contains every indexed block. */
 export async function hasSatIndex(client: ClientBase): Promise<boolean> {
   return isComplete(client, 'sats');
 }
 
-/** Maximum number of ranges in one answer: 17 MB of JSON. An output of mainnet has tens of thousands at most. */
+/**
+ * Maximum number of ranges in one response. They are 17 MB of JSON. An output of mainnet has at most tens of thousands.
+ */
 export const rangesMax = 500_000;
 
 function requireFew(bytes: number, most = rangesMax): void {
@@ -25,8 +27,8 @@ function requireFew(bytes: number, most = rangesMax): void {
 /** The ranges of some outputs. */
 export interface SatRangesOfOutputs {
   /**
-   * Ranges of an unspent output of the chain. Empty if the output has no value. Null: this server has no index of sats,
-   * or not all of it yet.
+   * Ranges of an unspent output of the chain. Empty if the output has no value. `null` if this server has no complete
+   * index of sats.
    */
   of(outpoint: Outpoint): readonly SatRange[] | null;
 }
@@ -37,7 +39,7 @@ const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toStri
  * Reads ranges. Makes two or three reads for any number of outputs, so run it in a snapshot. Throws `request_invalid`
  * if the outputs have too many ranges.
  *
- * @param most maximum number of ranges; less than `rangesMax` if the answer already has other ranges
+ * @param most maximum number of ranges; it is less than `rangesMax` if the response already has other ranges
  */
 export async function satRangesOf(
   client: ClientBase,
@@ -71,8 +73,8 @@ export async function satRangesOf(
 }
 
 /**
- * The ranges of an output of a block. Null: this server has no index of sats, or lacks this block, or the output is
- * spent at its tip. The ranges depend on the block only, not on the tip. Must run in a snapshot.
+ * The ranges of an output of a block. They depend only on that block, not on the tip. `null` if this server has no
+ * index of sats or lacks this block, or if the output is spent at the tip. Must run in a snapshot.
  */
 export async function satRangesInBlock(
   client: ClientBase,
@@ -93,7 +95,10 @@ export async function satRangesInBlock(
   return satsIn(ranges) === value ? ranges : null;
 }
 
-/** The lost sats, in the order in which they were lost, read in turns. Null: this server has no index of sats. */
+/**
+ * The lost sats, in the order in which they were lost. Rows are read in parts, with other work in between. `null` if
+ * this server has no index of sats.
+ */
 export async function lostSats(client: ClientBase): Promise<readonly SatRange[] | null> {
   if (!(await hasSatIndex(client))) return null;
   const { rows } = await client.query<{ bytes: number }>(

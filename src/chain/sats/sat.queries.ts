@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 
-/** Inscriptions on a sat, in the order of application. `first` counts from the other end if `fromEnd` is set. */
+/** Inscriptions on a sat, in the order of application. `first` counts from the end if `fromEnd` is set. */
 export async function inscriptionsOnSat(
   client: ClientBase,
   sat: number,
@@ -21,7 +21,7 @@ export async function inscriptionsOnSat(
 /** Location of a sat that is not common. */
 export interface RareSatPlace {
   readonly sat: Sat;
-  /** Null: the sat is lost. */
+  /** The output that contains the sat. `null` if the sat is lost. */
   readonly output: { readonly txid: Txid; readonly vout: number } | null;
   /** The satpoint as ord writes it. */
   readonly satpoint: string;
@@ -40,7 +40,7 @@ function placeOfRow({ sat, sat_offset: offset, vout, txid }: PlaceRow): RareSatP
   return { sat, output, satpoint: `${outpoint}:${offset}` };
 }
 
-/** The location of a sat. Null: the sat is common, or no block has mined it. */
+/** The location of a sat. `null` if the sat is common, or if it is not mined yet. */
 export async function rareSatPlace(client: ClientBase, sat: Sat): Promise<RareSatPlace | null> {
   const { rows } = await client.query<PlaceRow>(
     'SELECT sat, sat_offset, vout, txid FROM chain.rare_sats WHERE sat = $1 ORDER BY height DESC LIMIT 1',
@@ -55,7 +55,7 @@ export async function rareSatsAfter(
   client: ClientBase,
   { after, upTo, limit }: { after: number; upTo: Height; limit: number },
 ): Promise<RareSatPlace[]> {
-  // one index probe per sat, however often the sat moved
+  // one index look-up per sat, however often the sat has moved
   const { rows } = await client.query<PlaceRow>(
     `WITH RECURSIVE next AS (
        (SELECT sat, 1 AS nth FROM chain.rare_sats WHERE sat > $1 ORDER BY sat LIMIT 1)

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** Given indexes that exist. The writer builds indexes at the end of a first sync, or after an upgrade. */
+/** Selects the indexes that exist. The writer builds indexes at the end of a first sync, or after an upgrade. */
 export async function builtIndexes(client: ClientBase, names: readonly string[]): Promise<Set<string>> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -13,8 +13,8 @@ export async function builtIndexes(client: ClientBase, names: readonly string[])
 }
 
 /**
- * Guards queries that would read a whole table without their indexes. Throws `index_missing`, with the indexed height,
- * until all indexes are built.
+ * Guards queries that would read a complete table without their indexes. Throws `index_missing`, with the indexed
+ * height, until all indexes are built.
  *
  * @param subject the objects that the indexes find, in words
  */

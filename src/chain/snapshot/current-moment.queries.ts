@@ -3,10 +3,10 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** The moment of an answer. The answer's entity tag contains both fields. */
+/** The moment that a response is based on. The entity tag of the response contains both fields. */
 export interface Moment {
   readonly tip: Tip | null;
-  /** Revision of the mempool. Null: not requested, or no mempool is followed. */
+  /** Revision of the mempool. `null` if it was not requested, or if no mempool is followed. */
   readonly revision: number | null;
 }
 

@@ -5,9 +5,9 @@ import type { BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 
 /**
- * The end of a page of a list. The client sends it to get the next page. Opaque, and valid while its block is in the
- * chain. The block's hash covers all rows up to the block, so everything around the position is unchanged. Keys are
- * unchanged too, unless blocks were filled in below; the block's first key shows that.
+ * A position at the end of a page of a list, which the client sends to get the next page. It is opaque, and valid while
+ * its block is in the chain. The block's hash covers all rows up to the block, so all rows around the position are
+ * unchanged. Keys are unchanged too, unless missing blocks were added below; the block's first key shows this.
  */
 export interface Cursor {
   /** The number of the next page. */
@@ -20,18 +20,18 @@ const version = 1;
 const questionBytes = 4;
 const hashBytes = 8;
 const headBytes = 1 + questionBytes + 4 + 4 + hashBytes + 4;
-/** Maximum number of a page. It exceeds every list, and the next number can still be written. */
+/** Maximum page number. No list has so many pages, and the next number still fits in its field. */
 const pageMax = 2 ** 31 - 1;
 /** Maximum number of characters of a cursor. The longest position of any list is an outpoint and its height. */
 const cursorCharsMax = 128;
 
-/** A hash of the query, so that a cursor of one list is invalid for another. */
+/** A hash of the query, so that the cursor of one list is invalid for another list. */
 function questionMark(question: string): Buffer {
   return createHash('sha256').update(question).digest().subarray(0, questionBytes);
 }
 
 /**
- * The text of a cursor after a row of the block at a height.
+ * Writes the cursor after a row of the block at a height.
  *
  * @param question the list with all of its parameters, except the page
  */
@@ -54,8 +54,8 @@ export async function writeCursor(
 }
 
 /**
- * Reads the text of a cursor. Cursors can be forged: the position may have any bytes, but has the right length. Throws
- * `request_invalid` if it is not a cursor of this list, and `cursor_stale` if its block has left the chain.
+ * Reads a cursor. Cursors can be forged, so the position may have any bytes; its length is checked. Throws
+ * `request_invalid` if it is not a cursor of this list. Throws `cursor_stale` if its block has left the chain.
  *
  * @param positionBytes length of the positions of this list
  */

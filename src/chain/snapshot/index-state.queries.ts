@@ -5,11 +5,11 @@ import type { Height } from '#kernel/primitives/height.ts';
 
 export interface IndexState {
   readonly tip: Tip | null;
-  /** True if every derived table has every block, so that answers only change with the tip. */
+  /** True if every derived table covers every block. Responses then change only with the tip. */
   readonly isComplete: boolean;
 }
 
-/** Reads the tip, and whether all derived tables have it, in one statement. */
+/** Reads the tip, and whether all derived tables have reached it, in one statement. */
 export async function readIndexState(client: ClientBase): Promise<IndexState> {
   const { rows } = await client.query<{
     height: Height | null;

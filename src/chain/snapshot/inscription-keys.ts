@@ -15,16 +15,16 @@ export async function keyOfInscription(
   return rows[0]?.key ?? null;
 }
 
-/** Heights, both included. Absent: no limit at that end. */
+/** A range of heights. Both ends are included. An absent end has no limit. */
 export interface HeightRange {
   readonly from?: Height | undefined;
   readonly to?: Height | undefined;
 }
 
 /**
- * The keys of a range of blocks. Keys ascend with heights. `first` is the first key of the first block, or null if no
- * block is that high. `end` follows the last key of the last block, or is null if no block is that low. The range is
- * empty if `first` is not below `end`.
+ * The keys of a range of blocks. Keys ascend with heights. `first` is the first key of the first block, or `null` if no
+ * block is that high. `end` is one more than the last key of the last block, or `null` if no block is that low. The
+ * range is empty if `first` is not below `end`.
  */
 export async function keysOfHeights(
   client: ClientBase,

@@ -7,8 +7,9 @@ const rowsATurn = 1_000;
 let cursors = 0;
 
 /**
- * The rows of a statement in parts, with a turn of the event loop between two of them, in the turns of `inTurnsOf`. A
- * hundred thousand rows at once would take half a second. Must run in a snapshot, whose end closes the cursor.
+ * Reads the rows of a statement in parts. Between two parts, other work of the event loop runs, in the turns of
+ * `inTurnsOf`. A hundred thousand rows at once would block it for half a second. Must run in a snapshot, whose end
+ * closes the cursor.
  */
 export async function* rowsInTurns<Row extends QueryResultRow>(
   client: ClientBase,
