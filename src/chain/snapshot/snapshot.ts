@@ -11,18 +11,18 @@ interface TipRow {
 }
 
 const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-// the first statement that reads fixes the moment, so it must read the tip
+// the first statement that reads decides the moment of the snapshot, so it must read the tip
 const readTip = 'SELECT tip_height, tip_hash, undo_epoch FROM chain.state';
 const withOpening = (opening: string): string =>
   `SELECT tip_height, tip_hash, undo_epoch, opening.* FROM chain.state LEFT JOIN (${opening}) AS opening ON true`;
 
-/** The statements that a connection has prepared, by their text. */
+/** The statements that each connection has prepared, with their names by their text. */
 const preparedBy = new WeakMap<pg.PoolClient, Map<string, string>>();
 
 /**
  * Opens a snapshot in one round trip. The statement that reads the first row is prepared once per connection, because
- * each answer begins with this statement, and planning took half of its time. `pg` cannot name several statements in
- * one query.
+ * every response begins with it, and planning took half of its time. SQL PREPARE is used, because `pg` cannot name a
+ * statement in a query of several statements.
  */
 function openSnapshot(client: pg.PoolClient, opening: string | undefined): string {
   const text = opening === undefined ? readTip : withOpening(opening);
@@ -36,11 +36,12 @@ function openSnapshot(client: pg.PoolClient, opening: string | undefined): strin
 }
 
 /**
- * Runs `fn` in one moment of the database and passes the tip of that moment, so that rows, totals and height of an
- * answer belong together. The connection is released when `fn` is done. If the signal is aborted before it has begun,
- * nothing is read. If it is aborted while `fn` runs, the connection is cut and the server ends its statement.
+ * Runs `fn` in a snapshot of the database and passes the tip at that moment, so that the rows, totals and height of a
+ * response belong together. The connection is released when `fn` is done. If the signal is aborted before the snapshot
+ * begins, nothing is read. If it is aborted while `fn` runs, the connection is cut and the server cancels its
+ * statement.
  *
- * @param signal signal of the client; null: no client could leave
+ * @param signal aborted when the client disconnects; `null` if no client waits for the result
  * @param opening a statement whose first row becomes `snapshot.opening`; it needs no additional round trip
  */
 export async function withSnapshot<T>(
@@ -51,7 +52,7 @@ export async function withSnapshot<T>(
 ): Promise<T> {
   return withCutConnection(pool, signal, async (client, discard) => {
     const row = await firstRow(client, opening).catch((error: unknown) => {
-      // it is unknown now whether the statement is prepared
+      // after this error it is unknown whether the statement is prepared, so the connection is not used again
       discard();
       throw error;
     });
@@ -72,7 +73,7 @@ export async function withSnapshot<T>(
 }
 
 async function firstRow(client: pg.PoolClient, opening: string | undefined): Promise<TipRow | undefined> {
-  // several statements in one query give several results; the types of `pg` do not know that
+  // a query of several statements returns several results, but the types of `pg` do not say so
   const results = (await client.query(openSnapshot(client, opening))) as unknown as pg.QueryResult<TipRow>[];
   return results.at(-1)?.rows[0];
 }
