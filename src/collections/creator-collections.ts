@@ -17,7 +17,7 @@ export class CreatorCollections {
    * Stores a collection, which then waits for the decision of an operator. Returns false if another collection has its
    * id. Throws `collection_undecided_max`.
    *
-   * @param client the client name of a creator without a key; null: the creator has a key
+   * @param client the client name of a creator without a key; null if the creator has a key
    * @param onCreated called in the transaction that stores the collection
    */
   async create(

@@ -16,7 +16,7 @@ export function requirePending({
   throw new AppError('mint_decided', `The collection ${id} is ${state}${at}.`, { id, state });
 }
 
-/** Maximum number of faults in a message. A collection of 100,000 files may have that many faults. */
+/** Maximum number of faults in a message. A collection may have 100,000 files, each with a fault. */
 const shownMax = 100;
 
 /** @param untried number of files that were not fetched after too many faults */

@@ -7,7 +7,9 @@ import { unknownMint } from './approval-errors.ts';
 import type { ApprovalFacts, ApprovalFault } from './approval-faults.ts';
 import type { MarketListing } from './market-listing.ts';
 
-/** Reads the facts that decide an approval, with all files: at most 100,000. Throws `mint_unknown`. */
+/**
+ * Reads the data that decides an approval, including all files. There are at most 100,000 files. Throws `mint_unknown`.
+ */
 export async function readFacts(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -19,7 +21,7 @@ export async function readFacts(
   return { collection, phases, files };
 }
 
-/** The fault of the slug, if the market cannot use it. Empty if the slug is free. */
+/** Returns the fault of the slug if the market cannot use it. Empty if the slug is free. */
 export async function slugFaults(
   market: MarketListing,
   client: pg.Pool | pg.ClientBase,

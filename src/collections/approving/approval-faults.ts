@@ -8,11 +8,11 @@ import { contentTypeOf, fileExtensions } from '#kernel/requests/file-types.ts';
 export interface ApprovalFault {
   /** The field, or the name of the file. */
   readonly where: string;
-  /** The words that follow the name. */
+  /** The reason, worded to follow the name. */
   readonly why: string;
 }
 
-/** A collection with all facts that decide its approval. */
+/** A collection with all data that decides its approval. */
 export interface ApprovalFacts {
   readonly collection: Pick<Collection, 'totalCount' | 'price' | 'creatorAddress'>;
   readonly phases: readonly Pick<ListedPhase, 'phase' | 'price'>[];
@@ -58,7 +58,9 @@ function nameFaults({ name, url, stored }: CollectionFile): readonly ApprovalFau
     : [];
 }
 
-/** Why a file of this length cannot be sold, in words that follow its name. Returns null if it can be sold. Pure. */
+/**
+ * Returns why a file of this length cannot be sold, worded to follow the file's name. `null` if it can be sold. Pure.
+ */
 export function contentFault(bytes: number, { bytesMax, nonStandard }: ApprovalOptions): string | null {
   if (bytes === 0) return 'is empty: an inscription has at least one byte';
   if (bytes > bytesMax) return `has ${bytes} bytes, and a file at most ${bytesMax}`;

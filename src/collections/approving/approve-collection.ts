@@ -38,9 +38,9 @@ export interface Approved {
 }
 
 /**
- * Approves a collection. The files that are on disk at that time will be sold. Missing files are fetched first, and all
- * faults are reported together. A collection with a fault is not approved. Throws `mint_unknown`, `mint_decided`,
- * `mint_files_wrong` and `mint_disk_full`.
+ * Approves a collection. The files that are on disk at the time of the approval will be sold. Missing files are fetched
+ * first, and all faults are reported together. A collection with a fault is not approved. Throws `mint_unknown`,
+ * `mint_decided`, `mint_files_wrong` and `mint_disk_full`.
  */
 export async function approveCollection(
   parts: ApprovalParts,
@@ -74,8 +74,8 @@ export async function approveCollection(
 const looksAtOnce = 16;
 
 /**
- * Files whose contents are noted in the database but missing on the disk. This happens if the disk was lost, or
- * restored from an older copy.
+ * Files whose contents are marked as stored in the database, but are missing on the disk. This happens if the disk was
+ * lost, or restored from an older copy.
  */
 async function lostContents(
   disk: ContentsDisk,

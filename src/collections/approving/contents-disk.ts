@@ -6,8 +6,11 @@ export interface ContentsDisk {
   bytesOf(sha256: Uint8Array): Promise<number | null>;
 }
 
-/** Reads files that were uploaded to this service with a key, by their URLs. */
+/** Reads files that clients uploaded to this service with a key. The files are identified by their URLs. */
 export interface OwnContents {
-  /** The content, or the reason as a text why it is missing. Returns null if the URL is not a URL of this service. */
+  /**
+   * Returns the content, or a text with the reason why it is missing. Returns `null` if the URL is not a URL of this
+   * service.
+   */
   read(url: string, signal: AbortSignal): Promise<Uint8Array | string | null>;
 }

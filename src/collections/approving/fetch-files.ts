@@ -8,7 +8,7 @@ import { type ApprovalFault, type ApprovalOptions, contentFault } from './approv
 import type { ContentsDisk, OwnContents } from './contents-disk.ts';
 import { noteContents, type StoredContent } from './stored-files.store.ts';
 
-/** How long to wait for one file. A customer's order waits the same time for all of its files. */
+/** How long to wait for one file, in ms. An order of a customer waits the same time for all of its files together. */
 const fetchTimeoutMs = 60_000;
 /**
  * Maximum number of hosts from which files are fetched at the same time. Each host sends at most four files at once,
@@ -16,11 +16,13 @@ const fetchTimeoutMs = 60_000;
  */
 const hostsAtOnce = 8;
 const atOnceEach = 4;
-/** Maximum number of contents that one statement notes. After a crash, at most about this number is fetched again. */
+/**
+ * Maximum number of contents that one statement marks as stored. After a crash, at most about this number is fetched
+ * again.
+ */
 const notedTogether = 50;
 /**
- * Number of faults after which no more files are fetched, because a missing host gives the same fault for each of its
- * files.
+ * Number of faults after which no more files are fetched. If a host is missing, each of its files has the same fault.
  */
 const faultsMax = 100;
 
@@ -41,8 +43,8 @@ interface Fetched {
 }
 
 /**
- * Fetches files of a pending collection from their URLs, each file once, and stores their bytes. Stored files are noted
- * in the database, so the next run fetches only the other files. At most 32 files are in memory.
+ * Fetches the files of a pending collection from their URLs, and stores their bytes. Each file is fetched once. Stored
+ * files are marked in the database, so that the next run fetches only the other files. At most 32 files are in memory.
  */
 export async function fetchFiles(
   parts: FetchParts,
@@ -71,7 +73,7 @@ export async function fetchFiles(
       faults.push({ where: name, why: fault ?? '' });
       return;
     }
-    // the approval checked the name first, so it has a type
+    // the name always has a type, because the approval checked it first
     const mediaType = contentTypeOf(name) ?? '';
     const sha256 = await disk.put(content);
     noted.push({ place, name, sha256, bytes: content.length, mediaType });
@@ -93,8 +95,8 @@ const hostOf = (url: string | null): string =>
   url !== null && URL.canParse(url) ? new URL(url).host.toLowerCase() : '';
 
 /**
- * The content at a URL, or the reason why it is missing, in words that follow the file's name. Throws the reason of the
- * signal if it is aborted.
+ * Returns the content at a URL, or the reason why it is missing, worded to follow the file's name. If the signal is
+ * aborted, throws its reason.
  */
 async function contentAt(
   { own, outgoing, signal }: Pick<FetchParts, 'own' | 'outgoing' | 'signal'>,

@@ -21,7 +21,7 @@ const columnsOf = (contents: readonly StoredContent[]): readonly unknown[] => [
 ];
 
 /**
- * Notes in the database which contents of a pending collection are on disk. Noted contents are not fetched again, and
+ * Marks in the database which contents of a pending collection are on disk. Marked contents are not fetched again, and
  * are not deleted from the disk.
  */
 export async function noteContents(
@@ -39,7 +39,7 @@ export async function noteContents(
   );
 }
 
-/** Removes the notes of contents that the disk has lost. */
+/** Removes the marks of contents that the disk has lost. */
 export async function forgetContents(
   client: pg.Pool | pg.ClientBase,
   collection: string,
@@ -54,7 +54,7 @@ export async function forgetContents(
 }
 
 /**
- * Replaces the files of a pending collection by uploaded files, in the order of `contents`. The row of the collection
+ * Replaces the files of a pending collection with uploaded files, in the order of `contents`. The row of the collection
  * must be locked.
  */
 export async function replaceFiles(

@@ -39,13 +39,13 @@ export interface Uploaded {
 /** Maximum number of files that are read at once. Each file is written and flushed separately. */
 const atOnce = 8;
 
-/** Compares names with numbers as numbers, so 2.png comes before 10.png. */
+/** Sorts names, and compares numbers in names by value, so that 2.png comes before 10.png. */
 const order = new Intl.Collator('en', { numeric: true });
 
 /**
- * Replaces the files of a pending collection by the files of a folder. The items are in the order of the file names.
- * The list of files changes at the end: completely, or not at all. Contents that are on disk are not written again, so
- * an interrupted run can be repeated. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong`,
+ * Replaces the files of a pending collection with the files of a folder. The items are in the order of the file names.
+ * The list of files is changed at the end, either completely or not at all. Contents that are already on disk are not
+ * written again, so an interrupted run can be repeated. Throws `mint_unknown`, `mint_decided`, `mint_files_wrong`,
  * `mint_folder_unreadable` and `mint_disk_full`.
  */
 export async function uploadFolder(
@@ -137,7 +137,7 @@ async function fileFaults(
 
 const readContent = (path: string): Promise<Buffer> => readable(path, readFile(path));
 
-/** The result of a read of a file or folder. Throws `mint_folder_unreadable` if the read failed. */
+/** Waits for a read of a file or folder, and returns its result. Throws `mint_folder_unreadable` if the read failed. */
 async function readable<Result>(path: string, reading: Promise<Result>): Promise<Result> {
   try {
     return await reading;

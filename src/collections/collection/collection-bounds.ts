@@ -9,14 +9,16 @@ export const collectionBounds = {
   filesByUrl: 1_000,
   /**
    * Maximum number of phases. Every order reads all phases. The table allows twice this number of positions, because a
-   * change first moves the phases to the other half.
+   * change first moves the existing phases to the upper half.
    */
   phases: 50,
-  /** Maximum number of addresses of all phases together: one buyer for each item of the largest collection. */
+  /**
+   * Maximum number of addresses of all phases together. It allows one buyer for each item of the largest collection.
+   */
   allowances: 100_000,
   /**
-   * Maximum number of addresses of a creation without a key. A form has at most 20,000 fields, and the bound limits how
-   * much of the disk strangers can fill.
+   * Maximum number of addresses in a creation without a key. A form has at most 20,000 fields. The bound also limits
+   * how much of the disk strangers can fill.
    */
   strangersAllowances: 20_000,
   /** Maximum number of items of one order. It equals the maximum number of files of a managed order in one creation. */
@@ -30,15 +32,15 @@ export const collectionBounds = {
 } as const;
 
 /**
- * Maximum numbers of undecided collections of creators without a key. Each takes up to 3 MB in the database, and an
- * operator must read each of them.
+ * Maximum numbers of undecided collections of creators without a key. Each collection needs up to 3 MB in the database,
+ * and an operator must read it.
  */
 export const undecidedBounds = {
-  /** Limit of one address. It is enough for a creator who tries again after a mistake. */
+  /** Limit for one address. It is enough for a creator who tries again after a mistake. */
   client: 3,
-  /** Limit of one network, because the owner of a /24 has 256 addresses. */
+  /** Limit for one network, because the owner of a /24 has 256 addresses. */
   network: 10,
-  /** Limit of all creators together: 300 MB. */
+  /** Limit for all creators together. These collections need 300 MB. */
   all: 100,
   /** Number of days after which undecided collections are deleted. An operator may be away for a month. */
   days: 30,

@@ -29,9 +29,9 @@ export interface Collection {
   readonly decidedAt: Date | null;
   /** Why the collection was refused or closed. Null otherwise. */
   readonly reason: string | null;
-  /** Number of items that orders have. */
+  /** Number of items that belong to orders. */
   readonly taken: number;
-  /** Number of items of orders that are not paid yet. */
+  /** Number of items that belong to unpaid orders. */
   readonly unpaid: number;
 }
 
@@ -119,7 +119,7 @@ export interface CollectionPage {
   readonly limit: number;
 }
 
-/** Collections in a state, the oldest first. `state` null: collections in any state. */
+/** Collections in a state, the oldest first. If `state` is null, collections in any state. */
 export async function listCollections(
   client: pg.Pool | pg.ClientBase,
   state: CollectionState | null,

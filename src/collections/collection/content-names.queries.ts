@@ -8,8 +8,8 @@ export const collectionContents = `SELECT f.sha256, c.state = 'refused' AS is_ov
    WHERE f.sha256 IS NOT NULL`;
 
 /**
- * SQL: keys (`s3_key`) of uploads whose URLs pending collections name, and that are not fetched yet. The origin of the
- * URL is ignored, because this service may have several origins, and a key names one upload.
+ * SQL: keys (`s3_key`) of uploads that pending collections name by URL and that were not fetched yet. The origin of a
+ * URL is ignored, because this service may have several origins, and a key names exactly one upload.
  */
 export const keysOfPendingFiles = `SELECT found.s3_key
     FROM service.mint_collections AS c JOIN service.mint_files AS f ON f.collection = c.id

@@ -15,8 +15,11 @@ export interface NewCollection extends Omit<SentCollection, 'runePrice'> {
 }
 
 /**
- * Result of an insert. `taken`: another collection has this id. `bounds`: the collection lists too many addresses for a
- * creator without a key, or too many such collections wait for the operator.
+ * Result of an insert:
+ * - `taken`: another collection has this id.
+ * - `bounds`: the collection lists too many addresses for a creator without a key, or too many such collections wait
+ *   for the
+ *   operator.
  */
 export type InsertedCollection =
   | { readonly kind: 'inserted'; readonly createdAt: Date }
@@ -26,7 +29,7 @@ export type InsertedCollection =
 /**
  * Stores a new collection, which then waits for the decision of an operator.
  *
- * @param client the client name of a creator without a key, for limits; null: the creator has a key
+ * @param client the client name of a creator without a key, for limits; null if the creator has a key
  */
 export async function insertCollection(
   tx: pg.ClientBase,
@@ -81,8 +84,8 @@ function longProblem({ phases }: Pick<NewCollection, 'phases'>): string | null {
 }
 
 /**
- * Why a client may not create another collection without a key. Returns null if the client may. Creations take a lock,
- * so they are counted one after the other.
+ * Returns why a client may not create another collection without a key, or null if the client may. Creations take a
+ * lock, so they are counted one after another.
  */
 async function undecidedProblem(tx: pg.ClientBase, client: string): Promise<string | null> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.undecidedCollections]);

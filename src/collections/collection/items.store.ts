@@ -6,9 +6,9 @@ const opcodeBytes = (length: string): string =>
   `CASE WHEN ${length} = 0 THEN 0 WHEN ${length} < 76 THEN 1 WHEN ${length} < 256 THEN 2 ELSE 3 END`;
 
 /**
- * SQL: number of bytes of the file `f` in the script of a reveal, without the part that all items share. It includes
- * the content in pushes of 520 bytes, and the media type: a long type may make a shorter content more expensive.
- * Service migration 0049 counts in the same way.
+ * SQL: number of bytes that the file `f` needs in the script of a reveal. The part that all items share is left out.
+ * The content in pushes of 520 bytes and the media type are included, because a long type may make a shorter content
+ * more expensive. Service migration 0049 counts in the same way.
  */
 const scriptBytes = `f.bytes + 3 * (f.bytes / 520) + ${opcodeBytes('f.bytes % 520')}
   + octet_length(f.media_type) + ${opcodeBytes('octet_length(f.media_type)')}`;

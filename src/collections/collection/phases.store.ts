@@ -55,7 +55,7 @@ export async function readListedPhases(
   return phases.map((phase) => ({ ...phase, allowances: listed.get(phase.phase) ?? 0 }));
 }
 
-/** The phases of a collection from which orders have bought. Their rows must not be deleted. */
+/** The phases of a collection from which orders have bought. The rows of these phases must not be deleted. */
 export async function readOrderedPhases(tx: pg.ClientBase, collection: string): Promise<ReadonlySet<string>> {
   const { rows } = await tx.query<{ phase: string }>(
     `SELECT p.phase FROM service.mint_phases AS p WHERE p.collection = $1
@@ -79,7 +79,7 @@ export async function replacePhases(
     collection,
     phases.map(({ phase }) => phase),
   ]);
-  // positions are unique, so phases that stay first move to positions above the maximum
+  // positions are unique, so all existing phases first move to positions above the maximum
   await tx.query('UPDATE service.mint_phases SET place = place + $2 WHERE collection = $1', [
     collection,
     collectionBounds.phases,
@@ -88,7 +88,8 @@ export async function replacePhases(
 }
 
 /**
- * Inserts phases with their addresses. Existing phases get new terms, and keep their number of items that orders have.
+ * Inserts phases with their addresses. An existing phase gets the new terms, and keeps its number of items that belong
+ * to orders.
  */
 export async function insertPhases(
   tx: pg.ClientBase,

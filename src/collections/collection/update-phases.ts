@@ -15,8 +15,8 @@ export interface PhasesUpdate {
 }
 
 /**
- * Result of a change. `unknown`: there is no collection with this id. `foreign`: the collection belongs to someone
- * else.
+ * Result of a change. `unknown`: there is no collection with this id. `foreign`: the sender may not change this
+ * collection.
  */
 export type UpdatedPhases =
   | { readonly kind: 'updated'; readonly collection: Collection; readonly phases: readonly ListedPhase[] }
@@ -25,8 +25,8 @@ export type UpdatedPhases =
   | Faulty;
 
 /**
- * Replaces the phases of a collection and their lists for future orders. Existing orders keep their terms. Sales wait
- * meanwhile, so that no phase gets fewer items than its orders have.
+ * Replaces the phases of a collection and their lists for future orders. Existing orders keep their terms. No items are
+ * sold during the change, so that no phase gets fewer items than its orders have.
  */
 export async function updatePhases(
   tx: pg.ClientBase,
@@ -58,7 +58,7 @@ export async function updatePhases(
   return { kind: 'updated', collection, phases: await readListedPhases(tx, id) };
 }
 
-/** Collects faults of changes that would take items away from orders. Pure. */
+/** Collects faults of changes that would take items from existing orders. Pure. */
 function findSoldFaults(
   values: RequestValues,
   phases: readonly SentPhase[],

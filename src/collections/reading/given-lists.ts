@@ -7,7 +7,10 @@ const indexPattern = /^\d{1,9}$/u;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether an object is a list of a form, keyed by index. Form parsers return such an object if a list has gaps. */
+/**
+ * Whether an object represents a list of a form, with indices as keys. Form parsers return such an object if a list has
+ * gaps.
+ */
 export const isIndexed = (value: Fields): boolean =>
   Object.keys(value).every((name) => indexPattern.test(name));
 

@@ -5,7 +5,7 @@ export interface NamedPhase extends SentPhase {
 }
 
 /**
- * Names each phase without a name: its name is the smallest number that no other phase has. Pure.
+ * Names each phase that has no name. Its name is the smallest number that no other phase has. Pure.
  *
  * @param known names that must not be used again, because orders may have bought from these phases
  */

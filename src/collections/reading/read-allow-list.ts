@@ -12,7 +12,7 @@ export interface SentAllowance {
   readonly items: number | null;
 }
 
-/** Cost of parsing an address, as the number of bytes whose work takes the same time (work-in-steps.ts). */
+/** Cost of parsing an address. It is given as the number of bytes whose work takes the same time (work-in-steps.ts). */
 const addressBytes = 10 * 1024;
 
 /** Reads the addresses of a list in a request. The list is one map, or a list of maps: `{address: {allocation}}`. */

@@ -3,7 +3,7 @@ import { amountFault } from '#kernel/runes/read-amount.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { parseSpacedRune, runeNameForm, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
-/** Prices in runes in the form that answers show. */
+/** Prices in runes, in the form that responses show. */
 export type AltPrices = Readonly<
   Record<string, { readonly amount: number | string; readonly token: string }>
 >;
@@ -27,9 +27,9 @@ const tokenChars = 100;
 const exactDigits = 15;
 
 /**
- * Reads the price in a rune: `{"rune": {amount, token}}`, or the same with the rune's name as the key. At most one
- * price is allowed, because an order does not say which price it pays. Returns null if no price was sent, or `values`
- * has its faults.
+ * Reads the price in a rune. Its form is `{"rune": {amount, token}}`, or the same object with the rune's name as the
+ * key. At most one price is allowed, because an order does not say which price it pays. Returns null if no price was
+ * sent, or if the price has faults; the faults are then in `values`.
  */
 export function readAltPrices(values: RequestValues, given: unknown): SentRunePrice | null {
   // a form sends an object without fields as an empty text

@@ -16,7 +16,7 @@ export interface SentCollection {
   readonly id: string;
   readonly name: string;
   readonly totalCount: number;
-  /** Price of an item in sats, which the creator gets. */
+  /** Price of an item in sats, which the creator receives. */
   readonly price: bigint;
   readonly creator: { readonly address: string; readonly script: Uint8Array } | null;
   /** The price of an item in a rune. Null if items are sold for sats. */
@@ -29,7 +29,7 @@ export interface SentCollection {
   readonly phases: readonly NamedPhase[];
 }
 
-/** Texts that answers show unchanged. Optional texts that were not sent are absent. */
+/** Texts that responses show unchanged. Optional texts that were not sent are absent. */
 export interface ShownTexts {
   readonly description: string;
   readonly creator: string;
@@ -115,7 +115,7 @@ function findSharedFaults(
   const hasCreatorAddress = isGiven(given['creator-address']);
   if (price > 0n && runePrice === null && !hasCreatorAddress)
     values.sentence('creator-address', 'creator-address is required if price is above 0: it gets the price.');
-  // an order does not say which of two prices it pays
+  // only one price is allowed, because an order does not say which of two prices it pays
   if (runePrice !== null && price > 0n)
     values.sentence('price', 'price and altPrices are both given: items are sold for sats or for a rune.');
   if (isParentGiven(given['parent']))
@@ -195,7 +195,7 @@ function readCreatorAddress(
   return parsed.kind === 'script' ? { address, script: parsed.script } : values.fault(name, parsed.reason);
 }
 
-/** Reads the texts that answers show. Returns null if a required text is missing or wrong. */
+/** Reads the texts that responses show. Returns null if a required text is missing or wrong. */
 function readShown(values: RequestValues, given: Fields): ShownTexts | null {
   const description = values.text(given['description'], 'description');
   if (description === null) values.required(given['description'], 'description');

@@ -12,7 +12,7 @@ export interface SentPhase {
   /** Maximum number of items that the phase sells. Null if the phase may sell all free items. */
   readonly items: number | null;
   readonly isPublic: boolean;
-  /** Price of an item in sats, which the creator gets. Null if the collection's price applies. */
+  /** Price of an item in sats, which the creator receives. Null if the collection's price applies. */
   readonly price: bigint | null;
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
@@ -20,7 +20,7 @@ export interface SentPhase {
 }
 
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/u;
-/** Maximum time: the year 3000, in seconds. A larger number must be in milliseconds. */
+/** Maximum time in seconds: the year 3000. A larger number is a time in milliseconds. */
 const secondsMax = 32_503_680_000;
 
 /** Reads the phases of a request. Returns an empty list if the request has no phases. */
@@ -111,7 +111,7 @@ function readPublic(values: RequestValues, given: unknown, name: string): boolea
 }
 
 function readMoment(values: RequestValues, given: unknown, name: string): Date | null {
-  // a form can send null only as a text
+  // JSON can send null, but a form can send it only as a text
   const thousandths = values.thousandths(given === 'null' ? null : given, name);
   if (thousandths === null) return null;
   if (thousandths <= BigInt(secondsMax) * 1000n) return new Date(Number(thousandths));

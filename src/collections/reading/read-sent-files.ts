@@ -12,8 +12,8 @@ export interface SentFile {
 }
 
 /**
- * Reads the files of a request. An approval fetches these files. Returns an empty list if the operator is to upload the
- * files.
+ * Reads the files of a request. An approval later fetches these files. Returns an empty list if the operator is to
+ * upload the files.
  */
 export function readSentFiles(
   values: RequestValues,

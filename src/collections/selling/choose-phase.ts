@@ -5,10 +5,10 @@ export interface Phase {
   readonly place: number;
   /** Maximum number of items that the phase sells. Null if the phase may sell all free items. */
   readonly items: number | null;
-  /** Number of items that orders of the phase have. */
+  /** Number of items that belong to orders of the phase. */
   readonly taken: number;
   readonly isPublic: boolean;
-  /** Price of an item in sats, which the creator gets. Null if the collection's price applies. */
+  /** Price of an item in sats, which the creator receives. Null if the collection's price applies. */
   readonly price: bigint | null;
   /** Start, included. Null if the phase starts with the approval. */
   readonly startsAt: Date | null;
@@ -27,7 +27,7 @@ export interface Allowance {
 
 export interface WantedItems {
   readonly count: number;
-  /** Allowances of the receiving address. A phase without an allowance here does not list the address. */
+  /** Allowances of the receiving address. If a phase has no allowance here, it does not list the address. */
   readonly allowances: readonly Allowance[];
   readonly now: Date;
 }
@@ -35,7 +35,7 @@ export interface WantedItems {
 export interface Sale {
   /** Price of an item in sats, for phases without a price of their own. */
   readonly price: bigint;
-  /** Number of items that no order has. */
+  /** Number of items that do not belong to an order. */
   readonly free: number;
   readonly phases: readonly Phase[];
 }
@@ -53,16 +53,16 @@ type ChosenPhase =
 /** A cheaper phase that cannot sell the whole order: it has too few items left, or allows the address fewer items. */
 export interface CheaperPhase {
   readonly phase: string;
-  /** Price of an item in sats, which the creator gets. */
+  /** Price of an item in sats, which the creator receives. */
   readonly price: bigint;
   /** Number of items that the phase would sell to the address. */
   readonly items: number;
 }
 
 /**
- * Chooses the phase that sells: the cheapest open phase with enough items that the address may use. Among equally cheap
- * phases, a phase with a list wins, then the first phase. Creating an order does not use up the allowance of its
- * address; only a payment does. Pure.
+ * Chooses the phase that sells the items: the cheapest open phase that the address may use and that has enough items.
+ * Among equally cheap phases, a phase with a list wins, then the first phase. Only a payment uses up the allowance of
+ * an address; the creation of an order does not. Pure.
  */
 export function choosePhase({ price, free, phases }: Sale, wanted: WantedItems): ChosenPhase {
   const open = phases.filter((phase) => isOpen(phase, wanted.now));
@@ -97,8 +97,8 @@ const preference = (a: Phase, b: Phase): number =>
   Number(a.isPublic) - Number(b.isPublic) || a.place - b.place;
 
 /**
- * Among the open phases below a price, the phase that would sell the most items to this address. Returns null if there
- * is no such phase.
+ * Selects the open phase below a price that would sell the most items to this address. Returns null if there is no such
+ * phase.
  */
 function cheaperOf(
   open: readonly Phase[],
@@ -117,7 +117,7 @@ function cheaperOf(
   return cheaper.toSorted((a, b) => b.items - a.items || compare(a.price, b.price))[0] ?? null;
 }
 
-/** Why an open phase does not sell this order to its address. Returns null if it does. */
+/** Returns why an open phase does not sell this order to its address, or null if it does. */
 function problemOf(phase: Phase, { count, allowances }: WantedItems): string | null {
   const { phase: name, isPublic, items, taken } = phase;
   if (!isPublic) {

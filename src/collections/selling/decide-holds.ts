@@ -11,9 +11,9 @@ import {
 } from './hold-request.ts';
 import type { NetworkClient, SaleState } from './sale.queries.ts';
 
-/** A request to hold items, with facts about its client and its receiving address. */
+/** A request to hold items, with data about its client and its receiving address. */
 export interface AskedHold extends Pick<HoldRequest, 'items' | 'bounds' | 'now'>, NetworkClient {
-  /** Number of unpaid items of the client. `ofNetwork` is the same number for the client's network. */
+  /** Number of unpaid items of the client. `ofNetwork` is the number of unpaid items of the client's network. */
   readonly ofClient: number;
   readonly ofNetwork: number;
   /** Allowances of the receiving address. */
@@ -24,16 +24,17 @@ export interface AskedHold extends Pick<HoldRequest, 'items' | 'bounds' | 'now'>
 export interface HoldTerms {
   readonly kind: 'terms';
   readonly phase: string;
-  /** Price of an item in sats, which the creator gets. */
+  /** Price of an item in sats, which the creator receives. */
   readonly price: bigint;
   readonly cheaper: CheaperPhase | null;
 }
 
 /**
- * Decides about requests for items of one collection one after the other, so that each decision counts the items of
- * earlier requests. Named items have priority over drawn items, because any other item can be drawn. Pure.
+ * Decides about requests for items of one collection. It decides one request after another, so that each decision
+ * counts the items of earlier requests. Requests for named items come first, because drawn items can be any other
+ * items. Pure.
  *
- * @param free the named items that no order has
+ * @param free the named items that do not belong to an order
  */
 export function decideHolds(
   sale: SaleState,
@@ -89,7 +90,7 @@ function decideHold(sale: SaleState, request: AskedHold, left: ReadonlySet<numbe
   return { kind: 'terms', phase: chosen.phase.phase, price: chosen.price, cheaper: chosen.cheaper };
 }
 
-/** Whether the numbers are different from each other, and no order has any of these items. */
+/** Whether all numbers are different, and none of these items belongs to an order. */
 const areFree = (numbers: readonly number[], left: ReadonlySet<number>): boolean =>
   new Set(numbers).size === numbers.length && numbers.every((number) => left.has(number));
 
@@ -99,7 +100,7 @@ function refusalOf(sale: SaleState, { items, bounds, ...request }: AskedHold): R
   const beyond = beyondSupply(items, sale.totalCount);
   if (beyond !== null) return { kind: 'closed', reason: beyond };
   const count = countOf(items);
-  // if too few items are left, the choice of the phase says so; bounds apply only to the items that are left
+  // if too few items are left, `choosePhase` reports this; the bounds apply only to the items that are left
   if (sale.totalCount - sale.taken < count) return null;
   const { ofClient, ofNetwork } = request;
   const unsold = sale.totalCount - sale.taken + sale.unpaid;

@@ -1,4 +1,4 @@
-/** Maximum numbers of unpaid items that orders may have, over all collections. */
+/** Maximum numbers of items in unpaid orders, over all collections. */
 export interface HoldBounds {
   /** Maximum for one client (COLLECTION_UNPAID_MAX). */
   readonly client: number;
@@ -7,7 +7,7 @@ export interface HoldBounds {
 }
 
 /**
- * Numbers of unpaid items: of one client, of its network (over all collections), and of all clients in one collection.
+ * Numbers of unpaid items: of one client and of its network in all collections, and of all clients in one collection.
  */
 export interface UnpaidItems {
   readonly ofClient: number;
@@ -16,8 +16,8 @@ export interface UnpaidItems {
 }
 
 /**
- * Why a client may not hold more items. Returns null if it may. Even a client with thousands of addresses that never
- * pays can block only half of the remaining items, for half an hour. Pure.
+ * Returns why a client may not hold more items, or null if it may. Even a client that has thousands of addresses and
+ * never pays can block only half of the remaining items, for half an hour. Pure.
  *
  * @param unsold number of items of the collection that are not paid for
  */
@@ -34,7 +34,8 @@ export function holdProblem(
   const again = 'Pay for one, cancel one, or try again within 30 minutes.';
   if (unpaid.ofClient + count > bounds.client)
     return `Your orders have ${unpaid.ofClient} items that are not paid for, and may have ${bounds.client}. ${again}`;
-  // an operator may set a higher bound for one client than for a network; the network then gets the higher bound, too
+  // an operator may set the bound of a client higher than that of a network; then the bound of the client applies to
+  // both
   const network = Math.max(bounds.network, bounds.client);
   if (unpaid.ofNetwork + count > network)
     return `Orders of your network have ${unpaid.ofNetwork} items that are not paid for, and may have ${network}. Try again within 30 minutes.`;
@@ -43,5 +44,5 @@ export function holdProblem(
   return null;
 }
 
-/** Maximum number of items that unpaid orders may have: half of the unsold items, but at least one. Pure. */
+/** Maximum number of items in unpaid orders: half of the unsold items, but at least one. Pure. */
 const unpaidMost = (unsold: number): number => Math.max(1, Math.floor(unsold / 2));

@@ -30,7 +30,7 @@ export interface HeldItem {
 export interface HeldItems {
   readonly kind: 'held';
   readonly phase: string;
-  /** Price of an item in sats, which the creator gets. */
+  /** Price of an item in sats, which the creator receives. */
   readonly price: bigint;
   readonly creatorAddress: string | null;
   /** The price of an item in a rune, instead of sats for the creator. Null if items are sold for sats. */
@@ -42,15 +42,19 @@ export interface HeldItems {
 }
 
 /**
- * A refused request. `unknown`: there is no such collection. `closed`: nothing is sold to this request now. `bounds`:
- * too many items are unpaid. `taken`: other orders have a named item. `runes`: the price in runes has no receiver.
+ * A refused request:
+ * - `unknown`: there is no such collection.
+ * - `closed`: nothing is sold to this request now.
+ * - `bounds`: too many items are unpaid.
+ * - `taken`: a named item belongs to another order.
+ * - `runes`: the price in runes has no receiver.
  */
 export interface RefusedHold {
   readonly kind: 'unknown' | 'closed' | 'bounds' | 'taken' | 'runes';
   readonly reason: string;
 }
 
-/** Number of items that a request asks for. Pure. */
+/** The number of requested items. Pure. */
 export const countOf = (items: HoldRequest['items']): number =>
   items.kind === 'drawn' ? items.count : items.numbers.length;
 
@@ -65,7 +69,7 @@ export const withoutRunePrice = {
 } as const satisfies RefusedHold;
 export const itemsTaken = 'Another order has one of these items.';
 
-/** Why a named item does not exist. Returns null if all exist. Pure. */
+/** Returns why a named item does not exist, or null if all named items exist. Pure. */
 export const beyondSupply = (items: HoldRequest['items'], totalCount: number): string | null => {
   const beyond = items.kind === 'named' ? items.numbers.find((number) => number > totalCount) : undefined;
   return beyond === undefined

@@ -20,11 +20,14 @@ import { readAllowancesOf, readFree, readSale, readUnpaidOf, type SaleState } fr
 /** SQL: the columns of an item that come from its file `f`. */
 export const heldFile = 'f.name, f.sha256, f.bytes, f.media_type AS "mediaType"';
 
-/** How long a hold lasts until its order must be stored. Reading the files and pricing the order take milliseconds. */
+/**
+ * How long items are held before their order must be stored, in ms. Reading the files and pricing the order take
+ * milliseconds.
+ */
 const makingMs = 60_000;
 
 /**
- * Maximum number of requests in one transaction. 16 requests of 1,000 items each write 16,000 rows in half a second.
+ * Maximum number of requests in one transaction. 16 requests for 1,000 items each write 16,000 rows in half a second.
  */
 const heldTogether = 16;
 /**
@@ -34,8 +37,8 @@ const heldTogether = 16;
 const transactionsAtOnce = 2;
 
 /**
- * Holds items for orders that are being created. Requests that arrive during a transaction wait, and share the next
- * transaction, which locks each collection only once. This takes six round trips for a collection.
+ * Holds items for orders that are being created. Requests that arrive during a transaction wait and share the next
+ * transaction, which locks each collection only once. A transaction needs six round trips for a collection.
  */
 export class ItemHolds {
   readonly #reads: BatchedReads<HoldRequest, HeldItems | RefusedHold | FailedHold>;
@@ -48,7 +51,7 @@ export class ItemHolds {
   }
 
   /**
-   * Holds items for one order. If the transaction of its collection fails, nothing is held, and this throws the error.
+   * Holds items for one order. If the transaction of its collection fails, no items are held and the error is thrown.
    */
   async ask(request: HoldRequest, signal: AbortSignal): Promise<HeldItems | RefusedHold> {
     const answer = await this.#reads.ask(request, signal);
@@ -57,15 +60,18 @@ export class ItemHolds {
   }
 }
 
-/** The failed transaction of a collection. Requests for other collections in the same batch keep their items. */
+/**
+ * The error of a failed transaction for a collection. Requests for other collections in the same batch keep their
+ * items.
+ */
 interface FailedHold {
   readonly kind: 'failed';
   readonly error: unknown;
 }
 
 /**
- * Gives each order that is being created all of its items, or refuses the request, in the order of the requests.
- * Transactions for the same collection wait for each other at the collection's row, so that each transaction counts the
+ * Holds all items of each order that is being created, or refuses the request. The results have the order of the
+ * requests. Transactions for the same collection wait for each other at the collection's row, so that each counts the
  * items of earlier transactions (ADR 90).
  */
 export async function holdItems(
@@ -129,7 +135,7 @@ async function holdItemsOf(
   });
 }
 
-/** The answer to a request, by the index of the request. */
+/** The result of the request at an index. */
 function placed<Answer>(answers: readonly Answer[], nth: number): Answer {
   const answer = answers[nth];
   assert(answer !== undefined, 'each request is answered');
@@ -139,8 +145,8 @@ function placed<Answer>(answers: readonly Answer[], nth: number): Answer {
 const nothingUnpaid = { ofClient: 0, ofNetwork: 0 };
 
 /**
- * Adds facts about clients and receiving addresses to requests. The unpaid items of a key without a bound are not
- * counted, because a shop has thousands of orders.
+ * Adds data about clients and receiving addresses to requests. If a key has no bound, its unpaid items are not counted,
+ * because a shop has thousands of orders.
  */
 async function readAsked(
   tx: pg.ClientBase,
@@ -169,8 +175,8 @@ interface GivenHold {
 }
 
 /**
- * Takes the items of these orders, updates the counters, and stores the holds. This is one statement, so it does all of
- * it or nothing. Drawn items are the first free items that these orders do not name.
+ * Assigns the items to these orders, updates the counters, and stores the holds. One statement does this, completely or
+ * not at all. Drawn items are the first free items that these orders do not name.
  */
 async function takeItems(
   tx: pg.ClientBase,
@@ -211,7 +217,7 @@ async function takeItems(
       phases.map(([, of]) => of.reduce((sum, { request }) => sum + countOf(request.items), 0)),
     ],
   });
-  // the row of the collection is locked, and its counters said that enough items are free
+  // cannot fail: the row of the collection is locked, and its counters show that enough items are free
   assert(
     rows.length === named.length + drawn.length,
     `collection ${collection} has fewer free items than it counts`,
@@ -257,8 +263,8 @@ const takeStatement = `WITH named AS (
    ORDER BY t.order_id, t.order_place`;
 
 /**
- * Frees items of orders that were not stored in time. Such orders are rare, because a process must die while it creates
- * an order.
+ * Frees the items of orders that were not stored in time. Such orders are rare, because they occur only if a process
+ * dies while it creates an order.
  */
 async function freeAbandoned(tx: pg.ClientBase, collection: string, now: Date): Promise<void> {
   const { rows } = await tx.query<{ order_id: string }>({
@@ -270,8 +276,8 @@ async function freeAbandoned(tx: pg.ClientBase, collection: string, now: Date): 
 }
 
 /**
- * Confirms the hold of an order that is stored in this transaction. Returns false if the hold has ended, and its items
- * are free again.
+ * Confirms the hold of an order that is stored in this transaction. Returns false if the hold has ended; its items are
+ * then free again.
  */
 export async function confirmHold(tx: pg.ClientBase, orderId: string): Promise<boolean> {
   const { rowCount } = await tx.query({
@@ -294,7 +300,7 @@ export function giveUpHold(pool: pg.Pool, orderId: string): Promise<void> {
   });
 }
 
-/** Locks the collection of an order. Each change of the owner of items takes this lock first. */
+/** Locks the collection of an order. Every change to the owner of an item must take this lock first. */
 export async function lockCollectionOf(tx: pg.ClientBase, orderId: string): Promise<void> {
   await tx.query(
     `SELECT FROM service.mint_collections WHERE id = (SELECT collection FROM service.mint_orders WHERE order_id = $1)

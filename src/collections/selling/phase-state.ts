@@ -1,8 +1,8 @@
 import type { Phase } from './choose-phase.ts';
 
 /**
- * The state of a phase at a moment. `full`: the phase is open, but orders have all of its items. Items of unpaid orders
- * may become free again.
+ * The state of a phase at a moment. `full`: the phase is open, but all of its items belong to orders. Items of unpaid
+ * orders may become free again.
  */
 export type PhaseState = 'later' | 'open' | 'full' | 'over';
 
@@ -15,7 +15,7 @@ export const leftInPhase = ({ items, taken }: Pick<Phase, 'items' | 'taken'>, fr
 /**
  * The state of a phase. Pure.
  *
- * @param free number of items of the collection that no order has
+ * @param free number of items of the collection that do not belong to an order
  */
 export function phaseStateAt(phase: TimedPhase, free: number, now: Date): PhaseState {
   const { startsAt, endsAt } = phase;
@@ -30,16 +30,20 @@ export interface SoldSupply {
   /** Whether its price is in a rune without a receiver. Only collections of earlier versions have such a price. */
   readonly isInRunes: boolean;
   readonly total: number;
-  /** Number of items that orders have. */
+  /** Number of items that belong to orders. */
   readonly taken: number;
-  /** Number of items of orders that are not paid for. */
+  /** Number of items that belong to unpaid orders. */
   readonly unpaid: number;
 }
 
 /**
- * The state of a sale at a moment. `sold out`: all items are paid for. `reserved`: unpaid orders have the remaining
- * items. `later`: no phase has started yet. `between`: no phase is open, and another phase follows. `over`: no phase
- * follows. `runes`: the price in runes has no receiver.
+ * The state of a sale at a moment:
+ * - `sold out`: all items are paid for.
+ * - `reserved`: the remaining items belong to unpaid orders.
+ * - `later`: no phase has started yet.
+ * - `between`: no phase is open, and another phase follows.
+ * - `over`: no phase is open, and no other phase follows.
+ * - `runes`: the price in runes has no receiver.
  */
 export type SaleState = 'closed' | 'runes' | 'sold out' | 'reserved' | 'open' | 'later' | 'between' | 'over';
 

@@ -18,19 +18,19 @@ import { readAllowancesOf, readSale } from './sale.queries.ts';
 /** The items that an order would get now, and the price of an item. */
 export interface PricedItems extends Pick<HeldItems, 'runePrice'> {
   readonly kind: 'priced';
-  /** Price of an item in sats, which the creator gets. */
+  /** Price of an item in sats, which the creator receives. */
   readonly price: bigint;
   readonly items: readonly HeldItem[];
 }
 
 export interface PricedRequest extends Pick<HoldRequest, 'collection' | 'items' | 'now'> {
-  /** The script of the receiving address. Null if it is unknown so far; phases with a list are then left out. */
+  /** The script of the receiving address. Null if it is not known yet; phases with a list are then ignored. */
   readonly script: Uint8Array | null;
 }
 
 /**
- * The items of an order that is not created yet. Named items are exact. For drawn items, this returns the free items
- * with the longest scripts, so their price is the maximum that an order would pay. Holds nothing.
+ * The items of an order that is not created yet. Named items are exactly the requested items. For drawn items, the free
+ * items with the longest scripts are returned, so their price is the maximum for the order. No items are held.
  */
 export async function pricedItems(
   client: pg.ClientBase,

@@ -17,12 +17,12 @@ export interface SaleState {
   readonly creatorAddress: string | null;
   readonly isInRunes: boolean;
   /**
-   * The price of an item in a rune. Null if items are sold for sats. If `isInRunes` is true, null means that items
+   * The price of an item in a rune. Null if items are sold for sats. If `isInRunes` is true and this is null, items
    * cannot be sold, because the price has no receiver.
    */
   readonly runePrice: RunePrice | null;
   readonly totalCount: number;
-  /** Number of items that orders have. `unpaid` is the number of these items that are not paid for. */
+  /** Number of items that belong to orders. `unpaid` is how many of them are not paid for. */
   readonly taken: number;
   readonly unpaid: number;
   /** The phases in the creator's order. */
@@ -112,7 +112,7 @@ export async function readUnpaidOf(
   return rows.map(({ of_client: ofClient, of_network: ofNetwork }) => ({ ofClient, ofNetwork }));
 }
 
-/** The numbers among these whose items no order has. */
+/** Selects the numbers of items that do not belong to an order. */
 export async function readFree(
   tx: pg.ClientBase,
   collection: string,

@@ -5,10 +5,14 @@ import { isFree } from './free-items.ts';
 import { lockCollectionOf, releaseItems } from './holds.store.ts';
 
 /**
- * State of the items of an order. `making`, `unpaid`: the order has its items for a limited time. `allowed`: the items
- * are paid for. `refused`: the payment was beyond the allowance of its address. `late`: the payment waited too long for
- * a block. `released`: the order has ended. An order in the last three states has no items, and only a `released` order
- * may get its items again.
+ * State of the items of an order:
+ * - `making`, `unpaid`: the order has its items for a limited time.
+ * - `allowed`: the items are paid for.
+ * - `refused`: the payment was beyond the allowance of its address.
+ * - `late`: the payment waited too long for a block.
+ * - `released`: the order has ended.
+ *
+ * In the last three states the order has no items. Only a `released` order may get its items again.
  */
 export type SoldStanding = 'making' | 'unpaid' | 'allowed' | 'refused' | 'late' | 'released';
 
@@ -26,15 +30,16 @@ interface KeepTerms {
   /** State of an order after it frees its items. */
   readonly without?: 'late' | 'released';
   /**
-   * Whether the bound of unpaid items applies. An order then takes its items again only if unpaid orders have at most
-   * half of the unsold items afterwards.
+   * Whether the bound of unpaid items applies. If true, an order gets its items again only if unpaid orders then have
+   * at most half of the unsold items.
    */
   readonly isBounded?: boolean;
 }
 
 /**
- * Frees the items of an order that no longer needs them. Takes the items again if the order needs them and all are
- * still free, because a payment that was in time may become known late. Returns the new state.
+ * Frees the items of an order that no longer needs them. If the order needs its items again and all are still free,
+ * assigns them to it again. This happens because a payment that was made in time may become known late. Returns the new
+ * state.
  */
 export async function keepItems(
   tx: pg.ClientBase,
@@ -53,9 +58,9 @@ export async function keepItems(
 }
 
 /**
- * Returns the part of an allowance that a paid order used, because a reorganisation removed its payment. The order
- * keeps its items, and the decision about it is made again. The client of a paid order was deleted, so the order gets a
- * separate client name, and its unpaid items do not count for any other client.
+ * Returns the part of an allowance that a paid order used. It is called when a reorganisation removed the payment. The
+ * order keeps its items, and is decided again later. The client of a paid order was deleted, so the order gets a client
+ * name of its own, and its unpaid items do not count for any other client.
  */
 export async function undecideItems(tx: pg.ClientBase, orderId: string): Promise<void> {
   await lockCollectionOf(tx, orderId);
@@ -70,8 +75,8 @@ export async function undecideItems(tx: pg.ClientBase, orderId: string): Promise
 }
 
 /**
- * Takes the items of a released order again. Returns false if another order has one of the items, the phase has too few
- * items left, or unpaid orders would have too many items.
+ * Assigns the items of a released order to it again. Returns false if one of the items belongs to another order, if the
+ * phase has too few items left, or if unpaid orders would have too many items.
  */
 async function takeAgain(tx: pg.ClientBase, orderId: string, isBounded: boolean): Promise<boolean> {
   const { rowCount } = await tx.query(
@@ -102,7 +107,7 @@ async function takeAgain(tx: pg.ClientBase, orderId: string, isBounded: boolean)
   return rowCount === 1;
 }
 
-/** Orders of one address in a listed phase that compete for the allowance of this address. */
+/** Orders of one address that compete for the allowance of this address in a listed phase. */
 export interface Contenders {
   /**
    * Number of items that the address may still pay for in this phase. Null if only the phase's own items limit the

@@ -3,15 +3,18 @@ import type pg from 'pg';
 /** A counter of a collection that differs from its rows. */
 export interface RowDifference {
   /**
-   * The kind of the counter. `taken`, `unpaid`: counters of the collection. `phase`: the counter of a phase. `items`:
-   * the items of an order. `allowance`: the allowance of an address whose paid orders have more items.
+   * The kind of the counter:
+   * - `taken`, `unpaid`: counters of the collection.
+   * - `phase`: the counter of a phase.
+   * - `items`: the number of items of an order.
+   * - `allowance`: the allowance of an address, if its paid orders have more items.
    */
   readonly kind: 'taken' | 'unpaid' | 'phase' | 'items' | 'allowance';
   /**
-   * The phase, the order, or the phase and the script in hex. Null if the difference is in the collection as a whole.
+   * The phase, the order, or the phase and the script in hex. Null if the difference concerns the complete collection.
    */
   readonly where: string | null;
-  /** Number according to the counter, the order, or the list. */
+  /** The number that the counter, the order, or the list has. */
   readonly noted: number;
   readonly found: number;
 }
