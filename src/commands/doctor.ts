@@ -42,7 +42,7 @@ function addressOf(text: string | undefined): URL {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw new UsageError(`--other ${text}: an address begins with http:// or https://`);
-  // paths are relative to it
+  // make it a folder, because other paths are relative to it
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   return url;
 }

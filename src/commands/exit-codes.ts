@@ -1,14 +1,14 @@
 /** Exit codes. docs/configuration.md, "Exit codes". */
 export const exitCodes = {
-  /** Done, or a service that was asked to end. */
+  /** The command is done, or a service was told to stop. */
   ok: 0,
-  /** An operating failure: the code and what to do are on stderr. */
+  /** An operating failure. Its error code, and what to do, are on stderr. */
   failure: 1,
   /** Wrong usage: an unknown command or flag, or an invalid setting. */
   usage: 2,
-  /** The reader of the output has closed it (as by SIGPIPE). */
+  /** The reader of the output has closed it. The code equals that of SIGPIPE. */
   outputClosed: 141,
-  /** A command that would have ended by itself was interrupted: 128 + the number of the signal. */
+  /** A signal interrupted a command that would have ended by itself. The code is 128 + the number of the signal. */
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,

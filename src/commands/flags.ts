@@ -45,14 +45,14 @@ export const traceFlag = ownFlag(
   'write what every stage of the first sync did and waited for into a file for a trace viewer',
 );
 
-/** The flags that an action of a command takes, and how many words follow it. */
+/** The flags that each action of a command accepts, and the number of words that follow the action. */
 export type CommandActions = Readonly<
   Record<string, { readonly flags: readonly string[]; readonly words: number }>
 >;
 
 /**
- * The action that the words of a command name. Throws UsageError for another one, and for words and flags that it does
- * not take.
+ * Returns the action that the words of a command name. Throws UsageError for an unknown action, and for words and flags
+ * that the action does not accept.
  */
 export function actionOf(
   { flags, words }: Pick<CommandContext, 'flags' | 'words'>,
@@ -74,7 +74,7 @@ export function actionOf(
   return action;
 }
 
-/** Throws UsageError if no trace can be written, before anything else is done. */
+/** Checks that a trace can be written, before the command does anything else. Throws UsageError if it cannot. */
 export function checkTrace(flags: Readonly<Record<string, string>>): void {
   const path = flags[traceFlag.name];
   if (path === undefined) return;
@@ -94,7 +94,7 @@ export function checkTrace(flags: Readonly<Record<string, string>>): void {
   }
 }
 
-/** A height from a flag; undefined if not given. */
+/** Reads a height from a flag. undefined if the flag is absent. */
 export function heightFlag(flags: Readonly<Record<string, string>>, name: string): Height | undefined {
   const text = flags[name];
   if (text === undefined) return undefined;
@@ -103,7 +103,7 @@ export function heightFlag(flags: Readonly<Record<string, string>>, name: string
   throw new UsageError(`--${name} ${text}: a height is an integer from 0 to ${maxHeight}`);
 }
 
-/** A block hash from a flag, in display order; undefined if not given. */
+/** Reads a block hash from a flag, in display order. undefined if the flag is absent. */
 export function hashFlag(flags: Readonly<Record<string, string>>, name: string): string | undefined {
   const text = flags[name];
   if (text === undefined || /^[0-9a-f]{64}$/u.test(text)) return text;

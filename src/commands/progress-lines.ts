@@ -1,17 +1,17 @@
 import type { ProgressOutput } from '#src/app/reports/progress.ts';
 
 const barWidth = 28;
-/** At most one line in this time if the output is not a terminal: such work takes minutes. */
+/** Minimum time between two lines, in ms, if the output is not a terminal. The work takes minutes. */
 const lineEveryMs = 10_000;
 
-/** Progress that is shown while work takes minutes. */
+/** Shows progress while work takes minutes. */
 export interface ProgressLines<State> {
   update(state: State): void;
   /** Ends the line. */
   finish(): void;
 }
 
-/** On a terminal one line, redrawn with each state; elsewhere new lines, like a log. */
+/** Shows progress. On a terminal it redraws one line for each state. Otherwise it adds new lines, like a log. */
 export function progressLines<State>(
   output: ProgressOutput,
   lineOf: (state: State) => string,

@@ -6,7 +6,7 @@ import { terminalLines } from '#kernel/text/terminal-text.ts';
 import { UsageError } from '#src/app/command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** Prints to stderr what happened, what it means and what to do; returns the exit code. */
+/** Prints to stderr what happened, what it means and what to do. Returns the exit code. */
 export function report(thrown: unknown): number {
   const error = operatingFailure(thrown);
   if (error instanceof UsageError) {
@@ -23,10 +23,14 @@ export function report(thrown: unknown): number {
   return exitCodes.failure;
 }
 
-/** Writes text for people. Messages contain texts of nodes, servers and files. */
+/**
+ * Writes text for people. Control characters are escaped, because messages contain texts of nodes, servers and files.
+ */
 const write = (text: string): boolean => process.stderr.write(terminalLines(text));
 
-/** Failures of the system and of Postgres that no part has named; any other error is returned unchanged. */
+/**
+ * Converts failures of the system and of Postgres that no other part has converted. Returns any other error unchanged.
+ */
 function operatingFailure(thrown: unknown): unknown {
   const failure = systemFailure(thrown);
   return failure === thrown ? postgresFailure(thrown) : failure;

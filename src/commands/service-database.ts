@@ -2,7 +2,8 @@ import type pg from 'pg';
 import type { CommandContext, CommandFlag } from '#src/app/command-context.ts';
 
 /**
- * Timeout of a statement. Each reads or changes the rows of one account: a slower one waits for something that hangs.
+ * How long a statement may take, in ms. Each statement reads or changes the rows of one account, so a slower statement
+ * waits for something that hangs.
  */
 const statementTimeoutMs = 30_000;
 
@@ -15,9 +16,9 @@ export const jsonFlag: CommandFlag = {
 };
 
 /**
- * Runs work on the database of the settings, with or without a running service.
+ * Runs work on the database of the settings. A service may run at the same time.
  *
- * @param connections that the work uses at once: a second one, if it reads a snapshot within a transaction
+ * @param connections number of connections that the work needs at once; two if it reads a snapshot within a transaction
  */
 export async function withService(
   context: CommandContext,
@@ -39,7 +40,7 @@ export async function withService(
   await context.lifecycle.run('accounts', () => work(pool));
 }
 
-/** A time, to the second, in UTC. */
+/** A time in UTC, precise to the second. */
 export function shownTime(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }

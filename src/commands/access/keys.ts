@@ -8,11 +8,14 @@ import { type Command, type CommandContext, UsageError, wrongSubcommand } from '
 import { ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
 
-/** Ten a second: more than a person or a page needs, and a hundredth of a machine's capacity. */
+/**
+ * Default rate of a key: ten requests per second. A person or a page needs less, and a machine can serve a hundred
+ * times as many.
+ */
 const rateDefault = '600';
 const dayMs = 86_400_000;
 const daysDefault = 30;
-/** A hundred years: all days. */
+/** Maximum number of days: a hundred years, which includes all days. */
 const daysMax = 36_500;
 
 export const keysCommand: Command = {
@@ -76,7 +79,7 @@ No scope includes another: name all that the key needs.
   run: runKeys,
 };
 
-/** Flags of each action, in addition to those of all actions. */
+/** Flags of each action. They are added to the flags of all actions. */
 const flagsOf: Readonly<Record<string, readonly string[]>> = {
   create: ['account', 'scope', 'rate', 'base-fee', 'direct-base-fee', 'discount', 'reserved-max', 'json'],
   list: ['account', 'days', 'json'],
@@ -113,7 +116,7 @@ async function create(context: CommandContext): Promise<void> {
       await print(`${JSON.stringify({ key, ...jsonOf(stored) })}\n`);
       return;
     }
-    // only the key on stdout, so that scripts can use it directly
+    // print only the key to stdout, so that scripts can use the output directly
     const own = termsInWords(stored.terms);
     process.stderr.write(
       `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; ${own === null ? '' : `${own}; `}it is shown only once:\n`,
@@ -211,7 +214,7 @@ function keyOf(flags: Flags): WhichKeys['key'] {
   const [, prefix] = /^(satscribe_[0-9a-f]{8})…?$/u.exec(text) ?? [];
   if (prefix !== undefined) return { prefix };
   const hash = apiKeyHash(text);
-  // not quoted: it may be a mistyped key
+  // the message does not quote the value, because it may be a mistyped key
   if (hash === null)
     throw new UsageError('--key is not a key: give it in full, or in the form that `list` shows');
   return { hash };

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { UsageError } from '#src/app/command-context.ts';
 
-/** The terminal of the process, on which a question is asked. */
+/** The terminal of the process, where a person can answer a question. */
 export interface Asking {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable;
@@ -11,15 +11,15 @@ export interface Asking {
 }
 
 /**
- * Asks a person on a terminal whether to continue. Throws `not_confirmed` for any answer except `yes`, and `UsageError`
- * if no one can be asked: scripts use `--yes`.
+ * Asks a person on a terminal whether to continue. Throws `not_confirmed` for any answer except `yes`. Throws
+ * `UsageError` if there is no terminal; scripts use `--yes`.
  */
 export async function confirm(question: string, { input, output, signal }: Asking): Promise<void> {
   if (input.isTTY !== true) {
     throw new UsageError(`${question}\nThere is no terminal to ask on: repeat the command with --yes.`);
   }
   const lines = createInterface({ input, output });
-  // Ctrl-D gives no answer
+  // Ctrl-D closes the input without an answer
   const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([

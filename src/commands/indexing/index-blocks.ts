@@ -43,9 +43,9 @@ async function runIndex(context: CommandContext): Promise<void> {
     import('#src/app/sources/source.ts'),
   ]);
   const { blocksDir } = context.config;
-  // first, so that no database is created for a folder without blocks
+  // open the folder first, so that no database is created for a folder without blocks
   const folder = blocksDir === undefined ? null : await openBlocks(context, blocksDir, tip);
-  // a new data folder takes a second of Postgres' time: the other modules are loaded meanwhile
+  // load the other modules meanwhile, because Postgres needs a second to start on a new data folder
   const [database, { indexBlocks }, { openSource }] = await Promise.all([
     openDatabase(context, 'attach'),
     import('#src/app/indexing/index-blocks.ts'),

@@ -127,7 +127,7 @@ function outcomeText(outcome: ImportOutcome): string {
   return `${result} ${slug} (${terminalText(name)}): ${items} items${tail}\n${oddityText(outcome)}`;
 }
 
-/** A line for each thing that is stored differently from the list. */
+/** Returns a line for each part that is stored differently from the given list. */
 function oddityText({ slug, listSlug, leftOut = [], leftOutCount = 0 }: ImportOutcome): string {
   const lines = leftOut.map(({ where, why }) => `  left out ${where}: ${why}\n`);
   if (listSlug !== undefined)

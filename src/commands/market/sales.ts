@@ -98,7 +98,7 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
   await print(flags['json'] === undefined ? shown.map(tableOf).join('\n') : `${JSON.stringify(shown)}\n`);
 }
 
-/** A move that was not a sale, as it is shown. */
+/** A move that was not a sale, with the fields that are shown. */
 interface RefusedMove {
   readonly inscriptionId: string;
   readonly txid: string;
@@ -161,7 +161,7 @@ function tableOf(sale: SaleView): string {
   return linesOf({ ...sale, time: shownTime(new Date(sale.time * 1000)) });
 }
 
-/** A line for each field that has a value. */
+/** Returns a line for each field that has a value. */
 function linesOf(fields: object): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== null)

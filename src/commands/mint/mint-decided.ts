@@ -8,11 +8,11 @@ import { withMint } from '#src/app/ordering/mint.ts';
 import { type ProgressLines, progressBar, progressLines } from '#src/commands/progress-lines.ts';
 import { withService } from '#src/commands/service-database.ts';
 
-/** Differences that are shown to people; `--json` has all. */
+/** Maximum number of differences that are shown to people. `--json` shows all. */
 const differencesShown = 20;
 const reasonCharsMax = 1_000;
 
-/** Approves a collection, with its progress on stderr. */
+/** Approves a collection, and shows the progress on stderr. */
 export async function approve({ ...context }: CommandContext, id: string): Promise<void> {
   await withMint(context, async ({ options, ...parts }) => {
     let of = 0;
@@ -42,7 +42,7 @@ export async function approve({ ...context }: CommandContext, id: string): Promi
   });
 }
 
-/** Adds the files of a folder, with its progress on stderr. */
+/** Adds the files of a folder, and shows the progress on stderr. */
 export async function upload(context: CommandContext, id: string, folder: string): Promise<void> {
   await withMint(context, async ({ options, ...parts }) => {
     const progress = filesProgress('stored');
@@ -114,7 +114,7 @@ interface FilesState {
   readonly bytes: number;
 }
 
-/** `[#####-----] 1200 of 3000 files fetched, 48.0 MB` */
+/** Shows progress in the form `[#####-----] 1200 of 3000 files fetched, 48.0 MB`. */
 const filesProgress = (done: string): ProgressLines<FilesState> =>
   progressLines(
     process.stderr,

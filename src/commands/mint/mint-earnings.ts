@@ -8,7 +8,7 @@ import { withService } from '#src/commands/service-database.ts';
 
 const columns = ['collection', 'kind', 'owner', 'sats', 'orders', 'items'] as const;
 
-/** Shows what creators and referrers have earned with one collection, or with each. */
+/** Shows how much creators and referrers have earned from one collection, or from each collection. */
 export async function earnings({ flags, ...context }: CommandContext, id: string | null): Promise<void> {
   await withService({ flags, ...context }, async (pool) => {
     if (id !== null && (await readCollection(pool, id)) === null) throw unknownMint(id);

@@ -97,7 +97,7 @@ const collectionJson = ({
   averageBytes,
 });
 
-/** Shows a collection, and for a pending one the effect of an approval. */
+/** Shows a collection. If it is pending, also shows the effect of an approval. */
 export async function show(context: CommandContext, id: string): Promise<void> {
   const { flags, print } = context;
   const limit = limitOf(context, filesDefault);
@@ -198,7 +198,7 @@ function phaseLine(
 const fileLine = ({ place, name, url, stored, toldBytes }: CollectionFile): string =>
   `${String(place + 1).padStart(6)}  ${terminalText(name)}  ${stored === null ? `${toldBytes ?? '?'} bytes named, not stored` : `${stored.bytes} bytes, ${stored.mediaType}`}${url === null ? '' : `  ${terminalText(url)}`}\n`;
 
-/** Faults that are shown to people; `--json` has all. */
+/** Maximum number of faults that are shown to people. `--json` shows all. */
 const faultsShown = 100;
 
 function previewText({ faults, toFetch, toFetchBytes, differences }: ApprovalPreview, id: string): string {

@@ -64,7 +64,7 @@ async function runMint(context: CommandContext): Promise<void> {
   return decide(context, action, id, folder);
 }
 
-/** Changes one collection. */
+/** Runs an action that changes one collection. */
 async function decide(context: CommandContext, action: string, id: string, folder: string): Promise<void> {
   if (action === 'upload' && folder === '')
     throw new UsageError(`which folder? satscribe mint upload ${id} <folder>`);

@@ -68,7 +68,7 @@ async function runAudit(context: CommandContext): Promise<void> {
   });
 }
 
-/** Findings of the parts of an audit. */
+/** The results of all parts of an audit. */
 interface Found {
   readonly audit: Audit;
   readonly payouts: readonly PayoutDifference[];
@@ -108,7 +108,7 @@ function textOf({ audit, payouts, collections, tokens }: Found, all: AllTexts): 
   return `${lines.join('')}${orders} ${orders === 1 ? 'order' : 'orders'}, ${differing} differ\n`;
 }
 
-/** Lines about data kept with orders. */
+/** Lines about data that is audited together with orders. */
 function besideLines({ payouts, collections, tokens }: Omit<Found, 'audit'>, all: AllTexts): string[] {
   const lines: string[] = [];
   for (const [id, of] of Map.groupBy(payouts, ({ payout }) => payout)) {
@@ -147,7 +147,7 @@ function shownOf({ audit, payouts, collections, tokens }: Found, all: AllTexts):
       found: Number(found),
       ...all.collectionDifferences[difference.kind],
     })),
-    // amounts of runes may have more digits than a number
+    // convert amounts to texts, because amounts of runes may have more digits than a number can hold
     tokens: tokens.map(({ noted, found, ...difference }) => ({
       ...difference,
       noted: String(noted),
@@ -165,7 +165,7 @@ const shownDifference = ({ kind, where, ledger, chain }: OrderDifference, texts:
   ...texts[kind],
 });
 
-/** Throws `audit_differs`, with the differences. */
+/** Throws `audit_differs`, with the differences, if there are any. */
 function requireSame({ audit: { orders, differing, funds }, payouts, collections, tokens }: Found): void {
   if (differing > 0)
     throw new AppError('audit_differs', `${differing} of ${orders} orders differ from the chain.`);

@@ -35,7 +35,7 @@ a service (docs/inventory.md). Orders need INDEX_SATS.
   run: runInventory,
 };
 
-/** Number of outputs that each action names. */
+/** Number of outputs that must follow each action on the command line. */
 const operandsOf: Readonly<Record<InventoryAction, number>> = { add: 1, list: 0, scan: 0, remove: 1 };
 
 const isAction = (word: string): word is InventoryAction => Object.hasOwn(operandsOf, word);
@@ -77,7 +77,7 @@ const nothingListed =
 const nothingFound =
   'There are no outputs of yours: send some to satscribe inventory address, and scan once they are mined.\n';
 
-/** A line for each output, or all as JSON. If there is no output, stderr says so. */
+/** Prints a line for each output, or all outputs as JSON. If there is no output, says so on stderr. */
 async function printEach(
   { flags, print }: CommandContext,
   json: readonly object[],

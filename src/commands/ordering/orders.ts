@@ -82,7 +82,7 @@ type ListedOrder = Awaited<
   ReturnType<typeof import('#orders/operator/operator-orders.ts')['listOrders']>
 >[number];
 
-/** An order as lists show it. */
+/** Returns the line of an order in a list. */
 export function orderLine(order: Omit<ListedOrder, 'expiresAt'>): string {
   const { id, kind, state, amount, createdAt, error, stuck } = order;
   const reason = error ?? stuck;
@@ -93,7 +93,7 @@ export function orderLine(order: Omit<ListedOrder, 'expiresAt'>): string {
 const orderLines = (orders: readonly ListedOrder[]): string =>
   orders.length === 0 ? 'no orders\n' : orders.map(orderLine).join('');
 
-/** 80 columns without the address. */
+/** A table with lines of 80 columns, not counting the address. */
 function owedTable(orders: readonly OwingOrder[]): string {
   const line = (id: string, state: string, owed: string, created: string, to: string): string =>
     `${id.padEnd(36)}  ${state.padEnd(14)}  ${owed.padStart(12)}  ${created.padEnd(10)}  ${to}\n`;
@@ -116,7 +116,7 @@ async function changeAndShow(
     const order = await operatorOrders.showOrder(pool, id);
     const shown = refund === null ? order : { refund, ...order };
     await print(`${JSON.stringify(shown, null, flags['json'] === undefined ? 2 : 0)}\n`);
-    // for people, apart from the order, which is for programs
+    // print the notes to stderr, because they are for people and the printed order is for programs
     for (const note of refund?.notes ?? []) process.stderr.write(`${note}\n`);
   });
 }
@@ -125,7 +125,7 @@ type ShownRefund = Awaited<
   ReturnType<typeof import('#orders/operator/operator-orders.ts')['outcomeOfRefund']>
 > & { readonly notes: readonly string[] };
 
-/** Null: there is nothing to say in addition to the order. */
+/** The additional text to print with the order. `null` if there is none. */
 async function changeOrder(
   { flags }: CommandContext,
   action: Exclude<Action, 'list'>,
@@ -139,10 +139,10 @@ async function changeOrder(
   const address = flags['to'];
   if (address === undefined) throw new UsageError('where to? satscribe orders refund <id> --to ADDRESS');
   const network = await operatorOrders.networkOfOrders(pool);
-  // `refundOrder` looks up whether it belongs to the service
+  // `refundOrder` checks whether the address belongs to the service
   const parsed = checkDestination({ address, network: networks[network], amount: null }, 'later');
   if (parsed.kind === 'refused') throw new UsageError(`--to: ${address} ${parsed.reason}`);
-  // read before the request: it may be processed at once
+  // read this before the request, because the request may be processed at once
   const outcome = await operatorOrders.outcomeOfRefund(pool, id, network);
   await operatorOrders.refundOrder(pool, id, parsed.script);
   const { refundNotes } = await import('#orders/operator/refund-outcome.ts');

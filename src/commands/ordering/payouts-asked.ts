@@ -23,7 +23,10 @@ import { readRelease } from '#wallet/indices/release.store.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { payoutLines, wantedPartner } from './payouts-shown.ts';
 
-/** Longer than one look of a busy service. A payout that waits for a coin or a fee takes longer than anyone waits. */
+/**
+ * How long to wait for the payouts, in ms. It is longer than one round of a busy service. A payout that waits for a
+ * coin or a fee takes longer than a person would wait.
+ */
 const waitMs = 60_000;
 const lookEveryMs = 500;
 
@@ -58,7 +61,7 @@ export async function send(context: CommandContext): Promise<void> {
   });
 }
 
-/** Shows how much the operator can take out, or takes it. */
+/** Shows how much revenue the operator can withdraw, or withdraws it. */
 export async function revenue(context: CommandContext): Promise<void> {
   const { flags, print, config } = context;
   const to = flags['to'];
@@ -81,11 +84,11 @@ export async function revenue(context: CommandContext): Promise<void> {
     const { ids } = await askRevenue(pool, { ...parts, script: checked.script, address: to, sats });
     await showProgress(context, pool, ids);
   };
-  // the lock is held while a snapshot of the index shows the contents of coins
+  // two connections: one holds the lock while the other reads contents of coins in a snapshot of the index
   await withService(context, work, 2);
 }
 
-/** Ends a payout without a signed transaction. */
+/** Cancels a payout that has no signed transaction. */
 export async function cancel(context: CommandContext, id: string | undefined): Promise<void> {
   const { flags, print } = context;
   if (id === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(id))
@@ -107,8 +110,8 @@ export async function walletOf(pool: pg.Pool, config: CommandContext['config']):
 }
 
 /**
- * Throws for any address of the wallet, even for those that were never shown and that only its operator knows: a node
- * derives them.
+ * Throws for any address of the wallet. The node derives the addresses, so this includes addresses that were never
+ * shown and that only the operator knows.
  */
 export async function requireNotOwn(
   context: CommandContext,
@@ -130,7 +133,7 @@ function satsFlag(text: string | undefined): bigint | null {
   throw new UsageError(`--sats ${text}: must be a whole number of sats above 0`);
 }
 
-/** Waits until the process with the seed has sent these payouts, or says why it has not. */
+/** Waits until the process with the seed has sent these payouts, or has stored the reason why not. */
 export async function showProgress(
   { flags, print, lifecycle: { signal } }: CommandContext,
   pool: pg.Pool,

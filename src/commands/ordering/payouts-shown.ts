@@ -23,7 +23,7 @@ export async function list(context: CommandContext): Promise<void> {
   });
 }
 
-/** A line each, with the reason why it waits, and the transaction below it. */
+/** Returns a line for each payout, with the reason why it waits. Its transaction is on the line below. */
 export function payoutLines(payouts: readonly ListedPayout[]): string {
   if (payouts.length === 0)
     return 'no payouts: satscribe payouts referrals and creators show what partners are owed\n';
@@ -42,7 +42,7 @@ export function payoutLines(payouts: readonly ListedPayout[]): string {
   return lines.join('');
 }
 
-/** A line for each share. */
+/** Returns a CSV line for each share. */
 function payoutsCsv(payouts: readonly ListedPayout[]): string {
   const head = [
     'payout',
@@ -73,21 +73,21 @@ function payoutsCsv(payouts: readonly ListedPayout[]): string {
   return [head, ...lines].map(csvLine).join('');
 }
 
-/** The partner that --code or --creator names. Null: neither is given. */
+/** The partner that --code or --creator names. `null` if neither flag is given. */
 export function wantedPartner({ code, creator }: CommandContext['flags']): PartnerName | null {
   if (code !== undefined) return { account: 'referral', owner: code };
   return creator === undefined ? null : { account: 'creator', owner: creator };
 }
 
-/** Words and columns for the debt to one kind of partners. */
+/** Words and columns for the debts to one kind of partner. */
 interface PartnerWords {
   /** The name of the list in JSON. */
   readonly list: string;
-  /** Columns that name a partner. */
+  /** Columns that identify a partner. */
   readonly names: readonly ('code' | 'address')[];
   readonly head: string;
   readonly none: string;
-  /** The word for one of them. */
+  /** The word for one partner of this kind. */
   readonly noun: string;
   readonly how: string;
 }
@@ -111,7 +111,7 @@ const wordsOf: Readonly<Record<PartnerAccount, PartnerWords>> = {
   },
 };
 
-/** Shows the debt to each partner of one kind. */
+/** Shows the debt to each partner of a kind. */
 export async function partners(context: CommandContext, account: PartnerAccount): Promise<void> {
   const { flags, print, config } = context;
   const wanted = wantedPartner(flags) ?? { account, owner: null };
@@ -157,7 +157,7 @@ const shownStanding = (standing: PartnerStanding): Shown => ({
 const totalsOf = (shown: readonly Shown[]): Sums =>
   sumsOf((name) => shown.reduce((all, of) => all + of[name], 0));
 
-/** A line of the table, of 80 columns: an address does not fit, and has its own line below. */
+/** A line of the table, with 80 columns. An address does not fit, so it has its own line below. */
 const row = (
   name: string,
   [owed = '', payable = '', shallow = '', dust = '', paid = '', debt = '']: readonly string[],

@@ -72,7 +72,7 @@ A block comes ten seconds after something waits. The coins are worth nothing.
   },
 };
 
-/** Settings for a first look: no key is needed, and there are no limits. */
+/** Settings for people who try Satscribe for the first time. No key is needed, and there are no limits. */
 const demoDefaults = {
   logLevel: 'warn',
   searchAccess: 'open',
@@ -81,10 +81,10 @@ const demoDefaults = {
   orderRate: '0',
 } as const;
 
-/** Settings of the sample "demo", which is a shop, too: its blocks come only while something waits. */
+/** Settings of the sample "demo", which is also a shop. Its blocks are mined only while something waits for them. */
 const shopDefaults = {
   tokenpayConfirmations: '1',
-  // all sats of such a short chain are vintage
+  // without this, all sats would be special: all sats of such a short chain are vintage
   tokenpaySpecialSats: 'none',
   tokenpayTestPay: 10_000_000,
 } as const;
@@ -106,12 +106,15 @@ function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   // earlier versions had the blocks of mainnet in ./data/demo
   const dataDir = `./data/demo-${sample === 'demo' ? 'chain' : sample}`;
   const indexSats = sample === 'demo';
-  // a flag, because --sample is one
+  // pass it as a flag, because --sample is a flag too
   const shop = sample === 'demo' ? shopDefaults : {};
   return { settings: { ...settings, blocksDir }, defaults: { ...demoDefaults, ...shop, dataDir, indexSats } };
 }
 
-/** A data folder for a folder of blocks: its name, for people, and a hash, because names repeat. */
+/**
+ * The data folder for a folder of blocks. Its name contains the name of the blocks folder for people, and a hash,
+ * because two folders may have the same name.
+ */
 function dataDirFor(blocksDir: string): string {
   const path = resolve(blocksDir);
   const digest = createHash('sha256').update(path).digest('hex').slice(0, 8);

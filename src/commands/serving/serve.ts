@@ -63,7 +63,7 @@ export async function serve(
     import('#src/app/serving/serving.ts'),
   ]);
   await checkPort(host, port);
-  // before a database is created
+  // check this before a database is created
   await readOwnSatributes(context.config);
   const start = (): Promise<{ address: string }> => {
     if (role === 'search-sync') return serveSearchSync(context);
@@ -77,33 +77,36 @@ export async function serve(
     await checkAnswers(address, askedOf(context.config), lifecycle);
     await context.print(`ready ${address}\n`);
   } catch (error) {
-    // with a folder, indexing was to finish first; otherwise the process was already working, and stopping it is not an
-    // error
+    // With a folder, the command had to index first, so an interruption is an error. Without a folder the process was
+    // already serving, and a stop is not an error.
     if (lifecycle.signal.aborted && blocksDir === undefined) return;
     throw error;
   }
   await lifecycle.untilStopping();
 }
 
-/** The paths that must answer before the service reports that it is ready. */
+/** The paths that must return a response before the service reports that it is ready. */
 function askedOf({ role, searchAccess, elasticsearchUrl, searchFallback }: Config): readonly string[] {
   if (role !== 'all' && role !== 'api') return ['/health/live'];
-  // our own pages search without a key even if clients need one
+  // ask our own pages: they may search without a key even if clients need one
   const search = searchAccess === 'open' ? '/search?text=ready&itemsperpage=1' : '/?text=ready';
-  // an index that is still being built answers no searches, but the service is up
+  // Elasticsearch cannot search while its index is being built, but the service runs
   const isSearched = elasticsearchUrl === undefined || searchFallback === 'postgres';
-  // if everyone needs a key, this process has none
+  // if everyone needs a key, this check cannot search, because it has no key
   const maySearch = searchAccess !== 'keys';
   return ['/health/live', '/', ...(isSearched && maySearch ? [search] : [])];
 }
 
-/** Time in which a database that was just lost is back, or needs an operator. */
+/**
+ * How long the check of a path is repeated, in ms. A database that was just lost is back within this time, or needs an
+ * operator.
+ */
 const answersWithinMs = 60_000;
 const askAgainMs = 250;
 
 /**
- * One request of each kind, over the network like a client's: `ready` must be true. If Postgres is lost just then, the
- * service waits for it, as it does later.
+ * Sends one request of each kind over the network, like a client, so that `ready` is true. If Postgres is lost at this
+ * moment, the check waits for it, like the running service.
  */
 async function checkAnswers(
   address: string,
@@ -114,7 +117,7 @@ async function checkAnswers(
   for (const path of paths) {
     for (;;) {
       const status = await statusOf(new URL(path, address));
-      // an answer too: a service that is restarted often may have used up the rate of this address
+      // 429 is a response too: if a service is restarted often, its address may have used up its rate
       if (status === 200 || status === 429) break;
       if (status < 500 || performance.now() > until)
         throw unanswered(path, `is answered with status ${status}`);

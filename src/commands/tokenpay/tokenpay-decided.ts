@@ -16,11 +16,11 @@ import { withService } from '#src/commands/service-database.ts';
 import { readDestination } from '#src/commands/wallet/destination.ts';
 import { decideCredit, type NamedAside } from '#tokenpay/operator/decide-credit.ts';
 
-/** The database has the same bounds. */
+/** Maximum numbers of characters of a reason and of a name. The database has the same bounds. */
 const reasonMax = 1000;
 const nameMax = 100;
 
-/** Credits an output that is set aside. */
+/** Credits an output that was set aside to an account. */
 export async function credit(context: CommandContext, text: string): Promise<void> {
   const { flags, print } = context;
   const named = namedAside(context, text);
@@ -36,7 +36,7 @@ export async function credit(context: CommandContext, text: string): Promise<voi
   });
 }
 
-/** Sends an output that is set aside to an address, as a whole. */
+/** Sends a complete output that was set aside to an address. */
 export async function sendAway(context: CommandContext, text: string): Promise<void> {
   const { flags, print, config } = context;
   const named = namedAside(context, text);
@@ -53,7 +53,7 @@ export async function sendAway(context: CommandContext, text: string): Promise<v
     const preview = await previewReturn(pool, asked, { wallet, proveFree: proveFree(pool) });
     await print(previewText(preview, asked, flags['json'] !== undefined));
   };
-  // the lock is held while a snapshot of the index shows the contents of coins
+  // two connections: one holds the lock while the other reads contents of coins in a snapshot of the index
   await withService(context, work, 2);
 }
 
@@ -79,7 +79,7 @@ const whyWaits = {
   size: 'it would wait for a larger coin that pays the fee (satscribe wallet fund shows where to add some)',
 } as const;
 
-/** Sats for 1,000 virtual bytes of `--fee-rate`. Null: absent. */
+/** Sats per 1,000 virtual bytes, from `--fee-rate`. `null` if the flag is absent. */
 function feeRateFlag(text: string | undefined): bigint | null {
   if (text === undefined) return null;
   const rate = /^\d{1,3}(?:\.\d{1,3})?$/u.test(text) ? BigInt(Math.round(Number(text) * 1000)) : 0n;
@@ -89,7 +89,7 @@ function feeRateFlag(text: string | undefined): bigint | null {
   );
 }
 
-/** The output that the words name, with the author of the decision and the reason. */
+/** The output that the words name, with the person who decided and the reason. */
 function namedAside({ flags }: CommandContext, text: string): NamedAside {
   const outpoint = parseOutpoint(text);
   if (outpoint === null) throw new UsageError(`${text} is not an output: <txid>:<vout>`);
@@ -104,7 +104,7 @@ function namedAside({ flags }: CommandContext, text: string): NamedAside {
   return { ...outpoint, by, reason };
 }
 
-/** The user that runs the command; on some systems it has no name. */
+/** The name of the user who runs the command. On some systems the user has no name. */
 function systemUser(): string {
   try {
     return userInfo().username;
