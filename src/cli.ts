@@ -56,7 +56,7 @@ export type CommandLine =
   | {
       readonly kind: 'run';
       readonly command: Command;
-      /** Values of flags, which override the environment. */
+      /** Values of flags that belong to settings. They override the environment. */
       readonly settings: Readonly<Partial<Record<SettingName, string>>>;
       readonly flags: Readonly<Record<string, string>>;
       /** The words after the name of a command with `operands` or an `object`. */
@@ -79,7 +79,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   return { kind: 'run', command, ...givenValues(command, values), words: positionals };
 }
 
-/** Values of flags: those of settings, and those of the command itself. */
+/** Separates the values of flags: flags of settings, and flags of the command itself. */
 function givenValues(
   command: Command,
   values: FlagValues,
@@ -103,7 +103,7 @@ function find(name: string): Command {
   throw new UsageError(`${what}${didYouMean(name, names)} commands are ${names.join(', ')}`);
 }
 
-/** The text between an unknown word and the next step. */
+/** The text between an unknown word and the next step. It suggests a known word that is similar. */
 function didYouMean(given: string, known: readonly string[]): string {
   const near = nearestWord(given, known);
   return near === null ? ';' : `: did you mean ${near}?`;
@@ -161,7 +161,10 @@ function readWords(command: Command, { args, options }: WordsAndOptions): WordsR
   }
 }
 
-/** Joins a negative number to the flag before it: it is the value of that flag (and is refused as such), not a flag. */
+/**
+ * Joins a negative number to the flag before it. Otherwise the number would be parsed as a flag. It is then refused as
+ * the value of that flag.
+ */
 function joinNegatives(command: Command, words: readonly string[]): string[] {
   const takesValue = new Set(
     command.flags.flatMap(({ name, value }) => (value === null ? [] : [`--${name}`])),
@@ -178,7 +181,10 @@ function joinNegatives(command: Command, words: readonly string[]): string[] {
   return joined;
 }
 
-/** The first sentence of an error of parseArgs. The others explain its own syntax; ours is simpler. */
+/**
+ * Returns the first sentence of an error of parseArgs. Its other sentences explain the syntax of parseArgs; our own
+ * syntax is simpler.
+ */
 function firstSentence(text: string): string {
   const sentence = (text.split(/\.\s|\n/u)[0] ?? text).replace(
     /^Option '(--[\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)$/u,

@@ -21,19 +21,19 @@ import { terminalLines } from './kernel/text/terminal-text.ts';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * npm passes on a Ctrl-C that the terminal has already sent: signals this close together count as one. A person who
- * means it presses again later.
+ * Maximum time between two signals that count as one, in ms. npm repeats a Ctrl-C that the terminal has already sent. A
+ * person who wants to stop at once presses again later.
  */
 const sameSignalMs = 400;
 
-/** Time in which a command must notice, after all parts have stopped, and return. */
+/** How long a command may take to return after all parts have stopped, in ms. */
 const unnoticedMs = 2000;
 
 /** Runs the command of the command line, and ends the process with its exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   let line: CommandLine;
   let config: Config;
-  // a failed write rejects by itself
+  // ignore the event, because a failed write also rejects its promise
   process.stdout.on('error', () => undefined);
   try {
     line = parseCommandLine(words);
@@ -54,7 +54,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
   const logger = createLogger(config.logLevel, config.logFormat);
   listenForTheEnd(lifecycle, logger);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // any other error rejects its write
+    // any other error rejects the promise of its write
     if (error.code === 'EPIPE') void end(lifecycle, logger, 'done', exitCodes.outputClosed);
   });
   try {
@@ -68,7 +68,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
       logger,
       print,
     });
-    // a service that was asked to end has succeeded
+    // a service that was told to stop has succeeded
     await end(lifecycle, logger, lifecycle.reason ?? 'done', exitCodes.ok);
   } catch (error) {
     if (lifecycle.signal.aborted) await end(lifecycle, logger, 'done', interrupted(lifecycle.reason));
@@ -77,9 +77,10 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 }
 
 /**
- * Arms a failpoint for tests; the setting was validated with the others. `NAME:N`: this process kills itself when it
- * passes that point for the Nth time. `NAME:N:overlapped`: a batch waits at that seam until the next one is decided,
- * and then the process kills itself. `NAME:N:held`: it waits there for SIGCONT, and then continues.
+ * Arms a failpoint for tests. The setting was validated with all other settings. Its forms are:
+ * - `NAME:N`: this process kills itself when it passes this point for the Nth time.
+ * - `NAME:N:overlapped`: a batch waits at this point until the next batch is decided. Then the process kills itself.
+ * - `NAME:N:held`: a batch waits at this point for SIGCONT, and then continues.
  */
 function armForTest(setting: string | undefined): void {
   const [name, passes, how] = setting?.split(':') ?? [];
@@ -103,7 +104,7 @@ function listenForTheEnd(lifecycle: Lifecycle, logger: Logger): void {
       if (firstAt === null) {
         firstAt = performance.now();
         logger.info({ signal }, 'ending; a second signal ends at once');
-        // the process exits even if a command does not notice the end
+        // the process exits even if the command does not react to the end of the lifecycle
         void lifecycle
           .stop(signal)
           .then(() => setTimeout(() => process.exit(exitCodes[signal]), unnoticedMs));
@@ -112,7 +113,7 @@ function listenForTheEnd(lifecycle: Lifecycle, logger: Logger): void {
       }
     });
   }
-  // on uncaught errors: stop the parts, then exit with 1
+  // after an uncaught error, stop all parts, then exit with 1
   closeWithGrace({ delay: false, logger: false, skip: [...signals, 'beforeExit'] }, async ({ err }) => {
     if (err === undefined) return;
     report(err);
@@ -143,12 +144,15 @@ function interrupted(reason: StopReason | null): number {
     : exitCodes.failure;
 }
 
-/** Prints text. Texts of strangers reach the terminal through here: they must not control it. */
+/**
+ * Prints text. Texts of strangers are printed here too, so control characters are escaped: they must not control the
+ * terminal.
+ */
 function print(text: string, how?: 'exact'): Promise<void> {
   const shown = how === 'exact' ? text : terminalLines(text);
   return new Promise((resolve, reject) => {
     process.stdout.write(shown, (error: NodeJS.ErrnoException | null | undefined) => {
-      // the output was closed: the 'error' event ends the process
+      // EPIPE means that the output was closed; the 'error' event then ends the process
       if (error === null || error === undefined || error.code === 'EPIPE') resolve();
       else reject(new AppError('output_failed', `stdout: ${error.message}`, {}, error));
     });
