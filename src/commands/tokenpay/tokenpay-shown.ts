@@ -20,7 +20,7 @@ import { assetsOf, bitcoinToken, displayed, tokenNames } from '#tokenpay/telling
 
 const limitDefault = 50;
 const limitMost = 10_000;
-/** Decimals of BTC. */
+/** Number of decimals of an amount in BTC. */
 const coinDecimals = 8;
 
 /** Lists orders of shops, the newest first. */
@@ -51,10 +51,10 @@ export async function orders(context: CommandContext): Promise<void> {
   });
 }
 
-/** Looks up a token by its number. */
+/** Returns the token that has a number. */
 type Tokens = (asset: number) => Pick<TokenRune, 'name' | 'divisibility'>;
 
-/** The tokens of one order or account, each with a distinct name. */
+/** The tokens of one order or account. No two tokens have the same name. */
 function tokensOf(
   assets: readonly number[],
   { runes }: Pick<ListedOrders, 'runes'>,
@@ -152,7 +152,7 @@ function creditText(credit: ListedCredit, tokens: Tokens): string {
   return `    ${outpointOf(credit)}\n    at ${charge}, block ${block.height}: ${sats} sats${came.join('')}; ${became}\n${decided}`;
 }
 
-/** Shows the holdings of accounts, and what is set aside for them. */
+/** Shows the balances of accounts, and the outputs that were set aside for them. */
 export async function balances(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const account = flags['account'] ?? null;
@@ -170,7 +170,7 @@ export async function balances(context: CommandContext): Promise<void> {
   });
 }
 
-/** Each balance with its token, under the name that its account sees. */
+/** Adds to each balance its token, with the name that its account sees. */
 function namedBalances(listed: ListedBalances) {
   const byAccount = Map.groupBy(listed.balances, ({ account }) => account);
   return [...byAccount.values()].flatMap((of) => {

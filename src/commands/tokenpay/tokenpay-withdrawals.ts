@@ -27,10 +27,10 @@ import { cancelWithdrawal } from '#withdrawals/cancel-withdrawal.ts';
 
 const limitDefault = 50;
 const limitMost = 10_000;
-/** The database has the same bound. */
+/** Maximum number of characters of a reason. The database has the same bound. */
 const reasonMax = 1000;
 
-/** Lists withdrawals, shows one, or cancels one without a signed transaction. */
+/** Lists withdrawals, shows one of them, or cancels one that has no signed transaction. */
 export async function withdrawals(context: CommandContext): Promise<void> {
   const [, action = 'list', id] = context.words;
   if (action === 'list') return list(context);
@@ -64,7 +64,7 @@ async function show(context: CommandContext, id: string): Promise<void> {
   });
 }
 
-/** Ends a withdrawal that can never be mined: its units belong to the account again. */
+/** Cancels a withdrawal that can never be mined. Its units belong to the account again. */
 async function cancel(context: CommandContext, id: string): Promise<void> {
   const reason = context.flags['reason']?.trim() ?? '';
   if (reason === '' || reason.length > reasonMax)
@@ -74,7 +74,7 @@ async function cancel(context: CommandContext, id: string): Promise<void> {
       const found = await readWithdrawal(tx, null, id);
       if (found === null) throw unknown(id);
       const gone = await cancelWithdrawal(tx, found, reason);
-      // it may have been signed since the look-up
+      // the withdrawal may have been signed since it was read
       if (gone === null) throw notCancelled((await readWithdrawal(tx, null, id)) ?? found);
       return gone;
     });
@@ -118,7 +118,7 @@ function lineOf(withdrawal: Withdrawal, rune: ShownRune): string {
   return `${head}\n${below.map((line) => `  ${line}\n`).join('')}`;
 }
 
-/** Shows or changes the addresses that an account withdraws to. */
+/** Shows or changes the addresses to which an account may withdraw. */
 export async function addresses(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const { account, allow, forbid } = flags;

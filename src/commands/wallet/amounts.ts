@@ -1,10 +1,10 @@
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 
-/** The highest rate that the wallet signs, in sats per vbyte. */
+/** Maximum fee rate that the wallet signs, in sats per vbyte. */
 const feeRateMax = 10_000n;
 const indexMax = 2_000_000_000;
 
-/** Sats for 1,000 virtual bytes, from `--fee-rate`, which is for one. */
+/** Reads sats per 1,000 virtual bytes from `--fee-rate`, which has sats per virtual byte. */
 export function feeRateOf(flags: CommandContext['flags']): bigint {
   const text = flags['fee-rate'];
   if (text === undefined)
@@ -17,7 +17,7 @@ export function feeRateOf(flags: CommandContext['flags']): bigint {
   );
 }
 
-/** The number of a flag. Null: the flag is absent. */
+/** Reads the number in a flag. `null` if the flag is absent. */
 export function wholeNumber(flags: CommandContext['flags'], name: string): number | null {
   const text = flags[name];
   if (text === undefined) return null;

@@ -5,8 +5,8 @@ secret (docs/runbook.md, "Backups").
 `;
 
 /**
- * The advice for a person who has just made a wallet. Null for the words: the output is not a terminal, and may be a
- * log.
+ * The advice for a person who has just created a wallet. The words are `null` if the output is not a terminal, because
+ * it may be a log.
  */
 export function backupAdvice(words: string | null): string {
   if (words === null)

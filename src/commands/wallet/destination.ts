@@ -8,16 +8,16 @@ import { UsageError } from '#src/app/command-context.ts';
 import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import { type CompareProgress, isOwnAddress } from '#wallet/restoring/find-outputs.ts';
 
-/** The address of `--to`. `requireForeign` checks that it does not belong to the service. */
+/** The address of `--to`. It may still belong to the service; `requireForeign` checks this. */
 export interface NamedDestination {
   readonly to: string;
   readonly script: Uint8Array;
 }
 
 /**
- * Reads the address of a flag. Throws a UsageError, in which `whose` says where the network comes from.
+ * Reads the address of a flag. Throws a UsageError, in which `whose` tells where the network comes from.
  *
- * @param flag that has the address
+ * @param flag the flag that contains the address
  */
 export function readDestination(
   to: string,
@@ -30,20 +30,20 @@ export function readDestination(
   throw new UsageError(`${flag} ${to}: the address ${checked.reason}; the ${whose} is of ${network}`);
 }
 
-/** The scripts that must not be paid. */
+/** The data with which a destination is compared, so that the service does not pay itself. */
 export interface ForeignTo {
   readonly node: Parameters<typeof isOwnAddress>[0]['node'];
   readonly wallet: Parameters<typeof isOwnAddress>[0]['wallet'];
   readonly signal: AbortSignal;
-  /** The database with the wallet's orders. Null: no database is read. */
+  /** The database with the wallet's orders. `null` if no database is used. */
   readonly pool: pg.Pool | null;
-  /** Scripts with leaves, which no branch of the wallet contains. */
+  /** Scripts with leaves. No branch of the wallet contains these scripts. */
   readonly leaves: readonly Uint8Array[];
 }
 
 /**
- * Throws `destination_own` for an address of the wallet below these ends, of an order, or of a leaf. Addresses below
- * `from` were compared before.
+ * Throws `destination_own` if the address belongs to the wallet (below the ends `until`), to an order, or to a leaf.
+ * Addresses below `from` were already compared.
  */
 export async function requireForeign(
   asked: ForeignTo,
@@ -52,7 +52,7 @@ export async function requireForeign(
   onProgress: (progress: CompareProgress) => void = () => undefined,
 ): Promise<void> {
   const { wallet, pool, leaves } = asked;
-  // in the form of nodes: addresses may be in capitals
+  // use the form that nodes return, because the given address may be in capitals
   const address = scriptToAddress(script, networks[wallet.network]) ?? to;
   const isOwn = async (): Promise<boolean> =>
     leaves.some((leaf) => Buffer.compare(leaf, script) === 0) ||

@@ -3,23 +3,25 @@ import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import { type MarkOwner, readMark } from '#wallet/indices/mark-file.ts';
 import { skippedUsually } from '#wallet/indices/skip-indices.ts';
 
-/** Indices searched after all shown ones: one process releases this many at once. */
+/** Number of indices that are searched after the last shown index. One process releases this many at once. */
 const gapWithMark = 1000;
 
-/** The mark of a wallet. Null: there is no mark, or none that can be used. */
+/** Reads the mark of a wallet. Returns `null` if there is no mark, or if it cannot be used. */
 export const knownMark = (path: string, owner: MarkOwner): Promise<BranchEnds | null> =>
   readMark(path, owner).catch((error: unknown) => {
-    // without a mark the search continues further
+    // without a mark, more indices are searched
     if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;
     throw error;
   });
 
 /**
- * Indices that a service may give up before a skip without showing any: two hundred starts, each with the indices that
- * one process releases. The node needs no more scans for them.
+ * Number of indices that a service may release before a skip without showing any of them. It is enough for two hundred
+ * starts, because each start may release as many as one process releases. The node needs no additional scans for them.
  */
 const gapOfStarts = 200_000;
 
-/** Indices to search after all that are known to have been shown: more if no mark names them. */
+/**
+ * Number of indices to search after the last index that is known to have been shown. It is larger if there is no mark.
+ */
 export const usualGap = (isMarked: boolean): number =>
   isMarked ? gapWithMark : skippedUsually + gapOfStarts;

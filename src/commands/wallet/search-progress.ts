@@ -4,11 +4,14 @@ import type { CompareProgress, SearchProgress } from '#wallet/restoring/find-out
 
 type State = SearchProgress | CompareProgress;
 
-/** On a terminal one bar, redrawn with each state; elsewhere new lines, like a log. */
+/**
+ * Shows the progress of a search. On a terminal it redraws one bar for each state. Otherwise it adds new lines, like a
+ * log.
+ */
 export const searchProgress = (output: ProgressOutput, now?: () => number): ProgressLines<State> =>
   progressLines(output, progressLine, now);
 
-/** `[#####-----] 40 %, addresses from 200000 of 1000000, 12 outputs found` */
+/** A line of progress, for example `[#####-----] 40 %, addresses from 200000 of 1000000, 12 outputs found`. */
 export function progressLine(state: State): string {
   if ('compared' in state) {
     const { compared, of } = state;
@@ -16,7 +19,7 @@ export function progressLine(state: State): string {
   }
   const { searched, end, percent, found } = state;
   const scan = percent === null ? 'addresses are derived' : `${Math.floor(percent)} %`;
-  // unknown during the first scans, which are for addresses without an index of their own
+  // `end` is 0 during the first scans, because they are for addresses without an index of their own
   const range = end === 0 ? '' : `, addresses from ${searched} of ${end}`;
   return `${progressBar((percent ?? 0) / 100)} ${scan}${range}, ${found} outputs found`;
 }

@@ -5,20 +5,20 @@ import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import type { FoundOutput } from '#wallet/restoring/find-outputs.ts';
 import type { SignedTransaction } from '#wallet/signer.ts';
 
-/** Transactions that send the found outputs to one address, and the outputs that they leave. */
+/** Transactions that send the found outputs to one address, and the outputs that they do not spend. */
 export interface Swept {
   readonly signed: readonly SignedTransaction[];
   readonly isSent: boolean;
   readonly left: readonly { readonly output: FoundOutput; readonly why: string }[];
 }
 
-/** The result of a search, for people and programs. */
+/** The result of a search, in a form for people and programs. */
 export interface Restored {
   readonly network: NetworkName;
   readonly searched: BranchEnds;
   readonly found: readonly FoundOutput[];
   readonly hasDatabase: boolean;
-  /** Null: nothing was to be sent. */
+  /** The transactions that send the outputs. `null` if none were requested. */
   readonly swept: Swept | null;
 }
 

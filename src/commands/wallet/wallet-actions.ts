@@ -19,9 +19,9 @@ import { putWallet, readWallet, type StoredWallet } from '#wallet/wallet.store.t
 import { wholeNumber } from './amounts.ts';
 import { backupAdvice } from './backup-advice.ts';
 
-/** Addresses that `show` prints of each branch. */
+/** Number of addresses that `show` prints for each branch. */
 const shownAddresses = 3;
-/** Addresses after the last one handed out that a watch-only wallet looks for. */
+/** Number of addresses after the last released one that a watch-only wallet searches. */
 const watchedAhead = 1000;
 
 export async function init(context: CommandContext): Promise<void> {
@@ -57,7 +57,7 @@ export async function init(context: CommandContext): Promise<void> {
 
 const exists = async (path: string): Promise<boolean> => (await lstat(path).catch(() => null)) !== null;
 
-/** Moves the existing wallet on to later indices. */
+/** Advances the existing wallet to later indices. */
 async function moveOn(
   context: CommandContext,
   { pool }: WalletDatabase,
@@ -78,7 +78,7 @@ async function moveOn(
   await moveTo(context, pool, stored, { by: 0, atLeast: endsAt(firstIndex) });
 }
 
-/** Moves the wallet on, even past a mark that is missing or damaged: for an operator who names the number. */
+/** Advances the wallet, even if its mark is missing or damaged. The operator names the number of indices. */
 export async function skip(context: CommandContext): Promise<void> {
   const by = wholeNumber(context.flags, 'by') ?? skippedUsually;
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
@@ -88,7 +88,10 @@ export async function skip(context: CommandContext): Promise<void> {
   });
 }
 
-/** Throws a usage error without a mark: a short skip may lead to an address that was shown. */
+/**
+ * Throws a usage error if there is no valid mark, because a short skip could then lead to an address that was already
+ * shown.
+ */
 async function requireMark(
   context: CommandContext,
   pool: WalletDatabase['pool'],
@@ -124,7 +127,7 @@ async function moveTo(
 interface NewWallet {
   readonly seedFile: string;
   readonly markFile: string;
-  /** Null: the file existed before. */
+  /** The words of a new seed. `null` if the seed file existed before. */
   readonly words: string | null;
   readonly firstIndex: number;
 }
@@ -135,7 +138,7 @@ async function store(
   network: NetworkName,
   { seedFile, markFile, words, firstIndex }: NewWallet,
 ): Promise<void> {
-  // read from the file, so that it proves what a restart will read
+  // read the identity from the file, to prove that a restart can read the file
   const identity = await identityOfSeedFile(seedFile, network);
   const first = await raiseMark(markFile, identity, endsAt(firstIndex));
   const stored = await putWallet(pool, identity, first);
@@ -146,7 +149,7 @@ async function store(
 async function tell(context: CommandContext, stored: StoredWallet, words: string | null): Promise<void> {
   const { flags, print } = context;
   if (flags['json'] !== undefined) {
-    // the words are for a person with paper: programs have the file
+    // do not print the words: they are for a person with paper, and programs have the file
     await print(`${JSON.stringify({ ...jsonOf(stored), seedFile: seedFileOf(context) })}\n`);
     return;
   }
@@ -192,7 +195,7 @@ fee charges  ${addresses.fees.join(' ')} …
   });
 }
 
-/** Whether this machine can sign. */
+/** Tells whether this machine can sign. */
 async function seedState({ config }: CommandContext, stored: StoredWallet): Promise<string> {
   if (config.walletSeedFile === undefined) return 'not set';
   try {
@@ -204,7 +207,7 @@ async function seedState({ config }: CommandContext, stored: StoredWallet): Prom
   }
 }
 
-/** The mark of this machine: its indices, or its error code. */
+/** Tells the indices in the mark of this machine, or the error code of the mark. */
 async function markState({ config }: CommandContext, stored: StoredWallet): Promise<string> {
   if (config.walletSeedFile === undefined && config.walletMarkFile === undefined) return 'not set';
   try {
@@ -216,7 +219,7 @@ async function markState({ config }: CommandContext, stored: StoredWallet): Prom
   }
 }
 
-/** The indices that may be handed out now. */
+/** Tells which indices may be given to orders now. */
 async function releaseState(pool: WalletDatabase['pool']): Promise<string> {
   const release = await readRelease(pool);
   if (release?.problem != null) return `none: ${release.problem}`;
@@ -252,7 +255,7 @@ export async function descriptors(context: CommandContext): Promise<void> {
   });
 }
 
-/** Prints the kit of an order, always as JSON: it is a file for `recover`. */
+/** Prints the recovery kit of an order. It is always JSON, because it is a file for `recover`. */
 export async function kit(context: CommandContext, id: string | undefined): Promise<void> {
   const feesIndex = wholeNumber(context.flags, 'fees-index');
   if (feesIndex !== null) return feesKit(context, id, feesIndex);
@@ -265,7 +268,7 @@ export async function kit(context: CommandContext, id: string | undefined): Prom
   });
 }
 
-/** The kit of the address of a fee charge. */
+/** Prints the recovery kit of the address of a fee charge. */
 async function feesKit(context: CommandContext, id: string | undefined, index: number): Promise<void> {
   const other = ['reveal', 'parent'].find((name) => context.flags[name] !== undefined);
   if (id !== undefined || other !== undefined)

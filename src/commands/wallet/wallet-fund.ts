@@ -8,7 +8,7 @@ import { withWalletDatabase } from '#src/app/ordering/wallet.ts';
 import { linkedNode } from '#src/app/sources/node.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 
-/** Shows the address to which the operator sends coins, and the coins there. */
+/** Shows the address to which the operator sends coins, and the coins at that address. */
 export async function fund(context: CommandContext): Promise<void> {
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
     const wallet = await openPublicWallet(pool);
@@ -19,7 +19,10 @@ export async function fund(context: CommandContext): Promise<void> {
   });
 }
 
-/** The node of the settings. Null: it does not answer, and a line on stderr says what is unknown. */
+/**
+ * Connects to the node of the settings. Returns `null` if the node does not answer; a line on stderr then says what is
+ * unknown.
+ */
 async function nodeOf(context: CommandContext, network: NetworkName): Promise<AskNode | null> {
   try {
     const { rpc } = await linkedNode(context, network);

@@ -22,10 +22,10 @@ import { feeRateOf } from './amounts.ts';
 import { readDestination, requireForeign } from './destination.ts';
 import { knownMark } from './known-indices.ts';
 
-/** A kit with the largest leaf of a block, in hex. */
+/** Maximum size of a kit file, in bytes. A kit contains a leaf in hex, and the largest leaf is as large as a block. */
 const kitBytesMax = 8_100_000;
 
-/** Takes back the outputs at the address of a kit. */
+/** Recovers the outputs at the address of a kit. */
 export async function recover(context: CommandContext, kitFile: string | undefined): Promise<void> {
   const seedFile = seedFileOf(context);
   const feeRate = feeRateOf(context.flags);
@@ -64,7 +64,7 @@ export async function recover(context: CommandContext, kitFile: string | undefin
   });
 }
 
-/** Signs without an index: contents of the inputs are unknown. */
+/** Signs without an index, so the contents of the inputs are unknown. */
 const signUnknown = (signer: Signer, plan: TransactionPlan): SignedTransaction =>
   signer.signPlan(
     plan,
@@ -74,7 +74,7 @@ const signUnknown = (signer: Signer, plan: TransactionPlan): SignedTransaction =
 interface Recovered {
   readonly signed: SignedTransaction;
   readonly isSent: boolean;
-  /** Outputs that stay in place. */
+  /** Number of outputs that are not spent. */
   readonly left: number;
   readonly inputs: number;
   readonly value: bigint;
@@ -89,7 +89,7 @@ async function tell({ flags, print }: CommandContext, recovered: Recovered): Pro
     await print(`${JSON.stringify({ txid, hex, isSent, inputs, left, ...amounts })}\n`);
     return;
   }
-  // only the transaction on stdout, so that scripts can use it directly
+  // print only the transaction to stdout, so that scripts can use the output directly
   const stays = left === 0 ? '' : `; outputs left there: ${left}`;
   process.stderr.write(
     `${isSent ? 'sent' : 'signed, not sent'}: ${txid} pays ${value} sats, with a fee of ${signed.fee}; outputs taken: ${inputs}${stays}\n`,
@@ -99,7 +99,7 @@ async function tell({ flags, print }: CommandContext, recovered: Recovered): Pro
 
 const hexOf = ({ bytes }: SignedTransaction): string => Buffer.from(bytes).toString('hex');
 
-/** Throws `recovery_refused` with the node's reason. */
+/** Checks that the node accepts the transaction. Throws `recovery_refused` with the node's reason. */
 async function checkAccepted(node: NodeRpc, signed: SignedTransaction): Promise<void> {
   const [verdict] = await node.call<{ allowed: boolean; 'reject-reason'?: string }[]>('testmempoolaccept', [
     [hexOf(signed)],
@@ -123,7 +123,10 @@ async function readKit(path: string): Promise<RecoveryKit> {
   }
 }
 
-/** Indices that `--to` is compared with: those that the mark knows, and those that a process releases next. */
+/**
+ * The ends of the indices with which `--to` is compared. They include the indices that the mark contains, and the
+ * indices that a process releases next.
+ */
 async function comparedEnds(markFile: string, identity: WalletIdentity): Promise<BranchEnds> {
   return movedBy((await knownMark(markFile, identity)) ?? endsAt(0), releasedAtOnce);
 }

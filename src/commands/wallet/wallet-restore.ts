@@ -23,14 +23,17 @@ import { knownMark, usualGap } from './known-indices.ts';
 import { searchProgress } from './search-progress.ts';
 import { type Restored, restoredJson, restoredText, type Swept } from './shown-outputs.ts';
 
-/** Sources of a search: the wallet, and the known facts besides its seed. */
+/** Sources of a search: the wallet, and known data that cannot be derived from its seed. */
 interface Sources {
   readonly wallet: PublicWallet;
-  /** Indices below these ends may have been shown. */
+  /** The indices below these ends may have been shown. */
   readonly known: BranchEnds;
-  /** Whether a mark names them: then no later index was shown; else the database may be an older copy. */
+  /**
+   * Whether `known` comes from a mark. If true, no later index was shown. If false, it comes from a database that may
+   * be an older copy.
+   */
   readonly isMarked: boolean;
-  /** Null: no database is read. */
+  /** The database. `null` if no database is used. */
   readonly pool: pg.Pool | null;
   readonly leaves: readonly LeafAddress[];
 }
@@ -59,11 +62,11 @@ export async function restore(context: CommandContext): Promise<void> {
   }
 }
 
-/** Options from the flags, checked. */
+/** Options from the flags, after checks. */
 interface Wishes {
-  /** Null: the default, by the mark. */
+  /** Number of indices to search. `null` for the default, which depends on the mark. */
   readonly gap: number | null;
-  /** Null: nothing is sent. */
+  /** The address and fee rate for sending the outputs. `null` if the outputs are only listed. */
   readonly send: { readonly to: string; readonly feeRate: bigint } | null;
 }
 
@@ -76,7 +79,7 @@ function wishesOf(flags: CommandContext['flags']): Wishes {
   throw new UsageError(`--${alone} needs --to: without an address nothing is signed or sent`);
 }
 
-/** Script that gets everything that is found. */
+/** The script that receives all found outputs. */
 interface Destination extends NamedDestination {
   readonly feeRate: bigint;
 }
@@ -140,7 +143,7 @@ async function search(
       );
     };
     try {
-      // a scan takes minutes: everything that can be refused is checked before
+      // check everything that can be refused now, because a scan takes minutes
       await refuseOwn(null, least);
       const { found, searched } = await findOutputs({
         node,
@@ -178,7 +181,7 @@ async function sweepTo(
   const { free, left } = await freeOf(found, pool, node);
   const planned = sweep(free, script, feeRate);
   const signer = await openSigner(seedFileOf(context), wallet.identity);
-  // with an index, outputs that are not proven to hold only sats are left
+  // if there is an index, leave all outputs that it does not prove to hold only sats
   const held = pool === null ? unknownHoldings : nothingHeld;
   const signed = planned.plans.map((plan) =>
     signer.signPlan(
@@ -193,7 +196,10 @@ async function sweepTo(
   return { signed, isSent, left: [...left, ...cheap] };
 }
 
-/** Outputs that may be swept. With an index, only those that are proven to hold only sats. */
+/**
+ * Selects the outputs that may be swept. If there is an index, these are only the outputs that it proves to hold only
+ * sats.
+ */
 async function freeOf(
   found: readonly FoundOutput[],
   pool: pg.Pool | null,
