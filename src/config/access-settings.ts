@@ -3,10 +3,10 @@ import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
 import { parseRate } from '#accounts/rate.ts';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 
-/** The form of a rate; `parseRate` checks the bounds. */
+/** The form of a rate. Its bounds are checked by `parseRate`. */
 const ratePattern = '^[0-9]+(/[0-9]+)?$';
 
-/** Settings of access and of what one client may take, for the schema of all settings. */
+/** Settings of access, and of what one client may use. They are part of the schema of all settings. */
 export const accessSettings = {
   searchAccess: Type.Enum(['open', 'restricted', 'keys'], {
     default: 'restricted',
@@ -82,7 +82,7 @@ export const accessSettings = {
 
 const schema = Type.Object(accessSettings);
 
-/** Contradictions between these settings, and texts beyond their schema. */
+/** Finds contradictions between these settings, and texts that their schema cannot check. */
 export function wrongAccessSettings({
   searchAccess,
   searchAllowedDomains,

@@ -12,9 +12,9 @@ import { searchSettings, wrongSearchSettings } from './search-settings.ts';
 import { utxoSettings, wrongUtxoSettings } from './utxo-settings.ts';
 
 /**
- * All settings: type, bounds, default and purpose. The environment variable is the name in capitals (`dataDir` is
- * DATA_DIR), `flag` the command line flag, if any. docs/configuration.md and .env.example are generated from this
- * (scripts/env-example.ts).
+ * All settings, with type, bounds, default and purpose. The environment variable has the setting's name in capitals
+ * (DATA_DIR for `dataDir`). `flag` is the command line flag, if there is one. scripts/env-example.ts generates
+ * docs/configuration.md and .env.example from this schema.
  */
 export const configSchema = Type.Object(
   {
@@ -110,7 +110,7 @@ export const configSchema = Type.Object(
     satsKeepBlocks: Type.Integer({
       minimum: 6,
       maximum: 1_000_000,
-      // a week; each block takes some 500 kB
+      // one week; the data of a block needs some 500 kB
       default: 1008,
       description:
         'newest blocks whose spent sats an index of sats keeps: for a deeper reorganisation they are traced again, through a node that has all blocks',
@@ -120,8 +120,8 @@ export const configSchema = Type.Object(
     readyLagBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
-      // a block comes every ten minutes and takes less than a second: more than a few at once means that the index is
-      // late
+      // A block is mined every ten minutes and indexed in less than a second. If more than a few blocks are missing at
+      // once, the index is late.
       default: 3,
       description: '/health/ready is 503 while the index is more than this many blocks behind the source',
     }),
@@ -159,15 +159,15 @@ export const configSchema = Type.Object(
 export type Config = Readonly<Static<typeof configSchema>>;
 export type SettingName = keyof Config;
 
-/** A setting, for documentation and the command line. */
+/** A setting, in the form that documentation and the command line need. */
 export interface Setting {
   readonly name: SettingName;
   /** Name of the environment variable. */
   readonly variable: string;
-  /** Name of the flag without its dashes. Null: no flag. */
+  /** Name of the flag without its dashes. `null` if there is no flag. */
   readonly flag: string | null;
   readonly description: string;
-  /** Its allowed values in words, e.g. `integer from 0 to 65535`. */
+  /** The allowed values in words, for example `integer from 0 to 65535`. */
   readonly values: string;
   readonly default: string | null;
   readonly secret: boolean;
@@ -203,17 +203,17 @@ export const settings: readonly Setting[] = Object.entries(configSchema.properti
 );
 
 export interface ConfigInput {
-  /** Environment variables; an empty one counts as unset. */
+  /** Environment variables. An empty variable counts as missing. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Values of flags, by setting. */
+  /** Values of flags, by the name of the setting. */
   readonly flags?: Readonly<Partial<Record<SettingName, string>>>;
-  /** Defaults of a command that override the general ones. */
+  /** Defaults of a command, which override the general defaults. */
   readonly defaults?: Readonly<Partial<Config>>;
 }
 
 /**
- * The configuration: a flag overrides the environment, the environment the default. Frozen. Throws `config_invalid`,
- * naming every wrong setting, its origin and its allowed values.
+ * Reads the configuration. A flag overrides the environment, and the environment overrides the default. The result is
+ * frozen. Throws `config_invalid`, which names every wrong setting, where it came from, and its allowed values.
  */
 export function loadConfig(input: ConfigInput): Config {
   const values: Record<string, unknown> = {};
@@ -235,7 +235,7 @@ export function loadConfig(input: ConfigInput): Config {
   return Object.freeze(values) as Config;
 }
 
-/** Combinations of settings that are valid alone but not together. */
+/** Finds settings that are valid alone but contradict each other. */
 function contradictions(config: Config): string[] {
   const wrong = [
     ...wrongDatabase(config),
@@ -267,7 +267,7 @@ function wrongDatabase({ role, databaseUrl, databaseReaderUrl }: Config): string
   return wrong;
 }
 
-/** Checks addresses of databases. They contain passwords, and are not shown. */
+/** Checks the URLs of databases. Messages do not show these URLs, because they contain passwords. */
 function wrongAddresses({ databaseUrl, databaseReaderUrl }: Config): string[] {
   const given = { DATABASE_URL: databaseUrl, DATABASE_READER_URL: databaseReaderUrl };
   return Object.entries(given).flatMap(([name, url]) => {
@@ -288,7 +288,10 @@ function schemaOf(setting: Setting): SettingSchema {
   return configSchema.properties[setting.name] as unknown as SettingSchema;
 }
 
-/** The environment of this process, read only here. A file `.env` in the working folder fills in unset variables. */
+/**
+ * Reads the environment of this process. No other code reads it. A file `.env` in the working folder adds variables
+ * that are not set.
+ */
 export function processEnvironment(): Readonly<Record<string, string | undefined>> {
   // oxlint-disable-next-line node/no-process-env -- the one place
   const { env } = process;
@@ -296,21 +299,24 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
   return env;
 }
 
-/** Reads the file `.env`. `process.loadEnvFile` does not distinguish a file that cannot be read from a missing one. */
+/**
+ * Reads the file `.env`. `process.loadEnvFile` is not used, because it does not distinguish an unreadable file from a
+ * missing file.
+ */
 function readEnvFile(): Readonly<Record<string, string | undefined>> {
   try {
     return parseEnv(readFileSync('.env', 'utf8'));
   } catch (error) {
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return {};
-    // its settings would be ignored silently
+    // throw, because otherwise the settings in this file would be ignored silently
     throw new AppError('config_invalid', `.env of the working folder cannot be read (${code})`, {}, error);
   }
 }
 
 function fromText(setting: Setting, text: string): unknown {
   const schema = schemaOf(setting);
-  // decimal digits only: no blanks, signs, exponents or other bases
+  // accept only decimal digits: no blanks, signs, exponents or other bases
   if (schema.type === 'integer') return /^\d{1,15}$/u.test(text) ? Number(text) : text;
   if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
   return text;
@@ -325,7 +331,7 @@ function valuesInWords(schema: SettingSchema): string {
   return schema.pattern === undefined ? length : `${length} that matches ${schema.pattern}`;
 }
 
-/** Whether Postgres answers searches, or must be able to. */
+/** Whether Postgres answers searches, or must be able to answer them. */
 export const mayPostgresSearch = ({ elasticsearchUrl, searchFallback }: Config): boolean =>
   elasticsearchUrl === undefined || searchFallback === 'postgres';
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Settings of the node, for the schema of all settings. */
+/** Settings of the node. They are part of the schema of all settings. */
 export const nodeSettings = {
   bitcoinRpcUrl: Type.String({
     pattern: '^https?://',
@@ -45,7 +45,7 @@ export const nodeSettings = {
 
 const schema = Type.Object(nodeSettings);
 
-/** Contradictions between these settings. */
+/** Finds contradictions between these settings. */
 export function wrongNodeSettings(config: Static<typeof schema>): string[] {
   const wrong: string[] = [];
   if ((config.bitcoinRpcUser === undefined) !== (config.bitcoinRpcPassword === undefined)) {

@@ -5,7 +5,7 @@ import { satributeId } from '#kernel/satributes/definitions.ts';
 import { parseConfirmations } from '#orders/order/order-policy.ts';
 import { parseTokenPolicy } from '#tokenpay/order/token-policy.ts';
 
-/** Settings of orders and of what they tell others, for the schema of all settings. */
+/** Settings of orders, and of messages about orders to other systems. They are part of the schema of all settings. */
 export const orderSettings = {
   walletSeedFile: Type.Optional(
     Type.String({
@@ -48,8 +48,8 @@ export const orderSettings = {
     description: 'sats that the service takes for each file of a managed order (docs/orders-api.md)',
   }),
   orderBaseFeeDirect: Type.Integer({
-    // with less, our output of a reveal would be an anchor, which anyone may take, together with a customer's
-    // overpayment
+    // Below this value, our output of a reveal would be an anchor, which anyone may spend, together with the sats that
+    // a customer overpaid.
     minimum: 330,
     maximum: 100_000_000,
     default: 2000,
@@ -117,18 +117,18 @@ export const orderSettings = {
     description: 'confirmations of the reveals after which an order is completed',
   }),
   payoutConfirmations: Type.Integer({
-    // on regtest; elsewhere `payoutConfirmationsLeast`
+    // the minimum on regtest; on other networks it is `payoutConfirmationsLeast`
     minimum: 1,
-    // ten weeks: partners need not wait longer for their shares
+    // ten weeks; partners should not have to wait longer for their shares
     maximum: 10_000,
-    // as many as coins of a coinbase need (COINBASE_MATURITY): no reorganisation was ever this deep
+    // the depth that coins of a coinbase need (COINBASE_MATURITY); no reorganisation was ever this deep
     default: 100,
     description:
       'confirmations that a delivery needs before `satscribe payouts` pays the shares of its referral and its creator, and a coin before it is paid out as revenue; at least 6 on all networks except regtest',
   }),
   quoteHoldMinutes: Type.Integer({
     minimum: 1,
-    // the longest timeout of an order
+    // the maximum timeout of an order
     maximum: 43_200,
     default: 60,
     description:
@@ -136,7 +136,7 @@ export const orderSettings = {
   }),
   orderBumpMaxSats: Type.Integer({
     minimum: 0,
-    // the most that the signer signs (bumpFeeMax)
+    // the maximum that the signer signs (bumpFeeMax)
     maximum: 1_000_000,
     default: 20_000,
     description:
@@ -159,7 +159,7 @@ export const orderSettings = {
   orderReturnMaxSats: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,
-    // 220 virtual bytes return one inscription: at 22 sat/vB, or several at usual rates
+    // the fee of a return of one inscription (220 virtual bytes) at 22 sat/vB, or of several returns at usual rates
     default: 5_000,
     description:
       'sats of the service that the return of outputs with inscriptions or runes may cost, for one order whose customer left no money for it; for outputs that are not parents, as many sats of the customer\'s (docs/orders-api.md, "What is returned"); 0: nothing is paid',
@@ -179,7 +179,7 @@ export const orderSettings = {
       'how long a transaction of an order waits before its fee is raised, and before the higher fee is raised again',
   }),
   orderBumpWithinBlocks: Type.Integer({
-    // the range of estimatesmartfee
+    // the range that estimatesmartfee accepts
     minimum: 1,
     maximum: 1008,
     default: 6,
@@ -197,9 +197,9 @@ export const orderSettings = {
   ),
   nonstandardMinerHours: Type.Integer({
     minimum: 1,
-    // two weeks, for which nodes keep unconfirmed transactions (-mempoolexpiry): the commit is one
+    // two weeks: nodes keep unconfirmed transactions for this time (-mempoolexpiry), and the commit is unconfirmed
     maximum: 336,
-    // 144 blocks: a miner with a hundredth of the hash rate finds one of these three times out of four
+    // 144 blocks: the probability that a miner with 1 % of the hash rate finds one of them is three out of four
     default: 24,
     description:
       'how long that miner may not answer about a transaction, and then how long no block may have it, before the order is refunded',
@@ -213,7 +213,7 @@ export const orderSettings = {
   }),
   orderReservedMax: Type.Integer({
     minimum: 1,
-    // more outputs than an inventory has
+    // no inventory has more outputs
     maximum: 2_000,
     default: 3,
     description:
@@ -228,7 +228,7 @@ export const orderSettings = {
   }),
   tokenpayConfirmations: Type.String({
     pattern: '^(?:[1-9][0-9]?|100)(?:,[A-Z•.]{1,60}:(?:[1-9][0-9]?|100))*$',
-    // a block is replaced some times a year, and two in a row were not for many years
+    // a block is replaced a few times a year; two consecutive blocks were not replaced for many years
     default: '2',
     examples: ['2,DOG•GO•TO•THE•MOON:6'],
     description:
@@ -237,7 +237,7 @@ export const orderSettings = {
   tokenpaySpecialSats: Type.String({
     pattern: '^(?:none|[A-Za-z0-9_-]{1,40}(?:,[A-Za-z0-9_-]{1,40})*)$',
     maxLength: 2_000,
-    // the types that orders can name, and those rarer than uncommon
+    // the types that orders can name, and all types that are rarer than uncommon
     default: [...inventoryTypes, 'rare', 'epic', 'legendary', 'mythic'].join(','),
     description:
       'satributes of sats that are more than money: an output with such a sat is set aside in token payments, and nothing of it is credited; needs INDEX_SATS; none: no sats are looked at (docs/tokenpay.md, "Set aside")',
@@ -250,13 +250,14 @@ export const orderSettings = {
   withdrawDebtMaxSats: Type.Integer({
     minimum: 0,
     maximum: 10_000_000,
-    // the price of a withdrawal of runes at 25 sats per virtual byte: an account that never got BTC can pay it later
+    // The price of a withdrawal of runes at 25 sats per virtual byte. An account that never received BTC can pay it
+    // later.
     default: 10_000,
     description: 'sats that an account may owe for withdrawals of runes that its BTC does not cover',
   }),
   withdrawInputsMax: Type.Integer({
     minimum: 1,
-    // a batch of 500 withdrawals is small enough to be relayed if each has one or two
+    // with 500 withdrawals of one or two outputs each, a batch is still small enough to be relayed
     maximum: 500,
     default: 100,
     description: 'most outputs that one withdrawal spends; its account pays for each of them',
@@ -270,7 +271,7 @@ export const orderSettings = {
   }),
   consolidateDailySats: Type.Integer({
     minimum: 0,
-    // a tenth of a coin: more than all dust of a service costs
+    // a tenth of a bitcoin: all dust of a service costs less
     maximum: 10_000_000,
     default: 0,
     examples: [20_000],
@@ -279,7 +280,7 @@ export const orderSettings = {
   }),
   consolidateFeeRateMax: Type.Integer({
     minimum: 1,
-    // above 9, an output of 546 sats costs more than it brings
+    // above 9 sats per vbyte, spending an output of 546 sats costs more than its value
     maximum: 50,
     default: 2,
     description:
@@ -287,7 +288,7 @@ export const orderSettings = {
   }),
   tokenpayTestPay: Type.Integer({
     minimum: 0,
-    // a hundredth of a coin: as much as faucets of test networks give in weeks
+    // a bitcoin; a hundredth of this is as much as faucets of test networks give in weeks
     maximum: 100_000_000,
     default: 0,
     examples: [500_000],
@@ -297,7 +298,7 @@ export const orderSettings = {
   collectionUnpaidMax: Type.Integer({
     minimum: 1,
     maximum: 1_000,
-    // a family buys for itself; a shop has a key
+    // a family buys a few items for itself; a shop should use a key
     default: 10,
     description: 'items of collections that unpaid orders of one address may have (docs/collections.md)',
   }),
@@ -342,7 +343,7 @@ export const orderSettings = {
   uploadMegabytesADay: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,
-    // a collection of 10,000 pictures of 500 kB: the operator knows whose key it is
+    // enough for a collection of 10,000 pictures of 500 kB; the operator knows whose key it is
     default: 5_000,
     description:
       'MB that one key may upload in a day (`PUT /files/<name>`), in each process: contents, and 4 kB for each (docs/orders-api.md, "Uploads"); 0: no limit',
@@ -351,13 +352,13 @@ export const orderSettings = {
 
 const schema = Type.Object(orderSettings);
 
-/** The satributes that TOKENPAY_SPECIAL_SATS names, as they are written. */
+/** The satributes that TOKENPAY_SPECIAL_SATS names, in their original spelling. */
 export const specialSatsOf = (text: string): readonly string[] => (text === 'none' ? [] : text.split(','));
 
 const unknownSatributes = (text: string): string[] =>
   specialSatsOf(text).filter((name) => satributeId(name) === null);
 
-/** Faults of these settings beyond their schema. */
+/** Finds faults of these settings that their schema cannot check. */
 export function wrongOrderSettings({
   orderConfirmations,
   tokenpayConfirmations,
@@ -399,12 +400,16 @@ export function wrongOrderSettings({
 }
 
 /**
- * Reorganisations of some blocks are common, and waiting for them costs nothing. A share that was paid for a delivery
- * that a reorganisation takes back is a debt of its partner, which no one can collect.
+ * Minimum of PAYOUT_CONFIRMATIONS. Reorganisations of a few blocks are common, and waiting for them costs nothing. If a
+ * reorganisation removes a delivery after its share was paid, the partner owes the share, but no one can collect this
+ * debt.
  */
 const payoutConfirmationsLeast = 6;
 
-/** The faults of PAYOUT_CONFIRMATIONS on a network. Mostly the network is known only from the node or the database. */
+/**
+ * The faults of PAYOUT_CONFIRMATIONS on a network. Usually the network becomes known only from the node or the
+ * database, so this is checked later.
+ */
 export function wrongPayoutConfirmations(
   { payoutConfirmations: confirmations }: Pick<Static<typeof schema>, 'payoutConfirmations'>,
   network: NetworkName,
@@ -415,7 +420,10 @@ export function wrongPayoutConfirmations(
   ];
 }
 
-/** The faults of TOKENPAY_TEST_PAY on a network. Mostly the network is known only from the node or the database. */
+/**
+ * The faults of TOKENPAY_TEST_PAY on a network. Usually the network becomes known only from the node or the database,
+ * so this is checked later.
+ */
 export function wrongTestPay(
   { tokenpayTestPay }: Pick<Static<typeof schema>, 'tokenpayTestPay'>,
   network: NetworkName,

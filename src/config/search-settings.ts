@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Settings of searches and of their server, for the schema of all settings. */
+/** Settings of searches and of the search server. They are part of the schema of all settings. */
 export const searchSettings = {
   elasticsearchUrl: Type.Optional(
     Type.String({
@@ -59,13 +59,13 @@ export const searchSettings = {
   searchLagBlocks: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,
-    // a block reaches Elasticsearch within seconds: more than a few at once means that it is late
+    // a block reaches Elasticsearch within seconds; if it lacks more than a few blocks, it is late
     default: 3,
     description: 'Elasticsearch answers searches while it lacks at most this many blocks of the index',
   }),
   searchTextMaxBytes: Type.Integer({
     minimum: 0,
-    // no body is longer than a block
+    // no body can be longer than a block
     maximum: 4_000_000,
     default: 4_000_000,
     description:
@@ -75,7 +75,7 @@ export const searchSettings = {
 
 const schema = Type.Object(searchSettings);
 
-/** Contradictions between these settings. */
+/** Finds contradictions between these settings. */
 export function wrongSearchSettings(config: Static<typeof schema> & { readonly role: string }): string[] {
   const wrong: string[] = [];
   if ((config.elasticsearchUser === undefined) !== (config.elasticsearchPassword === undefined)) {

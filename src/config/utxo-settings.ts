@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { inventoryTypes, parseBaseFees } from '#inventory/inventory-types.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Settings of unspent outputs and of the inventory, for the schema of all settings. */
+/** Settings of unspent outputs and of the inventory. They are part of the schema of all settings. */
 export const utxoSettings = {
   utxoSource: Type.Enum(['auto', 'index', 'esplora', 'node'], {
     default: 'auto',
@@ -47,10 +47,10 @@ export const utxoSettings = {
 
 const schema = Type.Object(utxoSettings);
 
-/** The form of an output descriptor (BIP 380), with or without a checksum. The node checks its content. */
+/** The form of an output descriptor (BIP 380). A checksum is optional. The node checks the content. */
 const descriptorForm = /^[a-z]+\(.+\)(#[a-z0-9]{8})?$/u;
 
-/** Faults of these settings together, or beyond their schema. */
+/** Finds contradictions between these settings, and faults that their schema cannot check. */
 export function wrongUtxoSettings({
   utxoSource,
   esploraUrl,
@@ -71,8 +71,9 @@ export function wrongUtxoSettings({
 }
 
 /**
- * Checks the source of unspent outputs of a process that indexes and answers: it has no index of addresses except its
- * own. Commands may run beside a process that got --index-addresses as a flag. Throws `config_invalid`.
+ * Checks the source of unspent outputs of a process that indexes and answers requests. Such a process has no index of
+ * addresses except its own. Commands are not checked, because they may run beside a process that got --index-addresses
+ * as a flag. Throws `config_invalid`.
  */
 export function checkServedUtxos({
   role,
