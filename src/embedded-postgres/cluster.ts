@@ -8,14 +8,17 @@ import { runAs } from './server-account.ts';
 import type { ServerPlace } from './server-place.ts';
 import { renderSettings, serverSettings, sharedMemoryType } from './server-settings.ts';
 
-/** Relative to the home. */
+/** Path of the server's log, relative to the home. */
 export const logFile = 'server.log';
-/** A larger log is moved aside at start: at most two files of this size. */
+/**
+ * Maximum size of the log, in bytes. A larger log is renamed at the next start, so there are at most two files of this
+ * size.
+ */
 const logMaxBytes = 8 * 1024 * 1024;
 
 /**
- * Creates the cluster if it is missing, completely or not at all. Throws `postgres_version` for a cluster of another
- * version.
+ * Creates the cluster if it is missing, either completely or not at all. Throws `postgres_version` if the cluster has
+ * another version.
  */
 export async function ensureCluster(place: ServerPlace): Promise<void> {
   const { account, binaries, clusterDir, files, home, major } = place;
@@ -40,14 +43,14 @@ export async function ensureCluster(place: ServerPlace): Promise<void> {
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
-      // initdb uses the result of a probe of one byte, and may fail on it
+      // set explicitly: initdb would choose by a test with one byte, and may fail later with this choice
       `--set=dynamic_shared_memory_type=${sharedMemoryType(await sharedMemoryBytes())}`,
       '--no-instructions',
     ],
     { cwd: home },
   );
   if (result.exitCode !== 0) throw startFailed('initdb failed', result.output, place);
-  // both names are in the home itself, and a rename follows no link
+  // safe: both names are in the home itself, and a rename does not follow links
   await rename(unfinished, clusterDir);
 }
 
@@ -66,7 +69,7 @@ export async function writeSettings(
   await files.write(join(clusterDir, 'postgresql.conf'), renderSettings(settings));
 }
 
-/** Moves a large log aside. */
+/** Renames the log if it is too large. */
 export async function rotateLog({ files, home }: ServerPlace): Promise<void> {
   const path = join(home, logFile);
   if ((await files.size(path)) > logMaxBytes) await rename(path, `${path}.1`);
@@ -78,17 +81,17 @@ export function startFailed(what: string, output: string, place: ServerPlace): A
   return new AppError('postgres_start_failed', `${what} (log: ${log}):\n${tail}`, { log });
 }
 
-/** f_type of a tmpfs (man 2 statfs). */
+/** The value of f_type for a tmpfs (man 2 statfs). */
 const tmpfsMagic = 0x01021994;
 const writableByAll = 0o002;
 
-/** Memory of the machine, or of the container if that is less. */
+/** Memory of the machine in bytes, or that of the container if it is less. */
 function memoryBytes(): number {
   const constrained = constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** Free bytes of /dev/shm. 0: it does not exist, or the server's account cannot use it. */
+/** Free bytes of /dev/shm. 0 if it does not exist, or if the server's account cannot use it. */
 async function sharedMemoryBytes(): Promise<number> {
   try {
     const [{ mode }, { type, bavail, bsize }] = await Promise.all([stat('/dev/shm'), statfs('/dev/shm')]);

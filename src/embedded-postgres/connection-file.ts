@@ -2,24 +2,27 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readOwnFile, replaceFile } from './own-files.ts';
 
-/** File by which other commands find the embedded server of a data folder. Passwords are in files of their own. */
+/**
+ * Content of the file by which other commands find the embedded server of a data folder. Passwords are in separate
+ * files.
+ */
 export interface ConnectionFile {
   readonly host: string;
   readonly port: number;
-  /** Name of the writer. */
+  /** Name of the role that writes. */
   readonly user: string;
   readonly database: string;
   readonly passwordFile: string;
-  /** Role that answers requests. */
+  /** The role that answers requests. */
   readonly reader: { readonly user: string; readonly passwordFile: string };
   /** Process number of the postmaster. */
   readonly serverPid: number;
-  /** Folder of the cluster, which may be outside the data folder. */
+  /** Folder of the cluster. It may be outside the data folder. */
   readonly cluster: string;
   readonly log: string;
 }
 
-/** Address of our server, which listens nowhere else. */
+/** The host on which our server listens. It does not listen on any other. */
 export const serverHost = '127.0.0.1';
 
 const fileName = 'postgres-connection.json';
@@ -28,7 +31,7 @@ export async function writeConnectionFile(dataDir: string, content: ConnectionFi
   await replaceFile(join(dataDir, fileName), `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** Null: missing or unreadable. */
+/** Reads the file. Returns `null` if it is missing or unreadable. */
 export async function readConnectionFile(dataDir: string): Promise<ConnectionFile | null> {
   try {
     return JSON.parse((await readOwnFile(join(dataDir, fileName))) ?? '') as ConnectionFile;
@@ -46,6 +49,7 @@ export function connectionUrl(
   user: string,
   password: string,
 ): string {
-  // never another host: the folder may be a copy from elsewhere. It has no TLS, whatever PGSSLMODE says
+  // Always use our own host, because the folder may be a copy from another machine. The server has no TLS, whatever
+  // PGSSLMODE says.
   return `postgres://${user}:${encodeURIComponent(password)}@${serverHost}:${port}/${database}?sslmode=disable`;
 }

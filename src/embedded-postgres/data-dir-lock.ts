@@ -14,19 +14,19 @@ export interface DataDirLock {
 }
 
 const lockFile = 'satscribe.lock';
-/** Attempts after clearing a stale lock: more than processes that could race for one folder. */
+/** Maximum number of attempts after a stale lock was cleared. Fewer processes than this compete for one folder. */
 const attemptsMax = 10;
 
 /**
- * Makes this process the only owner of a data folder until it ends or releases it. The lock file holds the owner's
- * process number and start time, so a lock of a killed process is recognised and taken over. Throws `data_dir_busy` if
- * the owner is alive.
+ * Makes this process the only owner of a data folder, until the process ends or releases the folder. The lock file
+ * contains the owner's process number and start time. So the lock of a killed process is recognised and taken over.
+ * Throws `data_dir_busy` if the owner is still running.
  */
 export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   const path = join(dataDir, lockFile);
   const own: Holder = { pid: process.pid, startedAt: (await processStartedAt(process.pid)) ?? '' };
   const prepared = `${path}.${process.pid}.${crypto.randomUUID()}`;
-  // linked into place complete, so that half a lock is never read
+  // write a complete file first and link it into place, so that nobody reads half a lock
   await writeFile(prepared, JSON.stringify(own), { mode: 0o644, flag: 'wx' });
   try {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
@@ -43,7 +43,7 @@ export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   });
 }
 
-/** Throws `data_dir_busy` if a living process owns a data folder, before anything in it is changed. */
+/** Throws `data_dir_busy` if a running process owns a data folder. Call it before anything in the folder is changed. */
 export async function refuseOwned(dataDir: string): Promise<void> {
   const holder = await readHolder(join(dataDir, lockFile));
   if (holder !== null && (await isRunning(holder))) throw owned(dataDir, holder);
@@ -55,7 +55,7 @@ const owned = (dataDir: string, { pid }: Holder): AppError =>
     pid,
   });
 
-/** Whether a living process owns a data folder. A killed one leaves its lock. */
+/** Whether a running process owns a data folder. The lock of a killed process does not count. */
 export async function hasOwner(dataDir: string): Promise<boolean> {
   const holder = await readHolder(join(dataDir, lockFile));
   return holder !== null && (await isRunning(holder));
@@ -86,7 +86,7 @@ async function isRunning(holder: Holder): Promise<boolean> {
   return (await processStartedAt(holder.pid)) === holder.startedAt;
 }
 
-/** Moves the lock away and removes it. If it belongs to another process by now, it is put back. */
+/** Moves the lock away and removes it. If the lock belongs to another process by now, it is put back. */
 async function clearStale(path: string, stale: Holder | null): Promise<void> {
   const aside = `${path}.stale.${process.pid}.${crypto.randomUUID()}`;
   try {

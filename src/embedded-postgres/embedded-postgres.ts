@@ -31,44 +31,50 @@ import { existingHome, filesOfHome, findServerPlace, type ServerPlace } from './
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
-  /** Default true. False drops every guarantee for speed: only for throw-away data. */
+  /** Default: true. False gives up every guarantee for speed; use it only for temporary data. */
   readonly durable?: boolean;
-  /** Called with notices, e.g. the place of the database if it is not in the data folder. */
+  /** Called with notices, for example if the database is not in the data folder. */
   readonly log?: (message: string) => void;
 }
 
-/** Addresses of the database, by the role that connects. */
+/** Connection URLs of the database, one for each role. */
 export interface RoleUrls {
-  /** Address of the writer, which owns the database. */
+  /** Connection URL of the writer, which owns the database. */
   readonly url: string;
-  /** Address of the role that answers requests. Migrations grant its rights (`ensureReaderRights`). */
+  /** Connection URL of the role that answers requests. Migrations grant its rights (`ensureReaderRights`). */
   readonly readerUrl: string;
 }
 
 export interface EmbeddedPostgres extends RoleUrls {
-  /** Address for work that the service itself never does: a connection to another database, or a checkpoint. */
+  /**
+   * Connection URL for work that the service itself never does, such as a connection to another database, or a
+   * checkpoint.
+   */
   readonly superuserUrl: string;
   readonly port: number;
-  /** Took over the running server of a killed process. */
+  /** Whether the running server of a killed process was taken over. */
   readonly adopted: boolean;
-  /** Whether its postmaster is running. */
+  /** Whether the postmaster is running. */
   isRunning(this: void): Promise<boolean>;
-  /** Restarts a server that died, on the same port: `url` stays valid. Throws `postgres_start_failed`. */
+  /** Restarts a server that died. It gets the same port, so `url` stays valid. Throws `postgres_start_failed`. */
   restart(this: void): Promise<void>;
-  /** Stops the server (open transactions are rolled back) and releases the data folder. Safe to call twice. */
+  /** Stops the server and releases the data folder. Open transactions are rolled back. It may be called twice. */
   stop(this: void): Promise<void>;
 }
 
-/** Recovery after a kill replays up to max_wal_size (4 GB): minutes on a slow disk. */
+/**
+ * How long a start may take, in seconds. Recovery after a kill replays up to max_wal_size (4 GB), which takes minutes
+ * on a slow disk.
+ */
 const startTimeoutSeconds = 300;
 const stopTimeoutSeconds = 60;
-/** Attempts to find a port: one that was free a moment ago may be taken. */
+/** Maximum number of attempts to find a port. A port that was free a moment ago may be taken by then. */
 const portAttemptsMax = 5;
 
 /**
- * Starts the Postgres of a data folder, or takes over the one that a killed process left running. This process owns
- * the folder until `stop()`. The server is a separate process (pg_ctl): it outlives a crash of ours, and the next
- * start finds it. Throws `data_dir_busy`, `data_dir_unusable`, `postgres_version`, `postgres_unavailable`,
+ * Starts the Postgres server of a data folder, or takes over a server that a killed process left running. This process
+ * owns the folder until `stop()`. The server is a separate process (pg_ctl), so it survives a crash of our process, and
+ * the next start finds it. Throws `data_dir_busy`, `data_dir_unusable`, `postgres_version`, `postgres_unavailable` and
  * `postgres_start_failed`.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -85,11 +91,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const superuserUrlOf = (name: string): string =>
       connectionUrl({ ...connection, database: name }, superuser, superuserPassword);
     await ensureRoles(place, superuserUrlOf);
-    // from now on other processes find it
+    // from this point on, other processes can find the server
     await writeConnectionFile(dataDir, connection);
     let stopping: Promise<void> | undefined;
     let postmaster = await seenProcess(connection);
-    // checked every second: it looks at the process itself, not at the file that names it
+    // This is called every second, so it checks the process itself and does not read the file with its number.
     const isRunning = async (): Promise<boolean> =>
       postmaster !== null && (await processStartedAt(postmaster.pid)) === postmaster.startedAt;
     return {
@@ -117,14 +123,14 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * The server that another process runs in this data folder. Throws `postgres_not_running` if there is none, or if its
- * owner was killed: no process would restart or end it, so `startEmbeddedPostgres` takes it over. The owner's `stop()`
- * ends it for all users.
+ * Connects to the server that another process runs in this data folder. Throws `postgres_not_running` if there is no
+ * server, or if its owner was killed. No process would restart or stop such a server, so `startEmbeddedPostgres` takes
+ * it over. The owner's `stop()` stops the server for all users.
  */
 export async function attachEmbeddedPostgres(dataDir: string): Promise<RoleUrls> {
   const connection = await readConnectionFile(dataDir);
   const home = connection === null ? null : await existingHome(dataDir);
-  // if a data folder is copied while in use, the file of the copy names the server of the original
+  // if a data folder was copied while in use, the file in the copy still names the server of the original
   const isOwn = home !== null && connection?.cluster === join(home, 'data');
   const files = isOwn && (await hasOwner(dataDir)) ? await filesOfHome(home) : null;
   if (!isOwn || files === null || (await runningPostmaster(files, join(home, 'data'))) === null) {
@@ -157,7 +163,10 @@ interface SeenProcess {
   readonly startedAt: string;
 }
 
-/** The postmaster, with the mark that distinguishes it from later processes with its number; null: it has ended. */
+/**
+ * The postmaster with its start time, which distinguishes it from later processes with the same number. `null` if it
+ * has ended.
+ */
 async function seenProcess({ serverPid: pid }: ConnectionFile): Promise<SeenProcess | null> {
   const startedAt = await processStartedAt(pid);
   return startedAt === null ? null : { pid, startedAt };
@@ -183,8 +192,8 @@ function asStartError(error: unknown, dataDir: string): unknown {
 }
 
 /**
- * Takes over or ends a running server that a killed process left: the lock proves that no owner lives. It is taken over
- * if it answers.
+ * Takes over a running server that a killed process left, if the server answers. Otherwise stops it. The lock proves
+ * that its owner no longer runs.
  */
 async function adoptOrEnd(
   place: ServerPlace,
@@ -209,17 +218,18 @@ async function adoptOrEnd(
   }
 }
 
-/** Starts the server. `onlyPort`: the server must get this port. */
+/** Starts the server. If `onlyPort` is given, the server must get this port. */
 async function startServer(place: ServerPlace, durable: boolean, onlyPort?: number): Promise<ConnectionFile> {
   await rotateLog(place);
-  // removes the file of a killed server: Postgres takes a process that no one has awaited yet for a running one
+  // This removes the pid file of a killed server. Postgres would otherwise consider a killed process as running until
+  // its parent has waited for it.
   await runningPostmaster(place.files, place.clusterDir);
   let result: RunResult = { exitCode: 1, stdout: '', output: '' };
   for (let attempt = 0; attempt < portAttemptsMax; attempt++) {
     const logStart = await place.files.size(join(place.home, logFile));
     await writeSettings(place, onlyPort ?? (await freePort()), durable);
-    // pg_ctl's shell must see neither the path of the cluster nor that of the log: the first is in the environment, the
-    // second is relative
+    // pg_ctl uses a shell, and no path may appear in its command line. The cluster's path is in the environment, and
+    // the log's path is relative.
     result = await pgCtl(place, [
       'start',
       '--wait',
@@ -249,7 +259,7 @@ async function endServer(place: ServerPlace): Promise<void> {
   if ((await runningPostmaster(place.files, place.clusterDir)) === null) return;
   const wait = ['--wait', `--timeout=${stopTimeoutSeconds}`, '--silent'];
   const fast = await pgCtl(place, ['stop', '--mode=fast', ...wait]);
-  // immediate: the next start recovers from the WAL, and nothing committed is lost
+  // an immediate stop: the next start recovers from the WAL, so no committed data is lost
   if (fast.exitCode !== 0) await pgCtl(place, ['stop', '--mode=immediate', ...wait]);
 }
 

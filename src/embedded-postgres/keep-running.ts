@@ -4,20 +4,26 @@ import type { EmbeddedPostgres } from './embedded-postgres.ts';
 
 export interface KeepRunningOptions {
   readonly signal: AbortSignal;
-  /** Called when the server is gone, and with null when it runs again. */
+  /** Called with a problem when the server is gone, and with `null` when it runs again. */
   readonly onProblem: (problem: AppError | null) => void;
 }
 
-/** Interval of checks; each reads one small file. Failed queries are retried by the followers of a chain. */
+/**
+ * How often the server is checked, in ms. Each check reads one small file. The followers of a chain retry failed
+ * queries themselves.
+ */
 const lookEveryMs = 1000;
-/** Further failed starts after which the operator must act: the server's log has the reason. */
+/** Maximum number of further failed starts. Then the operator must act; the server's log has the reason. */
 const triesMax = 4;
-/** Processes of a killed server end within a second; until then its memory is in use. */
+/**
+ * How long to wait before the first restart, in ms. The processes of a killed server end within a second, and use its
+ * memory until then.
+ */
 const firstPauseMs = 2000;
 
 /**
- * Restarts the embedded server whenever it dies (out of memory, killed, crashed). Its own recovery restores all
- * commits. Rejects with the last failure if it does not start; ends with the signal.
+ * Restarts the embedded server whenever it dies (out of memory, killed, crashed). Postgres' own recovery restores all
+ * committed transactions. Rejects with the last failure if the server does not start. Ends when the signal is aborted.
  */
 export async function keepRunning(
   server: EmbeddedPostgres,

@@ -1,12 +1,15 @@
 import { constants } from 'node:fs';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 
-/** Longest text that is read from a file: our own have some hundred bytes, and of a log the end is enough. */
+/**
+ * Maximum number of bytes that are read from a file. Our own files have some hundred bytes, and of a log the end is
+ * enough.
+ */
 export const readBytesMax = 64 * 1024;
 
 /**
- * Writes a file, whole or not at all. It follows no link of that name, even one that is created meanwhile: the text
- * goes to a new file (O_EXCL), which takes the name.
+ * Writes a file, either completely or not at all. The text goes to a new file (O_EXCL), which is then renamed. So a
+ * link with the file's name is never followed, even if it is created meanwhile.
  */
 export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
   const unfinished = `${path}.${crypto.randomUUID()}`;
@@ -20,11 +23,11 @@ export async function replaceFile(path: string, text: string, mode = 0o600): Pro
 }
 
 /**
- * The text of a file from an offset on, at most its last `readBytesMax` bytes. Null: not an ordinary file. A link is
- * not followed, and a pipe is not waited for.
+ * Returns the text of a file from an offset on, at most its last `readBytesMax` bytes. Returns `null` if it is not an
+ * ordinary file. A link is not followed, and a pipe does not block.
  */
 export async function readOwnFile(path: string, from = 0): Promise<string | null> {
-  // O_NONBLOCK: a pipe opens at once
+  // with O_NONBLOCK a pipe opens at once
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch(() => null);
   if (file === null) return null;

@@ -10,8 +10,9 @@ export interface Postmaster {
 }
 
 /**
- * The server that runs on a cluster; null: no server runs. Removes a pid file whose number belongs to no process, or
- * after a reboot to another program: Postgres would mistake that program for a server and refuse to start.
+ * Returns the server that runs on a cluster, or `null` if none runs. Removes a pid file whose number belongs to no
+ * process, or to another program after a reboot. Postgres would think that this program is a server, and refuse to
+ * start.
  */
 export async function runningPostmaster(files: ServerFiles, clusterDir: string): Promise<Postmaster | null> {
   const path = join(clusterDir, 'postmaster.pid');
@@ -26,7 +27,7 @@ export async function runningPostmaster(files: ServerFiles, clusterDir: string):
 }
 
 async function isPostmasterOf(pid: number, clusterDir: string): Promise<boolean> {
-  // a killed process that its parent has not awaited still has a name
+  // check the start time first: a killed process has a name until its parent has waited for it
   if ((await processStartedAt(pid)) === null) return false;
   const name = await processName(pid);
   if (name === null || !name.includes('postgres')) return false;

@@ -4,8 +4,9 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { ServerAccount } from './server-account.ts';
 
 /**
- * Makes a folder that only the account can enter (null: ours), or takes an existing one that belongs to it. The owner
- * is changed through the open folder, never by its name, and only if root has just made it. Throws `data_dir_unusable`.
+ * Creates a folder that only the account can enter, or uses an existing folder that belongs to the account. `null` is
+ * our own account. The owner is changed only if root has just created the folder, and through the open folder, never by
+ * its name. Throws `data_dir_unusable`.
  */
 export async function makePrivateFolder(path: string, account: ServerAccount | null): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
@@ -35,15 +36,15 @@ function openFolder(path: string): Promise<FileHandle> {
 }
 
 /**
- * Names in the open folder itself, if the system shows it by its number, so that no one can replace the folder
- * meanwhile.
+ * Lists the names in the open folder itself, if the system can read a folder by its file number. So no one can replace
+ * the folder meanwhile.
  */
 const namesIn = (folder: FileHandle, path: string): Promise<string[]> =>
   readdir(`/proc/self/fd/${folder.fd}`).catch(() => readdir(path));
 
 /**
- * A path with its last link followed, if the link is ours: an operator may put a folder on another disk. Throws
- * `data_dir_unusable` for a link of another account.
+ * Follows the last link of a path if the link belongs to us, because an operator may put a folder on another disk.
+ * Throws `data_dir_unusable` if the link belongs to another account.
  */
 export async function followOwnLink(path: string): Promise<string> {
   const found = await lstat(path).catch(() => null);

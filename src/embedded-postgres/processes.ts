@@ -5,23 +5,24 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Start time of a process, as an opaque text that no later process with the same number shares. Null: no such process
- * runs. From /proc if it exists (man 5 proc, /proc/pid/stat field 22), else from `ps`.
+ * Returns the start time of a process as an opaque text. No later process with the same number has the same text.
+ * Returns `null` if the process does not run. The time comes from /proc if it exists (man 5 proc, /proc/pid/stat field
+ * 22), otherwise from `ps`.
  */
 export async function processStartedAt(pid: number): Promise<string | null> {
   if (!isAlive(pid)) return null;
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // the command's name is in brackets and may hold blanks and brackets: count after the last bracket
+    // the command's name is in brackets and may contain blanks and brackets, so count after the last bracket
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // field 3 is the state: a zombie has ended
+    // field 3 is the state; a zombie has already ended
     return fields[0] === 'Z' ? null : (fields[19] ?? null);
   } catch {
     return ps(pid, 'lstart=');
   }
 }
 
-/** Program name of a process. Null: no such process runs. */
+/** Returns the program name of a process, or `null` if the process does not run. */
 export async function processName(pid: number): Promise<string | null> {
   if (!isAlive(pid)) return null;
   try {
@@ -31,7 +32,7 @@ export async function processName(pid: number): Promise<string | null> {
   }
 }
 
-/** Working folder of a process. Null: the system does not report it. */
+/** Returns the working folder of a process, or `null` if the system does not report it. */
 export async function processFolder(pid: number): Promise<string | null> {
   return readlink(`/proc/${pid}/cwd`).catch(() => null);
 }
@@ -41,7 +42,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // it exists, but we may not signal it
+    // EPERM: the process exists, but we may not send signals to it
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

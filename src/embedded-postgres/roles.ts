@@ -7,28 +7,28 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { ServerPlace } from './server-place.ts';
 
 /**
- * Role that only opens the cluster: it creates the roles and the database, and adds the parts that a cluster of an
- * older version lacks.
+ * Role that prepares the cluster. It creates the roles and the database, and adds the parts that a cluster of an older
+ * version lacks. No other work uses it.
  */
 export const superuser = 'satscribe';
-/** Role that owns the database, and indexes into it. */
+/** Role that owns the database and writes the index. */
 export const writer = 'satscribe_writer';
-/** Role that answers requests (ADR 29). The writer grants its rights, after each migration. */
+/** Role that answers requests (ADR 29). The writer grants its rights after each migration. */
 export const reader = 'satscribe_reader';
 export type Role = typeof superuser | typeof writer | typeof reader;
 
 export const database = 'satscribe';
 
 /**
- * Longest read. A read takes milliseconds; a longer one only slows the others. A shorter limit of a part's connections
- * overrides it.
+ * How long a read may take, in ms. Most reads take milliseconds, and a longer read only slows other reads. A part of
+ * the process may set a shorter limit on its connections.
  */
 const readerTimeoutMs = 30_000;
 
 export const passwordFile = (home: string, role: Role): string =>
   join(home, role === superuser ? 'password' : `password-${role}`);
 
-/** A password; null: it cannot be read. */
+/** Reads a password. Returns `null` if it cannot be read. */
 export async function readPassword(
   { files, home }: Pick<ServerPlace, 'files' | 'home'>,
   role: Role,
@@ -46,10 +46,10 @@ export async function makePassword(
 }
 
 /**
- * Makes missing roles and the database, and restores everything about them that may have changed: a cluster of an older
- * version has the superuser alone, which owns all tables.
+ * Creates the missing roles and the database, and restores all their properties that may have changed. A cluster of an
+ * older version has only the superuser, which owns all tables.
  *
- * @param urlOf address of a database, for the superuser
+ * @param urlOf connection URL of a database for the superuser
  */
 export async function ensureRoles(place: ServerPlace, urlOf: (name: string) => string): Promise<void> {
   const passwords = {
@@ -62,7 +62,7 @@ export async function ensureRoles(place: ServerPlace, urlOf: (name: string) => s
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [database]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${database} OWNER ${writer}`);
     else await client.query(`ALTER DATABASE ${database} OWNER TO ${writer}`);
-    // a temporary table is a table, too
+    // revoke everything, because the right to create temporary tables would also be granted
     await client.query(`REVOKE ALL ON DATABASE ${database}, postgres, template1 FROM PUBLIC`);
     await client.query(`GRANT CONNECT ON DATABASE ${database} TO ${reader}`);
   });
@@ -83,7 +83,7 @@ async function onDatabase(url: string, work: (client: pg.Client) => Promise<void
   }
 }
 
-/** Makes a role in one transaction, so that it never lacks its attributes. */
+/** Creates a role in one transaction, so that the role always has its attributes. */
 async function ensureRole(client: pg.Client, role: Role, password: string): Promise<void> {
   await withTransaction(client, async (tx) => {
     const { rowCount } = await tx.query('SELECT FROM pg_roles WHERE rolname = $1', [role]);
@@ -94,7 +94,7 @@ async function ensureRole(client: pg.Client, role: Role, password: string): Prom
   });
 }
 
-/** Settings that only a superuser may change are granted to the writer one by one. */
+/** SQL: settings of the roles. The writer is granted each setting that only a superuser may change. */
 const forCluster = `
   ALTER ROLE ${reader} SET statement_timeout = ${readerTimeoutMs};
   -- index builds take minutes, the statements of a first sync seconds
@@ -102,13 +102,14 @@ const forCluster = `
   -- for \`--trace\`
   GRANT SET ON PARAMETER log_statement_stats, log_min_messages TO ${writer}`;
 
-/** Every role could fill the disk with large objects, and no code of ours uses them. */
+/** SQL: revokes the use of large objects. Every role could fill the disk with them, and our code does not use them. */
 const withoutLargeObjects = `
   REVOKE EXECUTE ON FUNCTION lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) FROM PUBLIC`;
 
 /**
- * SQL for objects that an older version, or a restore, left to another role. REASSIGN OWNED refuses the first superuser
- * of a cluster. Indexes, row types and the sequences of columns follow their tables.
+ * SQL: changes the owner of objects that an older version, or a restore, left to another role. REASSIGN OWNED cannot be
+ * used, because it refuses the first superuser of a cluster. Indexes, row types and the sequences of columns follow
+ * their tables.
  */
 const ownedSql = `
   WITH ours AS (SELECT oid, nspname FROM pg_namespace WHERE nspname IN ('chain', 'service')),

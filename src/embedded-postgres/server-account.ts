@@ -14,26 +14,26 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
-  /** Its stdin; absent: empty. */
+  /** Input for stdin. If absent, stdin is empty. */
   readonly input?: string;
 }
 
 export interface RunResult {
   readonly exitCode: number;
   readonly stdout: string;
-  /** Its stdout and stderr, without control characters: they are shown. */
+  /** The program's stdout and stderr. Control characters are removed, because the text is shown. */
   readonly output: string;
 }
 
-/** Accounts in order of preference, before the last resort, which exists on every system. */
+/** Names of accounts, in order of preference. If neither can be used, `lastResort` is, which exists on every system. */
 const preferredAccounts = ['postgres', 'satscribe'];
 const lastResort = 'nobody';
 const execFileAsync = promisify(execFile);
 
 /**
- * The account that the server must run as. Null (our own) unless we are root, as which Postgres refuses to run.
- * Otherwise the owner of an existing folder, unless that is root; else `postgres` or `satscribe`, created if the system
- * allows it, else the last resort.
+ * Returns the account that the server must run as. `null` is our own account. Only root needs another account, because
+ * Postgres refuses to run as root. If a folder exists and does not belong to root, the account is its owner. Otherwise
+ * it is `postgres` or `satscribe`, created if the system allows this, or else the last resort.
  */
 export async function serverAccount(
   owner: Pick<ServerAccount, 'uid' | 'gid'> | null,
@@ -70,7 +70,10 @@ async function readAccounts(): Promise<ServerAccount[]> {
     .map((fields) => ({ name: fields[0] ?? '', uid: Number(fields[2]), gid: Number(fields[3]) }));
 }
 
-/** Creates an account: Debian and Red Hat have useradd, Alpine and BusyBox adduser. Null: neither works. */
+/**
+ * Creates an account. Debian and Red Hat have useradd; Alpine and BusyBox have adduser. Returns `null` if neither
+ * works.
+ */
 async function createAccount(name: string): Promise<ServerAccount | null> {
   const commands: [string, string[]][] = [
     ['useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', name]],
@@ -89,8 +92,8 @@ async function createAccount(name: string): Promise<ServerAccount | null> {
 }
 
 /**
- * Runs a program as the account (null: as ourselves) with a bare environment, isolated from the terminal's Ctrl-C.
- * The exit code is returned, never thrown; a program that cannot be started has 127.
+ * Runs a program as the account, with a minimal environment, isolated from the terminal's Ctrl-C. `null` is our own
+ * account. The exit code is returned, never thrown. It is 127 if the program cannot be started.
  */
 export async function runAs(
   account: ServerAccount | null,
@@ -102,7 +105,7 @@ export async function runAs(
     cwd: options.cwd ?? '/',
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...options.env },
     timeout: options.timeoutMs ?? 60_000,
-    // outside the terminal's process group: Ctrl-C is ours to handle
+    // not in the terminal's process group, so that only our process handles Ctrl-C
     detached: true,
     ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
   };
@@ -114,11 +117,13 @@ export async function runAs(
       else if (typeof error.code === 'number') resolve({ exitCode: error.code, stdout, output });
       else resolve({ exitCode: 127, stdout, output: output === '' ? error.message : output });
     });
-    // a program that does not read has its own exit code
+    // ignore the error: a program that does not read its input reports failures by its exit code
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(options.input ?? '');
   });
 }
 
-/** Text without control characters: another account's text must not control the terminal that shows it. */
+/**
+ * Removes control characters from a text, because text of another account must not control the terminal that shows it.
+ */
 export const shownText = (text: string): string => text.replaceAll(/(?![\n\t])\p{Cc}/gu, '');

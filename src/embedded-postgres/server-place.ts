@@ -13,14 +13,14 @@ import {
 } from './server-binaries.ts';
 import { type ServerFiles, serverFiles } from './server-files.ts';
 
-/** Folders of the server of a data folder, and the account that it runs as. */
+/** The folders of a data folder's server, and the account that the server runs as. */
 export interface ServerPlace {
-  /** Null: our own. */
+  /** The account. `null` for our own account. */
   readonly account: ServerAccount | null;
-  /** Everything below `home` is read and written through it. */
+  /** Reads and writes all files below `home`. */
   readonly files: ServerFiles;
   readonly binaries: ServerBinaries;
-  /** Holds the cluster (`data/`), its password and its log. */
+  /** Contains the cluster (`data/`), its passwords and its log. */
   readonly home: string;
   readonly clusterDir: string;
   /** E.g. `18`. */
@@ -28,17 +28,18 @@ export interface ServerPlace {
 }
 
 /**
- * Folders for files that the server's account could not reach otherwise, in order of preference. Used only as root.
- * Each must belong to root, so that no other account can put programs there.
+ * Folders for files that the server's account could not reach elsewhere, in order of preference. They are used only as
+ * root. Each must belong to root, so that no other account can put programs there.
  */
 const reachableRoots = ['/var/lib/satscribe', '/var/tmp/satscribe', '/tmp/satscribe'];
 const locationFile = 'postgres-location.json';
-/** File in a home outside its data folder that names the data folder. */
+/** Name of the file that contains the path of the data folder. It is in a home that is outside its data folder. */
 const ownerFile = 'data-folder';
 
 /**
- * Decides account, folders and programs for the server of a data folder. Parts that the account cannot reach (below a
- * folder with mode 700) are put in a reachable place. The data folder remembers that place for the next start.
+ * Chooses the account, the folders and the programs for the server of a data folder. If the account cannot reach some
+ * of them (below a folder with mode 700), they are put in a place that it can reach. The data folder stores that place
+ * for the next start.
  */
 export async function findServerPlace(dataDir: string, log: (message: string) => void): Promise<ServerPlace> {
   const inside = await insideOf(dataDir);
@@ -61,21 +62,23 @@ export async function findServerPlace(dataDir: string, log: (message: string) =>
 }
 
 /**
- * The account of a home: its owner, which only root and that account can change. A cluster's own owner counts only if
- * the home is root's, because an operator may have copied it. In any other home, others could put a link there.
+ * Returns the account of a home. This is its owner, because only root and the owner can change the home. If the home
+ * belongs to root, it is the owner of the cluster, because an operator may have copied the cluster. In any other home,
+ * other accounts could replace the cluster by a link.
  */
 async function accountOf(home: string): Promise<ServerAccount | null> {
   const owner = await lstat(home);
   return serverAccount(owner.uid === 0 ? await stat(join(home, 'data')).catch(() => null) : owner);
 }
 
-/** The files of a home that exists, for a process that uses its running server. */
+/** Returns access to the files of an existing home, for a process that uses its running server. */
 export async function filesOfHome(home: string): Promise<ServerFiles> {
   return serverFiles(await accountOf(home));
 }
 
 /**
- * Home of the server of a data folder. Null: it has none yet. Throws `data_dir_unusable` for a copy of another folder.
+ * Returns the home of the server of a data folder, or `null` if there is none yet. Throws `data_dir_unusable` if the
+ * data folder is a copy of another one.
  */
 export async function existingHome(dataDir: string): Promise<string | null> {
   const location = await readLocation(dataDir);
@@ -88,8 +91,8 @@ export async function existingHome(dataDir: string): Promise<string | null> {
 }
 
 /**
- * A moved folder takes its server along. In a copy, the server still belongs to the original. If the home is missing,
- * the code that needs it reports it.
+ * Assigns the server to a data folder that was moved. In a copied folder, the server still belongs to the original
+ * folder. If the home is missing, the code that needs it reports this.
  */
 async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string): Promise<void> {
   const own = await realpath(dataDir);
@@ -98,7 +101,7 @@ async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string):
   const owner = ((await files.read(join(home, ownerFile))) ?? madeFor).trim();
   if (owner === own) return;
   const [from, to] = await Promise.all([stat(owner).catch(() => null), stat(own)]);
-  // the same folder under another name, as in a container
+  // it may be the same folder under another name, as in a container
   const isSame = from !== null && from.ino === to.ino && from.dev === to.dev;
   if (!isSame && from !== null && (await readLocation(owner))?.home === home) {
     const message = `The data folder ${dataDir} is a copy of ${owner}; its database is in ${home} and was not copied. Remove ${locationFile} from the copy to begin with an empty database.`;
@@ -132,7 +135,7 @@ async function makeHome(
 
 interface Location {
   readonly home: string;
-  /** The data folder that it was made for. */
+  /** The data folder for which the home was made. */
   readonly dataDir: string;
 }
 
@@ -144,12 +147,12 @@ async function readLocation(dataDir: string): Promise<Location | null> {
     const { home, dataDir: madeFor } = JSON.parse(text) as Partial<Location>;
     if (typeof home === 'string' && typeof madeFor === 'string') return { home, dataDir: madeFor };
   } catch {
-    // the reason would repeat the content of the file
+    // do not add the cause, because it would contain the content of the file
   }
   throw new AppError('data_dir_unusable', `${path} does not contain the place of the database.`, { path });
 }
 
-/** Whether the account can enter the folder and write there, asked of the system itself. */
+/** Whether the account can enter the folder and write there. The operating system itself is queried. */
 async function canWork(account: ServerAccount, folder: string): Promise<boolean> {
   const { exitCode } = await runAs(account, '/bin/sh', ['-c', 'cd -- "$1" && test -w .', 'sh', folder]);
   return exitCode === 0;
@@ -164,14 +167,14 @@ async function reachableRoot(account: ServerAccount): Promise<string> {
       const { exitCode } = await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', root]);
       if (exitCode === 0) return root;
     } catch {
-      // read-only, or it belongs to another account: try the next one
+      // the folder is read-only or belongs to another account, so try the next one
     }
   }
   const message = `Postgres cannot run as root, and account ${account.name} can reach none of ${reachableRoots.join(', ')}.`;
   throw new AppError('postgres_start_failed', message, { account: account.name });
 }
 
-/** Whether a path is safe: initdb and pg_ctl pass their own path to a shell within double quotes. */
+/** Whether a path may be used in a shell. initdb and pg_ctl pass their own path to a shell in double quotes. */
 function isShellSafe(path: string): boolean {
   return !/["$`\\\n]/u.test(path);
 }
@@ -183,7 +186,7 @@ async function runnableBinaries(
 ): Promise<{ binaries: ServerBinaries; major: string }> {
   const installed = await installedBinaries();
   if ((await missingLibraryLinks(installed.root)).length > 0) {
-    // an unwritable folder is copied below, and the links are made in the copy
+    // ignore the failure: an unwritable folder is copied below, and the links are created in the copy
     await makeLibraryLinks(installed.root).catch(() => undefined);
   }
   const complete = (await missingLibraryLinks(installed.root)).length === 0;
