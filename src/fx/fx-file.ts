@@ -2,34 +2,42 @@ import { open } from 'node:fs/promises';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import { type FxRates, readFxRates } from './fx-rates.ts';
 
-/** Interval of looks at the file: programs that write rates do so once a minute, and orders ask all the time. */
+/**
+ * How often the file is checked, in ms. Programs that write rates do so once a minute, but orders read the rates all
+ * the time.
+ */
 const lookMs = 5_000;
-/** Most bytes of a file: a thousand coins take 40 kB. */
+/** Maximum size of a file, in bytes. A thousand coins need 40 kB. */
 const bytesMax = 65_536;
 /**
- * Older rates are ignored: bitcoin moves by a percent or more in an hour, and customers take an amount in dollars for
- * the present price.
+ * Maximum age of rates, in ms. Older rates are ignored, because bitcoin moves by one percent or more in an hour.
+ * Customers expect that an amount in dollars uses the present price.
  */
 const ageMaxMs = 3_600_000;
 /**
- * Rates from further in the future are ignored: otherwise they would not get old for that long. Clocks of two machines
- * differ by seconds, and by some minutes if nothing sets them.
+ * How far rates may be in the future, in ms. Rates further ahead are ignored, because they would stay fresh for too
+ * long. Clocks of two machines differ by seconds, or by some minutes if nothing sets them.
  */
 const aheadMaxMs = 600_000;
 
 export interface FxFileOptions {
-  /** Called once for each change: with the reason why there are no rates, or with null when there are rates again. */
+  /**
+   * Called once for each change. The argument is the reason why there are no rates, or `null` when there are rates
+   * again.
+   */
   readonly onProblem: (reason: string | null) => void;
   readonly now?: () => number;
 }
 
-/** Rates from a file that a program of the operator writes. The file is read again when it changes. Never rejects. */
+/**
+ * Reads rates from a file that a program of the operator writes. The file is read again when it changes. Never rejects.
+ */
 export class FxFile {
   readonly #path: string;
   readonly #options: FxFileOptions;
   readonly #looks = new SharedMaking(() => this.#look());
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Identifies the version of the file that was read last. */
+  /** Identifies the version of the file that was last read. */
   #version = '';
   #rates: FxRates | null = null;
   #problem: string | null = null;
@@ -39,7 +47,7 @@ export class FxFile {
     this.#options = options;
   }
 
-  /** Null: there are no rates, or they are too old or from the future. */
+  /** Returns the rates. `null` if there are none, or if they are too old or too far in the future. */
   async rates(): Promise<FxRates | null> {
     const now = this.#now();
     if (Math.abs(now - this.#lookedAt) >= lookMs) await this.#looks.get();
@@ -93,7 +101,7 @@ export class FxFile {
   }
 }
 
-/** Why rates of this age are ignored; null: they count. */
+/** Returns why rates of this age are ignored, or `null` if they are valid. */
 function untimelyReason(ageMs: number): string | null {
   if (ageMs > ageMaxMs) return 'its rates are older than an hour';
   return ageMs < -aheadMaxMs ? 'its rates are from more than ten minutes in the future' : null;

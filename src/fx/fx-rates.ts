@@ -1,4 +1,4 @@
-/** A number as its digits and the number of decimals among them: exact for any number. */
+/** A number as all of its digits, and how many of them are decimals. This represents any number exactly. */
 export interface Decimal {
   readonly digits: bigint;
   readonly decimals: number;
@@ -6,17 +6,20 @@ export interface Decimal {
 
 /** Prices of coins in US dollars. */
 export interface FxRates {
-  /** Keyed by the name of the coin: `bitcoin`. */
+  /** Prices by the name of the coin, for example `bitcoin`. */
   readonly usd: ReadonlyMap<string, Decimal>;
   readonly updatedAt: Date;
 }
 
-/** Most coins of one file: more than any list of rates made by hand. */
+/** Maximum number of coins in one file. Lists of rates that people make have fewer. */
 const coinsMax = 1000;
-/** Digits before the point, after it, and of the exponent: a price of any coin has fewer. */
+/**
+ * The form of a price, with the maximum number of digits before the point, after the point, and in the exponent. The
+ * price of any coin has fewer digits.
+ */
 const decimalForm = /^(\d{1,20})(?:\.(\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?$/u;
 
-/** A positive number as JSON writes it; null for anything else. Total. */
+/** Reads a positive number in the form of JSON. Returns `null` for any other text. Never throws. */
 export function readDecimal(text: string): Decimal | null {
   const [, whole, decimals = '', exponent = '0'] = decimalForm.exec(text) ?? [];
   if (whole === undefined) return null;
@@ -25,7 +28,7 @@ export function readDecimal(text: string): Decimal | null {
   return digits === 0n ? null : { digits, decimals: Math.max(0, scale) };
 }
 
-/** `rates`, or the `reason` why a text is no list of rates. */
+/** The `rates` in a text, or the `reason` why it is not a list of rates. */
 export type ReadFxRates =
   | { readonly kind: 'rates'; readonly rates: FxRates }
   | { readonly kind: 'faulty'; readonly reason: string };
@@ -34,9 +37,10 @@ const faulty = (reason: string): ReadFxRates => ({ kind: 'faulty', reason });
 
 /**
  * Reads `{"bitcoin": {"usd": 91234.5}, …, "updatedAt": 1764000000000}`. Prices are read from their digits, so no price
- * is rounded; they may be JSON texts. `updatedAt` is in milliseconds, or a date. Other fields are ignored. Total.
+ * is rounded. A price may also be a JSON string. `updatedAt` is in milliseconds, or a date. Other fields are ignored.
+ * Never throws.
  *
- * @param writtenAt used if `updatedAt` is missing
+ * @param writtenAt the time of the rates if `updatedAt` is missing
  */
 export function readFxRates(text: string, writtenAt: Date): ReadFxRates {
   const value = parsed(text);
@@ -58,7 +62,7 @@ export function readFxRates(text: string, writtenAt: Date): ReadFxRates {
   return { kind: 'rates', rates: { usd, updatedAt } };
 }
 
-/** JSON with each number as its text; undefined: the text is not JSON. */
+/** Parses JSON, and keeps each number as its text. undefined if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text, (_name, value: unknown, { source }: { source?: string } = {}) =>
@@ -77,7 +81,9 @@ function dateOf(given: unknown): Date | null {
 
 const satsOfBitcoin = 100_000_000n;
 
-/** An amount in US dollars, rounded to cents; null if it has more cents than a number holds exactly. Pure. */
+/**
+ * Converts sats to US dollars, rounded to cents. Returns `null` if a number cannot hold that many cents exactly. Pure.
+ */
 export function usdOf(sats: bigint, { digits, decimals }: Decimal): number | null {
   const divisor = satsOfBitcoin * 10n ** BigInt(decimals);
   const cents = (sats * digits * 100n + divisor / 2n) / divisor;
