@@ -97,7 +97,7 @@ const corsOptions = {
   ],
   exposedHeaders: [
     'ETag',
-    // signatures of the document of /tokenpay/reserves
+    // headers with the signature of the document of /tokenpay/reserves
     'webhook-id',
     'webhook-timestamp',
     'webhook-signature',
@@ -108,13 +108,15 @@ const corsOptions = {
     ...accessHeaders,
   ],
   maxAge: 86_400,
-  // an OPTIONS that is not a preflight is answered like one; otherwise its error would not have our form
+  // An OPTIONS request that is not a preflight gets the response of a preflight. Otherwise its error would not have our
+  // form.
   strictPreflight: false,
 };
 
 /**
- * The HTTP side of Satscribe: routes, limits and error forms (docs/http.md). It does not listen and reads no
- * environment; its dependencies are passed in. `await app.ready()` before `inject`, or `app.listen(…)`.
+ * Builds the HTTP side of Satscribe: routes, limits and error forms (docs/http.md). It does not listen, and does not
+ * read the environment; all dependencies are passed in. Call `await app.ready()` before `inject`, or call
+ * `app.listen(…)`.
  */
 export function buildApp(given: AppDependencies): App {
   const banner = new SiteBanner(given.operations);
@@ -129,15 +131,18 @@ export function buildApp(given: AppDependencies): App {
   return app;
 }
 
-/** Fastify with our limits, query parser and validator, and with our forms for the errors that no hook sees. */
+/**
+ * Creates a Fastify server with our limits, our query parser and our validator. Errors that no hook handles get our
+ * form.
+ */
 function createServer(deps: AppDependencies): App {
   const app: App = fastify({
     loggerInstance: deps.logger,
-    // errors are logged where they are answered; a log line per request would fill the log
+    // errors are logged where they are sent; a line for each request would fill the log
     logController: new LogController({ disableRequestLogging: true }),
     http: serverOptions,
     bodyLimit: limits.bodyBytes,
-    // only for X-Forwarded-Host and -Proto; server/access/client.ts finds the client
+    // used only for X-Forwarded-Host and -Proto; server/access/client.ts finds the client
     trustProxy: proxyTest(deps.trustedProxies ?? []),
     connectionTimeout: limits.idleTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -149,7 +154,7 @@ function createServer(deps: AppDependencies): App {
       querystringParser: parseQuery,
     },
     rewriteUrl: (request) => {
-      // first, because errors that no hook sees take their form from these headers
+      // set the headers first, because errors that no hook handles get their form from these headers
       dropLongLists(request);
       return routableTarget(request);
     },
@@ -157,14 +162,14 @@ function createServer(deps: AppDependencies): App {
       handleClientError(error, socket);
     },
     frameworkErrors: (error, request, reply) => {
-      // no hooks run before these answers, so they would lack the CORS header
+      // no hooks run before these responses, so the CORS header is set here
       handleError(error, request, reply.header('access-control-allow-origin', '*'));
     },
     ajv: validatorOptions,
     schemaController: { compilersFactory: { buildValidator: lazyValidators } },
     schemaErrorFormatter: (errors, part) => new Error(faultsOf(errors, part)[0].message),
   });
-  // schemas describe the answers, and tsc checks them; stripping and converting are not needed
+  // schemas only describe responses, and tsc checks them; fields need not be removed or converted at run time
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   return app;
 }
@@ -186,13 +191,13 @@ function answerErrors(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Ends a request of a disconnected client without writing an error. */
+/** Ends the request of a disconnected client. No error is sent. */
 function giveUp(reply: FastifyReply): FastifyReply {
   answerIsMade(reply);
   return reply.hijack();
 }
 
-/** Registers the rules for all requests. Their hooks run in this order. */
+/** Registers the rules that apply to all requests. Their hooks run in this order. */
 function addRequestRules(app: App, deps: AppDependencies): void {
   const { budgets, operations } = deps;
   const trustedProxies = deps.trustedProxies ?? [];
@@ -209,12 +214,12 @@ function addRequestRules(app: App, deps: AppDependencies): void {
 
 function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
   const refuseOtherMethods = watchMethods(app);
-  // in a plugin, so that the CORS hook is registered before the routes
+  // register the routes in a plugin, so that the CORS hook is registered before them
   app.register(async (routes) => {
     const scope = routes as App;
     statusRoutes(scope, deps, samples);
     metricsRoutes(scope, deps.operations);
-    // a process with another role only answers about itself
+    // a process with another role serves only paths about itself
     if (!answersRequests(deps.operations.role)) {
       roomRoutes(scope, ['/search', '/search/*', '/indexer', '/indexer/*'], 'search');
       return;

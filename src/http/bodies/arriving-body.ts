@@ -17,31 +17,31 @@ export interface BodiesShared {
   readonly places: Shares;
 }
 
-/** The body of one request. It counts in the shared bounds from its announcement until the answer is sent. */
+/** The body of one request. It counts towards the shared bounds from its announcement until the response is sent. */
 export class ArrivingBody {
   readonly #asker: Asker;
   readonly #shared: BodiesShared;
   readonly #held: HeldRoom;
-  /** Bytes that the body may still hold without counting in `room`. */
+  /** Number of further bytes of the body that do not count towards `room`. */
   #freeBytes: number = limits.freeBodyBytes;
   #hasPlace = false;
-  /** Resolves when the body is no longer being parsed. */
+  /** Resolves when no thread parses the body any more. */
   #parsing: Promise<unknown> = Promise.resolve();
 
   constructor(asker: Asker, shared: BodiesShared) {
     this.#asker = asker;
     this.#shared = shared;
     this.#held = shared.room.hold(asker.client);
-    // this always runs, after the answer was sent, cut off or has failed; a thread may keep the bytes longer
+    // this always runs, after the response was sent, cut off or failed; a thread may still keep the bytes for a while
     asker.whenOut(() => void this.#parsing.finally(() => this.#held.release()));
   }
 
   /**
-   * Checks a body before it arrives. Throws `body_too_large`, and `too_many_at_once` or `bodies_busy` if a large body
-   * may not be sent now. Memory is counted only when bytes arrive, because a client may announce bytes that it never
-   * sends.
+   * Checks a body before it arrives. Throws `body_too_large`. Throws `too_many_at_once` or `bodies_busy` if a large
+   * body may not be sent now. Memory is counted only when bytes arrive, because a client may announce bytes that it
+   * never sends.
    *
-   * @param isKept whether the body is kept in memory; a sink has bounds of its own
+   * @param isKept whether the body is kept in memory; false for a sink, which has its own bounds
    */
   announce(bytes: number, bodyLimit: number, isKept: boolean): void {
     if (bytes > bodyLimit) throw tooLarge();
@@ -50,7 +50,7 @@ export class ArrivingBody {
     this.#takePlace();
   }
 
-  /** Reads the body. Throws the errors of `announce` for a body of this length, and `request_invalid`. */
+  /** Reads the body. Throws `request_invalid`, and the errors that `announce` would throw for a body of this length. */
   async read(payload: IncomingMessage, reader: BodyReader, bodyLimit: number): Promise<void> {
     let bytes = 0;
     await readChunks(payload, this.#asker.client, (chunk) => {
@@ -73,9 +73,9 @@ export class ArrivingBody {
   }
 
   /**
-   * The value of the body. Throws `request_invalid`.
+   * Returns the parsed value of the body. Throws `request_invalid`.
    *
-   * @param within the field that contains all other fields; faults name fields without it
+   * @param within the field that contains all other fields; error messages name fields without it
    */
   async parse(reader: BodyReader, within?: string): Promise<unknown> {
     const parsing = reader.end();
@@ -101,7 +101,7 @@ export class ArrivingBody {
   }
 }
 
-/** A fault whose field is named without the outer field `within`. */
+/** Returns a fault in which the field's name does not contain the outer field `within`. */
 function namedWithin(fault: BodyFault, within: string | undefined): BodyFault {
   const { message, parameter = '' } = fault;
   const outer = `${within ?? ''}.`;

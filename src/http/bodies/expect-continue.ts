@@ -5,9 +5,9 @@ import type { FastifyInstance } from 'fastify';
 const waiting = new WeakSet<IncomingMessage>();
 
 /**
- * Lets the hooks of a route decide before a client with `Expect: 100-continue` sends the body. By default Node asks for
- * the body at once, so a refused client sends its body in vain. After an answer without 100, Node closes the
- * connection, because either the body or the next request may follow. Call it before the app listens.
+ * Lets the hooks of a route decide before a client with `Expect: 100-continue` sends the body. By default Node requests
+ * the body at once, so that even a refused client sends it. If a response is sent without 100, Node closes the
+ * connection, because the next bytes could be the body or the next request. Call it before the app listens.
  */
 export function deferContinue({ server }: FastifyInstance): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -16,7 +16,7 @@ export function deferContinue({ server }: FastifyInstance): void {
   });
 }
 
-/** Asks a waiting client to send the body; call it when the body is about to be read. */
+/** Tells a waiting client to send the body. Call it when the body is about to be read. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (waiting.delete(request)) response.writeContinue();
 }

@@ -20,13 +20,13 @@ import { deferContinue, sendContinue } from './expect-continue.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 import { cutSmallChunks } from './small-chunks.ts';
 
-/** The current use by bodies, and the bounds. */
+/** The current use of the shared bounds by bodies, and the bounds themselves. */
 export interface BodiesUnderWay {
   readonly large: QueueState;
   readonly bytes: QueueState;
 }
 
-/** A body whose request has passed the checks of its head. */
+/** A body whose request has passed all checks of its head. */
 interface Admitted {
   readonly body: ArrivingBody;
   readonly reply: FastifyReply;
@@ -35,8 +35,8 @@ interface Admitted {
 const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Reads bodies within the limits of their routes (docs/http.md, "Bodies"). Bodies are read after the `onRequest` hooks
- * for access and rates, so no body of a refused request is read. Call this before the routes are added.
+ * Reads bodies within the limits of their routes (docs/http.md, "Bodies"). It reads a body only after the `onRequest`
+ * hooks for access and rates, so the body of a refused request is never read. Call it before the routes are added.
  */
 export function readBodies(
   app: FastifyInstance,
@@ -52,7 +52,7 @@ export function readBodies(
   deferContinue(app);
 
   const admit = atOnce((request, reply) => {
-    // for these methods, Fastify reads a body only if one is announced
+    // Fastify reads a body of these methods only if it is announced
     if (bodyless.has(request.method) && !announcesBody(request)) return;
     if (!request.is404) refuseEncoded(request, reply);
     const body = new ArrivingBody(askerOf(reply), shared);
@@ -71,7 +71,7 @@ export function readBodies(
   const readAs = (mediaType: string | null) => async (request: FastifyRequest, payload: IncomingMessage) => {
     // an unknown path is answered without reading the body
     if (request.is404) return undefined;
-    // many clients name the type of a body that they do not send
+    // many clients send a content type without a body
     if (request.method === 'DELETE' && !announcesBody(request)) return undefined;
     const { bodyLimit, config } = request.routeOptions;
     const { body, reply } = admitted.get(request) ?? {};
@@ -98,13 +98,13 @@ export function readBodies(
   return () => ({ large: shared.places.state, bytes: room.state });
 }
 
-/** Refuses a body with an encoding (RFC 9110, 8.4), which would otherwise be misread. */
+/** Refuses a body with a content encoding (RFC 9110, 8.4), because it would be misread. */
 function refuseEncoded({ headers }: FastifyRequest, reply: FastifyReply): void {
   const encoding = (headers['content-encoding'] ?? '').trim();
   if (encoding === '' || encoding.toLowerCase() === 'identity') return;
   const shown = encoding.slice(0, shownEncodingChars);
-  // the answer names the accepted encoding (RFC 9110, 15.5.16) and closes the connection, because the rest of the body
-  // may still arrive
+  // The response names the accepted encoding (RFC 9110, 15.5.16). It closes the connection, because the rest of the
+  // body may still arrive.
   reply.header('accept-encoding', 'identity').header('connection', 'close');
   throw new AppError(
     'media_type_unsupported',
@@ -134,7 +134,10 @@ async function sunk(sink: BodySink, pour: () => Promise<void>): Promise<unknown>
   }
 }
 
-/** Deletes an invalid content type. Fastify would refuse such a body, but it accepts a body without a type. */
+/**
+ * Deletes a content type that is invalid. Fastify would refuse a body with such a type, but accepts a body without a
+ * type.
+ */
 function dropNoType({ raw: { headers } }: FastifyRequest): void {
   if (!isMediaType(headers['content-type'] ?? '')) delete headers['content-type'];
 }

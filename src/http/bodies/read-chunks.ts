@@ -6,9 +6,9 @@ import { AppError } from '#kernel/errors/app-error.ts';
 const freeBytes = 64 * 1024;
 
 /**
- * Passes each chunk of a body to `take` as it arrives, and the next chunk once `take` is ready for it. Chunks of a long
- * body wait for turns of `client`. Throws `request_invalid` for a body that ends early, and the errors of `take`. After
- * an error, the rest of the body is not read.
+ * Passes each chunk of a body to `take` when it arrives. The next chunk is passed only when `take` is ready for it.
+ * Chunks of a long body wait for the turns of `client`. Throws `request_invalid` if a body ends early, and the errors
+ * of `take`. After an error, the rest of the body is not read.
  */
 export function readChunks(
   payload: IncomingMessage,
@@ -54,7 +54,7 @@ export function readChunks(
       return;
     }
     payload.on('data', onData).once('end', onEnd).once('close', onCut);
-    // `close` also reports a broken connection
+    // ignore this event, because `close` also reports a broken connection
     payload.on('error', () => undefined);
   });
 }

@@ -5,14 +5,14 @@ import { handleClientError } from '#http/server/errors/client-errors.ts';
 import { limits } from '#http/server/limits.ts';
 import { announcesBody } from './announced-body.ts';
 
-/** How long slow bodies may take, how fast they must be (bytes per second), and how often they are checked. */
+/** How long a slow body may take, how many bytes per second it must then send, and how often this is checked. */
 export type BodyPace = Readonly<Record<'bodyPatienceMs' | 'bodyRate' | 'checkMs', number>>;
 
 const usual: BodyPace = { ...limits, checkMs: 1_000 };
 
 /**
- * Ends requests whose bodies arrive too slowly with 408, whether the body is being read or not. Node's own time limit
- * is the same for all bodies, so it must be long enough for the largest.
+ * Ends requests whose bodies arrive too slowly, with status 408, even if the body is not being read. Node's own time
+ * limit is the same for all bodies, so it must be long enough for the largest body.
  */
 export function cutSlowBodies(app: FastifyInstance, pace: BodyPace = usual): void {
   app.addHook(
@@ -29,7 +29,7 @@ function watch(
   { bodyPatienceMs, bodyRate, checkMs }: BodyPace,
 ): void {
   const { socket } = raw;
-  // a request that this process injects has no connection
+  // requests that this process injects have no connection
   if (!(socket instanceof Socket)) return;
   const startedAt = performance.now();
   const bytesBefore = socket.bytesRead;
@@ -41,7 +41,7 @@ function watch(
     const spentMs = performance.now() - startedAt;
     if (spentMs < bodyPatienceMs || (socket.bytesRead - bytesBefore) * 1000 >= bodyRate * spentMs) return;
     clearInterval(timer);
-    // a 408 would corrupt an answer that has begun
+    // if a response has begun, a 408 would corrupt it
     if (!reply.raw.headersSent) {
       handleClientError(Object.assign(new Error('slow body'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
     }

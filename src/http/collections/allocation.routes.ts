@@ -11,7 +11,7 @@ import { completedAmong } from '#orders/collections/delivered-items.queries.ts';
 import { allocationAnswer, allocationBody } from './collection.schemas.ts';
 import { flagOf } from './collection-answers.ts';
 
-/** Answers how many items of a collection an address may buy (docs/collections.md). */
+/** Route that returns how many items of a collection an address may buy (docs/collections.md). */
 export function allocationRoutes(app: App, { pool, network }: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',

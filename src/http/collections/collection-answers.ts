@@ -4,7 +4,7 @@ import type { ListedPhase } from '#collections/collection/phases.store.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { DeliveredItem } from '#orders/collections/delivered-items.queries.ts';
 
-/** A time as seconds since 1970, as answers show it. */
+/** A time as responses show it, in seconds since 1970. */
 const secondsOf = (moment: Date | null): number | null => (moment === null ? null : moment.getTime() / 1000);
 
 /** A flag in the form of the public interface. */
@@ -16,7 +16,7 @@ interface ShownPhase
   readonly listed: number;
 }
 
-/** A phase without its list, because the list contains addresses of customers. */
+/** The view of a phase. Its list is left out, because it contains addresses of customers. */
 const phaseAnswer = (
   { phase, items, isPublic, price, startsAt, endsAt, listed }: ShownPhase,
   usual: bigint,
@@ -30,7 +30,7 @@ const phaseAnswer = (
   allowListCount: listed,
 });
 
-/** The answer to a creation: everything that was sent, without lists of addresses. */
+/** The response to a creation. It has everything that was sent, except the lists of addresses. */
 export function createdAnswer(sent: NewCollection, createdAt: Date) {
   const { id, name, shown, totalCount, price, creator, inRunes, keyHash, files, phases } = sent;
   const told = files.flatMap(({ bytes }) => bytes ?? []);
@@ -58,18 +58,18 @@ export function createdAnswer(sent: NewCollection, createdAt: Date) {
   };
 }
 
-/** Facts of a collection that are not in its database row. */
+/** Data of a collection that is not in its database row. */
 export interface CollectionFacts {
   readonly phases: readonly ListedPhase[];
-  /** Items that were delivered. */
+  /** Number of items that were delivered. */
   readonly inscribed: number;
-  /** Average bytes of an item; null: unknown. */
+  /** Average number of bytes of an item. `null` if unknown. */
   readonly averageBytes: number | null;
-  /** Sats per item that the service takes in addition to its base fee. */
+  /** Sats per item that the service charges in addition to its base fee. */
   readonly serviceFee: number;
 }
 
-/** A collection as anyone may see it. */
+/** The view of a collection that everyone may see. */
 export function collectionAnswer(collection: Collection, facts: CollectionFacts) {
   const { phases, inscribed, averageBytes, serviceFee } = facts;
   const { id, name, shown, totalCount, price, creatorAddress, altPrices, state, taken, unpaid } = collection;
@@ -97,7 +97,7 @@ export function collectionAnswer(collection: Collection, facts: CollectionFacts)
   };
 }
 
-/** An item in the form that marketplaces import. */
+/** The view of an item, in the form that marketplaces import. */
 export function itemAnswer(name: string, { inscription, item }: DeliveredItem, isOnchainFormat: boolean) {
   const attributes = isOnchainFormat
     ? [{ trait_type: 'inscribed_by', value: 'Satscribe' }]

@@ -22,7 +22,7 @@ import { collectionAnswer, itemAnswer } from './collection-answers.ts';
 
 const slug = Type.Optional(Type.String({ maxLength: 200, description: 'slug of the collection; required' }));
 
-/** Collections that an operator approved, in the form that anyone may see (docs/collections.md). */
+/** Routes of collections that an operator approved, in the form that everyone may see (docs/collections.md). */
 export function collectionRoutes(app: App, deps: AppDependencies): void {
   const { pool, prices: { collectionServiceFee: serviceFee } = defaultPriceSettings } = deps;
   apiRoute(app, {
@@ -86,15 +86,15 @@ export function collectionRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** The id in a query. Throws `request_invalid` if it is missing. */
+/** Returns the id in a query. Throws `request_invalid` if it is missing. */
 function givenId(id = ''): string {
   if (id === '') throw refuseFaults([{ message: 'id is required.', parameter: 'id' }]);
   return id;
 }
 
 /**
- * A collection for sale. Throws `not_found`, also for a collection that no operator has approved, because it is secret
- * until then.
+ * Returns a collection for sale. Throws `not_found` if there is none. A collection that no operator has approved yet is
+ * secret, so it throws the same error.
  */
 async function soldCollection(client: Snapshot['client'], id: string): Promise<Collection> {
   const collection = isCollectionSlug(id) ? await readCollection(client, id) : null;

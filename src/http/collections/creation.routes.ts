@@ -24,7 +24,7 @@ import { runePriceOf } from './rune-price.ts';
 
 type CreatedAnswer = ReturnType<typeof createdAnswer>;
 
-/** Creations of collections, from JSON or from a form, which the public client sends (docs/collections.md). */
+/** Routes that create collections. The public client sends JSON or a form (docs/collections.md). */
 export function collectionCreationRoutes(app: App, deps: AppDependencies): void {
   const shared = {
     summary: 'Creates a collection; it is for sale after an operator approves it',
@@ -59,7 +59,7 @@ async function answerCreation(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<CreatedAnswer> {
-  // a form without fields is sent with a content type but no bytes
+  // a form without fields has a content type but no bytes
   if (Object.keys(request.body as object).length === 0)
     throw refuseFaults([
       { message: 'the body is empty: send the fields of a collection (docs/collections.md)' },
@@ -83,7 +83,7 @@ async function checkedCollection(
   asker: Asker,
 ): Promise<NewCollection> {
   const { network, pool } = deps;
-  // uploaded files are read from disk, whatever host their URL names
+  // uploaded files are read from disk, whatever host is in their URL
   const own = orders.ownFiles(ownOriginsOf(request, orders.publicOrigin));
   const urlProblem = (url: string): string | null => (own.isOwn(url) ? null : orders.urlProblem(url));
   const reading = readCollection(request.body, { network, urlProblem });
@@ -103,7 +103,7 @@ async function checkedCollection(
   return { ...collection, keyHash, inRunes };
 }
 
-/** The hash of the asking key, so that a program that sends its key in a header need not send the hash. */
+/** Returns the hash of the key that was sent in a header, so that a program need not also send the hash. */
 const hashOf = (key: Asker['key']): Buffer | null =>
   key.kind === 'none' ? null : Buffer.from(key.hash, 'hex');
 

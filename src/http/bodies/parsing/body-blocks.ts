@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 /**
- * Maximum size of a block in bytes. A body of 100 MB has a hundred blocks, and each is handed to the thread without a
- * copy.
+ * Maximum size of a block in bytes. A body of 100 MB has a hundred blocks, and each is transferred to the thread
+ * without a copy.
  */
 const blockBytesMax = 1024 * 1024;
 /** Maximum size of the first block of a body, in bytes. Further blocks are up to twice as large as the block before. */
@@ -21,10 +21,10 @@ export class BodyBlocks {
   #free = 0;
 
   /**
-   * Starts without bytes.
+   * Creates an empty body.
    *
-   * @param expected the length of the body in bytes, as the client states it; 0: unknown
-   * @param takeRoom called with the size of each block before it is made; may throw
+   * @param expected length of the body in bytes that the client announced; 0 if unknown
+   * @param takeRoom called with the size of each block before it is created; may throw
    */
   constructor(expected: number, takeRoom: (bytes: number) => void = () => undefined) {
     this.#expected = expected;
@@ -48,7 +48,7 @@ export class BodyBlocks {
     }
   }
 
-  /** The blocks, without the free end of the last block. Nothing may be appended afterwards. */
+  /** Returns the blocks. The unused end of the last block is cut off. No bytes may be appended afterwards. */
   blocks(): Uint8Array<ArrayBuffer>[] {
     const last = this.#blocks.pop();
     if (last !== undefined) this.#blocks.push(last.subarray(0, last.byteLength - this.#free));
@@ -59,7 +59,7 @@ export class BodyBlocks {
   #addBlock(): void {
     const left = this.#expected - this.#byteLength;
     const doubled = Math.max(blockBytesMin, 2 * (this.#blocks.at(-1)?.byteLength ?? 0));
-    // a client may never send the bytes that it states
+    // limit the size, because a client may never send the bytes that it announced
     const bytes = Math.min(left > 0 ? left : doubled, doubled, blockBytesMax);
     this.#takeRoom(bytes);
     this.#blocks.push(new Uint8Array(bytes));
@@ -67,7 +67,7 @@ export class BodyBlocks {
   }
 }
 
-/** The bytes of all blocks in one piece. The bytes of a single block are not copied. */
+/** Joins the bytes of all blocks. If there is only one block, its bytes are not copied. */
 export function joinBlocks(blocks: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
   const [first] = blocks;
   if (blocks.length === 1 && first !== undefined) return first;

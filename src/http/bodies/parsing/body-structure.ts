@@ -2,19 +2,22 @@ import type { WholeBodyKind } from './parse-body.ts';
 
 /** Bounds of the structure of a body. */
 export interface StructureBounds {
-  /** Maximum number of marks. In JSON: brackets, commas and colons. In a form: fields, and brackets in their names. */
+  /**
+   * Maximum number of marks. In JSON, marks are brackets, commas and colons. In a form, they are fields, and brackets
+   * in names of fields.
+   */
   readonly marks: number;
   /** Maximum depth of JSON. */
   readonly depth: number;
 }
 
 export interface StructureFault {
-  /** The exceeded bound. */
+  /** The bound that was exceeded. */
   readonly bound: keyof StructureBounds;
   readonly message: string;
 }
 
-/** The bound that a body exceeds, found before the body is parsed; null: the body is within its bounds. */
+/** Finds the bound that a body exceeds, before the body is parsed. Returns `null` if the body is within its bounds. */
 export function structureFault(
   kind: WholeBodyKind,
   bytes: Uint8Array,
@@ -27,8 +30,8 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * The bound that a JSON text exceeds, found before the text is parsed; null: it is within its bounds. Skips strings,
- * and stops at the first mark beyond a bound.
+ * Finds the bound that a JSON text exceeds, before the text is parsed. Returns `null` if the text is within its bounds.
+ * Skips strings, and stops at the first mark beyond a bound.
  */
 function jsonFault(given: Uint8Array, bounds: StructureBounds): StructureFault | null {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
@@ -64,7 +67,7 @@ function jsonFault(given: Uint8Array, bounds: StructureBounds): StructureFault |
   return null;
 }
 
-/** The position of the quote that ends a string; the length of the bytes if the string does not end. */
+/** Returns the position of the quote that ends a string, or the length of the bytes if the string does not end. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let first = end;
@@ -86,7 +89,7 @@ function formFault(bytes: Uint8Array, bounds: Pick<StructureBounds, 'marks'>): S
   return null;
 }
 
-/** Whether a `%` begins an encoded opening bracket. */
+/** Whether a `%` begins an encoded opening bracket (`%5B`). */
 function isBracket(bytes: Uint8Array, place: number): boolean {
   const digit = bytes[place + 2];
   return bytes[place + 1] === 0x35 && (digit === 0x42 || digit === 0x62);

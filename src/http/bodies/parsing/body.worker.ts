@@ -10,13 +10,13 @@ export interface BodyTask {
   readonly kind: WholeBodyKind;
   readonly blocks: readonly Uint8Array<ArrayBuffer>[];
   readonly bounds: StructureBounds;
-  /** Long texts of the value are returned as bytes (long-texts.ts). */
+  /** The texts that are returned as bytes if they are long (long-texts.ts). */
   readonly longTexts: LongTexts;
 }
 
 /**
- * Size of a body from which garbage is collected at once, in bytes. The body, its text, its values and their bytes take
- * five times the size of the body. Without the collection, an idle thread keeps this memory until it parses another
+ * Minimum size of a body after which garbage is collected at once, in bytes. The body, its text, its values and their
+ * bytes need five times the size of the body. Without this, an idle thread keeps the memory until it parses the next
  * body.
  */
 const collectedBytes = 8_000_000;
@@ -42,5 +42,5 @@ export default function parse(task: BodyTask): unknown {
   } as unknown as Parameters<typeof move>[0]);
 }
 
-/** Frees the memory of bytes before garbage is collected, because they are not read any more. */
+/** Frees the memory of bytes that are no longer needed, before garbage is collected. */
 const release = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0);

@@ -3,13 +3,13 @@ import type { BodyTask } from './body.worker.ts';
 import type { ParsedBody } from './parse-body.ts';
 
 /**
- * Maximum number of bodies that wait for the thread. `limits.bodyRoom` never admits this number, because each large
- * body has more than a mebibyte.
+ * Maximum number of bodies that wait for the thread. This number is never reached, because each large body has more
+ * than a mebibyte and `limits.bodyRoom` admits fewer.
  */
 const waitingMax = 256;
 /** How long the thread waits for work before it ends, in ms. Orders come in bursts. */
 const idleMs = 30_000;
-/** Parses large bodies one after the other in its own thread, which starts with the first body. */
+/** Parses large bodies, one after another, in its own thread. The thread starts with the first body. */
 export class LargeBodyParser {
   readonly #workers = new Piscina<BodyTask, ParsedBody>({
     filename: new URL('./body.worker.ts', import.meta.url).href,

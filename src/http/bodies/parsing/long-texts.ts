@@ -1,32 +1,31 @@
 import { Type } from 'typebox';
 
 /**
- * A text of a body on a route with `longTexts`. A text of a large body with at least `longTextBytes` stays UTF-8 bytes.
- * Strings of 67 MB of files would be copied between threads on the event loop, which takes 50 to 100 ms.
+ * A text of a body on a route with `longTexts`. If the body is large and the text has at least `longTextBytes`, the
+ * text stays UTF-8 bytes. As strings, 67 MB of files would be copied between threads on the event loop, which takes 50
+ * to 100 ms.
  */
 export type BodyText = string | Uint8Array<ArrayBuffer>;
 
-/** Whether a route takes long texts, or in which fields. */
+/** Whether a route accepts long texts as bytes, or the names of the fields in which it does. */
 export type LongTexts = boolean | readonly string[];
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The handler takes long texts of a large body as bytes. The fields of these texts have `bodyText` in the schema. A
-     * list names the fields that may be long. Long texts of all other fields are cut after 4,097 characters. Such texts
-     * are refused as too long, or belong to unknown fields, and up to 30 MB of them would be kept until the answer is
-     * sent.
+     * The long texts of a large body that the handler receives as bytes. In the schema, their fields have the type
+     * `bodyText`. A list names the fields that may be long. Long texts of all other fields are cut after 4,097
+     * characters. Such texts are refused as too long, or belong to unknown fields; without the cut, up to 30 MB of them
+     * would be kept until the response is sent.
      */
     readonly longTexts?: LongTexts;
   }
 }
 
-/**
- * Number of characters that are left of a cut text. It is more than the longest text that is not a content may have.
- */
+/** Number of characters to which a text is cut. Every text that is not a content has a lower maximum. */
 const cutChars = 4097;
 
-/** Minimum size of a long text, in bytes. A shorter text costs more as a view than as a string. */
+/** Minimum size of a long text, in bytes. For a shorter text, a view of bytes would cost more than a string. */
 export const longTextBytes = 4096;
 
 /** The schema of a text that may be long. */
@@ -38,17 +37,18 @@ export function bodyText(description: string) {
   );
 }
 
-/** The length of a text in UTF-8. */
+/** The length of a text in UTF-8 bytes. */
 export function textBytes(text: BodyText): number {
   return typeof text === 'string' ? Buffer.byteLength(text) : text.byteLength;
 }
 
 /**
- * Replaces each long text in a JSON value by its bytes, all in one buffer. The given value is changed. If the value is
- * itself a long text, its bytes are returned.
+ * Replaces each long text in a JSON value by its bytes. All bytes are in one buffer. The given value is changed. If the
+ * value is itself a long text, its bytes are returned.
  *
- * @param names of the fields that may be long, or whose lists may have long texts. Texts of other fields are cut. True:
- * all fields may be long
+ * @param names names of the fields that may be long, or that are lists with long texts; texts of other fields are cut.
+ *   True if
+ *   all fields may be long
  */
 export function liftLongTexts(
   value: unknown,
@@ -79,12 +79,12 @@ export function liftLongTexts(
 interface TextPlace {
   readonly holder: Record<string, unknown>;
   readonly name: string;
-  /** Name of the field. For an item of a list: the name of the list. */
+  /** Name of the field. For an item of a list, the name of the list. */
   readonly field: string;
   readonly text: string;
 }
 
-/** Finds long texts without recursion, because JSON may be as deep as a body is long. */
+/** Finds long texts without recursion, because JSON can be nested as deeply as a body is long. */
 function longTextsIn(root: Record<string, unknown>): TextPlace[] {
   const places: TextPlace[] = [];
   const left: { readonly holder: Record<string, unknown>; readonly list: string | null }[] = [
@@ -95,7 +95,7 @@ function longTextsIn(root: Record<string, unknown>): TextPlace[] {
     for (const [name, part] of Object.entries(holder)) {
       const field = list ?? name;
       if (typeof part === 'string') {
-        // a character has at most three bytes for each of its UTF-16 units, and at least one
+        // each UTF-16 unit of a text has at least one byte and at most three
         if (part.length * 3 >= longTextBytes && Buffer.byteLength(part) >= longTextBytes) {
           places.push({ holder, name, field, text: part });
         }

@@ -3,18 +3,21 @@ import { faultsIn, type JsonFault, readJson } from '#kernel/text/read-json.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 
 /**
- * The format of a body: any JSON, JSON whose numbers are kept as texts (`exactJson`), a JSON list of texts
- * (`TextList`), or a form.
+ * The format of a body:
+ * - `json`: any JSON.
+ * - `exactJson`: JSON whose numbers are kept as texts.
+ * - `texts`: a JSON list of texts (`TextList`).
+ * - `form`: a form.
  */
 export type BodyKind = 'json' | 'exactJson' | 'texts' | 'form';
 
-/** The formats that are parsed when the whole body has arrived. */
+/** The formats that are parsed after the complete body has arrived. */
 export type WholeBodyKind = Exclude<BodyKind, 'texts'>;
 
-/** A part of a body that cannot be kept as it was sent. */
+/** A part of a body that cannot be stored in the form in which it was sent. */
 export interface BodyFault {
   readonly message: string;
-  /** The field at fault: `files[2].name`. Absent: the whole body. */
+  /** The field with the fault, for example `files[2].name`. Absent if the fault concerns the complete body. */
   readonly parameter?: string;
 }
 
@@ -26,19 +29,19 @@ export type ParsedBody =
   | {
       readonly ok: false;
       readonly message: string;
-      /** All faults; `message` is the message of the first. Absent: there is only `message`. */
+      /** All faults. `message` is the message of the first fault. Absent if there is only `message`. */
       readonly faults?: readonly BodyFault[];
     };
 
 /**
- * Parses a body whose structure is bounded (`structureFault`). Total: any bytes give a result. Parts that cannot be
- * kept as they were sent are faults: bytes that are not UTF-8, NUL and lone surrogates in texts and names, and numbers
- * that lose digits. So no route has to check for them.
+ * Parses a body whose structure is within the bounds (`structureFault`). Never throws: any bytes give a result. Parts
+ * that cannot be stored as they were sent are faults, so no route has to check for them. Such parts are bytes that are
+ * not UTF-8, NUL and lone surrogates in texts and names, and numbers that lose digits.
  */
 export function parseBody(kind: WholeBodyKind, bytes: Uint8Array): ParsedBody {
   let text: string;
   try {
-    // drops a byte order mark, as other JSON readers do
+    // the decoder removes a byte order mark, as other JSON readers do
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return { ok: false, message: 'the body is not UTF-8' };
@@ -75,8 +78,8 @@ function bodyFault({ path, isName, reason }: JsonFault): BodyFault {
 }
 
 /**
- * Whether a text may contain a name that changes what objects inherit. Such a name can be hidden in escapes, so any
- * `\u` counts.
+ * Whether a text may contain a name that changes what objects inherit. Escapes can hide such a name, so any `\u` is
+ * reported too.
  */
 function mayPoison(text: string): boolean {
   return text.includes('__proto__') || text.includes('"constructor"') || text.includes('\\u');
@@ -104,24 +107,27 @@ function poisons(value: unknown): boolean {
   return false;
 }
 
-/** Bounds of a form. A form that exceeds a bound is refused; by default qs would silently drop the rest. */
+/**
+ * Bounds of a form. A form that exceeds a bound is refused. By default qs would silently ignore the rest of such a
+ * form.
+ */
 const formLimits = {
   /** Maximum number of items per list. */
   arrayLimit: 1_000,
-  /** Maximum number of all fields. Phases with their allow lists need the most. */
+  /** Maximum number of fields. Phases with their allow lists need the most fields. */
   parameterLimit: 20_000,
   /** Maximum depth of a name. `phases[0][allowList][3]` has the depth 3. */
   depth: 5,
 } as const;
 
-/** Parses lists and objects in names (`phases[0][price]=1`), in the form of PHP and jQuery. */
+/** Parses a form. Names may contain lists and objects (`phases[0][price]=1`), in the form of PHP and jQuery. */
 function parseForm(text: string): ParsedBody {
   try {
     const value = qs.parse(text, {
       ...formLimits,
       throwOnLimitExceeded: true,
       strictDepth: true,
-      // objects without a prototype
+      // objects get no prototype
       plainObjects: true,
       // the default decoder of qs would return a part unchanged if it cannot decode the part
       decoder: (part) => decodeURIComponent(part.replaceAll('+', ' ')),

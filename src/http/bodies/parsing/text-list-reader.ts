@@ -2,14 +2,14 @@ import type { BodyReader } from './body-reader.ts';
 import type { ParsedBody } from './parse-body.ts';
 import { lengthBytes, TextList } from './text-list.ts';
 
-/** Maximum bytes of a text. Ids have 75 characters, and six times as many bytes in escapes. */
+/** Maximum number of bytes of a text. Ids have 75 characters. If all are escaped, they have six times as many bytes. */
 const textBytesMax = 512;
-/** Maximum bytes of a decoded text. A byte that is not UTF-8 becomes a character of three bytes. */
+/** Maximum number of bytes of a decoded text. A byte that is not UTF-8 becomes a character of three bytes. */
 const decodedBytesMax = 3 * textBytesMax;
 const blockBytesMin = 16 * 1024;
 /**
- * Maximum size of a block in bytes. It is large enough that 32 MiB are few blocks, and small enough that the free end
- * of the last block is short.
+ * Maximum size of a block in bytes. It is large enough that 32 MiB need only a few blocks, and small enough that the
+ * unused end of the last block is short.
  */
 const blockBytesMax = 256 * 1024;
 
@@ -19,38 +19,38 @@ const comma = 0x2c;
 const opening = 0x5b;
 const closing = 0x5d;
 const byteOrderMark = [0xef, 0xbb, 0xbf];
-/** The first bytes of JSON values. */
+/** The bytes with which a JSON value can begin. */
 const beginnings = new Set(Buffer.from('{["-0123456789tfn'));
 
-/** Kinds of bytes that may come next. */
+/** The kinds of bytes that are allowed next. */
 type Expected = 'list' | 'text or end' | 'text' | 'rest of text' | 'comma or end' | 'nothing';
 
 /**
- * Reads a JSON list of texts while it arrives, in one pass over its bytes, without a value for each text. After the
- * first wrong byte nothing more is parsed, so any other body costs only its arrival.
+ * Reads a JSON list of texts while it arrives. One pass over the bytes is enough, and no string is created for each
+ * text. After the first wrong byte nothing more is parsed, so any other body costs only its transfer.
  */
 export class TextListReader implements BodyReader {
   readonly #max: number;
   readonly #takeRoom: (bytes: number) => void;
   #expected: Expected = 'list';
-  /** Bytes before the list. */
+  /** Number of bytes that came before the list. */
   #before = 0;
   #count = 0;
   #fault: string | null = null;
 
-  /** Full blocks, each without its free end. */
+  /** Full blocks. The unused end of each block is cut off. */
   readonly #full: Uint8Array[] = [];
   #block = Buffer.alloc(0);
-  /** Start of the current text in the block, and the end of the part of the text that has arrived. */
+  /** Start of the current text in the block. `#end` is the end of the part of this text that has arrived. */
   #start = 0;
   #end = 0;
   #hasEscapes = false;
 
   /**
-   * Starts without texts.
+   * Creates an empty list.
    *
    * @param max maximum number of texts that are kept; further texts are only counted
-   * @param takeRoom called with the size of each block before it is made; may throw
+   * @param takeRoom called with the size of each block before it is created; may throw
    */
   constructor(max: number, takeRoom: (bytes: number) => void) {
     this.#max = max;
@@ -67,7 +67,7 @@ export class TextListReader implements BodyReader {
   async end(): Promise<ParsedBody> {
     if (this.#fault !== null) return { ok: false, message: this.#fault };
     if (this.#expected !== 'nothing') return { ok: false, message: notJson };
-    // the message is ord's, which has such a limit too if it is configured
+    // this is ord's message; ord has such a limit too if it is configured
     if (this.#count > this.#max) {
       const message = `request for ${this.#count} items exceeds batch limit of ${this.#max}`;
       return { ok: false, message };
@@ -89,7 +89,7 @@ export class TextListReader implements BodyReader {
 
   #readBeginning(byte: number): void {
     if (byte === opening) this.#expected = 'text or end';
-    // a byte order mark is dropped, as in other readers of JSON
+    // ignore a byte order mark, as other JSON readers do
     else if (byte === byteOrderMark[this.#before]) this.#before++;
     else this.#fault = beginnings.has(byte) ? 'the body is not an array' : notJson;
   }
@@ -109,7 +109,7 @@ export class TextListReader implements BodyReader {
   }
 
   /**
-   * Copies the text up to its end, or to the end of the chunk. Returns the position after the text, or the length of
+   * Copies the text up to its end, or up to the end of the chunk. Returns the position after the text, or the length of
    * the chunk.
    */
   #readText(chunk: Uint8Array, from: number): number {
@@ -163,7 +163,7 @@ export class TextListReader implements BodyReader {
     const bytes = Math.min(blockBytesMax, Math.max(blockBytesMin, 2 * this.#block.length));
     this.#takeRoom(bytes);
     this.#closeBlock();
-    // every byte is written before it is read
+    // unsafe memory is fine, because every byte is written before it is read
     this.#block = Buffer.allocUnsafeSlow(bytes);
     this.#start = 0;
   }

@@ -1,27 +1,27 @@
 /**
- * Texts one after another in blocks of bytes, each after two bytes with its length. As strings, half a million texts
- * would take 60 MB of heap.
+ * Texts in blocks of bytes, one after another. Two bytes with its length precede each text. As strings, half a million
+ * texts would need 60 MB of heap.
  */
 export class TextList {
   readonly #blocks: readonly Uint8Array[];
   readonly count: number;
 
   /**
-   * Takes full blocks.
+   * Creates a list from full blocks.
    *
-   * @param blocks contain whole texts, so no text continues in the next block
+   * @param blocks contain complete texts, so no text continues in the next block
    */
   constructor(blocks: readonly Uint8Array[], count: number) {
     this.#blocks = blocks;
     this.count = count;
   }
 
-  /** Bytes of memory that the texts take. */
+  /** Number of bytes of memory that the texts need. */
   get bytes(): number {
     return this.#blocks.reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** The texts in parts of `size` texts. The last part may be smaller. */
+  /** Returns the texts in parts of `size` texts. The last part may be smaller. */
   *parts(size: number): Generator<string[]> {
     let part: string[] = [];
     for (const block of this.#blocks) {
@@ -39,5 +39,5 @@ export class TextList {
   }
 }
 
-/** Number of bytes before each text, which contain its length. */
+/** Number of bytes before each text. They contain the text's length. */
 export const lengthBytes = 2;

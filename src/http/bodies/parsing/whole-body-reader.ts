@@ -7,29 +7,29 @@ import { type ParsedBody, parseBody, type WholeBodyKind } from './parse-body.ts'
 
 export interface WholeBodyOptions {
   readonly kind: WholeBodyKind;
-  /** Bounds of a body that the event loop parses, with its size. */
+  /** Bounds and maximum size of a body that the event loop parses. */
   readonly small: StructureBounds & { readonly bytes: number };
-  /** Bounds of a body that a thread parses. Null: a body that exceeds `small.marks` is refused. */
+  /** Bounds of a body that a thread parses. `null` if a body that exceeds `small.marks` is refused. */
   readonly large: StructureBounds | null;
-  /** Long texts of a large body become bytes (long-texts.ts). */
+  /** The texts of a large body that become bytes if they are long (long-texts.ts). */
   readonly longTexts: LongTexts;
   readonly thread: LargeBodyParser;
-  /** Called with the size of each block before it is made; may throw. */
+  /** Called with the size of each block before it is created. May throw. */
   readonly takeRoom: (bytes: number) => void;
 }
 
 /**
- * Keeps the bytes of a body until the body is complete, and parses it. A body within the `small` bounds is parsed at
- * once, any other body in a thread.
+ * Keeps the bytes of a body until it is complete, and then parses it. A body within the `small` bounds is parsed at
+ * once. A thread parses any other body.
  */
 export class WholeBodyReader implements BodyReader {
   readonly #options: WholeBodyOptions;
   readonly #blocks: BodyBlocks;
 
   /**
-   * Starts without bytes.
+   * Creates an empty body.
    *
-   * @param expected the length of the body in bytes, as the client states it; 0: unknown
+   * @param expected length of the body in bytes that the client announced; 0 if unknown
    */
   constructor(expected: number, options: WholeBodyOptions) {
     this.#options = options;
