@@ -22,12 +22,12 @@ import type { MintPhase } from '#web/parts/mint-phases.ts';
 import type { MintSupply } from '#web/parts/mint-supply.ts';
 import type { MintTile } from '#web/parts/mint-tiles.ts';
 
-/** Maximum number of files that are shown: a large one and two rows of three. */
+/** Maximum number of files that are shown. They fill one large tile and two rows of three tiles. */
 const tilesMax = 7;
-/** Maximum size of a text whose first lines are shown, in bytes. */
+/** Maximum size of a text file whose first lines are shown, in bytes. */
 const textBytesMax = 64 * 1024;
 
-/** The current view of a collection for sale. Null: no approved collection has this slug. */
+/** The current view of a collection for sale. `null` if no approved collection has this slug. */
 export async function mintPageView(
   deps: AppDependencies,
   slug: string,
@@ -66,7 +66,7 @@ async function readSold(client: pg.PoolClient, slug: string, tip: Parameters<typ
   return { collection, phases, files, links: await linksOf(client, slug), tip };
 }
 
-/** Links, as the market checked them at the approval. */
+/** The links of the collection. The market checked them at the approval. */
 async function linksOf(client: pg.PoolClient, slug: string): Promise<MintPageView['links']> {
   const listed = await findMarketCollection(client, slug);
   if (listed?.kind !== 'import') return [];
@@ -104,7 +104,7 @@ function supplyOf(
   shown: readonly MintPhase[],
   now: Date,
 ): MintSupply {
-  // a price that was made by an earlier version, without an account that gets the runes
+  // an earlier version allowed a price without an account that receives the runes
   const isInRunes = altPrices !== null && runePrice === null;
   const open = shown.filter((phase) => phase.state === 'open');
   return {
@@ -117,7 +117,10 @@ function supplyOf(
   };
 }
 
-/** Tiles of files. If a content cannot be read, its tile has no text, because the page is mainly about the sale. */
+/**
+ * Tiles of files. If a content cannot be read, its tile shows no text. This is not an error, because the page is mainly
+ * about the sale.
+ */
 async function tilesOf(
   orders: CustomerOrders | null,
   slug: string,

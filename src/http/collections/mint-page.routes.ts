@@ -10,7 +10,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { mintPage } from '#web/pages/mint.page.ts';
 import { mintPageView } from './mint-page-view.ts';
 
-/** Paths that the page's script requests. It requests the page's own path for the number of items left. */
+/** Paths that the page's script may request. It requests the page's own path to learn how many items are left. */
 const connects = [
   '/price',
   '/collectionorder',
@@ -19,7 +19,7 @@ const connects = [
   '/mempool/api/v1/fees/recommended',
 ];
 
-/** The page on which people buy items of a collection (docs/collections.md, "The page to mint"). */
+/** Route of the page on which people buy items of a collection (docs/collections.md, "The page to mint"). */
 export function mintPageRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

@@ -16,7 +16,7 @@ import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { phasesBody, shownCollection } from './collection.schemas.ts';
 import { collectionAnswer } from './collection-answers.ts';
 
-/** Changes of phases, by the creator's key or an operator's (docs/collections.md). */
+/** Routes that change phases. They need the creator's key or an operator's key (docs/collections.md). */
 export function collectionPhasesRoutes(app: App, deps: AppDependencies): void {
   const { pool, network, prices: { collectionServiceFee: serviceFee } = defaultPriceSettings } = deps;
   apiRoute(app, {
@@ -55,8 +55,8 @@ export function collectionPhasesRoutes(app: App, deps: AppDependencies): void {
 }
 
 /**
- * Whether a key may change a collection: the creator's key, or a key of an operator (scope `admin`). A collection
- * without a key can only be changed by an operator.
+ * Whether a key may change a collection. It must be the creator's key, or a key of an operator (scope `admin`). If a
+ * collection has no creator's key, only an operator can change it.
  */
 const isItsCreator = (key: AskingKey, { keyHash }: Collection): boolean =>
   key.kind === 'known' && (key.scopes.includes('admin') || key.hash === keyHash?.toString('hex'));

@@ -7,11 +7,11 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { amountOf, beyondSupply, readRunes } from '#tokenpay/token-amount.ts';
 
 /**
- * The price of a new collection in a rune: an amount that the rune allows, and the account that gets it. It is the
- * account of the key that may change the collection. Throws the faults of a request, `runes_not_indexed`,
- * `derived_table_behind` and `index_missing`.
+ * The price of a new collection in a rune. It consists of an amount that the rune allows, and of the account that
+ * receives the amount: the account of the key that may change the collection. Throws the faults of a request,
+ * `runes_not_indexed`, `derived_table_behind` and `index_missing`.
  *
- * @param keyHash SHA-256 of that key; null: only the operator may change the collection
+ * @param keyHash SHA-256 of the key that may change the collection; null if only the operator may change it
  */
 export async function runePriceOf(
   { pool, access = null }: Pick<AppDependencies, 'pool' | 'access'>,
@@ -43,7 +43,7 @@ export async function runePriceOf(
 const keyNeeded =
   'altPrices needs the key of an account, which gets the runes: send a valid key in x-api-key, or its sha256 in apikeyhash. Ask the operator of this service for a key.';
 
-/** Changes the parameters in faults to the names of fields of a collection. */
+/** Replaces the parameter names in faults by the names of fields of a collection. */
 function inField<Given extends { readonly kind: string }>(given: Given): Given {
   if (!('faults' in given) || !Array.isArray(given.faults)) return given;
   const faults = given.faults.map((fault: { readonly parameter?: string }) => ({

@@ -9,43 +9,47 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { decodeContent } from './decode-content.ts';
 import { type ImageSize, imageSize } from './image-size.ts';
 
-/** Memory that a browser needs to show a content. */
+/** The size of a content that a browser must decode to show it. */
 export interface ContentMeasure {
-  /** Number of decoded bytes. `more`: above `decodedBytesMax`. `broken`: the body does not match its encoding. */
+  /**
+   * Number of decoded bytes. `more` means above `decodedBytesMax`. `broken` means that the body does not match its
+   * encoding.
+   */
   readonly bytes: number | 'more' | 'broken';
-  /** Size of an image. Null: the image states no size, or the content is not an image. */
+  /** Size of an image in pixels. `null` if the image does not state its size, or if the content is not an image. */
   readonly pixels: ImageSize | null;
 }
 
 /**
- * Maximum number of bytes that are ever decoded of a content. It is also the bound of a frame that shows one
- * inscription alone (preview-bounds.ts).
+ * Maximum number of bytes that are decoded of a content. A frame that shows one inscription alone has the same bound
+ * (preview-bounds.ts).
  */
 export const decodedBytesMax = 16_000_000;
 
 /**
- * Maximum number of measures that run at the same time. Each takes one of libuv's four threads while it decodes, and up
- * to 16 MB, so two leave half of the pool for other work.
+ * Maximum number of measurements that run at the same time. While one decodes, it uses one of libuv's four threads and
+ * up to 16 MB. Two leave half of the threads for other work.
  */
 const measuringMax = 2;
 /**
- * Maximum number of waiting measures: all requests that are being answered, as for reads. A body of 16 MB takes 60 ms.
+ * Maximum number of waiting measurements. It equals the maximum number of open requests, as for reads. Measuring a body
+ * of 16 MB takes 60 ms.
  */
 const waitingMax = limits.requests;
 const waitMs = 5_000;
-/** Maximum number of kept measures. Each takes about 300 bytes with its key, so all take 6 MB. */
+/** Maximum number of measurements that are kept. Each needs about 300 bytes with its key, so all need 6 MB. */
 const keptMax = 20_000;
 
-/** A stored body, and the encoding that browsers undo. */
+/** A stored body, and the encoding that browsers decode. */
 export interface EncodedBody {
   readonly body: StoredBody;
   readonly encoding: EncodingName | null;
 }
 
 /**
- * Measures contents for previews, because their decoded size and their size in pixels are not stored. Bodies are named
- * by their hash and never change, so a measure is made once and kept. A limited number of measures runs at the same
- * time, and a limited number waits; further requests are refused (`contents_busy`).
+ * Measures contents for previews, because their decoded size and their size in pixels are not stored. A body is
+ * identified by its hash and never changes, so it is measured once and the result is kept. The number of measurements
+ * that run or wait at the same time is limited; further requests are refused (`contents_busy`).
  */
 export class ContentMeasures {
   readonly #reads: ContentReads;
@@ -65,7 +69,7 @@ export class ContentMeasures {
    * Measures a content.
    *
    * @param isImage whether the size in pixels is needed
-   * @param asker the client; reads end when it disconnects
+   * @param asker the client; reads stop when it disconnects
    */
   async measure(asker: Asker, content: EncodedBody, isImage: boolean): Promise<ContentMeasure> {
     const { body, encoding } = content;
@@ -81,8 +85,8 @@ export class ContentMeasures {
   }
 
   /**
-   * The first bytes of a decoded content, at most `count`; null if the bytes do not match the encoding. No more bytes
-   * are decoded than needed.
+   * The first bytes of a decoded content, at most `count`. Returns null if the bytes do not match the encoding. Only as
+   * many bytes are decoded as needed.
    */
   async head(
     asker: Asker,

@@ -27,14 +27,14 @@ export const inscriptionPath = Type.Object({
   }),
 });
 
-/** The answers of a path that sends a stored body. */
+/** Responses of a path that sends a stored body. */
 export const contentAnswers = {
   200: anyBytes('the body, with its inscribed content type'),
   206: anyBytes('the requested range of the body'),
   304: unchanged,
   416: noBody('the range starts after the end'),
 };
-/** Statuses for a body that the client cannot decode. */
+/** Statuses of errors about a body that the client cannot decode. */
 export const contentFailures = [406];
 
 /** `/content/<id>`: the stored body of an inscription, or of its delegate, as ord serves it. */
@@ -58,7 +58,10 @@ export function contentRoutes(app: App, reads: ContentReads): void {
   });
 }
 
-/** The shown content of an inscription: its own body, or its delegate's. Throws `request_invalid` and `not_found`. */
+/**
+ * Returns the content that an inscription shows: its own body, or its delegate's. Throws `request_invalid` and
+ * `not_found`.
+ */
 export async function contentOf(reads: ContentReads, asker: Asker, text: string): Promise<StoredContent> {
   const id = parseInscriptionId(text);
   if (id === null) throw new AppError('request_invalid', 'this is not an inscription id');
@@ -77,12 +80,15 @@ export async function contentOf(reads: ContentReads, asker: Asker, text: string)
   }
 }
 
-/** Cache rules of a content. A pending inscription may never be in a block, so caches must not keep its content. */
+/**
+ * The cache rule of a content. Caches must not keep the content of a pending inscription, because it may never be in a
+ * block.
+ */
 const keepingOf = ({ body }: StoredContent): string => (body?.contentId === null ? 'no-store' : immutable);
 
 /**
- * Sends a stored body with ord's headers and an opaque origin, or 406 if its encoding is not accepted. Sending ends
- * when the client disconnects.
+ * Sends a stored body with ord's headers and an opaque origin. Sends 406 if the client does not accept its encoding.
+ * Sending stops when the client disconnects.
  */
 export async function sendContent(
   reads: ContentReads,
@@ -105,8 +111,8 @@ export async function sendContent(
   if (content.body === null) throw new AppError('not_found', 'this inscription has no content');
   const { sizeBytes, sha256 } = content.body;
   const tag = `"${Buffer.from(sha256).toString('hex')}"`;
-  // like ord, send no nosniff: with it, a browser would refuse a text/plain inscription that another inscription loads
-  // as a script; the sandbox policy already protects our origin
+  // Like ord, do not send nosniff. With it, a browser would refuse a text/plain inscription that another inscription
+  // loads as a script. The sandbox policy already protects our origin.
   reply.removeHeader('x-content-type-options');
   reply.headers(inscribedHeaders).header('cache-control', cacheControl).header('etag', tag);
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
@@ -124,13 +130,13 @@ export async function sendContent(
     .header('accept-ranges', 'bytes')
     .header('content-length', part.count);
   if (range !== null) reply.code(206).header('content-range', `bytes ${first}-${last}/${sizeBytes}`);
-  // sent as a stream, because Fastify would replace an unreadable content type of a buffer
+  // send a stream, because Fastify would replace an unreadable content type if the body were a buffer
   return reply.send(Readable.from(pieces, { objectMode: false }));
 }
 
 /**
- * The requested range. Null: the whole body is sent, also if `If-Range` names another version than this one. Only GET
- * has ranges (RFC 9110, 14.2).
+ * The requested range. `null` means that the complete body is sent, for example because `If-Range` names another
+ * version of the body. Only GET requests have ranges (RFC 9110, 14.2).
  */
 function askedRange(request: FastifyRequest, tag: string, sizeBytes: number): ByteRange | 'none' | null {
   if (request.method !== 'GET') return null;

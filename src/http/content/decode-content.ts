@@ -3,17 +3,19 @@ import { constants, createBrotliDecompress, createGunzip, createZstdDecompress }
 import type { EncodingName } from '#indexer/parse/content-decoding.ts';
 
 /**
- * `whole`: everything was decoded. `enough`: `take` wanted no more chunks. `broken`: the bytes do not match the
- * encoding.
+ * How decoding ended:
+ * - `whole`: everything was decoded.
+ * - `enough`: `take` wanted no more chunks.
+ * - `broken`: the bytes do not match the encoding.
  */
 export type DecodeEnd = 'whole' | 'enough' | 'broken';
 
 /**
- * Log2 of the largest window of zstd, in bytes. Decoders need not support windows above 8 MB (RFC 8878, 3.1.1.1.2), and
- * browsers do not support them.
+ * Log2 of the maximum window of zstd, in bytes. Decoders need not support windows above 8 MB (RFC 8878, 3.1.1.1.2), and
+ * browsers do not support larger ones.
  */
 const zstdWindowLogMax = 23;
-/** Number of bytes that a decoder puts out at a time. */
+/** Number of bytes that a decoder returns at a time. */
 const chunkSize = 64 * 1024;
 
 const decoders: Readonly<Record<EncodingName, () => Transform & { readonly bytesWritten: number }>> = {
@@ -24,10 +26,10 @@ const decoders: Readonly<Record<EncodingName, () => Transform & { readonly bytes
 };
 
 /**
- * Decodes a body in libuv's pool, one chunk at a time. So nothing is decoded beyond what `take` wants, and the event
- * loop stays free. Throws errors of the source.
+ * Decodes a body in libuv's threads, one chunk at a time. The event loop stays free, and decoding stops when `take`
+ * wants no more chunks. Throws errors of the source.
  *
- * @param take takes a chunk, and returns whether it wants more
+ * @param take receives a chunk, and returns whether it wants more
  */
 export async function decodeContent(
   encoding: EncodingName,
@@ -48,12 +50,12 @@ export async function decodeContent(
   source.pipe(decoder);
   try {
     for await (const chunk of decoder) if (!take(chunk as Buffer)) return 'enough';
-    // Node stops after the first zstd frame, but browsers continue, so the rest could decode to any size
+    // Node stops after the first zstd frame, but browsers continue. Unread bytes could therefore decode to any size.
     return decoder.bytesWritten < given || !source.readableEnded ? 'broken' : 'whole';
   } catch {
     const [failure] = failures;
     if (failure !== undefined) throw failure;
-    // all other errors come from zlib and are about these bytes
+    // any other error comes from zlib, and means that these bytes are invalid
     return 'broken';
   } finally {
     source.destroy();

@@ -4,29 +4,34 @@ export interface ImageSize {
 }
 
 /**
- * `more`: the given beginning is too short to decide. Null: the format is not read here, or the image states no size.
+ * The size of an image. `more` if the given bytes are too few to decide. `null` if the format is not known here, or if
+ * the image does not state its size.
  */
 export type ImageSizeAnswer = ImageSize | 'more' | null;
 
 /**
- * The size that an image claims, in pixels. Browsers reserve memory for this size before they decode anything. Formats
- * are recognised by their bytes, as in browsers, not by the content type: PNG, GIF, WebP, JPEG, BMP, AVIF and HEIF.
+ * Reads the size that an image claims, in pixels. Browsers reserve memory for this size before they decode anything.
+ * The format is recognised by the bytes, as in browsers, not by the content type. Known formats are PNG, GIF, WebP,
+ * JPEG, BMP, AVIF and HEIF.
  *
- * Total: any bytes give an answer, in time linear in their number.
+ * Never throws: any bytes give a result, in time linear in their number.
  *
  * @param bytes the beginning of an image
  * @param isWhole whether these are all bytes of the image
  */
 export function imageSize(bytes: Buffer, isWhole: boolean): ImageSizeAnswer {
   if (bytes.length < headerBytes && !isWhole) return 'more';
-  // the smallest images are shorter than `headerBytes`
+  // pad short images, because the smallest ones have fewer bytes than `headerBytes`
   const size = sizeByFormat(
     bytes.length < headerBytes ? Buffer.concat([bytes, Buffer.alloc(headerBytes)]) : bytes,
   );
   return size === 'more' && isWhole ? null : size;
 }
 
-/** Bytes that are needed to read headers with fixed positions. The longest has 30 bytes (WebP). */
+/**
+ * Number of bytes that are needed to read the headers with fixed positions. The longest of these headers has 30 bytes
+ * (WebP).
+ */
 const headerBytes = 32;
 
 function sizeByFormat(bytes: Buffer): ImageSizeAnswer {
@@ -41,7 +46,8 @@ function sizeByFormat(bytes: Buffer): ImageSizeAnswer {
 }
 
 /**
- * The size of a PNG. Its first chunk is IHDR, or browsers show nothing (PNG 3, 5.6). Frames of an APNG are within it.
+ * The size of a PNG. Its first chunk must be IHDR; otherwise browsers show nothing (PNG 3, 5.6). The frames of an APNG
+ * are not larger than the image.
  */
 function pngSize(bytes: Buffer): ImageSize | null {
   if (bytes.toString('latin1', 12, 16) !== 'IHDR') return null;
@@ -49,14 +55,14 @@ function pngSize(bytes: Buffer): ImageSize | null {
 }
 
 /**
- * The size of a GIF: the screen, or the first frame if the frame is larger, because decoders widen the screen to the
- * frame (GIF89a, 18 and 20).
+ * The size of a GIF. It is the size of the screen, or of the first frame if that is larger, because decoders then
+ * enlarge the screen (GIF89a, 18 and 20).
  */
 function gifSize(bytes: Buffer): ImageSizeAnswer {
   const screen = { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
   const flags = bytes.readUInt8(10);
   let at = 13 + ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
-  // extensions come before the first frame
+  // skip extensions, which come before the first frame
   while (bytes[at] === 0x21) {
     at += 2;
     while (bytes[at] !== 0) {
@@ -66,7 +72,7 @@ function gifSize(bytes: Buffer): ImageSizeAnswer {
     }
     at += 1;
   }
-  // 0x2c begins a frame; any other byte ends the image without a frame
+  // 0x2c begins a frame; any other byte means that the image has no frame
   if (bytes[at] !== undefined && bytes[at] !== 0x2c) return screen;
   if (at + 9 > bytes.length) return 'more';
   return {
@@ -75,7 +81,7 @@ function gifSize(bytes: Buffer): ImageSizeAnswer {
   };
 }
 
-/** The size of a WebP, by the kind of the first chunk (RFC 9649, 2). */
+/** The size of a WebP. Its position depends on the type of the first chunk (RFC 9649, 2). */
 function webpSize(bytes: Buffer): ImageSize | null {
   switch (bytes.toString('latin1', 12, 16)) {
     case 'VP8X':
@@ -92,13 +98,13 @@ function webpSize(bytes: Buffer): ImageSize | null {
 }
 
 /**
- * The size of a JPEG, from the header of the frame. Segments of any length come before it, such as an ICC profile
- * (T.81, B.2.2).
+ * The size of a JPEG, from the header of the frame. Segments of any length, such as an ICC profile, come before this
+ * header (T.81, B.2.2).
  */
 function jpegSize(bytes: Buffer): ImageSizeAnswer {
   let at = 2;
   for (;;) {
-    // decoders skip bytes between segments
+    // skip bytes between segments, as decoders do
     at = bytes.indexOf(0xff, at);
     if (at === -1) return 'more';
     while (bytes[at] === 0xff) at++;
@@ -108,8 +114,7 @@ function jpegSize(bytes: Buffer): ImageSizeAnswer {
     if (kind === 'alone') continue;
     if (kind === 'end') return null;
     if (kind === 'frame') {
-      // a height of 0 means that the height is only given after the first scan (B.2.5), so the largest height is
-      // assumed
+      // a height of 0 means that the height comes only after the first scan (B.2.5), so the maximum height is assumed
       const height = bytes.readUInt16BE(at + 3);
       return { width: bytes.readUInt16BE(at + 5), height: height === 0 ? 65_535 : height };
     }
@@ -117,25 +122,28 @@ function jpegSize(bytes: Buffer): ImageSizeAnswer {
   }
 }
 
-/** Kind of a marker. `alone`: a marker without a length. `end`: the data begins, or the image ends. */
+/**
+ * Kind of a marker. `alone`: a marker without a length. `end`: the image data begins, or the image ends. `frame`: the
+ * header with the size. `segment`: any other segment.
+ */
 function jpegMarker(marker: number): 'alone' | 'end' | 'frame' | 'segment' {
-  // escaped data, restarts, the start of an image
+  // markers for escaped data, for restarts, and for the start of an image
   if (marker <= 1 || (marker >= 0xd0 && marker <= 0xd8)) return 'alone';
   if (marker === 0xd9 || marker === 0xda) return 'end';
-  // tables (0xc4, 0xcc) and a reserved marker are in this range too
+  // this range also contains the markers of tables (0xc4, 0xcc) and a reserved marker
   const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
   return isFrame ? 'frame' : 'segment';
 }
 
 function bmpSize(bytes: Buffer): ImageSize {
-  // the oldest header has 16 bits for width and height
+  // the oldest header has 16-bit fields for width and height
   if (bytes.readUInt32LE(14) === 12) return { width: bytes.readUInt16LE(18), height: bytes.readUInt16LE(20) };
-  // a negative height means that rows are stored from the top
+  // a negative height means that the top row is stored first
   return { width: Math.abs(bytes.readInt32LE(18)), height: Math.abs(bytes.readInt32LE(22)) };
 }
 
 /**
- * The largest of the stated sizes: of items (`ispe`, ISO/IEC 23008-12, 6.5.3) and of sequences (`av01` in `stsd`). The
+ * The largest of all stated sizes: of items (`ispe`, ISO/IEC 23008-12, 6.5.3) and of sequences (`av01` in `stsd`). The
  * sizes may be at the end of the file.
  */
 function heifSize(bytes: Buffer): ImageSizeAnswer {
@@ -147,8 +155,8 @@ function heifSize(bytes: Buffer): ImageSizeAnswer {
     if (at + 16 <= bytes.length) take(bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 12));
   }
   for (let at = bytes.indexOf('stsd'); at !== -1; at = bytes.indexOf('stsd', at + 4)) {
-    // `av01` follows the version, the count and the size of the entry; width and height have two bytes each, 28 bytes
-    // from the start of `av01`
+    // in `stsd`, `av01` follows the version, the count and the size of the entry; width and height are two bytes each,
+    // 28 bytes after the start of `av01`
     if (at + 48 <= bytes.length && bytes.toString('latin1', at + 16, at + 20) === 'av01')
       take(bytes.readUInt16BE(at + 44), bytes.readUInt16BE(at + 46));
   }

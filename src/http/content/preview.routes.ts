@@ -26,7 +26,7 @@ import { inscribedHeaders, isSentEncoded } from './content-headers.ts';
 import { ContentMeasures } from './content-measures.ts';
 import { boundsOf, type PreviewSize, tooLarge } from './preview-bounds.ts';
 
-/** Maximum bytes of a text that a frame shows. The rest is at `/content`. */
+/** Maximum number of bytes of a text that a frame shows. The complete text is at `/content`. */
 const previewTextBytes = 64 * 1024;
 
 const previewQuery = Type.Object({
@@ -41,8 +41,9 @@ const previewQuery = Type.Object({
 });
 
 /**
- * `/preview/<id>`: an inscription in a frame. HTML and SVG are sent unchanged; other types are wrapped in a page of
- * ours. If a content would take more memory than a browser has, it is described in words instead (preview-bounds.ts).
+ * Route of `/preview/<id>`, which shows an inscription in a frame. HTML and SVG are sent unchanged. Other types are
+ * embedded in one of our pages. A content that would need more memory than a browser has is only described in words
+ * (preview-bounds.ts).
  */
 export function previewRoutes(app: App, reads: ContentReads): void {
   const measures = new ContentMeasures(reads);
@@ -94,7 +95,7 @@ interface AskedPreview {
   readonly size: PreviewSize;
 }
 
-/** The content of a frame. `as it is`: the frame gets the body unchanged. */
+/** The content of a frame. `as it is` means that the frame receives the body unchanged. */
 async function previewOf(
   measures: ContentMeasures,
   asker: Asker,
@@ -107,7 +108,7 @@ async function previewOf(
   if (media === 'other') return { kind: 'none', words: mediaWords(type) };
   const encoding = undoneEncoding(contentEncoding);
   const still = (why: string): Preview => ({ kind: 'none', words: stillWords(why, id, size) });
-  // a browser may know more encodings than we do, and a body in such an encoding can be a bomb
+  // a browser may support more encodings than we do, and a body in such an encoding may be a decompression bomb
   if (encoding === 'unknown') return still('in an encoding that is not decoded here');
   const encoded = { body, encoding };
   if (media === 'text') {
@@ -118,7 +119,7 @@ async function previewOf(
   const measure = await measures.measure(asker, encoded, media === 'image');
   const why =
     tooLarge(body.sizeBytes, measure, boundsOf(size)) ??
-    // the size of an image is unknown if we cannot read its format
+    // the size of an image is unknown if its format is not known here
     (media === 'image' && measure.pixels === null ? mediaWords(type) : null);
   return why === null ? shownAs(media, { id, size }) : still(why);
 }
@@ -138,15 +139,15 @@ function shownAs(media: Exclude<Media, 'text' | 'other'>, { id, size }: AskedPre
   }
 }
 
-/** The encoding that a browser undoes before it shows a body; null if the body is sent without an encoding. */
+/** The encoding that a browser must decode before it shows a body. `null` if the body is sent without an encoding. */
 export function undoneEncoding(stored: StoredContent['contentEncoding']): EncodingName | 'unknown' | null {
   if (stored === null || !isSentEncoded(stored)) return null;
   return encodingOf(stored) ?? 'unknown';
 }
 
 /**
- * The words for a content that is not shown. A card links to the page of its inscription, so it has only the reason. A
- * frame that shows one inscription alone also names the path of the body.
+ * The words for a content that is not shown. A card contains only the reason, because it links to the page of its
+ * inscription. A frame that shows one inscription alone also contains the path of the body.
  */
 function stillWords(why: string, id: string, size: PreviewSize): string {
   return size === 'card' ? why : `${why}: not shown here, but at /content/${id}`;

@@ -1,13 +1,13 @@
-/** A range of bytes of a body, both ends included. */
+/** A range of bytes of a body. Both ends are included. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * The single range in a `Range` header (RFC 9110, 14.1.2). 'none': the range starts after the end. Null: send the whole
- * body (no header, several ranges, another unit, or an invalid text). Players of some browsers show nothing without
- * ranges.
+ * The single range in a `Range` header (RFC 9110, 14.1.2). `none` if the range starts after the end of the body. `null`
+ * if the complete body is to be sent, because there is no header, or it has several ranges, another unit, or an invalid
+ * text. Some browsers can play media only if ranges are supported.
  */
 export function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | 'none' | null {
   const match = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/u.exec(header ?? '');

@@ -3,9 +3,9 @@ import { open } from '#http/server/access/guard.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 
-/** The least sats of an output that nodes relay to any address. */
+/** Minimum number of sats of an output that nodes relay, whatever its address. */
 const satsMin = 546;
-/** The most sats of a payment: a third of the coins of a new demo. */
+/** Maximum number of sats of a payment. It is a third of the coins of a new demo. */
 const satsMax = 1_000_000_000;
 
 const body = Type.Object(
@@ -16,7 +16,7 @@ const body = Type.Object(
   { additionalProperties: false },
 );
 
-/** `POST /demo/pay`, only in a demo with a node of its own (docs/http.md, "The demo"). */
+/** Route of `POST /demo/pay`. It exists only in a demo with its own node (docs/http.md, "The demo"). */
 export function demoRoutes(app: App, { demo = null }: Pick<AppDependencies, 'demo'>): void {
   if (demo === null) return;
   apiRoute(app, {
@@ -29,7 +29,7 @@ export function demoRoutes(app: App, { demo = null }: Pick<AppDependencies, 'dem
       body,
       response: { 200: Type.Object({ txid: Type.String() }) },
     },
-    // pages of other origins must not spend the coins of a demo
+    // no CORS: pages of other origins must not spend the coins of a demo
     config: { errors: 'plain', guard: open, cors: false },
     handler: async (request, reply) => {
       const { address, sats } = request.body;

@@ -14,13 +14,13 @@ import type { FeedPosition } from './feed-position.ts';
 
 export interface FedEvent {
   readonly id: string;
-  /** `block`, `undo`, `reclassified`, or the name that a kind gives its events. */
+  /** The type: `block`, `undo`, `reclassified`, or a name that the event kind defines. */
   readonly type: string;
   /** The event as JSON, including its id and type. */
   readonly json: string;
 }
 
-/** The text form of an event for a client. */
+/** Writes an event as text for a client. */
 export type EventForm = (event: FedEvent) => string;
 
 export const ndjsonForm: EventForm = ({ json }) => `${json}\n`;
@@ -28,12 +28,12 @@ export const serverSentForm: EventForm = ({ id, type, json }) =>
   `id: ${id}\nevent: ${type}\ndata: ${json}\n\n`;
 
 /**
- * How often a keep-alive is sent on a silent stream, in ms. Proxies close silent connections after 30 to 60 s, and our
- * own limit is 60 s.
+ * How often a keep-alive is sent while a stream has no events, in ms. Proxies close silent connections after 30 to 60
+ * s, and our own limit is 60 s.
  */
 const heartbeatMs = 15_000;
 
-/** The events of a row of the outbox, from the given index. */
+/** Returns the events of an outbox row, beginning at an index. */
 export type EventsOfRow = (entry: OutboxEntry, fromIndex: number) => Iterable<FedEvent>;
 
 export interface FeedOptions {
@@ -42,30 +42,29 @@ export interface FeedOptions {
   readonly network: NetworkName;
   readonly from: FeedPosition;
   /**
-   * Sequence up to which rows that announce a reclassification are left out. A client that starts from the first event
-   * has no events by older rules. 0: the client may have events by older rules, so no row is left out.
+   * Rows up to this sequence that announce a reclassification are left out. They are not needed by a client that starts
+   * from the first event, because it has no events by older rules. 0 for a client that may have such events; then no
+   * row is left out.
    */
   readonly rulesUpTo: number;
-  /** The maximum number of events. */
+  /** Maximum number of events. */
   readonly limit: number;
   readonly form: EventForm;
   /**
-   * Makes the events of a page's rows, and first reads the data that they need. Absent: events have the form of
-   * docs/events.md.
+   * Reads the data that the events of a page need, and returns a function that makes the events of each row. If absent,
+   * events have the form of docs/events.md.
    */
   readonly showPage?: (entries: readonly OutboxEntry[], signal: AbortSignal) => Promise<EventsOfRow>;
-  /**
-   * Signals new rows, so that the feed waits for them instead of ending. Null: the feed ends at the end of the outbox.
-   */
+  /** Notifies the feed of new rows, so that it waits at the end of the outbox. If it is `null`, the feed ends there. */
   readonly live: OutboxReader | null;
   readonly asker: Asker;
-  /** Limits the reads of pages of all streams. */
+  /** Limits how many pages all streams read at the same time. */
   readonly reads: FairGate;
 }
 
 /**
- * The stream of events from a position. Pages are read as the client takes them, and the stream holds no connection
- * between pages. It ends at the end of the outbox. A live stream only ends when aborted, or at `limit`.
+ * The stream of events from a position. A page is read when the client needs it, and between pages the stream holds no
+ * connection. The stream ends at the end of the outbox. A live stream ends only when it is aborted, or at `limit`.
  */
 export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> {
   const { pool, kind, network, form, live, asker, reads } = options;
@@ -98,12 +97,15 @@ export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> 
 interface Cursor {
   sequence: number;
   index: number;
-  /** Number of events that may still be sent. */
+  /** Number of further events that may be sent. */
   left: number;
   readonly rulesUpTo: number;
 }
 
-/** The events of a page from the cursor. Moves the cursor to the end of each row that was sent. */
+/**
+ * Returns the events of a page, beginning at the cursor. After each row that was sent, the cursor moves to the end of
+ * the row.
+ */
 function* eventsOfPage(
   show: EventsOfRow,
   entries: readonly OutboxEntry[],

@@ -13,17 +13,17 @@ import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './even
 /** How long a client waits before it reconnects after its stream ended, in ms. */
 const retryMs = 2000;
 
-/** Content of a stream. */
+/** The events that a stream contains. */
 export type StreamPart = Pick<FeedOptions, 'kind' | 'from' | 'rulesUpTo' | 'limit' | 'showPage'>;
 
 /**
- * The open streams of events of all routes. They share the limits of their number and of their reads, and the
- * notification of new blocks.
+ * The open event streams of all routes. They share the limits on their number and on their reads, and the notification
+ * of new blocks.
  */
 export class EventStreams {
   readonly #deps: Pick<AppDependencies, 'pool' | 'network'>;
   readonly #listener: OutboxListener;
-  /** Streams being sent. */
+  /** Streams that are being sent. */
   readonly #open = new Set<FastifyReply>();
   readonly #places = streamPlaces();
   readonly #reads = pageReads();
@@ -33,14 +33,16 @@ export class EventStreams {
     this.#listener = new OutboxListener(deps.pool);
     tellOfClients(app, [this.#reads]);
     deps.operations.metrics.watchQueue('event streams', () => this.#places.state);
-    // a live stream never ends by itself, so the server could not close; it is cut off, so that its client does not
-    // take this for the end of the stream
+    // A live stream never ends by itself, so it would prevent the server from closing. Its connection is cut, so that
+    // the client does not think that the stream has ended.
     app.addHook('preClose', async () => {
       for (const reply of this.#open) reply.raw.destroy();
     });
   }
 
-  /** Counts a stream of the client until the answer is sent. Throws `too_many_at_once` or `too_many_streams`. */
+  /**
+   * Counts a stream for the client until the response has been sent. Throws `too_many_at_once` or `too_many_streams`.
+   */
   takePlace(asker: Asker): void {
     this.#places.take(asker);
   }
@@ -66,7 +68,7 @@ export class EventStreams {
   }
 }
 
-/** Sets the headers of a stream. Without `x-accel-buffering`, nginx would hold events back to fill its buffers. */
+/** Sets the headers of a stream. Without `x-accel-buffering`, nginx would delay events until its buffers are full. */
 export function asStream(reply: FastifyReply, isLive: boolean): FastifyReply {
   return reply
     .type(isLive ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson')
@@ -83,8 +85,9 @@ function streamPlaces(): Shares {
 }
 
 /**
- * Limits the reads of pages. A page takes the database some ten milliseconds. While other clients read too, the pages
- * of a client with many streams are read one after another. A stream waits for its read as long as its client stays.
+ * Limits how many pages are read at the same time. A page costs the database some ten milliseconds. If a client has
+ * many streams, their pages are read one after another while other clients read too. A stream waits for its read until
+ * its client disconnects.
  */
 function pageReads(): FairGate {
   return new FairGate({
@@ -102,7 +105,7 @@ function pageReads(): FairGate {
 }
 
 async function* withRetry(events: AsyncGenerator<string>): AsyncGenerator<string> {
-  // sent at once, so that the client knows that it is connected
+  // send this at once, so that the client knows that it is connected
   yield `retry: ${retryMs}\n\n`;
   yield* events;
 }

@@ -36,7 +36,7 @@ const eventStream = {
   },
 };
 
-/** The id of an event of the inscriptions, or a sequence. */
+/** The id of an inscription event, or a sequence. */
 const eventPlace = { pattern: `^[0-9]{1,15}(?:\\.${inscriptionKind.letter}[0-9]{1,9})?$` };
 
 /** The parameters of these routes, with the names of the known kinds. */
@@ -87,7 +87,7 @@ type EventsQuery = Static<ReturnType<typeof querySchemas>['events']>;
 const tags = ['events'] as const;
 const config = { errors: 'own', guard: open } as const;
 
-/** The outbox as a stream of events, and the hashes of blocks (docs/events.md). */
+/** Routes of the outbox as a stream of events, and of the hashes of blocks (docs/events.md). */
 export function eventsRoutes(app: App, deps: AppDependencies, streams: EventStreams): void {
   const { pool } = deps;
   const kinds = deps.eventKinds ?? [storedInscriptionKind];
@@ -108,7 +108,7 @@ export function eventsRoutes(app: App, deps: AppDependencies, streams: EventStre
     handler: async (request, reply) => {
       const kind = kindNamed(kinds, request.query.kind);
       const asker = askerOf(reply);
-      // before the first await, so that a request that is abandoned at once does not keep counting as a stream
+      // call this before the first await; otherwise a request that is abandoned at once would still count as a stream
       if (request.method !== 'HEAD') streams.takePlace(asker);
       await requireEventTexts(pool, kind, asker.signal);
       const isLive = wantsServerSent(request);
@@ -126,14 +126,14 @@ export function eventsRoutes(app: App, deps: AppDependencies, streams: EventStre
   });
 }
 
-/** The kind that a query names. The schema has already refused unknown names. */
+/** Returns the kind that a query names. The schema has already refused unknown names. */
 function kindNamed(kinds: readonly StoredEventKind[], name: string): StoredEventKind {
   const kind = kinds.find((one) => one.name === name);
   assert(kind !== undefined, `${name} is not a registered kind of events`);
   return kind;
 }
 
-/** Paths of the hashes that two instances compare. */
+/** Routes of the hashes. Two instances can be compared by these hashes. */
 function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonly StoredEventKind[]): void {
   const query = querySchemas(kinds);
   apiRoute(app, {
@@ -202,8 +202,8 @@ function wantsServerSent({ headers: { accept } }: FastifyRequest): boolean {
 }
 
 /**
- * Start of a stream. For a reconnecting client it is after the last event that the client received, even if the URL
- * names another position.
+ * Returns the position at which a stream starts. When a client reconnects, this is after the last event that it
+ * received, even if the URL names another position.
  */
 async function startOf(
   kind: EventKindIdentity,

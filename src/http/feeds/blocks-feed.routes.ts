@@ -9,7 +9,10 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { grouped, plural, sizeWords } from '#web/format.ts';
 import { feedAnswer, feedEntries, feedId, sendFeed } from './send-feed.ts';
 
-/** `/blocks.atom`: the newest blocks. After a reorganisation, the new block at a height is a new entry. */
+/**
+ * Route of `/blocks.atom`, a feed of the newest blocks. If a reorganisation replaces a block, the new block is a new
+ * entry.
+ */
 export function blocksFeedRoutes(app: App, { pool, network, publicOrigin = null }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',

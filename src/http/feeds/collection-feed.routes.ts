@@ -15,7 +15,7 @@ import type { FeedEntry } from '#web/feeds/atom.ts';
 import { grouped } from '#web/format.ts';
 import { feedAnswer, feedEntries, feedId, sendFeed } from './send-feed.ts';
 
-/** `/collection/<slug>.atom`: the latest sales of a collection of the market. */
+/** Route of `/collection/<slug>.atom`, a feed of the latest sales of a collection of the market. */
 export function collectionFeedRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { network, publicOrigin = null } = deps;
   apiRoute(app, {
@@ -28,7 +28,8 @@ export function collectionFeedRoutes(app: App, deps: AppDependencies, reads: Sal
       params: Type.Object({ slug: marketPath.slug }),
       response: { 200: feedAnswer, 304: unchanged },
     },
-    // a slug with a dot may reach this path or the page of a collection, so both answer errors in the same form
+    // if a slug contains a dot, the request may match this path or the page of the collection, so both have the same
+    // error form
     config: { ...collectionConfig, errors: 'ownPage' },
     handler: async (request, reply) => {
       const query = new MarketQuery({}, request.params);

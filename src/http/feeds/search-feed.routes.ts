@@ -18,7 +18,7 @@ import { feedAnswer, feedEntries, feedId, sendFeed } from './send-feed.ts';
 
 const mark = (description: string) => Type.Optional(Type.Literal('1', { description }));
 
-/** The parameters of the page of a search, so that a feed has the query of its page. */
+/** Parameters of the feed. They equal those of the search page, so that a feed has the same query as its page. */
 const feedQuery = Type.Object({
   text: text(
     'the text to search; with all=1 several texts, separated by commas',
@@ -33,10 +33,13 @@ const feedQuery = Type.Object({
   ...memberQuery,
 });
 
-/** Maximum number of characters of a content in a summary, which feed readers show below the title. */
+/** Maximum number of characters of a content in a summary. Feed readers show the summary below the title. */
 const summaryChars = 300;
 
-/** `/search.atom`: the newest inscriptions that a search finds. It has the access rules of the search. */
+/**
+ * Route of `/search.atom`, a feed of the newest inscriptions that a search finds. The access rules are those of the
+ * search.
+ */
 export function searchFeedRoutes(app: App, deps: AppDependencies): void {
   const { pool, search, network, publicOrigin = null } = deps;
   apiRoute(app, {
@@ -78,7 +81,8 @@ export function searchFeedRoutes(app: App, deps: AppDependencies): void {
           id: feedId(network.name, 'inscription', record.inscriptionid),
           title: titleOf(record),
           href: `/inscription/${record.inscriptionid}`,
-          // the time is missing if the block was undone meanwhile; readers will soon request the feed again
+          // the time is unknown if the block was undone meanwhile; this is fine, because readers soon request the feed
+          // again
           updated: times.get(heightOf(record) ?? asHeight(0)) ?? 0,
           summary: summaryOf(record),
         })),
@@ -87,7 +91,7 @@ export function searchFeedRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** The given parameters in a fixed order, which identifies the search. */
+/** The given parameters in a fixed order. They identify the search. */
 function given(query: Static<typeof feedQuery>): Record<string, string> {
   return Object.fromEntries(
     Object.keys(feedQuery.properties)

@@ -7,8 +7,8 @@ import type { Answer } from '#http/server/routes/answer-schemas.ts';
 import { atomFeed, type Feed } from '#web/feeds/atom.ts';
 
 /**
- * Maximum number of entries of a feed. Readers request a feed about once per hour, and few hours have more blocks, or
- * more sales of a collection.
+ * Maximum number of entries of a feed. Readers request a feed about once per hour, and few hours have more than 50
+ * blocks, or more than 50 sales of a collection.
  */
 export const feedEntries = 50;
 
@@ -18,8 +18,8 @@ export const feedAnswer: Answer = {
 };
 
 /**
- * Sends a feed, or 304 if its reader already has it. Paths in the feed become absolute URLs, because many readers do
- * not resolve relative ones.
+ * Sends a feed, or 304 if the reader already has it. Paths in the feed are replaced by absolute URLs, because many
+ * readers do not resolve relative URLs.
  *
  * @param feed the feed, with paths of this server in place of URLs
  */
@@ -44,8 +44,8 @@ export function sendFeed(
 }
 
 /**
- * The id of an entry or a feed. It is the same at every address of every instance, because readers compare only ids.
- * `x-` says that no authority assigned this name.
+ * The id of an entry or a feed. It is the same on every instance, whatever the instance's URL, because readers compare
+ * only ids. `x-` means that no authority assigned this name.
  */
 export const feedId = (network: string, ...parts: readonly string[]): string =>
   ['urn:x-satscribe', network, ...parts.map(encodeURIComponent)].join(':');

@@ -30,16 +30,16 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 export const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
 type OutputType = (typeof outputTypes)[number];
 
-/** Maximum number of outputs of one answer to a request without a limit. An output takes half a kilobyte. */
+/** Maximum number of outputs in one response if the request has no limit. An output needs half a kilobyte. */
 const outputsMax = 20_000;
-/** Maximum number of inscriptions of one answer. They take 7 MB. */
+/** Maximum number of inscriptions in one response. They need 7 MB. */
 const inscriptionsMax = 100_000;
-/** Number of outputs whose contents are read together. */
+/** Maximum number of outputs whose contents are read together. */
 const lookedUpAtOnce = 1_000;
-/** Bytes of a cursor. It contains the height and the outpoint of the last listed output. */
+/** Number of bytes of a cursor. It contains the height and the outpoint of the last listed output. */
 const positionBytes = 4 + 36;
 
-/** A question about the outputs of an address. */
+/** A request for the outputs of an address. */
 interface OutputsQuestion {
   readonly address: string;
   readonly script: Uint8Array;
@@ -48,7 +48,7 @@ interface OutputsQuestion {
   readonly cursor?: string | undefined;
 }
 
-/** An output of the answer, and its contents. */
+/** An output of the response, with its contents. */
 export interface FilledOutput {
   readonly output: AddressOutput;
   readonly inscriptions: readonly InscriptionId[];
@@ -56,14 +56,14 @@ export interface FilledOutput {
   readonly sats: readonly SatRange[] | null;
 }
 
-/** How many inscriptions, balances and ranges the rest of an answer may have. */
+/** Numbers of inscriptions, balances and ranges that the rest of a response may contain. */
 interface Room {
   inscriptions: number;
   balances: number;
   ranges: number;
 }
 
-/** The type of outputs in a parameter. Throws `request_invalid`. */
+/** Reads the type of outputs from a parameter. Throws `request_invalid`. */
 export function outputTypeOf(text: string | undefined): OutputType {
   if (text === undefined) return 'any';
   const type = outputTypes.find((known) => known === text);
@@ -73,7 +73,10 @@ export function outputTypeOf(text: string | undefined): OutputType {
   return type;
 }
 
-/** The outputs of an address, read in turns, as JSON in parts. Only what the answer shows is read. */
+/**
+ * Reads the outputs of an address, and returns their JSON in parts. Rows are read in parts, with other work in between.
+ * Only data that the response shows is read.
+ */
 export async function readOutputs(
   { client, tip }: Snapshot,
   reply: FastifyReply,
@@ -92,7 +95,7 @@ export async function readOutputs(
   return outputsParts(question, tip, filled);
 }
 
-/** Outputs of a page, with their contents. Throws `index_missing` during a first sync. */
+/** The outputs of a page with their contents. Throws `index_missing` during a first sync. */
 export async function contentsOf(
   client: ClientBase,
   outputs: readonly AddressOutput[],
@@ -103,8 +106,8 @@ export async function contentsOf(
 }
 
 /**
- * Throws if runes are unknown and the type depends on them. Otherwise a wallet may spend an output that was wrongly
- * reported free of runes, and lose the runes.
+ * Throws if the type depends on runes and runes are unknown. Otherwise an output could be wrongly reported as free of
+ * runes, and a wallet could spend it and lose the runes.
  */
 async function requireRunesFor(client: ClientBase, type: OutputType): Promise<void> {
   if (type !== 'cardinal' && type !== 'runic') return;
@@ -119,8 +122,8 @@ async function requireRunesFor(client: ClientBase, type: OutputType): Promise<vo
 }
 
 /**
- * The outputs of the wanted type, with their contents. Contents of other outputs are only read as far as needed to know
- * their type.
+ * The outputs of the wanted type, with their contents. For other outputs, contents are read only until their type is
+ * known.
  */
 async function filledOutputs(
   client: ClientBase,
@@ -188,8 +191,8 @@ function* outputsParts(
 }
 
 /**
- * The outputs that can be of the type, in ord's order. With a limit or a cursor: a page of all outputs, oldest first.
- * Without an index of addresses, only outputs with inscriptions are known, and they have no pages.
+ * The outputs that may be of the type, in ord's order. If there is a limit or a cursor, a page of all outputs, oldest
+ * first. Without an index of addresses, only outputs with inscriptions are known, and there are no pages.
  */
 async function listedOutputs(
   client: ClientBase,
@@ -238,7 +241,8 @@ async function pageOfOutputs(
 
 function positionOf(bytes: Uint8Array): OutputPosition {
   const position = Buffer.from(bytes);
-  // signed like the columns, so that the database can compare any value, also in a cursor that a client made up
+  // read signed integers, like the columns: a client can make up a cursor, and the database must be able to compare any
+  // value
   return {
     height: position.readInt32BE(),
     txid: asTxid(position.subarray(4, 36)),

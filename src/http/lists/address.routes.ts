@@ -30,7 +30,7 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import { addressTabs } from '#web/pages/address.page.ts';
 import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';
 
-/** Maximum number of outputs in one answer to `/address`. 100,000 outputs take 8 MB. Ord lists all outputs. */
+/** Maximum number of outputs in one response to `/address`. 100,000 outputs are 8 MB. ord has no maximum. */
 const listedMax = 100_000;
 
 const addressAnswer = Type.Object({
@@ -46,7 +46,7 @@ const addressAnswer = Type.Object({
   sat_balance: Type.Optional(Type.Integer({ description: 'only with an index of addresses' })),
 });
 
-/** The contents of an address, in ord's form (docs/ord-api.md, docs/http.md). */
+/** Routes of the contents of an address, in ord's form (docs/ord-api.md, docs/http.md). */
 export function addressRoutes(app: App, deps: AppDependencies): void {
   const tags = ['addresses'] as const;
   const config = { errors: 'plain', guard: open, failures: [410, 422] } as const;
@@ -118,7 +118,10 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** Reads and sends an answer in turns, because an address can have a hundred thousand outputs. */
+/**
+ * Reads and sends a response in parts, with other work in between, because an address can have a hundred thousand
+ * outputs.
+ */
 async function sendJson(
   { pool }: AppDependencies,
   request: FastifyRequest,
@@ -145,7 +148,7 @@ async function readAddress(client: ClientBase, script: Uint8Array): Promise<Gene
   for await (const part of heldInscriptions(client, script, list))
     for (const { id } of part) inscriptions.push(idText(id));
   const runes = await runesOfScript(client, script);
-  // fields that need an index of addresses are absent, as everywhere (docs/ord-api.md)
+  // leave out the fields that need an index of addresses, as on all paths (docs/ord-api.md)
   if (!isWhole) return addressParts({ inscriptions }, runes, {});
   const outputs: string[] = [];
   let sats = 0;
@@ -158,7 +161,7 @@ async function readAddress(client: ClientBase, script: Uint8Array): Promise<Gene
   return addressParts({ inscriptions, outputs }, runes, { sat_balance: sats });
 }
 
-/** ord's `/address`, with the fields before and after the balances of runes, in parts. */
+/** The JSON of ord's `/address` in parts. Other fields come before and after the balances of runes. */
 function* addressParts(
   before: Readonly<Record<string, readonly string[]>>,
   runes: readonly RuneBalance[] | null,

@@ -29,13 +29,13 @@ import { kindChoices } from './kind-choices.ts';
 import { readList, refusePage } from './read-list.ts';
 
 /**
- * Maximum number of cards of a page. With the page's own files they take fewer than 60 requests. 48 cards fill rows of
- * two, three, four and six.
+ * Maximum number of cards on a page. Together with the page's own files they need fewer than 60 requests. 48 cards fill
+ * rows of two, three, four and six.
  */
 const cardsMax = 48;
 /**
- * Maximum number of inscriptions that are read for a page. It is higher than the number of cards, because equal
- * contents, such as mints, often follow each other and share a card.
+ * Maximum number of inscriptions that are read for a page. It is higher than the number of cards. Inscriptions with
+ * equal contents, such as mints, often follow each other, and share one card.
  */
 const readMax = 8 * cardsMax;
 
@@ -44,8 +44,8 @@ type Sort = keyof typeof sortNames;
 const sorts = Object.keys(sortNames) as Sort[];
 
 /**
- * Sends the list of all inscriptions as a page. Token operations are hidden by default, and equal contents on one page
- * are shown once.
+ * Sends the list of all inscriptions as a page. Token operations are hidden by default. Equal contents are shown once
+ * per page.
  */
 export async function sendInscriptionList(
   deps: AppDependencies,
@@ -54,7 +54,7 @@ export async function sendInscriptionList(
   page: number,
 ): Promise<FastifyReply> {
   const sort = sortOf(query);
-  // page numbers count pages of ord's whole list, so nothing is hidden on them
+  // hide nothing if the page has a number, because page numbers count the pages of ord's complete list
   const wanted = choice(query.tokens, 'tokens', ['show', 'hide']);
   const isHiding = wanted !== 'show' && query.metaprotocol === undefined && page === 0;
   const tokens = isHiding ? { tokens: 'hide' } : {};
@@ -65,7 +65,7 @@ export async function sendInscriptionList(
     order: sort === 'newest' || sort === 'size' ? 'desc' : 'asc',
     limit: readMax,
   };
-  // a request may ask for a shorter page
+  // a request may want fewer cards
   const shown = query.limit === undefined ? cardsMax : Math.min(pagingOf(query, 'desc').limit, cardsMax);
   refusePage(page, filter, paging);
   const isPaged = page > 0;
@@ -82,7 +82,7 @@ export async function sendInscriptionList(
       const { client, tip } = snapshot;
       const summaries = await inscriptionSummaries(
         client,
-        // past the end, ord's JSON repeats the first of all inscriptions, but this page shows no card
+        // past the end, ord's JSON contains the first of all inscriptions again, but this page shows no card
         listed.isPastEnd ? [] : listed.inscriptions.map(({ key }) => key),
       );
       const copies = await contentCopies(
@@ -106,7 +106,7 @@ export async function sendInscriptionList(
           })),
           page: listed.page,
           first: listed.page > 0 ? linkTo(query, {}) : null,
-          // the cursor of a page by number belongs to the whole list, which includes token operations
+          // after a page with a number, the cursor belongs to the complete list, which includes token operations
           next:
             next === null ? null : linkTo(query, { cursor: next, ...(isPaged ? { tokens: 'show' } : {}) }),
           empty: listed.isPastEnd
@@ -132,14 +132,14 @@ const kindSubjects: Readonly<Record<InscriptionKind | 'all', string>> = {
   video: 'Films',
 };
 
-/** The order of the list. Throws `request_invalid`. */
+/** Reads the order of the list. Throws `request_invalid`. */
 function sortOf({ sort, order }: ListQuery): Sort {
   return choice(sort, 'sort', sorts) ?? (order === 'asc' ? 'oldest' : 'newest');
 }
 
 /**
- * A link to the list with other choices; undefined removes a choice. The cursor is left out, because it is only valid
- * for one list.
+ * A link to the list with other choices. A choice that is undefined is removed. The cursor is left out, because it is
+ * valid for only one list.
  */
 function linkTo(query: ListQuery, more: Readonly<Record<string, string | undefined>>): string {
   const { cursor: _cursor, order: _order, ...own } = query;
@@ -172,7 +172,10 @@ function choicesOf(query: ListQuery, sort: Sort, isHiding: boolean): Choices {
   };
 }
 
-/** Filters without a choice on the page. Other parameters are not shown as filters. */
+/**
+ * Names of filters that the page shows although it offers no choice for them. Other parameters are not shown as
+ * filters.
+ */
 const shownFilters: ReadonlySet<string> = new Set([...Object.keys(filterQuery), 'address', 'delegate']);
 
 const otherFilters = (query: ListQuery): [string, string][] =>

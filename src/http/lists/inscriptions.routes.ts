@@ -28,9 +28,7 @@ const listAnswer = Type.Object({
   next_cursor: Type.Union([Type.String(), Type.Null()]),
 });
 
-/**
- * ord's list of all inscriptions, with our additions: filters, other orders and sizes, and cursors (docs/ord-api.md).
- */
+/** Routes of ord's list of all inscriptions. We add filters, other orders and sizes, and cursors (docs/ord-api.md). */
 export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
   const tags = ['inscriptions'] as const;
   const config = { errors: 'plain', guard: open, failures: [410] } as const;

@@ -10,7 +10,7 @@ const kindNames: Readonly<Record<InscriptionKind, string>> = {
   video: 'Video',
 };
 
-/** Links that narrow a list to a kind of content, and a link to the whole list. */
+/** Links that limit a list to a kind of content, and a link to the complete list. */
 export function kindChoices(
   current: string | undefined,
   href: (kind: InscriptionKind | undefined) => string,

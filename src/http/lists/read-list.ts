@@ -10,7 +10,7 @@ import type { Paging } from '#http/parameters/list-parameters.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
-/** Bytes of a cursor. It contains the key after which the next page begins. */
+/** Number of bytes of a cursor. It contains the key after which the next page begins. */
 const keyBytes = 4;
 
 /** A requested page of a list. */
@@ -18,9 +18,9 @@ interface List {
   readonly filter: InscriptionFilter | null;
   readonly paging: Paging;
   readonly page: number;
-  /** Whether the largest come first. Such a list has no next page. */
+  /** Whether the largest inscriptions come first. Such a list has no next page. */
   readonly bySize?: boolean;
-  /** Shortens a page after it was read, for a list that shows fewer entries. */
+  /** Shortens a page after it was read. It is for lists that show fewer entries than were read. */
   readonly shorten?: (read: ListPage) => ListPage;
 }
 
@@ -28,13 +28,13 @@ interface List {
 export interface Listed extends ListPage {
   readonly page: number;
   readonly nextCursor: string | null;
-  /** The page is past the end, and has the first of all inscriptions. */
+  /** Whether the requested page is past the end. The result then contains the first of all inscriptions. */
   readonly isPastEnd: boolean;
 }
 
 /**
- * Refuses a page number with filters or a cursor, because only the list of all inscriptions has page numbers. Throws
- * `request_invalid`.
+ * Refuses a page number together with filters or a cursor, because only the list of all inscriptions has page numbers.
+ * Throws `request_invalid`.
  */
 export function refusePage(page: number, filter: InscriptionFilter | null, paging: Paging): void {
   if (page > 0 && (filter !== null || paging.cursor !== undefined)) {
@@ -50,12 +50,12 @@ export async function readList({ client, tip }: Snapshot, asked: List): Promise<
   const place = cursor === undefined ? null : await readCursor(client, question, cursor, keyBytes);
   const pageIndex = place?.page ?? page;
   let after = place === null ? null : Buffer.from(place.position).readInt32BE();
-  // keys have no gaps, so the offset of a page of all inscriptions is its first key
+  // there are no gaps between keys, so the offset of a page of all inscriptions is also its first key
   if (page > 0) {
     const total = await nextKeyOf(client, tip);
     const before = page * limit;
     if (before >= total) {
-      // ord's page past the end shows its first inscription again
+      // past the end, ord shows the first inscription again
       const first = await listInscriptions(client, { filter: {}, order: 'asc', limit: 1, after: null });
       return { ...first, endKey: null, page, nextCursor: null, isPastEnd: true };
     }
@@ -73,8 +73,8 @@ export async function readList({ client, tip }: Snapshot, asked: List): Promise<
 }
 
 /**
- * Writes a filter's bytes as text. A cursor is only valid for the same question, so all processes must write the
- * question in the same way.
+ * Converts bytes of a filter to text. A cursor is valid only for the same query, so all processes must write the query
+ * in the same way.
  */
 function hexOfBytes(_name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;

@@ -12,22 +12,22 @@ import { html } from '#web/html.ts';
 import { inscriptionListPage } from '#web/pages/inscription-list.page.ts';
 import { inscriptionLink } from '#web/parts/identifiers.ts';
 
-/** Lists of relatives, each with its description for shared links. */
+/** Kinds of lists of relatives, each with the description that shared links show. */
 const descriptions = {
   Children: (of: string) => `Inscriptions whose parent is inscription ${of}.`,
   Parents: (of: string) => `The parents of inscription ${of}.`,
   Gallery: (of: string) => `Inscriptions in the gallery of inscription ${of}.`,
 } as const;
 
-/** A page of the relatives of an inscription. */
+/** A page of relatives of an inscription. */
 export interface RelativesOf {
   readonly name: keyof typeof descriptions;
   readonly of: InscriptionName;
   readonly keys: readonly InscriptionKey[];
   readonly more: boolean;
-  /** The page, from 0. */
+  /** Number of the page, from 0. */
   readonly page: number;
-  /** The address of a page. */
+  /** Returns the URL path of a page. */
   readonly path: (page: number) => string;
 }
 

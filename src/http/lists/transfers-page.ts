@@ -13,7 +13,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { transfersPage } from '#web/pages/transfers.page.ts';
 import type { TimelineEvent } from '#web/parts/timeline.ts';
 
-/** Maximum number of transfers on a page for people. More would be too long to scroll on a phone. */
+/** Maximum number of transfers on a page for people. A longer page would be hard to scroll on a phone. */
 export const pageRows = 100;
 
 interface FoundTransfers {
@@ -26,7 +26,7 @@ interface FoundTransfers {
   readonly tip: Tip | null;
 }
 
-/** Sends the page of an inscription's history, in the snapshot in which it was read. */
+/** Sends the page of an inscription's history. It uses the snapshot in which the history was read. */
 export async function sendTransfersPage(
   deps: SiteDependencies & { readonly network: NetworkParameters },
   reply: FastifyReply,
@@ -55,7 +55,7 @@ interface EventsQuestion {
   readonly network: NetworkParameters;
 }
 
-/** Events of transfers. A transfer that was a sale has its price. */
+/** Events of transfers. If a transfer was a sale, its event has the price. */
 async function eventsOf(
   client: ClientBase,
   { key, newestFirst, network }: EventsQuestion,
@@ -67,7 +67,7 @@ async function eventsOf(
   const txids = new Set<string | null>(
     newestFirst.map(({ txid }) => (txid === null ? null : displayHash(txid))),
   );
-  // other sales of the first and last block are on the pages before and after
+  // select the sales of this page: other sales in the first and last block belong to the pages before and after
   const here = sales.filter(({ txid }) => txids.has(txid));
   return timelineOf(newestFirst, here, network);
 }

@@ -19,7 +19,7 @@ import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/insc
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { pageRows, sendTransfersPage } from './transfers-page.ts';
 
-/** Bytes of a cursor. It contains the height and the step of the last listed transfer. */
+/** Number of bytes of a cursor. It contains the height and the step of the last listed transfer. */
 const placeBytes = 8;
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -43,7 +43,7 @@ const transfersAnswer = Type.Object({
   nextCursor: nullable(Type.String()),
 });
 
-/** The history of an inscription's locations, which ord does not offer. */
+/** Routes of the history of an inscription's locations. ord has no such routes. */
 export function transfersRoutes(app: App, deps: AppDependencies): void {
   const { pool, network } = deps;
   apiRoute(app, {

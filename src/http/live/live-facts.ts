@@ -9,12 +9,12 @@ import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { newestSales } from '#market/sales/newest-sales.store.ts';
 import type { LiveSale, LiveView } from '#web/parts/live-strip.ts';
 
-/** Maximum number of sales in the strip. No more fit. */
+/** Maximum number of sales in the live strip of a page. There is no space for more. */
 const salesShown = 2;
-/** Maximum wait of a page for the node, in ms. The page can show the previous fees, or no fees. */
+/** How long a page waits for the node, in ms. After that the page shows the previous fees, or no fees. */
 const feesWaitMs = 50;
 
-/** Reads the present state. */
+/** Reads the current state of the chain, the mempool, the fees and the sales. */
 export class LiveFacts {
   readonly #estimates: FeeEstimates | null;
   #fees: LiveView['fees'] = null;
@@ -24,9 +24,9 @@ export class LiveFacts {
   }
 
   /**
-   * Reads all parts.
+   * Reads all parts of the current state.
    *
-   * @param client a client in a snapshot, so that all parts show the same moment
+   * @param client a connection in a snapshot, so that all parts belong to the same moment
    */
   async read(client: ClientBase): Promise<LiveView> {
     const [block = null] = await blocksBelow(client, null, 1);
@@ -45,7 +45,7 @@ export class LiveFacts {
     };
   }
 
-  /** The current fees. If the node takes long, the fees of its last answer. */
+  /** The current fees. If the node takes too long, the fees of its last response. */
   async #currentFees(): Promise<LiveView['fees']> {
     if (this.#estimates === null) return null;
     const asked = this.#estimates.recommended().then(
@@ -53,7 +53,7 @@ export class LiveFacts {
         this.#fees = { next, hour, day };
       },
       () => {
-        // an unreachable node has no estimates
+        // an unreachable node has no fee estimates
         this.#fees = null;
       },
     );
@@ -67,7 +67,10 @@ export class LiveFacts {
   }
 }
 
-/** Sales in the market's list, without wash trades. Null: sales are not indexed, or not yet in all blocks. */
+/**
+ * The newest sales, as in the market's list without wash trades. `null` if sales are not indexed, or not yet for all
+ * blocks.
+ */
 async function latestSales(client: ClientBase): Promise<LiveSale[] | null> {
   if (!(await isComplete(client, 'sales'))) return null;
   const all = { before: null, class: null, from: null, to: null, withWash: false };

@@ -1,7 +1,7 @@
 import { bannerPlace, type Site, tipPlace } from '#web/layout.ts';
 import { type LiveView, liveStrip } from '#web/parts/live-strip.ts';
 
-/** The parts of pages that change without a reload, by their name in `data-live`. */
+/** The parts of pages that change without a reload. Keys are their names in `data-live`. */
 export function liveParts(
   view: LiveView,
   site: Pick<Site, 'tipHeight' | 'banner'>,

@@ -13,30 +13,33 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { LiveFacts } from './live-facts.ts';
 import { liveParts } from './live-parts.ts';
 
-/** How often the mempool and the fees are checked, in ms. New blocks are announced, so they need no check. */
+/** How often the mempool and the fees are checked, in ms. New blocks need no check, because they are announced. */
 const lookMs = 3_000;
 /**
- * Pause after each check, in ms. A first sync announces hundreds of blocks per second, and people can only follow a
- * few.
+ * Pause after each check, in ms. During a first sync hundreds of blocks are announced per second, but people can follow
+ * only a few updates.
  */
 const restMs = 500;
 /**
- * How often a keep-alive is sent on a silent stream, in ms. Proxies close silent connections after 30 to 60 s, and our
- * own limit is 60 s.
+ * How often a keep-alive is sent while a stream is silent, in ms. Proxies close silent connections after 30 to 60 s,
+ * and our own limit is 60 s.
  */
 const heartbeatMs = 15_000;
-/** How long a browser waits before it reconnects, in ms. After a restart, all browsers reconnect at the same time. */
+/**
+ * How long a browser waits before it reconnects, in ms. It is this long because all browsers reconnect at the same time
+ * after a restart.
+ */
 const retryMs = 5_000;
 
-/** A state of the live parts of pages, and its id. */
+/** A state of the live parts of pages, with its id. */
 interface News {
   readonly id: string;
   readonly data: string;
 }
 
 /**
- * Streams of the present state. While there are streams, one loop checks for changes. So a change is read and
- * serialised once, for any number of clients.
+ * Streams of the current state. While any stream is open, one loop checks for changes. So each change is read and
+ * converted to JSON only once, for any number of clients.
  */
 export class LiveStreams {
   readonly #deps: Pick<AppDependencies, 'pool' | 'logger'> & SiteDependencies;
@@ -61,13 +64,16 @@ export class LiveStreams {
     deps.operations.metrics.watchQueue('live pages', () => this.#places.state);
     app.addHook('preClose', async () => {
       this.#closing.abort();
-      // a live stream never ends by itself, so the server could not close
+      // cut the connections, because a live stream never ends by itself and would prevent the server from closing
       for (const reply of this.#open) reply.raw.destroy();
       await this.#looking;
     });
   }
 
-  /** Counts a live page of the client until the answer is sent. Throws `too_many_at_once` or `too_many_streams`. */
+  /**
+   * Counts a live page for the client until the response has been sent. Throws `too_many_at_once` or
+   * `too_many_streams`.
+   */
   takePlace(asker: Asker): void {
     this.#places.take(asker);
   }
@@ -75,7 +81,7 @@ export class LiveStreams {
   /**
    * Starts a stream.
    *
-   * @param seen the id of the state that the client has; null: the client has no state
+   * @param seen the id of the state that the client already has; null if it has none
    */
   send(reply: FastifyReply, asker: Asker, seen: string | null): FastifyReply {
     this.#open.add(reply);
@@ -88,7 +94,7 @@ export class LiveStreams {
   }
 
   async *#stream(signal: AbortSignal, seen: string | null): AsyncGenerator<string> {
-    // sent at once, so that the client knows that it is connected
+    // send this at once, so that the client knows that it is connected
     yield `retry: ${retryMs}\n\n`;
     let last = seen;
     while (!signal.aborted) {
@@ -105,14 +111,14 @@ export class LiveStreams {
   #start(): void {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;
-      // a client connected while the loop ended
+      // a client may have connected while the loop was ending
       if (this.#open.size > 0 && !this.#closing.signal.aborted) this.#start();
-      // this state may be old when the next client comes
+      // forget this state, because it may be old when the next client connects
       else this.#news = null;
     });
   }
 
-  /** Checks while there are clients. A failed check has no effect; the next one reads the state again. */
+  /** Checks while clients are connected. A failed check has no effect, because the next check reads the state again. */
   async #look(): Promise<void> {
     const reader = this.#listener.join();
     const { signal } = this.#closing;
@@ -145,7 +151,10 @@ export class LiveStreams {
     }
   }
 
-  /** Whether the state changed, or the client left, before the time ended. */
+  /**
+   * Waits until the state changes, the client disconnects, or the time is over. Returns whether one of the first two
+   * happened.
+   */
   #change(signal: AbortSignal, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const finish = (isChanged: boolean): void => {

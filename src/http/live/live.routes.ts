@@ -15,8 +15,8 @@ const liveStream = {
 const idCharsMax = 64;
 
 /**
- * `/live`: the parts of pages about the present, as they change. This path is only for our own pages, and its format
- * may change with the pages.
+ * Route of `/live`, which sends the changing parts of pages. Only our own pages may use this path, and its format may
+ * change together with them.
  */
 export function liveRoutes(app: App, streams: LiveStreams): void {
   apiRoute(app, {
@@ -28,7 +28,7 @@ export function liveRoutes(app: App, streams: LiveStreams): void {
       tags: ['pages'],
       response: { 200: liveStream },
     },
-    // a compressor would hold a megabyte for each page, only for events of a kilobyte
+    // no compression: it would need a megabyte of memory for each page, for events of only a kilobyte
     config: { errors: 'own', guard: open, compression: 'none' },
     handler: async (request, reply) => {
       const asker = askerOf(reply);

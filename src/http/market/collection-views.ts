@@ -4,7 +4,7 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SaleSums } from '#market/sales/sale-sums.ts';
 
-/** Parts of the answers about collections (docs/marketplace-api.md, "Collections over HTTP"). */
+/** Parts of the responses about collections (docs/marketplace-api.md, "Collections over HTTP"). */
 
 export const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -15,7 +15,7 @@ export const kindOfCollection = Type.Union(
 
 const count = Type.Integer({ minimum: 0 });
 
-/** Sums of sales. Sales flagged as `wash` are counted separately. */
+/** Sums of sales. Sales that are marked as `wash` are counted separately. */
 export const sumsSchema = Type.Object({
   sales: Type.Integer({ minimum: 0, description: 'sales and accepted offers, without wash trades' }),
   volume: Type.Number({ minimum: 0, description: 'sats' }),
@@ -31,7 +31,7 @@ export const sumsView = ({ sales, volume, washSales, washVolume }: SaleSums) => 
   wash: { sales: washSales, volume: washVolume },
 });
 
-/** The block from which sums of sales are complete. */
+/** The height from which on sums of sales are complete. */
 export const countedFrom = nullable(
   Type.Integer({
     minimum: 0,
@@ -40,7 +40,7 @@ export const countedFrom = nullable(
   }),
 );
 
-/** Fields about the holder of an output. */
+/** Fields about the script that holds an output. */
 export const holderParts = {
   address: nullable(Type.String({ description: 'null: the script has none' })),
   script: Type.String({ description: 'in hex; only the first 128 bytes of a longer one' }),
@@ -53,5 +53,5 @@ export const holderView = (script: Uint8Array, network: NetworkParameters) => ({
 
 export const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 
-/** A UTC day since 1970 as `2025-05-23`. */
+/** Converts a UTC day, counted since 1970, to a text such as `2025-05-23`. */
 export const dayText = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10);

@@ -4,19 +4,17 @@ import { refusingRoutes, roomRoutes } from '#http/server/routes/room-routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * All paths of the custodial marketplace and of the launchpad. The public interface has about two dozen of them, and
+ * All paths of the custodial marketplace and of the launchpad. The public interface has about two dozen such paths, and
  * may get more.
  */
 const custodialPaths = ['/marketplace', '/marketplace/*', '/launchpad', '/launchpad/*'];
-/**
- * Paths of the market's data, which are part of this service: a path below them that does not exist is only unknown.
- */
+/** Paths of the market's data. They are part of this service, so a missing path below them is only an unknown path. */
 const dataPaths = ['/marketplace/data', '/marketplace/data/*'];
 
 /**
  * Routes that tell clients with a key that the custodial marketplace and the launchpad are not part of this service.
- * Every call of a client of the public interface gets this answer; nothing is read or changed (docs/http.md, "Not part
- * of this service").
+ * All requests of the public interface to these paths get this response; no data is read or changed (docs/http.md, "Not
+ * part of this service").
  */
 export function custodialRoutes(app: App): void {
   roomRoutes(app, dataPaths, 'market');

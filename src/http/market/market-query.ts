@@ -18,28 +18,28 @@ import type { RangeEnd, SaleRange } from '#market/sales/sale-range.ts';
 import { type ExportFormName, exportForms } from './show-exported-sale.ts';
 
 /**
- * A parameter of the market in the API document. The readers below check parameters, not the validator, because clients
- * of the market get all faults of a request at once, including a missing slug.
+ * A market parameter in the API document. The validator does not check it; the readers below do. So a client of the
+ * market gets all faults of a request at once, including a missing slug.
  */
 export const parameter = (description: string, form: Readonly<Record<string, unknown>>) =>
   Type.Optional(Type.Unsafe<unknown>({ description, acceptedForm: form }));
 
-/** Maximum number of characters of a text to search. Names of imports are hardly longer. */
+/** Maximum number of characters of a text to search. Hardly any name of an import is longer. */
 const searchCharsMax = 100;
 /**
- * Maximum number of traits in a query. Each trait restricts the result further. A URL with eight of the longest traits
+ * Maximum number of traits in a query. Each trait limits the result further. A URL with eight of the longest traits
  * fits into a request.
  */
 const traitsMax = 8;
 /**
- * Maximum number of characters of the parameter: eight names and values of 100 characters, each character with a
- * backslash before it.
+ * Maximum number of characters of the parameter. It allows eight names and values of 100 characters, each character
+ * with a backslash before it.
  */
 const traitCharsMax = 4_000;
 const limitMin = 20;
 const limitMax = 100;
 /**
- * Highest page number: more rows than any chain has. The interface has no upper bound, so a page beyond the last page
+ * Maximum page number. No chain has so many rows. The public interface has no maximum, so a page beyond the last page
  * is `[]`.
  */
 const pageMax = 1_000_000_000;
@@ -113,7 +113,10 @@ export const marketParameters = {
   }),
 };
 
-/** Parameters of a path, which MarketQuery reads too. Their examples are real, so that "Try it" can send them. */
+/**
+ * Parameters in the path of a URL. MarketQuery reads them too. Their examples are real values, so that "Try it" can
+ * send them.
+ */
 export const marketPath = {
   slug: Type.String({
     description: 'that of an import, or the id of a parent or gallery',
@@ -130,7 +133,10 @@ export const marketPath = {
 type Query = Readonly<Record<string, unknown>>;
 type Path = Readonly<Record<string, string | undefined>>;
 
-/** Maximum number of characters of a slug: 100, or the length of an inscription id. No collection has a longer slug. */
+/**
+ * Maximum number of characters of a slug: 100. Inscription ids, which are also slugs, are shorter. No collection has a
+ * longer slug.
+ */
 const slugCharsMax = 100;
 
 /** Reads parameters, and collects all faults that it finds in them. */
@@ -140,9 +146,9 @@ export class MarketQuery {
   readonly #faults: Fault[] = [];
 
   /**
-   * Takes the parameters of a request.
+   * Starts with the parameters of a request.
    *
-   * @param path the parameters of the path
+   * @param path the parameters in the path
    */
   constructor(query: unknown, path: Path = {}) {
     this.#query = query as Query;
@@ -155,12 +161,12 @@ export class MarketQuery {
     if (first !== undefined) throw new InvalidRequest([first, ...more]);
   }
 
-  /** The slug. Any text is accepted, because an unknown slug is not a fault. */
+  /** Reads the slug. Any text is accepted, because an unknown slug is not a fault. */
   slug(): string {
     return this.#slugOf(this.#text('slug'));
   }
 
-  /** The slug in the path. */
+  /** Reads the slug in the path. */
   slugOfPath(): string {
     return this.#slugOf(this.#path['slug'] ?? '', 'path');
   }
@@ -171,21 +177,21 @@ export class MarketQuery {
     return slug;
   }
 
-  /** The inscription in the path. Null if the path has no valid id, which is then a fault. */
+  /** Reads the inscription in the path. `null` if the path has no valid id; this is then a fault. */
   inscriptionOfPath(): InscriptionId | null {
     const id = parseInscriptionId(this.#path['inscription'] ?? '');
     if (id === null) this.#fault('inscription', 'is not an inscription id', 'path');
     return id;
   }
 
-  /** The text to search. Empty if absent. */
+  /** Reads the text to search. Empty if absent. */
   searched(): string {
     const text = this.#text('q');
     if (text.length > searchCharsMax) this.#fault('q', `has more than ${searchCharsMax} characters`);
     return text;
   }
 
-  /** The traits that items must have. Empty if absent. */
+  /** Reads the traits that items must have. Empty if absent. */
   traits(): readonly TraitPair[] {
     const text = this.#text('trait');
     if (text === '') return [];
@@ -200,13 +206,13 @@ export class MarketQuery {
     return this.choice('sort', ['volume', 'slug'], 'volume');
   }
 
-  /** The height in the parameter `at`. Null if absent. */
+  /** Reads the height in the parameter `at`. `null` if absent. */
   at(): Height | null {
     const height = this.#whole('at', { absent: -1, least: 0, most: maxHeight });
     return height === -1 ? null : asHeight(height);
   }
 
-  /** The last item of the previous page. Null if absent. */
+  /** Reads the last item of the previous page. `null` if absent. */
   afterItem(): InscriptionId | null {
     const text = this.#text('after');
     if (text === '') return null;
@@ -215,7 +221,10 @@ export class MarketQuery {
     return id;
   }
 
-  /** The first second of the start day, in Unix seconds. Null if the parameter is absent, empty or the text `null`. */
+  /**
+   * Reads the first second of the start day, in Unix seconds. `null` if the parameter is absent, empty, or the text
+   * `null`.
+   */
   startDate(): number | null {
     const text = this.#text('startDate');
     if (text === '' || text === 'null') return null;
@@ -224,7 +233,10 @@ export class MarketQuery {
     return start;
   }
 
-  /** The range of blocks. `from` null: the first block. `to` null: the tip. */
+  /**
+   * Reads the range of blocks. If `from` is null, the range begins with the first block. If `to` is null, it ends at
+   * the tip.
+   */
   range(): SaleRange {
     const [from, to] = [this.#rangeEnd('from'), this.#rangeEnd('to')];
     if (from !== null && to !== null && isBehind(from, to)) this.#fault('from', 'must not be after to');
@@ -235,13 +247,13 @@ export class MarketQuery {
     return this.choice('format', ['ndjson', 'csv'], 'ndjson');
   }
 
-  /** An amount in sats. Null if absent or empty. */
+  /** Reads an amount in sats. `null` if absent or empty. */
   sats(name: string): number | null {
     const sats = this.#whole(name, { absent: -1, least: 0, most: Number.MAX_SAFE_INTEGER });
     return sats === -1 ? null : sats;
   }
 
-  /** The cursor of a page of sales: the page has the sales before it. Null if absent. */
+  /** Reads the cursor of a page of sales. The page contains the sales before the cursor. `null` if absent. */
   before(): SalePlace | null {
     const text = this.#text('before');
     if (text === '') return null;
@@ -250,7 +262,7 @@ export class MarketQuery {
     return place;
   }
 
-  /** The sale of the last row that a client has. Null if absent. */
+  /** Reads the sale of the last row that a client has. `null` if absent. */
   after(): SaleId | null {
     const text = this.#text('after');
     if (text === '') return null;
@@ -274,7 +286,7 @@ export class MarketQuery {
     return this.#whole('page', { absent: 0, least: 0, most: pageMax });
   }
 
-  /** The number of an HTML page, from 1. */
+  /** Reads the number of an HTML page, from 1. */
   pageNumber(): number {
     return this.#whole('page', { absent: 1, least: 1, most: pageMax });
   }
@@ -287,7 +299,7 @@ export class MarketQuery {
     return this.choice('order', ['asc', 'desc'], 'desc');
   }
 
-  /** A parameter with one of some words as its value. */
+  /** Reads a parameter whose value must be one of some words. */
   choice<const Word extends string>(name: string, words: readonly Word[], absent: Word): Word {
     const text = this.#text(name);
     const word = words.find((known) => known === text);
@@ -309,7 +321,7 @@ export class MarketQuery {
     return absent;
   }
 
-  /** A parameter. Empty if absent. */
+  /** Reads a parameter. Empty if absent. */
   #text(name: string): string {
     const value = this.#query[name];
     if (typeof value === 'string') return value;
@@ -325,14 +337,17 @@ export class MarketQuery {
   }
 }
 
-/** The first second of a day (UTC), in Unix seconds. Null if the text is not a date. */
+/** The first second of a day (UTC), in Unix seconds. `null` if the text is not a date. */
 function dayStart(text: string): number | null {
   const time = datePattern.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // needed because Date.parse refuses month 13, but reads February 30th as a day of March
+  // this check is needed: Date.parse refuses month 13, but reads February 30th as a day in March
   return Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) ? null : time / 1000;
 }
 
-/** Whether a range is reversed. A height and a day cannot be compared, so such a range is not. */
+/**
+ * Whether a range ends before it begins. If one end is a height and the other is a day, they cannot be compared, and
+ * the result is false.
+ */
 function isBehind(one: RangeEnd, other: RangeEnd): boolean {
   if ('height' in one) return 'height' in other && one.height > other.height;
   return 'dayStart' in other && one.dayStart > other.dayStart;

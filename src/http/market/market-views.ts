@@ -4,7 +4,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 const salesUnknown =
   'This index lacks the spent outputs of its last blocks (its folder of blocks has none), so sales are unknown.';
 
-/** A note on pages with incomplete sums of sales. Null: the sums are complete. */
+/** A note for pages whose sums of sales are incomplete. `null` if the sums are complete. */
 export function salesNote(
   { firstInscriptionHeight }: Pick<NetworkParameters, 'firstInscriptionHeight'>,
   areLeftOut: boolean,
@@ -16,7 +16,7 @@ export function salesNote(
   return `Sales are counted from block ${countedFrom}: earlier blocks, or the outputs that they spend, are missing.`;
 }
 
-/** A time in the form of the interface: UTC with microseconds, without a zone. */
+/** A time in the form of the public interface. It is in UTC with microseconds, but names no zone. */
 export const marketTime = (seconds: number): string =>
   `${new Date(seconds * 1000).toISOString().slice(0, -'.000Z'.length)}.000000`;
 

@@ -15,7 +15,7 @@ import { activityRoutes } from './sales/activity.routes.ts';
 import { exportRoutes } from './sales/export.routes.ts';
 import { saleRoutes } from './sales/sale.routes.ts';
 
-/** Routes of sales and collections. They all share the same data in memory. */
+/** Routes of sales and collections. All of them share the same data in memory. */
 export function marketRoutes(app: App, deps: AppDependencies): void {
   const reads = new SaleReads(deps.pool, deps.operations);
   activityRoutes(app, deps, reads);

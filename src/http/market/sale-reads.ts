@@ -16,31 +16,31 @@ import { SaleLists } from '#market/sales/sale-lists.ts';
 import type { SoldInBlock } from '#market/sales/sale-places.ts';
 
 /**
- * Bounds of full scans. The first read of a collection scans all its sales, which uses a connection for up to ten
- * seconds. Of the ten connections, two may do so at once, one for each client. A client that would wait longer than one
- * such scan is refused, and asks again.
+ * Bounds of full scans. The first read of a collection scans all its sales and uses a connection for up to ten seconds.
+ * Two of the ten connections may do so at the same time, each for another client. A client that would wait longer than
+ * one such scan is refused, and must try again.
  */
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
 
 const busy = (): AppError =>
   new AppError('sales_busy', 'too many lists of sales are being made: try again in a few seconds');
 
-/** A collection, and the blocks with its sales, in the order of the chain. */
+/** A collection, and the blocks with its sales, in chain order. */
 export interface CollectionSales {
   readonly collection: FoundCollection;
   readonly blocks: readonly SoldInBlock[];
 }
 
 /**
- * Makes an answer from the snapshot that the sales come from. `sales` null: the slug names no collection, or no block
- * is indexed.
+ * Makes a response from the snapshot that the sales were read from. `sales` is null if no collection has the slug, or
+ * if no block is indexed.
  */
 export type AnswerOfSales<T> = (sales: CollectionSales | null, snapshot: Snapshot) => Promise<T>;
 
-/** The value of an answer. Null if it would need a full scan that is not allowed. */
+/** Reads the value of a response. Returns `null` if this needs a full scan that is not allowed. */
 export type WalkedRead<T> = (snapshot: Snapshot, mayWalk: boolean) => Promise<{ readonly value: T } | null>;
 
-/** Reads of collections for all routes, which share data in memory (ADR 48) and the limits of full scans. */
+/** Reads collections for all routes. The routes share data in memory (ADR 48) and the limits of full scans. */
 export class SaleReads {
   readonly lists = new SaleLists();
   readonly holders = new ItemHolderLists();
@@ -56,8 +56,8 @@ export class SaleReads {
   }
 
   /**
-   * The answer, from data in memory if possible. Otherwise a full scan is allowed, under the limits of `gateBounds`.
-   * Throws `sales_busy`.
+   * Makes the response, from data in memory if possible. Otherwise a full scan is allowed, within the limits of
+   * `gateBounds`. Throws `sales_busy`.
    */
   async run<T>(asker: Asker, read: WalkedRead<T>): Promise<T> {
     const reading = (mayWalk: boolean) =>
@@ -76,7 +76,7 @@ export class SaleReads {
   async read<T>(slug: string, asker: Asker, answer: AnswerOfSales<T>): Promise<T> {
     return this.run(asker, async (snapshot, mayWalk) => {
       const { client, tip } = snapshot;
-      // an unknown slug throws too, because the sales of all collections are unknown if sales are not indexed
+      // check this before the slug: if sales are not indexed, the sales of every collection are unknown
       await requireSales(client);
       const collection = await findMarketCollection(client, slug);
       if (collection === null || tip === null) return { value: await answer(null, snapshot) };

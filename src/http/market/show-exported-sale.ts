@@ -6,7 +6,7 @@ import type { CollectionSale } from '#market/sales/collection-sales.store.ts';
 import { formatSaleId, markOfBlock } from '#market/sales/sale-id.ts';
 import { nullable } from './collection-views.ts';
 
-/** A row of an export: the fields of `/marketplace/data/sales`, and all other evidence. */
+/** A row of an export. It has the fields of `/marketplace/data/sales`, and all other evidence. */
 export const exportedSale = Type.Object({
   id: Type.String({ description: 'id of the row, for `after`' }),
   inscriptionId: Type.String(),
@@ -67,7 +67,7 @@ export function showExportedSale(
 /** The format of an export. */
 export interface ExportForm {
   readonly contentType: string;
-  /** Extension of the name under which a browser saves the file. */
+  /** Extension of the file name that a browser suggests. */
   readonly extension: string;
   readonly head: string;
   readonly line: (sale: ExportedSale) => string;

@@ -10,7 +10,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Utxo } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
-/** An unspent output in Esplora's form, with Esplora's order of keys. */
+/** An unspent output in Esplora's form. The keys are in Esplora's order. */
 const utxoAnswer = Type.Object({
   txid: Type.String(),
   vout: Type.Integer(),
@@ -23,7 +23,7 @@ const utxoAnswer = Type.Object({
   value: Type.Integer({ description: 'sats' }),
 });
 
-/** Route of an address's unspent outputs in the form of public clients (docs/utxos.md). */
+/** Route of an address's unspent outputs, in the form that public clients expect (docs/utxos.md). */
 export function addressUtxosRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -52,7 +52,7 @@ export function addressUtxosRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-/** The reader of unspent outputs. Throws `utxo_source_missing`. */
+/** Returns the reader of unspent outputs. Throws `utxo_source_missing` if there is none. */
 export function utxosOf({ utxos = null }: AppDependencies): UtxoReader {
   if (utxos !== null) return utxos;
   throw new AppError('utxo_source_missing', 'this server has no source of unspent outputs');

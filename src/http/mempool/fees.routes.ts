@@ -14,7 +14,7 @@ const feesAnswer = Type.Object({
   minimumFee: satsPerVbyte,
 });
 
-/** Route of fee rates in the form of public clients (docs/mempool.md, "Fees"). */
+/** Route of fee rates, in the form that public clients expect (docs/mempool.md, "Fees"). */
 export function feesRoutes(app: App, { node }: AppDependencies): void {
   const estimates = node == null ? null : new FeeEstimates(node);
   apiRoute(app, {

@@ -12,8 +12,8 @@ import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscr
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /**
- * A page of rows, and the cursor of the next page (null on the last page). `rows` may have one row more than `limit`:
- * there is then a next page.
+ * Makes a page of rows, with the cursor of the next page. The cursor is null on the last page. `rows` has one row more
+ * than `limit` if there is a next page.
  */
 export function pageOf<Row>(
   rows: readonly Row[],
@@ -34,7 +34,7 @@ interface Reading {
 
 type AnswerOfList<Answer> = (snapshot: Snapshot, state: MempoolState) => Promise<Answer>;
 
-/** Answers from one snapshot, or with 304 if nothing changed. Throws `no_node` and `mempool_not_followed`. */
+/** Responds from one snapshot, or with 304 if nothing has changed. Throws `no_node` and `mempool_not_followed`. */
 export async function readList<Answer>(
   reading: Reading,
   answer: AnswerOfList<Answer>,
@@ -48,7 +48,7 @@ export async function readList<Answer>(
 }
 
 /**
- * Answers like `readList`, but tells caches not to keep the answer, because it does not depend only on the chain and
+ * Responds like `readList`, but tells caches not to keep the response, because it does not depend only on the chain and
  * the mempool.
  */
 export async function readUnkept<Answer>(reading: Reading, answer: AnswerOfList<Answer>): Promise<Answer> {

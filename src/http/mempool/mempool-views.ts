@@ -10,7 +10,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import type { InscriptionsAnswer, PlaceJson, TransfersAnswer } from './mempool.schemas.ts';
 
-/** Words for the values of chain.mempool_transfers.place. */
+/** Names of the values of chain.mempool_transfers.place. */
 const placeKinds = ['output', 'fee', 'unbound', 'unknown'] as const;
 
 export interface TransactionRow {
@@ -42,7 +42,7 @@ export function transactionJson({
     firstSeen: firstSeen.toISOString(),
     fee,
     vsize,
-    // three decimals, as nodes show them
+    // round to three decimals, as nodes do
     feeRate: fee === null ? null : Math.round((fee / vsize) * 1000) / 1000,
     replaces: parts(replaces, 32).map(displayHash),
   };
@@ -107,7 +107,7 @@ function parts(bytes: Buffer, size: number): Buffer[] {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Decodes a text. Null if the bytes are not UTF-8, as in all answers. */
+/** Decodes a text. `null` if the bytes are not UTF-8, as in all responses. */
 function text(bytes: Buffer | null): string | null {
   if (bytes === null) return null;
   try {

@@ -46,8 +46,8 @@ const tags = ['mempool'] as const;
 const config = { errors: 'own', guard: open } as const;
 
 /**
- * Routes of the mempool (docs/mempool.md). Lists answer 404 without a node, and 503 while the node's mempool is not
- * followed.
+ * Routes of the mempool (docs/mempool.md). Lists respond with 404 if there is no node, and with 503 while the node's
+ * mempool is not followed.
  */
 export function mempoolRoutes(app: App, deps: AppDependencies): void {
   summaryRoute(app, deps);

@@ -188,7 +188,7 @@ export const runesQuery = Type.Object({
   limit,
 });
 
-/** A rune. A rune without an id yet is named by its etching transaction. */
+/** A rune. If it has no id yet, its etching transaction identifies it. */
 const pendingRune = {
   rune: nullable(runeParts.rune),
   id: nullable(runeParts.id),

@@ -15,7 +15,7 @@ import { transactionJson } from './mempool-views.ts';
 type TransactionView = RunesAnswer['transactions'][number];
 type AmountView = TransactionView['minted'][number];
 
-/** The answer about one transaction of `/mempool/runes`. */
+/** The JSON of `/mempool/runes` about one transaction. */
 export function pendingRunesJson(row: PendingRuneTransaction, network: NetworkParameters): TransactionView {
   const of = (step: PendingStep): PendingMove[] => row.moves.filter((move) => move.step === step);
   const atOutput = (move: PendingMove) => ({
@@ -43,7 +43,8 @@ function amountOf(
     rune: named?.rune ?? nameOf(own),
     id: named?.id ?? null,
     etchedBy: etchedBy === null ? null : displayHash(etchedBy),
-    // if another pending transaction etches the rune, its divisibility is unknown here, so amounts are in base units
+    // the divisibility is unknown here if another pending transaction etches the rune, so amounts are in base units
+    // then
     ...amountView(amount, rune?.divisibility ?? own?.divisibility ?? 0),
   };
 }

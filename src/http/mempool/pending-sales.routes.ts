@@ -21,7 +21,7 @@ import { type SalesAnswer, salesAnswer, salesQuery } from './mempool.schemas.ts'
 import { inscriptionIn, notOurs, pageOf, readUnkept, scriptOfAddress, wholeNumber } from './mempool-lists.ts';
 import { transactionJson } from './mempool-views.ts';
 
-/** Route of sales in the mempool (docs/marketplace.md, "Pending sales"). */
+/** Route of sales that are in the mempool (docs/marketplace.md, "Pending sales"). */
 export function pendingSalesRoute(app: App, { pool, network, node }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -33,7 +33,7 @@ export function pendingSalesRoute(app: App, { pool, network, node }: AppDependen
       querystring: salesQuery,
       response: { 200: salesAnswer },
     },
-    // expensive, because a collection may have many items
+    // this route is expensive, because a collection may have many items
     config: { errors: 'own', guard: open, isDear: true },
     handler: async (request, reply) => {
       const { address, inscription, slug, cursor, limit } = request.query;
@@ -45,7 +45,7 @@ export function pendingSalesRoute(app: App, { pool, network, node }: AppDependen
       return readUnkept({ pool, node, request, reply }, async ({ client }, { revision }) => {
         await requireSales(client);
         const collection = slug === undefined ? null : await findMarketCollection(client, slug);
-        // an unknown slug has no sales, as in the activity of a slug
+        // an unknown slug has no sales, as on the path for a slug's activity
         if (slug !== undefined && collection === null)
           return { revision, floor: null, sales: [], nextCursor: null };
         const rows = await pendingSales(client, { ...filter, collection }, after, limit + 1);
@@ -113,7 +113,7 @@ function saleJson(
 
 const cursorOf = ({ position, input, place }: PendingSale): string => `${position}.${input}.${place}`;
 
-/** Largest value of the database columns of inputs and positions. */
+/** Maximum value of an input or a position. The database columns are integers. */
 const integerMax = 2 ** 31 - 1;
 
 function saleCursor(text: string | undefined): PendingSaleCursor | null {

@@ -1,7 +1,7 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 
-/** Fees in whole sats per virtual byte, the form that public clients expect. */
+/** Fees in whole sats per virtual byte, as public clients expect. */
 export interface RecommendedFees {
   readonly fastestFee: number;
   readonly halfHourFee: number;
@@ -11,15 +11,18 @@ export interface RecommendedFees {
 }
 
 /**
- * Number of blocks within which a transaction should be mined, for each fee. The node has no estimate for one block.
+ * Number of blocks within which a transaction should be mined, for each fee. The minimum is 2, because the node has no
+ * estimate for one block.
  */
 const targets = { fastestFee: 2, halfHourFee: 3, hourFee: 6, economyFee: 144 } as const;
-/** How long estimates are used, in ms. Estimates change with blocks, and minimum fees within seconds. */
+/**
+ * How long estimates are used, in ms. The node's estimates change with each block, and its minimum fee within seconds.
+ */
 const freshMs = 10_000;
 
 /**
- * Fee rates from the node's estimates, and from the minimum of its mempool. The node is asked once per ten seconds, for
- * all clients.
+ * Fee rates from the node's estimates and from the minimum of its mempool. The node is queried at most once in ten
+ * seconds, for all clients together.
  */
 export class FeeEstimates {
   readonly #node: NodeRpc;
@@ -30,7 +33,7 @@ export class FeeEstimates {
     this.#node = node;
   }
 
-  /** The fees. Throws NodeRpc's error codes. */
+  /** Returns the fees. Throws the error codes of NodeRpc. */
   recommended(): Promise<RecommendedFees> {
     const now = performance.now();
     if (this.#fees !== null && now - this.#askedAt < freshMs) return this.#fees;
@@ -38,7 +41,7 @@ export class FeeEstimates {
     const asked = this.#ask();
     this.#fees = asked;
     asked.catch(() => {
-      // forget the failure, so that the next request asks the node again
+      // forget the failure, so that the next request queries the node again
       if (this.#fees === asked) this.#fees = null;
     });
     return asked;
@@ -50,7 +53,8 @@ export class FeeEstimates {
       readonly minrelaytxfee: number;
     }>('getmempoolinfo');
     const minimumFee = Math.max(satsPerVbyte(mempoolminfee), satsPerVbyte(minrelaytxfee), 1);
-    // raise the rate to that of the slower target if needed, because the node estimates each target separately
+    // a faster target must not have a lower rate than a slower one; this can happen, because the node estimates each
+    // target separately
     const economyFee = Math.max(minimumFee, await this.#estimate(targets.economyFee));
     const hourFee = Math.max(economyFee, await this.#estimate(targets.hourFee));
     const halfHourFee = Math.max(hourFee, await this.#estimate(targets.halfHourFee));
@@ -58,7 +62,7 @@ export class FeeEstimates {
     return { fastestFee, halfHourFee, hourFee, economyFee, minimumFee };
   }
 
-  /** The estimate for a number of blocks. 0: the node has seen too few transactions. */
+  /** The estimate for a number of blocks. 0 if the node has seen too few transactions. */
   async #estimate(blocks: number): Promise<number> {
     const { feerate } = await this.#node.call<{ readonly feerate?: number }>('estimatesmartfee', [
       blocks,
@@ -69,7 +73,7 @@ export class FeeEstimates {
 }
 
 /**
- * Converts from bitcoins per 1,000 virtual bytes. Rounds up, because nodes would not relay a transaction below the
+ * Converts a rate in bitcoins per 1,000 virtual bytes. Rounds up, because nodes would not relay a transaction below the
  * minimum.
  */
 function satsPerVbyte(feerate: number): number {

@@ -4,20 +4,20 @@ import { type DerivedTableReport, derivedTableReports } from '#chain/derived/der
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 
-/** The lag of the index, compared with the tip of its source. */
+/** How far the index is behind the tip of its source. */
 export interface Lag {
   readonly blocks: number;
-  /** Age of the indexed tip in seconds, by the time in its header. 0 if there are no newer blocks. */
+  /** Age of the indexed tip in seconds, by the time in its header. 0 if the source has no newer blocks. */
   readonly seconds: number;
 }
 
-/** The tips of the index and of its source. */
+/** The state of the index, compared with its source. */
 export interface Standing extends FollowerReport {
-  /** Null: the index is empty. */
+  /** The tip of the index. `null` if the index is empty. */
   readonly tip: Tip | null;
-  /** Null: the source's tip is unknown. */
+  /** The lag. `null` if the source's tip is unknown. */
   readonly lag: Lag | null;
-  /** Derived tables that are still incomplete. */
+  /** Derived tables that are not complete. */
   readonly behind: readonly DerivedTableReport[];
 }
 
@@ -33,7 +33,8 @@ export async function standingAt({ client, tip }: Snapshot): Promise<Standing> {
 }
 
 /**
- * The lag. A tip above the source's tip is not a lag: the node has less work (`node_behind`), which is another problem.
+ * Computes the lag. If the tip is above the source's tip, there is no lag. The node's chain then has less work, which
+ * is another problem (`node_behind`).
  */
 export function lagOf(
   tip: Tip | null,

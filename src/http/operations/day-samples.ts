@@ -1,8 +1,10 @@
-/** Maximum number of samples: one for each minute of a day. They take less than 300 kB. */
+/** Maximum number of samples: one for each minute of a day. They need less than 300 kB. */
 export const samplesMax = 1440;
 export const sampleEveryMs = 60_000;
 
-/** State of the index and the mempool at a moment. Null fields: unknown, because the database did not answer. */
+/**
+ * State of the index and the mempool at a moment. A field is null if it is unknown because the database did not answer.
+ */
 export interface Standpoint {
   readonly height: number | null;
   /** Number of blocks of the source that are not indexed. */
@@ -16,22 +18,23 @@ export interface MinuteSample extends Standpoint {
   /** End of the minute, in Unix seconds. */
   readonly time: number;
   /**
-   * Number of requests that were answered in the minute. Searches are included here, and counted again in `searches`.
+   * Number of requests that were answered in the minute. It includes searches; `searches` is the number of searches
+   * alone.
    */
   readonly requests: number;
   readonly searches: number;
-  /** Duration within which 95 % of the requests were answered, in ms. Null: there was no request. */
+  /** Time within which 95 % of the requests were answered, in ms. `null` if there were no requests. */
   readonly p95Ms: number | null;
 }
 
 /**
- * Upper bounds of the classes of durations, in ms: each is 20 % above the previous one, from 0.1 ms to 60 s. The 95th
- * percentile is therefore exact to 20 %, and a minute takes 75 counts for any number of requests.
+ * Upper bounds of the classes of durations, in ms. Each is 20 % above the previous bound, from 0.1 ms to 60 s. The 95th
+ * percentile is therefore wrong by at most 20 %, and a minute needs 75 counters for any number of requests.
  */
 const ends = Array.from({ length: 74 }, (_, place) => 0.1 * 1.2 ** place);
 const share = 0.95;
 
-/** Samples of the last day in memory, one per minute. Operators get longer histories from `/metrics`. */
+/** Samples of the last day, one per minute, in memory. `/metrics` gives operators a longer history. */
 export class DaySamples {
   readonly #read: () => Promise<Standpoint>;
   readonly #now: () => number;
@@ -41,17 +44,17 @@ export class DaySamples {
   #searches = 0;
 
   /**
-   * Creates the sampler without samples.
+   * Starts without samples.
    *
    * @param read rejects if the database does not answer
-   * @param now gives the current time in Unix milliseconds
+   * @param now returns the current time in Unix milliseconds
    */
   constructor(read: () => Promise<Standpoint>, now: () => number = Date.now) {
     this.#read = read;
     this.#now = now;
   }
 
-  /** Counts an answered request. */
+  /** Counts a request that was answered. */
   count(milliseconds: number, isSearch: boolean): void {
     const place = ends.findIndex((end) => milliseconds <= end);
     const at = place === -1 ? ends.length : place;
@@ -60,7 +63,7 @@ export class DaySamples {
     if (isSearch) this.#searches += 1;
   }
 
-  /** Ends a minute, and stores its sample. */
+  /** Ends the current minute, and stores its sample. */
   async take(): Promise<void> {
     const [counts, requests, searches] = [this.#counts, this.#requests, this.#searches];
     this.#counts = noCounts();
@@ -81,7 +84,7 @@ export class DaySamples {
 const unknown: Standpoint = { height: null, lagBlocks: null, mempool: null };
 const noCounts = (): number[] => Array.from({ length: ends.length + 1 }, () => 0);
 
-/** The upper bound of the class that contains the percentile. Null: there was no request. */
+/** The upper bound of the class that contains the percentile. `null` if there were no requests. */
 function percentile(counts: readonly number[], total: number): number | null {
   if (total === 0) return null;
   let seen = 0;
@@ -92,7 +95,7 @@ function percentile(counts: readonly number[], total: number): number | null {
   return null;
 }
 
-/** Blocks per minute, from samples of the last ten minutes. Null: too few samples. */
+/** Blocks per minute, from the samples of the last ten minutes. `null` if there are too few samples. */
 export function blocksPerMinute(samples: readonly MinuteSample[]): number | null {
   const known = samples.slice(-rateSamples).filter(({ height }) => height !== null);
   const [first] = known;
@@ -103,8 +106,8 @@ export function blocksPerMinute(samples: readonly MinuteSample[]): number | null
 }
 
 /**
- * Number of samples for the rate: ten minutes, because the speed of a first sync changes by a factor of ten within
- * seconds.
+ * Number of samples from which the rate is computed. They cover ten minutes, because the speed of a first sync changes
+ * by a factor of ten within seconds.
  */
 const rateSamples = 11;
 /**

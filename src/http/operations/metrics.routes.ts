@@ -7,7 +7,8 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 
 /**
- * Methods that become labels. Labels must stay few, whatever clients send, so other methods share the label `other`.
+ * Methods that become labels. The number of labels must stay small, whatever clients send, so all other methods share
+ * the label `other`.
  */
 const knownMethods: ReadonlySet<string> = new Set([
   'GET',
@@ -20,14 +21,14 @@ const knownMethods: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Measures every request by its route's pattern. Register it before the routes, because it only measures routes
- * registered afterwards.
+ * Measures every request, by the pattern of its route. Register it before the routes, because it measures only routes
+ * that are registered later.
  */
 export function measureRequests(app: App, { metrics }: Operations): void {
   app.addHook(
     'onResponse',
     atOnce((request, reply) => {
-      // a stream of events is open for hours, so its duration says nothing about the speed of answers
+      // skip event streams: they are open for hours, so their duration says nothing about the speed of responses
       if (String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')) return;
       metrics.observeRequest({
         method: knownMethods.has(request.method) ? request.method : 'other',
@@ -39,9 +40,9 @@ export function measureRequests(app: App, { metrics }: Operations): void {
   );
 }
 
-/** Route of `/metrics` in the text format of Prometheus. */
+/** Route of `/metrics`, in the text format of Prometheus. */
 export function metricsRoutes(app: App, { metrics }: Operations): void {
-  // share one rendering, because two concurrent ones would clear each other's gauges
+  // share one rendering, because two at the same time would clear each other's gauges
   const rendered = new SharedMaking(() => metrics.render());
   apiRoute(app, {
     method: 'GET',

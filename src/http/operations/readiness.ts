@@ -4,31 +4,31 @@ import type { Problem } from '#kernel/reports/health.ts';
 import type { Standing } from './chain-lag.ts';
 
 /**
- * How long an indexer may be silent, in seconds, before it counts as ended or its machine as stopped. A running indexer
- * reports every few seconds; this is a dozen times as long.
+ * How long an indexer may be silent, in seconds. After that, its process is considered as ended or its machine as
+ * stopped. A running indexer reports every few seconds; this limit is a dozen times as long.
  */
 export const indexerSilenceMaxSeconds = 60;
 /**
  * How long an indexer that waits without the lock may be silent, in seconds. It reports every 3 s, so three reports are
- * missing.
+ * then missing.
  */
 export const waitingSilenceMaxSeconds = 10;
 
 export interface Reason {
   readonly code: ErrorCode;
   readonly message: string;
-  /** Null: the start is unknown. */
+  /** When the problem started. `null` if unknown. */
   readonly since: Date | null;
 }
 
 export interface ReadinessBounds {
-  /** Number of missing blocks above which the service is not ready. */
+  /** Maximum number of missing blocks of a service that is ready. */
   readonly lagMaxBlocks: number;
 }
 
 /**
- * Reasons why answers may be out of date or fail. Empty: the service is ready. Pure. If the source is a folder that was
- * indexed completely, no indexer is needed, so its silence is no reason.
+ * Returns reasons why responses may be out of date or fail. If there are none, the service is ready. Pure. An indexer's
+ * silence is not a reason if the source is a folder that was indexed completely, because no indexer is needed then.
  */
 export function unreadyReasons(
   standing: Standing,
@@ -53,13 +53,13 @@ export function unreadyReasons(
   return reasons;
 }
 
-/** `gone`: the process that reported this has ended or stopped. */
+/** The state of the indexing process. `gone` means that the process that reported last has ended or stopped. */
 export type FollowerState = FollowerStatus['state'] | 'gone';
 
 /**
- * The state of the indexing process. The lock shows that the process is running. While the process waits for its node
- * or the database, it has no lock, so the age of its last report decides, because it reports every few seconds. Null:
- * there is no report yet.
+ * Returns the state of the indexing process. Its lock shows that the process is running. While the process waits for
+ * its node or the database, it has no lock. Then the age of its last report decides, because it reports every few
+ * seconds. `null` if there is no report yet.
  */
 export function followerState({
   status,

@@ -8,13 +8,13 @@ import { standingAt } from './chain-lag.ts';
 import { DaySamples, type Standpoint, sampleEveryMs } from './day-samples.ts';
 
 /**
- * How long a read for a sample may take, in ms. Afterwards the sample has unknown values and the read ends, because its
- * statements would be useless.
+ * How long a read for a sample may take, in ms. After that the sample gets unknown values, and the read is cancelled
+ * because its result is no longer needed.
  */
 const readMaxMs = 5000;
 
 /**
- * Takes a sample of the process each minute, for `/status`. Register it before the routes, so that all requests are
+ * Records a sample of the process each minute, for `/status`. Register it before the routes, so that all requests are
  * counted.
  */
 export function sampleDay(app: App, { pool }: Operations): DaySamples {
@@ -43,7 +43,7 @@ export function sampleDay(app: App, { pool }: Operations): DaySamples {
   app.addHook(
     'onResponse',
     atOnce((request, reply) => {
-      // do not count streams, which are open for hours (as in `measureRequests`)
+      // do not count event streams, which are open for hours (as in `measureRequests`)
       if (String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')) return;
       const guard = guardOf(request);
       samples.count(

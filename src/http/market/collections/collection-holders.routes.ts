@@ -94,7 +94,8 @@ export function collectionHoldersRoutes(app: App, { network }: AppDependencies, 
 }
 
 /**
- * The requested height, or the tip's height if none is requested. Throws `request_invalid` for a height above the tip.
+ * Returns the requested height, or the tip's height if none is requested. Throws `request_invalid` if the height is
+ * above the tip.
  */
 function heightUpTo(tip: Tip, asked: Height | null): Height {
   if (asked === null) return tip.height;

@@ -84,7 +84,7 @@ export function collectionItemsRoutes(app: App, { network }: AppDependencies, re
 }
 
 interface ItemsQuestion {
-  /** The last item of the previous page. Null: the first page. */
+  /** The last item of the previous page. `null` for the first page. */
   readonly after: InscriptionId | null;
   readonly limit: number;
 }
@@ -95,8 +95,8 @@ export interface ItemsPage {
 }
 
 /**
- * A page of items. Null if it would need a full scan that is not allowed. Throws `request_invalid` for an unknown item,
- * and `index_missing` until the items' last sales can be looked up.
+ * A page of items. `null` if it needs a full scan that is not allowed. Throws `request_invalid` for an unknown item.
+ * Throws `index_missing` until the last sales of items can be looked up.
  */
 export async function itemsPage(
   client: ClientBase,

@@ -14,7 +14,7 @@ import { type HoldersRead, listedItems, type ProvenHolders } from '#market/lists
 import type { ItemHolders } from '#market/lists/item-holders.store.ts';
 import type { LastSale } from '#market/sales/last-sales.store.ts';
 
-/** Parts that the paths below `/marketplace/data/collections/<slug>` share. */
+/** Parts that all paths below `/marketplace/data/collections/<slug>` share. */
 
 export const collectionConfig = { errors: 'market', guard: marketReads, isDear: true } as const;
 export const collectionPath = Type.Object({ slug: marketPath.slug });
@@ -25,7 +25,7 @@ export const momentParts = {
   blockHash: Type.String(),
 };
 
-/** Numbers of items, by the place where the items are. */
+/** Numbers of items, by what happened to them: held, burned, lost and so on. */
 export const itemsSchema = Type.Object({
   listed: Type.Integer({
     description:
@@ -51,14 +51,15 @@ export const lastSaleParts = {
   wash: Type.Boolean(),
 };
 
-/** A collection, and the last block at that moment. */
+/** A collection, and the last block when it was read. */
 export interface CollectionNow {
   readonly collection: FoundCollection;
   readonly tip: Tip;
 }
 
 /**
- * The collection with a slug, and the last block. Throws `collection_unknown`, and `not_found` before the first block.
+ * Finds the collection with a slug, and the last block. Throws `collection_unknown`. Throws `not_found` if there is no
+ * block yet.
  */
 export async function foundCollection(
   client: ClientBase,
@@ -73,9 +74,10 @@ export async function foundCollection(
 }
 
 /**
- * The answer of a path about a collection. Clients must not cache it, because imports change between two blocks.
+ * The response of a path about a collection. Clients must not cache it, because imports can change it between two
+ * blocks.
  *
- * @param answer gives null if it would need a full scan that is not allowed
+ * @param answer returns null if it needs a full scan that is not allowed
  */
 export function answerOfCollection<T>(
   reads: SaleReads,
@@ -92,7 +94,10 @@ export function answerOfCollection<T>(
   });
 }
 
-/** Throws `not_found` if the block is not indexed, because it is below the first indexed block or in a gap. */
+/**
+ * Returns the holders. Throws `not_found` if the block is not indexed, because it is below the first indexed block or
+ * in a gap.
+ */
 export function provenAt(read: Exclude<HoldersRead, 'walk'>, height: Height): ProvenHolders {
   if (read !== 'no-block') return read;
   throw new AppError('not_found', `the block at height ${height} is not indexed`, { parameter: 'at' });

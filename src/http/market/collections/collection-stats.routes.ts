@@ -92,7 +92,7 @@ const statsAnswer = Type.Object({
   ),
 });
 
-/** Route of a collection's path alone, which has no data. Its answer names the paths with data. */
+/** Route of a collection's path without a suffix. It has no data; its response names the paths that have data. */
 function collectionAlone(app: App): void {
   app.route({
     method: 'GET',
@@ -106,7 +106,10 @@ function collectionAlone(app: App): void {
   });
 }
 
-/** Route of a collection's items, holders and sales (docs/marketplace-api.md, "Statistics of a collection"). */
+/**
+ * Route of numbers about a collection's items, holders and sales (docs/marketplace-api.md, "Statistics of a
+ * collection").
+ */
 export function collectionStatsRoutes(app: App, reads: SaleReads): void {
   collectionAlone(app);
   apiRoute(app, {
@@ -134,14 +137,14 @@ export function collectionStatsRoutes(app: App, reads: SaleReads): void {
 
 export type CollectionStats = Type.Static<typeof statsAnswer>;
 
-/** The statistics and the data that they are made from, from one snapshot for the whole page. */
+/** The statistics, and the data from which they are computed. All come from one snapshot, which a page needs. */
 export interface CountedCollection {
   readonly shown: CollectionStats;
   readonly blocks: readonly SoldInBlock[];
   readonly holders: ItemHolders;
 }
 
-/** The statistics of a collection. Null if they would need a full scan that is not allowed. */
+/** The statistics of a collection. `null` if they need a full scan that is not allowed. */
 export async function collectionStats(
   reads: SaleReads,
   client: ClientBase,
@@ -165,8 +168,8 @@ export async function collectionStats(
 }
 
 /**
- * The number of holders. Null: unknown. No holder is known, but there may be one, because a block moved an item or a
- * missing block reveals one.
+ * The number of holders. `null` if no holder is known but there may be one: a block has moved an item to an unknown
+ * place, or a missing block may reveal an item.
  */
 export function holdersKnown(
   collection: FoundCollection,
@@ -177,7 +180,7 @@ export function holdersKnown(
   return known === 0 && mayHaveMore ? null : known;
 }
 
-/** Facts from the collection's own description. */
+/** Fields from the collection's own description. */
 export function headView(collection: FoundCollection) {
   const { slug, kind, name, icon } = collection;
   const {
@@ -199,7 +202,8 @@ export function headView(collection: FoundCollection) {
 }
 
 /**
- * The sales of a collection. Sums come from the data of each block in memory; the last sale is read from the database.
+ * The sales of a collection. Sums are computed from data in memory, which has an entry for each block. The last sale is
+ * read from the database.
  */
 async function salesView(
   client: ClientBase,
@@ -219,8 +223,8 @@ async function salesView(
 }
 
 /**
- * Pending sales. Listings are signatures that only platforms have, so pending sales give the only floor price that a
- * node sees. Null: the mempool is not followed.
+ * Pending sales. Their lowest price is the only floor price that a node can know, because listings are signatures that
+ * only platforms have. `null` if no mempool is followed.
  */
 async function pendingView(client: ClientBase, collection: FoundCollection) {
   const state = await mempoolState(client);

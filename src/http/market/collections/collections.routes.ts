@@ -72,7 +72,7 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
       const page = query.page();
       const limit = query.limit();
       query.refuse();
-      // do not cache, because imports change between two blocks
+      // imports can change the list between two blocks, so it must not be cached
       reply.header('cache-control', 'no-store');
       return reads.run(askerOf(reply), async (snapshot, mayWalk) => {
         if (snapshot.tip !== null) reply.header('x-indexed-height', snapshot.tip.height);
@@ -88,24 +88,24 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
 
 export interface ListQuestion {
   readonly text: string;
-  /** Makes the order from recent sales. Null: the order is by slug. */
+  /** Returns the order by recent sales. `null` if the order is by slug. */
   readonly sorted: (recent: RecentSums) => CollectionOrder | null;
   /** Number of the page, from 0. */
   readonly page: number;
   readonly limit: number;
 }
 
-/** One page of the list of collections. */
+/** A page of the list of collections. */
 export interface ListedCollections {
   readonly height: Height | null;
   readonly countedFrom: Height | null;
   readonly found: readonly FoundCollection[];
-  /** Null: sales are not indexed, or the table of sales has not reached the last block. */
+  /** Sums of recent sales. `null` if sales are not indexed, or if the table of sales has not reached the last block. */
   readonly recent: RecentSums | null;
   readonly nextPage: number | null;
 }
 
-/** A page of the list. Null if it would need a full scan that is not allowed. */
+/** A page of the list. `null` if it needs a full scan that is not allowed. */
 export async function listedCollections(
   reads: SaleReads,
   { client, tip }: Snapshot,
@@ -130,7 +130,7 @@ export async function listedCollections(
 
 const nothingRecent: RecentSums = { imports: new Map(), all: noPeriodSales, days: [] };
 
-/** Orders collections by a number, largest first. Collections without a number follow in the order of their slugs. */
+/** Orders collections by a number, largest first. Collections without a number come last, by slug. */
 export function byNumber(
   { imports }: RecentSums,
   numberOf: (sums: PeriodSums) => number | null,
@@ -146,8 +146,8 @@ export function byNumber(
 type PlaceInList = Omit<CollectionSearch, 'text'>;
 
 /**
- * Imports with the text in their name or slug. If the text is an inscription id, the collection of that parent or
- * gallery.
+ * Finds imports whose name or slug contains a text. If the text is an inscription id, finds the collection of that
+ * parent or gallery.
  */
 async function foundBy(client: ClientBase, text: string, place: PlaceInList): Promise<FoundCollection[]> {
   if (parseInscriptionId(text) === null) return searchCollections(client, { text, ...place });
@@ -156,8 +156,8 @@ async function foundBy(client: ClientBase, text: string, place: PlaceInList): Pr
 }
 
 /**
- * Sums of a collection's sales in each period. Null: the sums are unknown, or the collection comes from the chain, so
- * its sales are not summed.
+ * Sums of a collection's sales in each period. `null` if the sums are unknown. It is also `null` if the collection
+ * comes from the chain, because the sales of such collections are not summed.
  */
 export function periodsOf({ kind, slug }: FoundCollection, recent: RecentSums | null): PeriodSums | null {
   return kind === 'import' && recent !== null ? (recent.imports.get(slug) ?? noPeriodSales) : null;

@@ -9,14 +9,14 @@ import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { CollectionHead } from '#web/parts/collection-frame.ts';
 
-/** The head of all pages of a collection, and the first block with counted sales. */
+/** The head that all pages of a collection show, and the first block with counted sales. */
 export interface KnownHead {
   readonly head: CollectionHead;
-  /** Null: sales are unknown. */
+  /** The first block with counted sales. `null` if sales are unknown. */
   readonly countedFrom: Height | null;
 }
 
-/** The head of a collection's pages. Null if it would need a full scan that is not allowed. */
+/** The head of a collection's pages. `null` if it needs a full scan that is not allowed. */
 export async function knownHead(
   reads: SaleReads,
   client: ClientBase,

@@ -15,26 +15,26 @@ import type { CollectionPageView, ItemLine, ItemsPlace } from '#web/pages/collec
 import type { ItemSort } from '#web/parts/item-filters.ts';
 
 /**
- * Maximum number of items on a page. Each has a picture, which the browser requests when the item comes near the
- * visible part.
+ * Maximum number of items on a page. Each item has a picture. The browser requests the picture when the item comes near
+ * the visible part.
  */
 const itemsPerPage = 60;
 
 /** A requested page of the items of a collection. */
 export interface ItemsQuestion {
   readonly query: string;
-  /** Traits that the items must all have. */
+  /** The traits that each item must have. */
   readonly traits: readonly TraitPair[];
   readonly sort: ItemSort;
   /** Number of the page, from 1. */
   readonly page: number;
-  /** The last item of the previous page, in a list without page numbers. Null: the first page. */
+  /** The last item of the previous page, in a list without page numbers. `null` for the first page. */
   readonly after: InscriptionId | null;
 }
 
 type ItemsView = Pick<CollectionPageView, 'filters' | 'matching' | 'items' | 'place'>;
 
-/** A page of items. Null if it would need a full scan that is not allowed. */
+/** A page of items. `null` if it needs a full scan that is not allowed. */
 export async function itemsView(
   reads: SaleReads,
   client: ClientBase,
@@ -103,8 +103,8 @@ async function pageByNumber(
 }
 
 /**
- * Positions of the matching items, in the requested order. Only the list's own order is known without a read. Null if
- * the order would need a full scan that is not allowed.
+ * Positions of the matching items, in the requested order. Only the collection's own order is known without reading
+ * anything. `null` if the order needs a full scan that is not allowed.
  */
 async function positionsOf(
   reads: SaleReads,
@@ -113,7 +113,7 @@ async function positionsOf(
   { query, sort, traits }: ItemsQuestion,
   mayWalk: boolean,
 ): Promise<number[] | null> {
-  // only imports have traits in a list, so no item of another collection matches
+  // only items of imports have traits in a list, so with traits no item of another collection matches
   if (collection.kind !== 'import' && traits.length > 0) return [];
   const withTraits = await placesWithTraits(client, collection.slug, traits);
   if (sort === 'listed' && query === '' && collection.kind === 'import')

@@ -29,8 +29,8 @@ import { knownHead } from './collection-head.ts';
 import { barsOf, pageConfig, pageResponse, saleLine } from './market-page-parts.ts';
 
 /**
- * Maximum number of sales on a page. Each has a picture, which the browser requests when the sale comes near the
- * visible part.
+ * Maximum number of sales on a page. Each sale has a picture. The browser requests the picture when the sale comes near
+ * the visible part.
  */
 const salesPerPage = 50;
 const daysPerPage = 100;
@@ -42,7 +42,7 @@ interface TabQuestion extends CollectionNow {
   readonly page: number;
 }
 
-/** Makes the page of a tab. Null if it would need a full scan that is not allowed. */
+/** Makes the page of a tab. Returns `null` if it needs a full scan that is not allowed. */
 type ShowTab = (client: ClientBase, question: TabQuestion) => Promise<Markup | null>;
 
 interface Tab {
@@ -52,7 +52,7 @@ interface Tab {
   readonly show: ShowTab;
 }
 
-/** Routes of a collection's pages, except the page of its items. */
+/** Routes of all pages of a collection, except the page of its items. */
 export function collectionTabsRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   for (const tab of [activityTab(deps, reads), daysTab(reads), holdersTab(deps, reads)])
     tabRoute(app, deps, reads, tab);
@@ -93,7 +93,7 @@ function tabRoute(
   });
 }
 
-/** Blocks with sales of the collection. Null if they would need a full scan that is not allowed. */
+/** Blocks with sales of the collection. `null` if they need a full scan that is not allowed. */
 async function soldBlocks(
   client: ClientBase,
   reads: SaleReads,

@@ -36,7 +36,7 @@ import { barsOf, pageConfig, pageResponse } from './market-page-parts.ts';
 const sorts = Object.keys(itemSorts) as ItemSort[];
 const sortParameter = parameter('the order of the items', { type: 'string', enum: sorts, default: 'listed' });
 
-/** Route of the page of a collection: its sales, and its items. */
+/** Route of the page of a collection, which shows its sales and its items. */
 export function collectionRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { afterItem, pageNumber, q, trait } = marketParameters;
   apiRoute(app, {
@@ -80,8 +80,8 @@ interface PageQuestion extends CollectionNow, KnownHead {
 }
 
 /**
- * The view of a collection. Null if it would need a full scan that is not allowed. A later page has only items, so
- * nothing else is read for it.
+ * The view of a collection. `null` if it needs a full scan that is not allowed. Pages after the first show only items,
+ * so only items are read for them.
  */
 async function collectionView(
   reads: SaleReads,
@@ -114,11 +114,12 @@ async function collectionView(
   };
 }
 
-/** Whether a query asks for only some of the items. */
+/** Whether a query selects only a part of the items. */
 const narrows = ({ query, traits }: ItemsQuestion): boolean => query !== '' || traits.length > 0;
 
 /**
- * The query without search, traits, order and page number. These are ignored if the collection is too large for them.
+ * The query without its search text, traits, order and page number. If the collection is too large for these, they are
+ * ignored.
  */
 const inOwnOrder = ({ after }: ItemsQuestion): ItemsQuestion => ({
   query: '',
@@ -163,7 +164,7 @@ const windows = [
 function windowsOf(blocks: CountedCollection['blocks'], end: number, start: number): WindowLine[] {
   const spans = windows.map(([words, seconds]): WindowLine => {
     const from = end - seconds;
-    // blocks may have later times than the last block; they count too
+    // without an upper limit, because blocks may have later times than the last block, and their sales count too
     const sums = sumsBetween(blocks, from, Number.POSITIVE_INFINITY);
     return { words, sums, before: from - seconds < start ? null : sumsBetween(blocks, from - seconds, from) };
   });

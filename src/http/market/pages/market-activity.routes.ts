@@ -14,8 +14,8 @@ import { marketActivityPage } from '#web/pages/market-activity.page.ts';
 import { marketSaleLines, pageConfig, pageResponse } from './market-page-parts.ts';
 
 /**
- * Maximum number of sales on a page. Each has a picture, which the browser requests when the sale comes near the
- * visible part.
+ * Maximum number of sales on a page. Each sale has a picture. The browser requests the picture when the sale comes near
+ * the visible part.
  */
 const salesPerPage = 50;
 
@@ -23,7 +23,7 @@ const satsForm = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER
 const classes = ['all', 'sale', 'offer'] as const;
 const washes = ['shown', 'hidden'] as const;
 
-/** Route of the page of all sales of the market. */
+/** Route of the page that lists all sales of the market. */
 export function marketActivityPageRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { network } = deps;
   const { before: beforeParameter } = marketParameters;

@@ -18,7 +18,7 @@ import type { SaleLine } from '#web/parts/sale-rows.ts';
 export const pageConfig = { errors: 'ownPage', guard: marketReads, isDear: true } as const;
 export const pageResponse = { 200: pageAnswer('the page'), 304: unchanged };
 
-/** A sale in any of the lists. */
+/** A sale in one of the lists. */
 interface ListedSale {
   readonly class: MoveClass;
   readonly price: number;
@@ -29,10 +29,10 @@ interface ListedSale {
   readonly isWash: boolean;
 }
 
-/** The inscription that a sale sold. */
+/** An item that was sold. */
 type SoldItem = Pick<SaleLine, 'name' | 'collection'> & { readonly id: InscriptionId };
 
-/** Lines about sales of any inscriptions, with the names of items and collections. */
+/** Lines about sales of any inscriptions, with the names of the items and their collections. */
 export async function marketSaleLines(
   client: ClientBase,
   sales: readonly (ListedSale & { readonly id: InscriptionId })[],
@@ -65,7 +65,7 @@ export const saleLine = (
   wash: isWash,
 });
 
-/** Volumes and mean prices of the days from the first to the last day with a sale, without wash trades. */
+/** Daily volumes and mean prices, from the first to the last day with a sale. Wash trades are left out. */
 export function barsOf(all: readonly DaySums[]): {
   readonly volumes: Bar[];
   readonly prices: Bar[];

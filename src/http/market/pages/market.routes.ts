@@ -33,7 +33,7 @@ import type { SaleLine } from '#web/parts/sale-rows.ts';
 import { barsOf, marketSaleLines, pageConfig, pageResponse } from './market-page-parts.ts';
 
 const collectionsPerPage = 50;
-/** Maximum number of sales on the first page: they fill a screen. Another page has all sales. */
+/** Maximum number of sales on the first page. They fill a screen. All sales are on a page of their own. */
 const salesShown = 8;
 
 const sortNames = Object.keys(marketSorts) as MarketSort[];
@@ -49,7 +49,7 @@ const orderParameter = parameter(
   },
 );
 
-/** Route of the first page of the market. */
+/** Route of the market's first page. */
 export function marketPageRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { network } = deps;
   const { q, page: pageParameter } = marketParameters;

@@ -42,7 +42,7 @@ const activitySchema = Type.Object({
 
 type ActivityView = Type.Static<typeof activitySchema>;
 
-/** Routes of a collection's sales: the public interface's marketplace data (docs/marketplace-api.md). */
+/** Routes of a collection's sales. They are the marketplace data of the public interface (docs/marketplace-api.md). */
 export function activityRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { network, publicOrigin = null } = deps;
   const {
@@ -81,7 +81,7 @@ export function activityRoutes(app: App, deps: AppDependencies, reads: SaleReads
         order: query.order(),
       };
       query.refuse();
-      // do not cache: which days are the last ones depends on the current time, and imports change between two blocks
+      // do not cache: the current time decides which days are the last ones, and imports can change between two blocks
       reply.header('cache-control', 'no-store');
       const asked = {
         ...question,

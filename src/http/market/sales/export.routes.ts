@@ -24,8 +24,8 @@ import { beginExport, exportSales, type SaleExport } from '#market/sales/export-
 const busy = (message: string): AppError => new AppError('sales_busy', message);
 
 /**
- * Bounds of reads. A read of one part of an export uses a connection for some ten milliseconds. While other clients
- * read too, a client with several exports reads one part at a time.
+ * Bounds of reads. Reading a part of an export uses a connection for some ten milliseconds. While other clients read
+ * too, a client with several exports reads one part at a time.
  */
 const partReads = {
   running: 2,
@@ -37,7 +37,8 @@ const partReads = {
 };
 
 /**
- * Route of an export: all sales of a collection in a range of blocks, as a stream (docs/marketplace-api.md, "Export").
+ * Route of an export, which is a stream of all sales of a collection in a range of blocks (docs/marketplace-api.md,
+ * "Export").
  */
 export function exportRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
   const { pool, network, operations } = deps;
@@ -108,7 +109,7 @@ function asDownload(reply: FastifyReply, slug: string, { contentType, extension 
     'cache-control': 'no-store',
     // without this header nginx would buffer the stream
     'x-accel-buffering': 'no',
-    // the slug is that of an existing collection, so it is a word or an inscription id and needs no escapes
+    // the slug needs no escapes: it is the slug of an existing collection, so it is a word or an inscription id
     'content-disposition': `attachment; filename="sales-${slug}.${extension}"`,
   });
 }

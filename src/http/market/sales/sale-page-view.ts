@@ -18,28 +18,28 @@ import type { SalePageView, SoldItem } from '#web/pages/sale.page.ts';
 import type { SaleLine } from '#web/parts/sale-rows.ts';
 
 /**
- * Maximum number of rows for a transaction that waits for a block. A row has a hundred bytes, and purchases have some
- * tens of items.
+ * Maximum number of rows for a transaction that is not in a block yet. A row has a hundred bytes, and a purchase has
+ * some tens of items.
  */
 const pendingMax = 100;
 /**
- * Maximum number of items whose other sales are on the page: more than a usual purchase has. Each takes three
- * statements.
+ * Maximum number of items whose other sales are on the page. It is more than a usual purchase has. Each item needs
+ * three statements.
  */
 const itemsWithOthersMax = 5;
 const othersMax = 20;
 
 interface AskedSale {
   readonly txid: Txid;
-  /** Sales in a block. */
+  /** Sales that are in a block. */
   readonly sales: readonly StoredSale[];
   readonly hasAll: boolean;
   readonly site: Site;
 }
 
 /**
- * Reads the data of a transaction's page: its sales in a block, or else its sales in the mempool. Null: the transaction
- * has no sales.
+ * Reads the data of a transaction's page. These are its sales in a block, or its sales in the mempool if it is in no
+ * block. `null` if the transaction has no sales.
  */
 export async function salePageView(
   client: ClientBase,
@@ -99,7 +99,7 @@ function pendingSaleView(
   };
 }
 
-/** The sold items. Null: the transaction sold nothing. */
+/** The items that were sold. `null` if the transaction contains no sale. */
 async function soldItems(
   client: ClientBase,
   deps: AppDependencies,

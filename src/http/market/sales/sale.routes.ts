@@ -47,8 +47,8 @@ const saleSchema = Type.Object({
 });
 
 /**
- * Maximum number of sales in an answer: a page of a megabyte or two. One output may contain thousands of inscriptions,
- * and each of them is a sale.
+ * Maximum number of sales in a response. They are one or two megabytes. One output may contain thousands of
+ * inscriptions, and each of them is a sale.
  */
 const salesMax = 1_000;
 
@@ -60,7 +60,7 @@ const saleAnswer = Type.Object({
   }),
 });
 
-/** Routes of a transaction's sales, and of the evidence for them (docs/marketplace.md). */
+/** Routes of a transaction's sales, with the evidence for each sale (docs/marketplace.md). */
 export function saleRoutes(app: App, deps: AppDependencies): void {
   const { pool, network } = deps;
   apiRoute(app, {
@@ -98,7 +98,7 @@ export function saleRoutes(app: App, deps: AppDependencies): void {
           if (sales.length === 0)
             throw new AppError('not_found', `no sale in transaction ${quoted(text)} is indexed`);
           if (tip !== null) reply.header('x-indexed-height', tip.height);
-          // do not cache: another version of the rules gives other evidence at the same tip
+          // do not cache: another version of the rules can give other evidence at the same tip
           reply.header('cache-control', 'no-store');
           return { txid: displayHash(txid), sales: sales.map((sale) => saleView(sale, network)), hasAll };
         },

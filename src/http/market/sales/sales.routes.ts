@@ -44,14 +44,17 @@ const events = { schema: Type.String({ description: 'the same lines as server-se
 const ndjson = { 'application/x-ndjson': lines };
 const serverSent = { 'text/event-stream': events };
 
-/** Routes of the sales of all collections as streams with undo lines (docs/marketplace-api.md, "Sales as a stream"). */
+/**
+ * Routes of streams of the sales of all collections. The streams have undo lines (docs/marketplace-api.md, "Sales as a
+ * stream").
+ */
 export function salesRoutes(app: App, deps: AppDependencies, streams: EventStreams): void {
   const { pool, network } = deps;
   const showPage = showSales(pool, network);
 
   async function send(request: Asked, reply: FastifyReply, isLive: boolean): Promise<void> {
     const asker = askerOf(reply);
-    // take the place before the first await, so that the place of a request that is aborted at once is given back
+    // count the stream before the first await, so that a request that is aborted at once does not stay counted
     if (request.method !== 'HEAD') streams.takePlace(asker);
     const seen = isLive ? request.headers['last-event-id'] : undefined;
     const { from, rulesUpTo } = await startOf(
@@ -103,8 +106,9 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
 }
 
 /**
- * Start of a stream. If a reconnecting client names the last line that it received, the stream starts after that line,
- * whatever its URL says. Otherwise the stream uses the current rules, so it has no lines about earlier rules (ADR 52).
+ * Returns where a stream starts. If a reconnecting client names the last line that it received, the stream starts after
+ * that line, whatever its URL says. In all other cases the client has no events by earlier rules, so lines about a
+ * change of the rules are left out (ADR 52).
  */
 async function startOf(
   pool: Pool,
@@ -118,8 +122,8 @@ async function startOf(
   await requireEventTexts(pool, storedSaleKind, signal);
   await withCutConnection(pool, signal, (client) => requireIndexes(client, [galleryIndex], 'galleries'));
   if (behind !== null && !isFirst(behind)) return { from: behind, rulesUpTo: 0 };
-  // read the last sequence after the check that no rows are being rebuilt: rows that are rebuilt later have higher
-  // sequences
+  // Read the last sequence after the check that no rows are being rebuilt. A rebuild that starts later then has higher
+  // sequences.
   const last = await lastSequence(pool, signal);
   const { since } = asked;
   const named = behind !== null || (since === undefined && !isLive) ? 1 : null;
@@ -130,7 +134,10 @@ async function startOf(
   return { from: { sequence: named ?? found ?? last + 1, index: 0 }, rulesUpTo: last };
 }
 
-/** The position of the last line that the client received. Null if the request names none. Throws `request_invalid`. */
+/**
+ * The position of the last line that the client received. `null` if the request names no such line. Throws
+ * `request_invalid`.
+ */
 function namedPlace(
   { since, after }: Static<typeof query>,
   lastEventId: string | undefined,

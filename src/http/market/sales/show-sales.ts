@@ -14,12 +14,12 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { slugsOf } from '#market/sales/sale-context.store.ts';
 import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 
-/** A sale of a row of the outbox, with the index of its event. */
+/** A sale in an outbox row, with the index of its event. */
 type IndexedSale = readonly [index: number, sale: SaleEvent];
 
 /**
- * Shows the events of sales in the market's form: with addresses and slug, and without deliveries of the operator's own
- * orders. A page takes two statements.
+ * Shows sale events in the market's form, with addresses and slug. Deliveries of the operator's own orders are left
+ * out. A page needs two statements.
  */
 export function showSales(pool: pg.Pool, network: NetworkParameters) {
   return async (entries: readonly OutboxEntry[], signal: AbortSignal): Promise<EventsOfRow> => {
@@ -38,7 +38,7 @@ export function showSales(pool: pg.Pool, network: NetworkParameters) {
   };
 }
 
-/** Facts that the events of a page do not contain. */
+/** Data that a page needs and its events do not contain. */
 class Context {
   readonly #slugs: ReadonlyMap<string, string | null>;
   readonly #own: ReadonlySet<string>;
@@ -100,8 +100,8 @@ function* eventsOf(
 }
 
 /**
- * The address of a script. Null: the script has no address. Truncated scripts have none either, because only scripts
- * above 128 bytes are truncated.
+ * The address of a script. `null` if the script has no address. Truncated scripts never have an address, because only
+ * scripts above 128 bytes are truncated.
  */
 const addressOf = (script: string, network: NetworkParameters): string | null =>
   scriptToAddress(Buffer.from(script, 'hex'), network);
