@@ -35,13 +35,16 @@ const cumulativeHash = Type.Object({
 });
 const derivedTable = Type.Object({
   name: Type.String(),
-  /** The first height that the table covers. It has every indexed block from this height to its tip. */
+  /** The first height that the table covers. The table has every indexed block from this height to its tip. */
   fromHeight: Type.Integer(),
   /**
-   * State of the table. `complete`: it has every block. `catching-up`: it is being filled for blocks that were indexed
-   * earlier. `waiting`: the filling is delayed. `gap`: it has every indexed block, but missing blocks leave its facts
-   * unknown. `remaking`: it has every block, and is being rebuilt by newer rules; blocks up to `tip` already follow the
-   * newer rules.
+   * State of the table:
+   * - `complete`: it has every block.
+   * - `catching-up`: blocks that were indexed earlier are being added.
+   * - `waiting`: adding blocks is delayed.
+   * - `gap`: it has every indexed block, but blocks are missing in the index, so its data is unknown.
+   * - `remaking`: it has every block, and is being rebuilt by newer rules. Blocks up to `tip` already follow the newer
+   *   rules.
    */
   state: Type.Union([
     Type.Literal('complete'),
@@ -64,7 +67,7 @@ const mempool = Type.Object({
   reveals: Type.Union([Type.Literal('accepted'), Type.Literal('refused'), Type.Literal('untested')]),
 });
 
-/** Payments to watched scripts. Null: no process looks for payments. */
+/** The search for payments to watched scripts. `null` if no process searches for payments. */
 const payments = Type.Object({
   /** The height up to which blocks were scanned. */
   height: Type.Integer(),
@@ -73,22 +76,22 @@ const payments = Type.Object({
 });
 
 const searchServer = Type.Object({
-  /** The engine that answers while the search server cannot. */
+  /** The engine that answers searches while the search server cannot. */
   fallback: Type.String(),
   /** The kind of events that the search server's index consumes. */
   kind: Type.String(),
-  /** The state of the search server's index: `loading`, `complete`, `undoing`. Null: unknown. */
+  /** The state of the search server's index: `loading`, `complete` or `undoing`. `null` if unknown. */
   state: nullable(Type.String()),
   tip: nullable(blockRef),
   lagBlocks: nullableInteger,
   lagSequence: nullableInteger,
-  /** The reason why the search server does not answer searches now. Null: it answers. */
+  /** The reason why the search server cannot answer searches now. `null` if it can. */
   problem: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
 });
 
 /**
- * Totals. Null: unknown, because blocks are missing. ord's fields then count only inscriptions that are certainly
- * blessed or cursed.
+ * Totals of the chain. `null` if unknown because blocks are missing. ord's fields then count only inscriptions that are
+ * certainly blessed or cursed.
  */
 const totals = Type.Object({ blessed: nullableInteger, cursed: nullableInteger, lostSats: nullableInteger });
 
@@ -100,7 +103,7 @@ const ownObject = Type.Object({
   blocks: Type.Integer(),
   islands: Type.Integer(),
   totals,
-  /** The source that the index follows. Null: no indexing process has reported yet. */
+  /** The source that the index follows. `null` if no indexing process has reported yet. */
   source: nullable(
     Type.Object({
       name: Type.String(),
@@ -113,19 +116,22 @@ const ownObject = Type.Object({
   lag: nullable(Type.Object({ blocks: Type.Integer(), seconds: Type.Integer() })),
   /** Problems of this process. */
   problems: Type.Array(problem),
-  /** Tables derived from blocks, and their progress (docs/runbook.md, "Derived tables"). */
+  /** Tables that are derived from blocks, and their progress (docs/runbook.md, "Derived tables"). */
   derivedTables: Type.Array(derivedTable),
-  /** Hashes over the events of all blocks, by kind (docs/events.md). Instances with equal hashes have equal events. */
+  /**
+   * Hashes over the events of all blocks, for each kind of events (docs/events.md). Instances with equal hashes have
+   * equal events.
+   */
   cumulativeHashes: Type.Record(Type.String(), nullable(cumulativeHash)),
-  /** Null: no process follows a mempool. */
+  /** The state of the mempool. `null` if no process follows a mempool. */
   mempool: nullable(mempool),
   /** Payments to watched scripts (docs/payments.md). */
   payments: nullable(payments),
   search: Type.Object({
     engine: Type.String(),
-    /** The search server. Null: only Postgres answers searches. */
+    /** The search server. `null` if only Postgres answers searches. */
     server: nullable(searchServer),
-    /** Number of unsealed rows, which each search scans. */
+    /** Numbers of unsealed rows. Each search scans these rows. */
     unsealed: Type.Object({
       contents: Type.Integer(),
       metadata: Type.Integer(),
@@ -136,7 +142,7 @@ const ownObject = Type.Object({
 
 const duration = Type.Object({ secs: Type.Integer(), nanos: Type.Integer() });
 
-// ord's keys under ord's names; ord's own client reads them into a struct in which only `height` may be null (ADR 60)
+// Fields with ord's names. ord's own client reads them into a struct in which only `height` may be null (ADR 60).
 const ordObject = Type.Object({
   address_index: Type.Boolean(),
   blessed_inscriptions: Type.Integer(),
@@ -148,11 +154,11 @@ const ordObject = Type.Object({
   inscriptions: Type.Integer(),
   json_api: Type.Literal(true),
   lost_sats: Type.Integer(),
-  /** The lowest name that the next block may etch. */
+  /** The name with the lowest number that the next block may etch. */
   minimum_rune_for_next_block: Type.String(),
   /** Whether the runes of all indexed blocks are known. */
   rune_index: Type.Boolean(),
-  /** 0, as on ord, if `rune_index` is false. */
+  /** The number of runes. It is 0 if `rune_index` is false, as on ord. */
   runes: Type.Integer(),
   sat_index: Type.Boolean(),
   started: Type.String(),
@@ -175,7 +181,7 @@ export async function ordStatus(
   return {
     address_index: await hasAddressIndex(client),
     blessed_inscriptions: blessed,
-    // for testnet3 ord uses the name from when testnet3 was the only test network
+    // ord names testnet3 `testnet`, from the time when it was the only test network
     chain: network.name === 'testnet3' ? 'testnet' : network.name,
     cursed_inscriptions: cursed,
     height: tip?.height ?? null,
@@ -190,13 +196,13 @@ export async function ordStatus(
     sat_index: await hasSatIndex(client),
     started: startedAt.toISOString(),
     transaction_index: false,
-    // always false, because reorganisations of any depth are undone
+    // always false, because this server can undo reorganisations of any depth
     unrecoverably_reorged: false,
     uptime: durationOf(uptimeMs * 1000),
   };
 }
 
-/** A duration in the form of Rust's serde. */
+/** A duration in the form that Rust's serde writes. */
 function durationOf(microseconds: number): Static<typeof duration> {
   return { secs: Math.floor(microseconds / 1_000_000), nanos: (microseconds % 1_000_000) * 1000 };
 }

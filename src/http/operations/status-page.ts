@@ -16,7 +16,7 @@ import type { statusAnswer } from './status-answer.ts';
 type Status = Static<typeof statusAnswer>;
 type Own = Status['satscribe'];
 
-/** The page of `/status`: the facts of the JSON answer in words, with the last day of this process. */
+/** Makes the page of `/status`. It shows the data of the JSON response in words, and the last day of this process. */
 export async function statusMarkup(
   deps: SiteDependencies & Pick<AppDependencies, 'operations' | 'orders'>,
   { tip, body }: { readonly tip: Tip | null; readonly body: Status },
@@ -80,8 +80,8 @@ function indexWords({ source, lag, tip }: Own): StateWords {
 }
 
 /**
- * Problems, described by the meanings of their codes. Their messages are left out, because they may name machines, and
- * readers of this page cannot act on them.
+ * The problems, described by the meaning of their codes. Their messages are left out, because messages may contain
+ * names of machines, and readers of this page cannot fix the problems.
  */
 function problemsOf({ problems, source, search, derivedTables }: Own): StatusView['problems'] {
   const codes = [
@@ -132,7 +132,8 @@ async function webhooksOf(pool: AppDependencies['operations']['pool']): Promise<
 }
 
 /**
- * The state of orders in words, with the same reason as on the order page. A service without orders is not a problem.
+ * The state of orders in words. The reason is the same as on the order page. A service that takes no orders is not a
+ * problem.
  */
 async function orderWords(
   pool: AppDependencies['operations']['pool'],

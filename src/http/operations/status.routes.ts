@@ -31,13 +31,16 @@ const nullableInteger = Type.Union([Type.Integer(), Type.Null()]);
 const liveAnswer = Type.Object({ status: Type.Literal('ok') });
 const readyFacts = Type.Object({
   role: Type.String(),
-  /** The state of the follower, or `standby`. Null: unknown. */
+  /** The state of the follower, or `standby`. `null` if unknown. */
   state: Type.Union([Type.String(), Type.Null()]),
   height: nullableInteger,
   sourceHeight: nullableInteger,
   lagBlocks: nullableInteger,
   lagSeconds: nullableInteger,
-  /** Incomplete derived tables, each with the height of its last block. They do not affect readiness. */
+  /**
+   * Incomplete derived tables, each with the height of its last block. The service may be ready while tables are
+   * incomplete.
+   */
   catchingUp: Type.Array(Type.Object({ name: Type.String(), height: nullableInteger })),
 });
 type Facts = Static<typeof readyFacts>;
@@ -61,7 +64,7 @@ const config = { errors: 'plain', guard: open, answersUnderPressure: true } as c
 export function statusRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
   const { network, operations, eventKinds = [inscriptionKind] } = deps;
   const tags = ['status'] as const;
-  // use the connections of operations, so that many such requests do not delay other requests
+  // use the connections of operations, so that many of these requests do not delay other requests
   const totalsOf = totalsOfTips();
   const status = new SharedMaking(() =>
     withSnapshot(
@@ -113,7 +116,10 @@ export function statusRoutes(app: App, deps: AppDependencies, samples: DaySample
   readyRoute(app, deps);
 }
 
-/** Totals for ord's fields: the exact totals if known, else the certain minimum, which is counted once per tip. */
+/**
+ * Totals for ord's fields. These are the exact totals if they are known. Otherwise they are the certain minimum, which
+ * is counted once per tip.
+ */
 function totalsOfTips(): (snapshot: Snapshot, counts: ChainCounts) => Promise<CertainTotals> {
   let counted: { readonly tip: Tip; readonly totals: CertainTotals } | null = null;
   return async ({ client, tip }, { blessed, cursed, lostSats }) => {
@@ -132,7 +138,7 @@ function totalsOfTips(): (snapshot: Snapshot, counts: ChainCounts) => Promise<Ce
 }
 
 function readyRoute(app: App, { operations }: AppDependencies): void {
-  // log repeated failures only once: health is requested every few seconds, also while a problem lasts
+  // log a repeated failure only once: health is requested every few seconds, even while a problem lasts
   const repeats = new Repeats();
   const standings = new SharedMaking(() => readStanding(operations.pool, null));
   apiRoute(app, {
@@ -167,7 +173,9 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
   });
 }
 
-/** The reason why the database did not answer. The database's own message and the system's are only logged. */
+/**
+ * The reason why the database did not answer. The messages of the database and the system are not shown, only logged.
+ */
 function databaseReason(error: unknown): Reason {
   const failure = postgresFailure(error);
   const code = failure instanceof AppError ? failure.code : 'postgres_unreachable';
@@ -177,8 +185,8 @@ function databaseReason(error: unknown): Reason {
 }
 
 /**
- * Reasons if the database does not answer. A part of this process may know a more exact reason, for example that its
- * embedded database server is being restarted.
+ * The reasons to report if the database does not answer. A part of this process may know a more exact reason, for
+ * example that the embedded database server is being restarted.
  */
 function withoutDatabase(silence: Reason | null, { health }: Operations): readonly Reason[] {
   const own = health.problems();
@@ -191,7 +199,7 @@ function reasonsOf(
   { health, role, lagMaxBlocks, standsBy }: Operations,
 ): readonly Reason[] {
   const own = health.problems();
-  // a standby is ready to take over, so problems that the active process reports do not matter
+  // a standby process is ready to take over, so problems that the active process reports do not matter for it
   if (role === 'indexer' && standsBy()) return own;
   return unreadyReasons(standing, own, { lagMaxBlocks });
 }

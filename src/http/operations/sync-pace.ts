@@ -1,26 +1,26 @@
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** A height of the index at a moment, while the index grows. */
+/** The height of the index at one moment during a sync. */
 interface Look {
   readonly height: Height | -1;
   readonly atMs: number;
 }
 
 /**
- * Length of the window for the pace, in ms: long enough to even out blocks of different sizes, short enough to notice
- * when the machine gets busy.
+ * How long observations are used for the speed, in ms. It is long enough to average blocks of different sizes, and
+ * short enough to notice when the machine gets busy.
  */
 const windowMs = 60_000;
-/** Minimum time between observations, in ms. Observations closer together say little about the pace. */
+/** Minimum time between two observations, in ms. Observations that are closer together say little about the speed. */
 const leastMs = 4000;
 
-/** The pace of a sync, from the observed heights of the last minute. */
+/** Computes the speed of a sync from the heights that were observed in the last minute. */
 export class SyncPace {
   #looks: readonly Look[] = [];
 
   /**
-   * Adds an observation. If the height is below the last one, it belongs to another chain, so earlier observations are
-   * dropped.
+   * Adds an observation. If its height is below the last one, it belongs to another chain, and the earlier observations
+   * are dropped.
    */
   see(height: Height | -1, atMs: number): void {
     const last = this.#looks.at(-1);
@@ -28,7 +28,7 @@ export class SyncPace {
     this.#looks = [...kept.filter((look) => atMs - look.atMs <= windowMs), { height, atMs }];
   }
 
-  /** Blocks per second. Null: unknown yet. */
+  /** Returns blocks per second. `null` if the speed is not known yet. */
   blocksPerSecond(): number | null {
     const [first, last] = [this.#looks[0], this.#looks.at(-1)];
     if (first === undefined || last === undefined || last.atMs - first.atMs < leastMs) return null;

@@ -18,17 +18,20 @@ import { satsRoutes } from './sats/sats.routes.ts';
 import { transactionsRoutes } from './transactions/transactions.routes.ts';
 import { Transactions } from './transactions/transactions.ts';
 
-/** Sources of answers that pages share with ord's paths. */
+/** Sources of responses that HTML pages share with ord's paths. */
 export interface OrdAnswers {
-  /** `/block` and `/blocks` as JSON, which the pages of these paths use. */
+  /** Makes `/block` and `/blocks` as JSON. The HTML pages of these paths also use it. */
   readonly blocks: BlockAnswers;
-  /** Transactions of the index, of the blocks and of the node. */
+  /** Finds transactions in the index, in blocks and in the node. */
   readonly transactions: Transactions;
-  /** Fees of blocks, from the node or from the blocks' bytes. */
+  /** Finds fees of blocks, from the node or from the bytes of the blocks. */
   readonly fees: BlockFees;
 }
 
-/** Routes of ord's JSON API (docs/ord-api.md) that have no HTML pages here. */
+/**
+ * Routes of ord's JSON API (docs/ord-api.md). The routes of some HTML pages, such as `/block`, are elsewhere and use
+ * the returned sources.
+ */
 export function ordRoutes(app: App, deps: PieceDependencies): OrdAnswers {
   const rawBlocks = new RawBlocks(deps.blocks ?? null);
   const node = deps.node == null ? null : new NodeCalls(deps.node);

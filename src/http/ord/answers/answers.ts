@@ -12,9 +12,11 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 export const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 
 /**
- * How an answer is sent. `recursive`: inscriptions request it, with the policies for their requests. `page`: the path
- * has an HTML page too. `live`: the answer contains data of the node, so the entity tag of the index's tip does not
- * apply. `unkept`: caches may not keep the answer, as on ord for things that are named from the end of a growing list.
+ * Properties of a response:
+ * - `recursive`: inscriptions may request it, with the policies for their requests.
+ * - `page`: the path also has an HTML page.
+ * - `live`: it contains data of the node, so the entity tag of the index's tip is not used.
+ * - `unkept`: caches must not keep it. ord does the same for entries that are counted from the end of a growing list.
  */
 export interface AnswerForm {
   readonly type?: 'json' | 'text';
@@ -26,10 +28,12 @@ export interface AnswerForm {
 
 const contentTypes = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
 
-/** A body: one text, or pieces if it can be large. Each piece is made after the previous one was sent. */
+/**
+ * A response body. It is one text, or pieces if it can be large. Each piece is made after the previous piece was sent.
+ */
 export type AnswerBody = string | PiecesOfAnswer;
 
-/** Sends an answer of ord's API at `tip`. */
+/** Sends a response of ord's API, made at `tip`. */
 export function sendOrd(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -48,13 +52,13 @@ export function sendOrd(
   return reply.send(typeof body === 'string' ? body : answerOfPieces(body, askerOf(reply).client));
 }
 
-/** An answer, and the tip that it describes. */
+/** A response, and the tip at which it was made. */
 interface MadeAnswer {
   readonly tip: Tip | null;
   readonly body: AnswerBody;
 }
 
-/** Answers only from the index, like `answerOfTip`, and reads everything in one snapshot. */
+/** Like `answerOfTip`, for responses that need only the index. Everything is read in one snapshot. */
 export function answerFromIndex(
   deps: AppDependencies,
   request: FastifyRequest,
@@ -72,8 +76,8 @@ export function answerFromIndex(
 }
 
 /**
- * Answers at a tip: 304 if the client has the answer of this tip, else the cached answer of this tip, else a new
- * answer.
+ * Responds at a tip. Sends 304 if the client has the response of this tip. Otherwise sends the cached response of this
+ * tip, or makes a new one.
  */
 export async function answerOfTip(
   { pool, tipAnswers }: AppDependencies,
@@ -96,6 +100,6 @@ export async function answerOfTip(
   return sendOrd(request, reply, tip, body, form);
 }
 
-/** Whether an answer may be cached: it depends only on its URL and the tip. */
+/** Whether a response may be cached. It must depend only on its URL and the tip. */
 const mayBeKept = ({ method }: FastifyRequest, { unkept, live }: AnswerForm): boolean =>
   unkept !== true && live !== true && method === 'GET';

@@ -10,14 +10,14 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { AnswerBody } from './answers.ts';
 
 /**
- * Number of texts that are read in one turn of the event loop, and looked up together. The database takes some
+ * Maximum number of texts that are read in one turn of the event loop and looked up together. The database needs some
  * milliseconds for them.
  */
 const partSize = 1_000;
 
 /**
- * The body schema of the routes with lists: an array of strings (`body: 'texts'`). The validator accepts anything,
- * because a schema for this many items would cost more than the items.
+ * The body schema of routes with lists: an array of strings (`body: 'texts'`). The validator accepts any value, because
+ * checking so many items by a schema would cost more than the items themselves.
  *
  * @param form the accepted form of an item, for the API document
  * @param max the maximum number of items
@@ -30,13 +30,13 @@ export function batchBody(form: AcceptedForm, max: number) {
   });
 }
 
-/** The body of a route with a list. */
+/** Returns the body of a route whose body is a list of texts. */
 export function batchList(body: unknown): TextList {
   assert(body instanceof TextList, 'the body of the route is read as a list of texts');
   return body;
 }
 
-/** Yields the items of a body, in parts that the event loop can read in one turn. Throws the errors of `read`. */
+/** Reads the items of a body in parts. Each part takes one turn of the event loop. Throws the errors of `read`. */
 export async function* batchParts<Item>(body: unknown, read: (text: string) => Item): AsyncGenerator<Item[]> {
   for (const part of batchList(body).parts(partSize)) {
     yield part.map(read);
@@ -44,7 +44,7 @@ export async function* batchParts<Item>(body: unknown, read: (text: string) => I
   }
 }
 
-/** All items of a body at once, for bodies with few items. Throws the errors of `read`. */
+/** Reads all items of a body at once. Use it for bodies with few items. Throws the errors of `read`. */
 export async function batchOf<Item>(body: unknown, read: (text: string) => Item): Promise<Item[]> {
   const items: Item[] = [];
   for await (const part of batchParts(body, read)) items.push(...part);
@@ -52,19 +52,22 @@ export async function batchOf<Item>(body: unknown, read: (text: string) => Item)
 }
 
 /**
- * Maximum number of items of a small list, which needs no turn in the queue. A small list uses a connection for some
- * milliseconds.
+ * Maximum number of items of a small list. A small list does not wait in the queue, because it uses a connection for
+ * only some milliseconds.
  */
 const smallListMax = 1_000;
 /**
- * Maximum number of larger lists that run at once. Each uses a connection for some seconds; most of the pool stays free
+ * Maximum number of large lists that run at once. Each uses a connection for some seconds. Most of the pool stays free
  * for other requests.
  */
 const runningMax = 2;
 const waitingMax = 20;
-/** How long a list waits at most, in ms: as long as a search. Clients without an answer for longer ask again. */
+/**
+ * How long a list may wait, in ms. It is as long as a search may take, because a client that gets no response for
+ * longer sends the request again.
+ */
 const waitMs = 10_000;
-/** Maximum number of large lists of one client, running and waiting. */
+/** Maximum number of large lists of one client, both running and waiting. */
 const eachMax = 2;
 
 function busy(): AppError {
@@ -72,8 +75,8 @@ function busy(): AppError {
 }
 
 /**
- * Runs requests with large lists: a few at a time, and at most two of one client. The time to read the items counts
- * too.
+ * Runs requests with large lists. Only a few run at a time, and at most two of one client. The time to read the items
+ * is included.
  */
 export class BatchGate {
   readonly #gate = new FairGate({ running: runningMax, waiting: waitingMax, waitMs, refusal: busy });
@@ -93,11 +96,11 @@ export class BatchGate {
 }
 
 /**
- * The JSON answer about a list: a text for a small list, pieces for a large list, so that the answer is never
- * completely in memory.
+ * The JSON response about a list. A small list becomes one text. A large list becomes pieces, so that the response is
+ * never completely in memory.
  *
  * @param count the number of requested items
- * @param bytes the size of the data that the parts are made from
+ * @param bytes the size of the data from which the parts are made
  */
 export function listAnswer(count: number, parts: Iterable<readonly string[]>, bytes: number): AnswerBody {
   const pieces = listPieces(parts);

@@ -9,8 +9,8 @@ import {
 import { rarities } from '#kernel/sats/rarity.ts';
 
 /*
- * Schemas of the answers of ord's paths (docs/ord-api.md). The answers are written as text, piece by piece, so the
- * schemas are only for the API document, and for tests that check every answer against its schema.
+ * Schemas of the responses of ord's paths (docs/ord-api.md). The responses are written as text, piece by piece, so
+ * these schemas are used only for the API document, and for tests that check every response.
  */
 
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -57,7 +57,7 @@ export const inscription = Type.Object({
   value: integerOrNull,
 });
 
-/** The fields of an inscription that other inscriptions can request. */
+/** The fields of an inscription that other inscriptions can read. */
 const inscriptionForInscriptions = Type.Object({
   charms,
   content_type: textOrNull,
@@ -125,10 +125,10 @@ const envelope = Type.Object({
   stutter: Type.Boolean(),
 });
 
-/** An integer up to 2^128 - 1. */
+/** An integer from 0 to 2^128 - 1. */
 const u128 = Type.Integer({ minimum: 0 });
 const u128OrNull = nullable(u128);
-// not a tuple, because its `items` would be a list, and OpenAPI 3.1 does not allow that
+// not a tuple: the `items` of a tuple would be a list, which OpenAPI 3.1 does not allow
 const range = Type.Array(u128OrNull, { minItems: 2, maxItems: 2 });
 const runeName = Type.String({ pattern: '^[A-Z]{1,28}$' });
 const runeId = Type.String({ pattern: '^[0-9]{1,20}:[0-9]{1,10}$' });
@@ -184,10 +184,10 @@ const runeEntry = Type.Object({
   timestamp: integer,
   turbo: Type.Boolean(),
 });
-// a pair, but not as a tuple, because OpenAPI 3.1 does not allow its `items` to be a list
+// not a tuple, although it is a pair: the `items` of a tuple would be a list, which OpenAPI 3.1 does not allow
 const idAndEntry = Type.Array(Type.Union([runeId, runeEntry]), { minItems: 2, maxItems: 2 });
 
-/** Balances by rune name with spacers. */
+/** Balances, by the name of the rune with spacers. */
 const heldRunes = nullable(
   Type.Record(spacedRune, Type.Object({ amount: u128, divisibility: integer, symbol: textOrNull })),
 );
@@ -276,7 +276,7 @@ const listOf = (pageName: 'page' | 'page_index'): TObject =>
 const entriesOf = (name: string): TObject =>
   Type.Object({ [name]: Type.Array(relative), more: Type.Boolean(), page: integer });
 
-/** The answers of ord's paths, by subject. */
+/** The responses of ord's paths, grouped by subject. */
 export const ordAnswers = {
   inscription: {
     ...indexed(pageOrJson(inscription, 'the inscription')),

@@ -2,17 +2,17 @@ import type { RawInput, RawOutput, RawTransaction } from '#indexer/transaction/r
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 /*
- * Transactions in ord's answers, in the form of rust-bitcoin. They are written as text, piece by piece, because a block
- * of 4 MB becomes 9 MB of text. That is too much for one turn of the event loop, and too much to keep as objects.
+ * Transactions in ord's responses, in the form of rust-bitcoin. They are written as text, piece by piece, because a
+ * block of 4 MB becomes 9 MB of text. That is too much for one turn of the event loop, and too much to keep as objects.
  */
 
 const hex = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 
-/** Maximum number of bytes of a script or witness that become text in one piece. */
+/** Maximum number of bytes of a script or witness that are converted to text in one piece. */
 const hexPieceBytes = 64 * 1024;
 
-/** Hex of bytes in pieces. */
+/** Converts bytes to hex, in pieces. */
 export function* hexPieces(bytes: Uint8Array): Generator<string> {
   for (let at = 0; at < bytes.length; at += hexPieceBytes) yield hex(bytes.subarray(at, at + hexPieceBytes));
 }
@@ -55,8 +55,8 @@ export function* transactionJson({ version, lockTime, inputs, outputs }: RawTran
 }
 
 /**
- * Joins pieces into larger pieces, because each piece of a stream costs a turn of the event loop. An empty piece ends
- * the turn too. Such a piece means that reading took time but gave no text.
+ * Joins pieces into larger pieces, because each piece of a stream costs a turn of the event loop. An empty piece also
+ * ends the turn. It means that reading took time but produced no text.
  */
 export function* joined(pieces: Iterable<string>): Generator<string> {
   let text = '';

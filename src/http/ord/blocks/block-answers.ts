@@ -29,8 +29,8 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { targetHex } from './block-stats.ts';
 
 /**
- * Numbers as in ord: blocks in the list, blocks at the head of the list that show inscriptions, and inscriptions that
- * each of these shows, by fee.
+ * Numbers, equal to ord's: how many blocks are listed, how many blocks at the head of the list show inscriptions, and
+ * how many inscriptions each of these blocks shows. The inscriptions with the highest fees are shown.
  */
 const blocksListed = 100;
 const blocksFeatured = 5;
@@ -38,17 +38,17 @@ const featuredPerBlock = 8;
 
 interface FoundBlock {
   readonly tip: Tip | null;
-  /** Null: the block is not in the index and comes from the node. */
+  /** The block's data in the index. `null` if the block is not indexed and comes from the node. */
   readonly facts: HeaderFacts | null;
   readonly bytes: Uint8Array;
   readonly height: Height | null;
-  /** Ids of the block's inscriptions in the order of application, if requested. */
+  /** Ids of the block's inscriptions, in the order of application. They are read only if requested. */
   readonly inscriptions: readonly string[];
-  /** Names of the runes that the block etched, if requested. Null: unknown. */
+  /** Names of the runes that the block etched, read only if requested. `null` if unknown. */
   readonly runes: readonly string[] | null;
 }
 
-/** Answers with whole blocks, and with the list of blocks. */
+/** Responses that contain complete blocks, and the list of blocks. */
 export class BlockAnswers {
   readonly #deps: AppDependencies;
   readonly #node: NodeCalls | null;
@@ -177,7 +177,10 @@ function* blockJson({ tip, height, bytes, inscriptions, runes }: FoundBlock): Ge
   yield ']}';
 }
 
-/** Bytes that a part of a block keeps in memory, because the part is a view of the whole block's buffer. */
+/**
+ * The number of bytes that a part of a block keeps in memory. This is the size of the complete block, because the part
+ * is a view of its buffer.
+ */
 export const bytesBehind = ({ buffer }: Uint8Array): number => buffer.byteLength;
 
 /** Bytes in hex as a JSON string. */

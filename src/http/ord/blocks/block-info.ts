@@ -23,19 +23,22 @@ import { blockStats, difficultyOf, targetHex } from './block-stats.ts';
 import { ChainWork } from './chain-work.ts';
 
 const nullHash = '0'.repeat(64);
-/** Maximum number of blocks with cached figures, 300 bytes each. The cache is for inscriptions with many viewers. */
+/**
+ * Maximum number of blocks whose figures are cached, at 300 bytes each. The cache is for inscriptions with many
+ * viewers.
+ */
 const statsKeptMax = 1_000;
 
-/** Facts of an indexed block that are known before its bytes are read. */
+/** Data of an indexed block that is known before its bytes are read. */
 interface OwnFacts {
   readonly tip: Tip;
   readonly facts: HeaderFacts;
   readonly medianTime: number;
-  /** Null: earlier blocks are not indexed. */
+  /** The total work of the chain. `null` if earlier blocks are not indexed. */
   readonly work: bigint | null;
 }
 
-/** Answers `/r/blockinfo/<height or hash>`. */
+/** Makes the responses of `/r/blockinfo/<height or hash>`. */
 export class BlockInfo {
   readonly #deps: AppDependencies;
   readonly #node: NodeCalls | null;
@@ -49,7 +52,7 @@ export class BlockInfo {
     this.#rawBlocks = rawBlocks;
   }
 
-  /** The JSON text, and the tip that it describes. Throws `not_found` and `no_node`. */
+  /** The response as JSON, and the tip at which it was made. Throws `not_found` and `no_node`. */
   async answer(query: string, asker: Asker): Promise<{ tip: Tip | null; json: string; live: boolean }> {
     const question = blockQuestionOf(query);
     const { tip, own } = await withSnapshot(
@@ -124,7 +127,7 @@ async function headerOfNode(node: NodeRpc | null, hash: BlockHashHex): Promise<N
   return header;
 }
 
-/** The answer about a block that is not indexed, from the node's data. */
+/** The response about a block that is not indexed, made from the node's data. */
 async function nodeInfo(node: NodeRpc | null, query: string): Promise<string> {
   if (node === null) throw new AppError('not_found', `block ${quoted(query)} not found`);
   const hash = parseBlockHashHex(query) ?? (await nodeBlockHash(node, asHeight(Number(query))));
@@ -142,7 +145,7 @@ async function nodeInfo(node: NodeRpc | null, query: string): Promise<string> {
   return infoJson(headerBytes(header), hash, stats, info);
 }
 
-/** The 80 header bytes, rebuilt from the node's fields. */
+/** Rebuilds the 80 bytes of a header from the fields that the node returns. */
 function headerBytes(header: NodeHeader): Buffer {
   const bytes = Buffer.alloc(80);
   bytes.writeInt32LE(header.version, 0);

@@ -10,14 +10,14 @@ import { asSats, noSats, type Sats } from '#kernel/primitives/sats.ts';
 const witnessScale = 4;
 
 /**
- * The figures of a block, from its bytes and the outputs that it spends. As in the node, the coinbase counts only for
- * the subsidy. Null if the spent outputs are unavailable. Throws `spent_outputs_mismatch` if the spent outputs do not
- * fit the block.
+ * The figures of a block, from its bytes and the outputs that it spends. As in the node, only the subsidy is computed
+ * from the coinbase. `null` if the spent outputs are not available. Throws `spent_outputs_mismatch` if the spent
+ * outputs do not belong to the block.
  */
 export function blockStats(block: RawBlock, height: Height, network: NetworkName): BlockStats | null {
   const transactions = RawTransactions.ofBlock(block.bytes);
   const { count } = transactions;
-  // a block with only a coinbase spends nothing, so the spent outputs are one transaction without outputs
+  // a block with only a coinbase spends nothing, so its spent outputs are those of one transaction without any
   const spentOutputs = count === 1 ? Buffer.from([1, 0]) : block.spentOutputs;
   if (spentOutputs === null) return null;
   const spent = new SpentReader(spentOutputs);
@@ -62,7 +62,7 @@ function mismatch(): AppError {
   return new AppError('spent_outputs_mismatch', 'the spent outputs do not fit the block');
 }
 
-/** Sum of the outputs that the next transaction of `spent` spends. */
+/** Reads the outputs that the next transaction in `spent` spends, and returns the sum of their values. */
 function spentValue(spent: SpentReader): number {
   const inputs = spent.compactSize();
   let sum = 0;
@@ -102,7 +102,7 @@ function percentiles(rates: { rate: number; weight: number }[], totalWeight: num
 }
 
 /**
- * The subsidy by the node's rules: on regtest it halves every 150 blocks. ord counts otherwise
+ * The subsidy by the node's rules. On regtest it halves every 150 blocks. ord computes it differently
  * (kernel/primitives/network.ts).
  */
 export function nodeSubsidy(height: Height, network: NetworkName): Sats {
@@ -111,9 +111,9 @@ export function nodeSubsidy(height: Height, network: NetworkName): Sats {
 }
 
 /**
- * The difficulty, relative to mainnet's easiest target, exactly as ord prints it. The node computes the difficulty in
- * steps (rpc/blockchain.cpp `GetDifficulty`) and writes 16 digits (univalue `setFloat`). ord reads the number as digits
- * and a power of ten, so the last digit can differ by one (serde_json without `float_roundtrip`).
+ * The difficulty relative to mainnet's easiest target, with exactly the digits that ord prints. The node computes the
+ * difficulty in steps (rpc/blockchain.cpp `GetDifficulty`) and writes 16 digits (univalue `setFloat`). ord reads this
+ * number as digits and a power of ten, so the last digit may differ by one (serde_json without `float_roundtrip`).
  */
 export function difficultyOf(bits: number): number {
   let shift = bits >>> 24;
@@ -127,7 +127,7 @@ export function difficultyOf(bits: number): number {
   return scale < 0 ? Number(digits) / power : Number(digits) * power;
 }
 
-/** A compact target as 64 hex digits, in the order of a displayed hash. */
+/** A compact target as 64 hex digits, in display order. */
 export function targetHex(bits: number): string {
   const size = bits >>> 24;
   const word = BigInt(bits & 0x007fffff);

@@ -11,14 +11,14 @@ interface Checkpoint {
 }
 
 /**
- * Number of blocks between kept sums: the shortest interval between target changes on mainnet. A million blocks have
- * 470 sums.
+ * Number of blocks between two stored sums. It is the interval between target changes on mainnet. A million blocks have
+ * fewer than 500 sums.
  */
 const interval = 2_016;
 
 /**
- * The work of a chain that is indexed from its start: the sum of the work of all its headers. The first request reads
- * all headers. Later requests continue from the nearest sum that still belongs to this chain.
+ * Computes the work of a chain that is indexed from its start. It is the sum of the work of all headers. The first
+ * request reads all headers. Later requests continue from the nearest stored sum that still belongs to this chain.
  */
 export class ChainWork {
   readonly #checkpoints = new Map<Height, Checkpoint>();

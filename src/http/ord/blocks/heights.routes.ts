@@ -22,7 +22,7 @@ const text: AnswerForm = { type: 'text', recursive: true };
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
 
-/** Routes for the height, hash and time of the tip, the number of blocks, and hashes by height. */
+/** Routes for the height, hash and time of the tip, for the number of blocks, and for hashes by height. */
 export function heightsRoutes(app: App, deps: AppDependencies, node: NodeCalls | null): void {
   const route = (
     paths: Readonly<Record<string, string>>,
@@ -96,10 +96,7 @@ interface HashQuestion {
   readonly height: Height;
 }
 
-/**
- * Sends the hash at a height. It comes from the index. For heights below the first indexed block, it comes from the
- * node.
- */
+/** Sends the hash at a height. The hash comes from the index. Below the first indexed block it comes from the node. */
 async function sendHashAt(
   deps: AppDependencies,
   request: FastifyRequest,

@@ -4,10 +4,10 @@ import { opPushData4, pushAt } from '#kernel/bitcoin/script-push.ts';
 const opReturn = 0x6a;
 
 /**
- * The metadata of a burn as JSON: the first push after the OP_RETURN, in CBOR (ord docs, "Burning"). Null: the script
- * burns nothing, or has no metadata that ord reads. Never throws.
+ * The metadata of a burn as JSON. It is the first push after the OP_RETURN, in CBOR (ord docs, "Burning"). Returns null
+ * if the script burns nothing, or if it has no metadata that ord reads. Never throws.
  *
- * @param script the script of the output with the inscription, or its beginning
+ * @param script the script of the output with the inscription, or the beginning of the script
  */
 export function burnMetadataJson(script: Uint8Array | null): string | null {
   if (script === null || script[0] !== opReturn || (script[1] ?? Number.POSITIVE_INFINITY) > opPushData4)

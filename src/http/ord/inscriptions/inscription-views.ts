@@ -20,14 +20,15 @@ import { burnMetadataJson } from './burn-metadata.ts';
 const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 const idOrNull = (id: InscriptionId | null): string | null => (id === null ? null : idText(id));
 
-/** The properties of an inscription that has none, in ord's form. */
+/** The JSON, in ord's form, of the properties of an inscription without properties. */
 const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
 
 /**
- * The JSON text of ord's `/inscription`, with the keys in ord's order. Unknown fields are null (docs/ord-api.md).
+ * The JSON of ord's `/inscription`, with the keys in ord's order. Unknown fields are null (docs/ord-api.md).
  *
- * @param properties a JSON text, because traits can be integers that a JavaScript number would round. Null: the
- * inscription has no properties.
+ * @param properties a JSON text, because traits can be integers that a JavaScript number would round; null if the
+ *   inscription has
+ *   no properties
  */
 export function inscriptionJson(
   detail: InscriptionDetail,
@@ -37,7 +38,7 @@ export function inscriptionJson(
   return `${beforeProperties(detail, network)}${properties ?? noProperties}${afterProperties(detail)}`;
 }
 
-/** The text of `inscriptionJson` in pieces. */
+/** The JSON of `inscriptionJson` in pieces. */
 export async function* inscriptionPieces(
   detail: InscriptionDetail,
   properties: AsyncIterable<string | Buffer>,
@@ -52,7 +53,7 @@ function beforeProperties(detail: InscriptionDetail, network: NetworkParameters)
   const fields = JSON.stringify({
     address: addressOf(detail, network),
     charms: detail.charms === null ? null : charmNames(detail.charms),
-    // undefined, and so absent, while the children are being counted
+    // undefined while the children are being counted, so that the field is absent
     child_count: detail.hasAllChildren ? (detail.childCount ?? undefined) : null,
     children: detail.hasAllChildren ? detail.children.map(idText) : null,
     content_length: detail.contentLength,
@@ -95,29 +96,32 @@ const placeView = (
   burnMetadataJson: burnMetadataJson(location?.script ?? null),
 });
 
-/** Data of an inscription's page in addition to the inscription's details. */
+/** The data of an inscription's page that is not in the inscription's details. */
 export interface InscriptionParts {
   /** The inscription itself, with its kind of content. */
   readonly summary: InscriptionSummary;
-  /** JSON of the inscription's own title and traits. Null: it has neither, or they are too long. */
+  /** JSON of the inscription's own title and traits. `null` if it has neither, or if they are too long. */
   readonly attributesJson: string | null;
   readonly propertiesJson: string | null;
   readonly metadataJson: string | null;
   readonly references: readonly Reference[];
   readonly pendingSales: readonly PendingSale[];
   readonly events: InscriptionView['events'];
-  /** Null: not known yet. */
+  /** The collections of the inscription. `null` if they are not known yet. */
   readonly collections: InscriptionView['collections'];
-  /** Neighbours in the inscription's first collection. Null: unknown, or the inscription is in no collection. */
+  /**
+   * The inscription's neighbours in its first collection. `null` if they are unknown, or if the inscription is in no
+   * collection.
+   */
   readonly neighbours: ItemNeighbours | null;
   readonly parents: InscriptionView['parents'];
   readonly children: InscriptionView['children'];
   readonly gallery: InscriptionView['gallery'];
-  /** The active definitions of satributes. */
+  /** The current satribute definitions. */
   readonly satributes: SatributeBook;
 }
 
-/** The data of an inscription's page. */
+/** Makes the data of an inscription's page. */
 export function inscriptionView(
   detail: InscriptionDetail,
   parts: InscriptionParts,

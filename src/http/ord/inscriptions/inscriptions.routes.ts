@@ -45,20 +45,20 @@ import { inscriptionJson } from './inscription-views.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
-/** Maximum number of inscriptions in one request. Their answers take 12 MB without galleries. */
+/** Maximum number of inscriptions in one request. Their responses need 12 MB without galleries. */
 const inscriptionsMax = 10_000;
-/** Maximum number of inscriptions that one set of statements reads. */
+/** Maximum number of inscriptions that are read together by one set of statements. */
 const inscriptionsAtOnce = 250;
 /**
- * Maximum number of characters in an answer, which is in memory until it is sent. Without this bound, galleries could
- * make it any size. There is room for one of the largest galleries (14 MB). The bound is half of what a client may
- * leave unread.
+ * Maximum number of characters in a response, which is in memory until it is sent. Without this maximum, galleries
+ * could make a response of any size. The largest galleries (14 MB) fit. The maximum is half of the data that a client
+ * may leave unread.
  */
 const answerCharsMax = 16 * 1024 * 1024;
-/** Maximum number of ids that fit into a body. */
+/** Maximum number of ids in a body. No body can contain more. */
 const idsMax = 500_000;
 
-/** Routes for `POST /inscriptions`, `POST /missing`, and galleries. */
+/** Routes of `POST /inscriptions`, `POST /missing`, and galleries. */
 export function inscriptionsRoutes(app: App, deps: PieceDependencies, gate: BatchGate): void {
   apiRoute(app, {
     method: 'POST',
@@ -116,7 +116,7 @@ export function inscriptionsRoutes(app: App, deps: PieceDependencies, gate: Batc
   galleryRoutes(app, deps);
 }
 
-/** 1 for each id that is not indexed, else 0. Throws `request_invalid`. */
+/** Returns 1 for each id that is not indexed, and 0 for each other id. Throws `request_invalid`. */
 async function missingOf(client: Snapshot['client'], list: TextList): Promise<Uint8Array> {
   const isMissing = new Uint8Array(list.count).fill(1);
   let first = 0;
@@ -132,7 +132,10 @@ async function missingOf(client: Snapshot['client'], list: TextList): Promise<Ui
   return isMissing;
 }
 
-/** The missing ids as JSON, read from the list a second time: half a million ids as strings would take 60 MB. */
+/**
+ * The missing ids as JSON. They are read from the list a second time, because half a million ids kept as strings would
+ * need 60 MB.
+ */
 function* missingParts(list: TextList, isMissing: Uint8Array): Generator<string[]> {
   let first = 0;
   for (const part of list.parts(missingAtOnce)) {
@@ -142,7 +145,7 @@ function* missingParts(list: TextList, isMissing: Uint8Array): Generator<string[
     first += part.length;
   }
 }
-/** Maximum number of ids in a piece of an answer: 70 kB. */
+/** Maximum number of ids in a piece of a response. They have 70 kB. */
 const missingAtOnce = 1_000;
 
 interface ClaimedId {
@@ -150,7 +153,7 @@ interface ClaimedId {
   readonly id: InscriptionId | null;
 }
 
-/** An id in the spelling of the answer. Null: its index is too large to be indexed. */
+/** An id in the spelling of the response. `null` if its index is so large that it cannot be indexed. */
 function claimedId(given: string): ClaimedId {
   const text = given.toLowerCase();
   const id = parseInscriptionId(text);
@@ -160,7 +163,7 @@ function claimedId(given: string): ClaimedId {
   return { text, id: null };
 }
 
-/** The inscriptions as a JSON list. */
+/** Makes a JSON list of the inscriptions. */
 async function details(
   { client }: Snapshot,
   ids: readonly InscriptionId[],
@@ -172,7 +175,7 @@ async function details(
     if (key === null) throw new AppError('not_found', `inscription ${idText(id)} not found`);
     return key;
   });
-  // a request for the children of one inscription may name it many times, so read it only once
+  // a request for the children of one inscription may name it many times, so each inscription is read only once
   const distinct = [...new Set(keys)];
   const answers = new Map<InscriptionKey, string>();
   let chars = 0;
@@ -208,7 +211,7 @@ function tooLarge(): AppError {
   return new AppError('request_invalid', 'the answer would be too large: ask for fewer inscriptions');
 }
 
-/** An answer about an inscription's gallery. */
+/** Responds with data about an inscription's gallery. */
 async function answerOf(
   deps: AppDependencies,
   request: FastifyRequest,
@@ -290,7 +293,7 @@ interface GalleryPlace {
   readonly page?: string;
 }
 
-/** Sends a page of a gallery: ord's JSON, or an HTML page for people. */
+/** Sends a page of a gallery. It is ord's JSON, or an HTML page for people. */
 async function sendGallery(
   deps: PieceDependencies,
   request: FastifyRequest,

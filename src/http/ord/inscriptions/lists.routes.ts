@@ -25,16 +25,17 @@ const pagePath = Type.Object({ page: pathParts.page });
 const response = ordAnswers.pageIndexOfIds;
 
 /**
- * Maximum number of attempts to read the lists at the index's tip. Each attempt fails if a new block arrives meanwhile;
- * afterwards the answer describes the lists' own tip.
+ * Maximum number of attempts to read the lists at the index's tip. An attempt fails if a new block arrives meanwhile.
+ * After the last attempt, the response describes the lists at their own tip.
  */
 const triesMax = 4;
 
-/** Routes of lists of inscriptions: collections, galleries, and the inscriptions of a block. */
+/** Routes of lists of inscriptions: the collections, the galleries, and the inscriptions of a block. */
 export function listsRoutes(app: App, deps: AppDependencies): void {
   const lists = new OrdLists();
   const closing = new AbortController();
-  // start early, so that the first request waits less; a failure here occurs again at that request, which reports it
+  // Start early, so that the first request waits less. If this fails, the first request fails in the same way, and
+  // reports it.
   app.addHook('onListen', (done) => {
     lists.bringUpToDate(deps.pool, closing.signal).catch((error: unknown) => {
       deps.logger.debug({ err: error }, 'the lists of collections and galleries could not be made');
@@ -67,7 +68,7 @@ export function listsRoutes(app: App, deps: AppDependencies): void {
           askerOf(reply).signal,
         );
         if (answer !== null) return sendOrd(request, reply, answer.tip, answer.json);
-        // all waiting clients share this work, so it continues when one client leaves
+        // all waiting clients share this work, so it continues when one client disconnects
         await lists.bringUpToDate(deps.pool, closing.signal);
       }
     };
@@ -130,8 +131,8 @@ async function idsJson({ client }: Snapshot, { keys, more }: KeyPage, page: numb
 }
 
 /**
- * A page of a block's inscriptions. As in ord, the list is empty for heights that are not reached yet, and for heights
- * before the first inscription.
+ * A page of a block's inscriptions. As in ord, the list is empty if the chain has not reached the height, and for
+ * heights before the first inscription.
  */
 async function blockPage(
   { client, tip }: Snapshot,

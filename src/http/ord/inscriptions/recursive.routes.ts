@@ -77,7 +77,7 @@ export function recursiveRoutes(app: App, deps: PieceDependencies): void {
       params: path,
       response: ordAnswers.metadata,
     },
-    // 4 MB of metadata, the most that fits into a block, become 8 MB of hex
+    // 4 MB of metadata, the maximum in a block, become 8 MB of hex
     config: { ...config, answersLarge: true },
     handler: async (request, reply) => {
       const id = inscriptionIdOf(request.params.id);
@@ -91,7 +91,9 @@ export function recursiveRoutes(app: App, deps: PieceDependencies): void {
   });
 }
 
-/** Route of `/r/undelegated-content/<id>`: the inscription's own body, also if it has a delegate. */
+/**
+ * Route of `/r/undelegated-content/<id>`. It sends the inscription's own body, even if the inscription has a delegate.
+ */
 export function undelegatedRoute(app: App, reads: ContentReads): void {
   apiRoute(app, {
     method: 'GET',
@@ -146,7 +148,7 @@ export function recursiveBlockRoutes(
       params: blockPath,
       response: ordAnswers.blockInfo,
     },
-    // for a block that is not indexed, the fees of all its transactions are added up
+    // expensive: for a block that is not indexed, the fees of all its transactions are added up
     config: { ...config, isDear: true },
     handler: async (request, reply) => {
       blockQuestionOf(request.params.query);

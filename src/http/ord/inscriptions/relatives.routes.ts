@@ -32,7 +32,7 @@ interface Question {
   readonly page?: string;
 }
 
-/** A kind of list of relatives, and its description in the API document. */
+/** A kind of relatives that can be listed, with its description in the API document. */
 interface Relation {
   readonly url: string;
   readonly operationId: string;
@@ -40,12 +40,12 @@ interface Relation {
   readonly response: RouteSchema['response'];
 }
 
-/** Makes the answer for a page of relatives. */
+/** Makes the response for a page of relatives. */
 type Shown = (snapshot: Snapshot, keys: KeyPage, page: number) => Promise<object>;
 
 type Read = (snapshot: Snapshot, key: InscriptionKey, page: number) => Promise<KeyPage>;
 
-/** Routes of `/children`, `/parents`, and their forms for inscriptions below `/r/`. */
+/** Routes of `/children` and `/parents`, and of the paths below `/r/` that return the same lists to inscriptions. */
 export function relativesRoutes(app: App, deps: AppDependencies): void {
   const children: Read = async ({ client }, key, page) => childPage(client, key, page);
   const parents: Read = async ({ client }, key, page) => parentPage(client, key, page);
@@ -119,7 +119,7 @@ function relativesRoute(
     const id = inscriptionIdOf(asked.id);
     const page = placeOf(asked.page, 'page');
     const missing = new AppError('not_found', `inscription ${quoted(asked.id)} not found`);
-    // inscriptions use the paths below /r/, people use these paths
+    // only people use these paths with a browser; inscriptions use the paths below /r/
     if (form.page === true && prefersHtml(request.headers.accept)) {
       return withSnapshot(
         deps.pool,
@@ -157,7 +157,7 @@ function relativesRoute(
   });
 }
 
-/** Makes the answer for a page of ids. ord has two names for the field with the page's number. */
+/** Makes the response for a page of ids. ord has two names for the field that contains the page number. */
 function idsWith(pageName: 'page' | 'page_index'): Shown {
   return async ({ client }, { keys, more }, page) => ({
     ids: (await inscriptionIds(client, keys)).map(idText),

@@ -19,8 +19,8 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
 /**
- * The fields of ord's `/output`, except the fields that follow from the outpoint. Fields that need the output's
- * transaction are null if the index knows the output, but the server has neither blocks nor a node.
+ * The fields of ord's `/output`, except those that follow from the outpoint. Some fields need the output's transaction.
+ * They are null if the index knows the output, but the server has neither blocks nor a node.
  */
 export interface OutputFacts {
   readonly confirmations: number;
@@ -28,44 +28,43 @@ export interface OutputFacts {
   readonly inscriptions: readonly InscriptionId[];
   readonly script: Uint8Array | null;
   /**
-   * Null if `script` is null. Otherwise an output is unspendable if its script begins with OP_RETURN or is too long.
+   * `null` if `script` is null. Otherwise the output is unspendable if its script begins with OP_RETURN or is too long;
+   * ord reports such an output as spent.
    */
   readonly spent: boolean | null;
   readonly value: Sats | null;
 }
 
-/** Distinct outputs to look up, and their data in the index. */
+/** Outputs to look up, without repetitions, and their data in the index. */
 export interface AskedOutputs {
   readonly outpoints: readonly Outpoint[];
   readonly tip: Tip | null;
   readonly known: KnownOutputs;
-  /** Whether the index knows which outputs contain runes. */
+  /** Whether the index knows which outputs have runes. */
   readonly knowsRunes: boolean;
 }
 
-/** Receives the facts of an output, by the output's position in the query, as soon as they are found. */
+/** Receives the data of an output as soon as it is found. `place` is the index of the output in the query. */
 type TakeFacts = (place: number, facts: OutputFacts) => void;
 
 /**
- * Number of outputs per turn of the event loop while no call waits, and of transactions that are looked up together.
+ * Maximum number of outputs in one turn of the event loop while no call waits. It is also the maximum number of
+ * transactions that are looked up together.
  */
 const partSize = 250;
 /**
- * Maximum number of bytes of transactions that one request reads: four of the largest, or 10,000 of usual size. The
- * node's answer about a transaction is four times as large, and costs the event loop 20 ms per megabyte of the
- * transaction.
+ * Maximum number of bytes of transactions that one request may read: four of the largest transactions, or 10,000 of
+ * usual size. The node's response about a transaction is four times as large. It costs the event loop 20 ms per
+ * megabyte of the transaction.
  */
 const transactionBytesMax = 16_000_000;
 const opReturn = 0x6a;
-/**
- * Maximum length of a script in bytes. Longer scripts are unspendable (Bitcoin Core script/script.h,
- * `MAX_SCRIPT_SIZE`).
- */
+/** Maximum length of a spendable script, in bytes (Bitcoin Core script/script.h, `MAX_SCRIPT_SIZE`). */
 const spendableScriptMax = 10_000;
 
 export const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
 
-/** Whether an output is unspendable. A node's UTXO set never has such outputs, so ord reports them as spent. */
+/** Whether an output is unspendable. A node's UTXO set never contains such outputs, so ord reports them as spent. */
 function isUnspendable(script: Uint8Array): boolean {
   return script[0] === opReturn || script.length > spendableScriptMax;
 }
@@ -76,10 +75,7 @@ function outputAt({ outputs }: RawTransaction, outpoint: Outpoint): RawOutput {
   return output;
 }
 
-/**
- * Finds facts of outputs: from the index, from the node, and from the outputs' transactions. Each transaction is read
- * once.
- */
+/** Finds data of outputs in the index, in the node, and in the outputs' transactions. Each transaction is read once. */
 export class OutputSearch {
   readonly #logger: AppDependencies['logger'];
   readonly #node: NodeCalls | null;
@@ -92,12 +88,12 @@ export class OutputSearch {
   }
 
   /**
-   * Finds the facts of outputs. Throws `not_found`, `no_node` if only a node has the answer, and `request_invalid` if
-   * the transactions are too large.
+   * Finds the data of outputs. Throws `not_found`. Throws `no_node` if only a node knows the output, and
+   * `request_invalid` if the transactions are too large.
    */
   async find(asked: AskedOutputs, asker: Asker, take: TakeFacts): Promise<void> {
     const node = this.#node?.of(asker) ?? null;
-    /** Positions of outputs with facts that only their transactions have. */
+    /** Indices of the outputs whose data is only in their transactions. */
     const untold: number[] = [];
     await inLanes(asked.outpoints, callsAtOnce, async (outpoint, place) => {
       if (place % partSize === partSize - 1) await nextTurn(asker.client);
@@ -115,7 +111,7 @@ export class OutputSearch {
     );
   }
 
-  /** The script of an output. Throws the errors of `find`. */
+  /** Finds the script of an output. Throws the errors of `find`. */
   async scriptOf(outpoint: Outpoint, asker: Asker): Promise<Uint8Array> {
     const { txid, vout } = outpoint;
     const { tip, places } = await this.#transactions.places([{ txid, vouts: [vout] }], asker);
@@ -123,7 +119,7 @@ export class OutputSearch {
     return outputAt(transaction, outpoint).script;
   }
 
-  /** Reads the facts from transactions. `show` receives the error `no_node` for a transaction that only a node has. */
+  /** Reads the data from transactions. If only a node has a transaction, `show` receives the error `no_node`. */
   async #findInTransactions(
     { outpoints, known: { byPlace } }: AskedOutputs,
     untold: readonly number[],
@@ -165,7 +161,7 @@ export class OutputSearch {
     }
   }
 
-  /** Facts that are known without the transaction. Null: the transaction is needed. */
+  /** The data that is known without the output's transaction. `null` if the transaction is needed. */
   async #factsWithout(
     { tip, known: { byPlace } }: AskedOutputs,
     place: number,
@@ -186,7 +182,10 @@ export class OutputSearch {
     return { confirmations, indexed: confirmations > 0, inscriptions: [], script, spent: false, value };
   }
 
-  /** The index's facts of an output whose transaction is unavailable here. Throws `why` if the index has no facts. */
+  /**
+   * The data that the index has about an output whose transaction is not available here. Throws `why` if the index has
+   * no data.
+   */
   async #factsAlone(
     { tip, known: { byPlace } }: AskedOutputs,
     place: number,
@@ -215,15 +214,15 @@ export class OutputSearch {
     const isGenesis = isGenesisCoinbase(outpoint.txid);
     const facts = { ...output, confirmations, inscriptions: [] };
     if (node === null || isGenesis) {
-      // without a node, only the index and the transaction say whether the output is in the chain. It is if it is
-      // unspendable, or if it is the genesis output, which counts as never spent. If all unspent outputs are indexed,
-      // every other output is spent
+      // Without a node, only the index and the transaction tell whether the output is in the chain. An unspendable
+      // output is in the chain. So is the genesis output, which counts as never spent. If all unspent outputs are
+      // indexed, any other output that is not found is spent.
       const isInChain = isGenesis || isUnspendable(output.script);
       if (isInChain || hasAll || (hasAllWithValue && output.value > 0))
         return { ...facts, indexed: isInChain, spent: !isGenesis };
       throw new AppError('no_node', whyUntold(outpoint, knowsRunes, hasAllWithValue));
     }
-    // an output that only the mempool spends is still an output of the chain
+    // an output that only a mempool transaction spends is still an output of the chain
     const isInChain =
       confirmations > 0 &&
       (isUnspendable(output.script) || (await nodeOutput(node, outpoint, false)) !== null);
@@ -231,8 +230,8 @@ export class OutputSearch {
   }
 
   /**
-   * Facts of an unspent output of the index. The node says whether the mempool spends the output. Without the node's
-   * answer the output counts as unspent.
+   * The data of an unspent output of the index. The node tells whether the mempool spends the output. If the node does
+   * not answer, the output counts as unspent.
    */
   async #knownFacts(
     outpoint: Outpoint,
@@ -243,7 +242,7 @@ export class OutputSearch {
   ): Promise<OutputFacts> {
     const { script } = known;
     const isSpentAtNode = async (): Promise<boolean | null> => {
-      // the node does not know the first coinbase's output
+      // the node does not know the output of the first coinbase
       if (node === null || isGenesisCoinbase(outpoint.txid)) return script === null ? null : false;
       try {
         return (await nodeOutput(node, outpoint, true)) === null;
@@ -266,7 +265,7 @@ function factsOf(
   return { confirmations: tip.height - height + 1, indexed: true, inscriptions, script, spent, value };
 }
 
-/** The reason why it is unknown whether an output is spent, and what the server needs to know it. */
+/** Explains why it is unknown whether an output is spent, and what the server would need to know this. */
 function whyUntold(outpoint: Outpoint, knowsRunes: boolean, hasAllWithValue: boolean): string {
   const held = knowsRunes ? 'neither inscriptions nor runes' : 'no inscription, and its runes are unknown';
   const needed = hasAllWithValue ? 'it has no sats either: ' : '';

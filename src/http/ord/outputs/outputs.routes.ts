@@ -18,15 +18,15 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open, failures: [422] } as const;
 /**
- * Configuration for one output. Expensive, because facts that neither the index nor the node has are read from the
- * transaction, as in /tx.
+ * Configuration of the routes for one output. They are expensive: data that neither the index nor the node has is read
+ * from the transaction, as in /tx.
  */
 const ofOne = { ...config, isDear: true } as const;
 const path = Type.Object({ outpoint: pathParts.outpoint });
-/** Maximum number of outputs in one request. Each may need two calls of the node. */
+/** Maximum number of outputs in one request. Each output may need two calls to the node. */
 const outputsMax = 10_000;
 
-/** Routes for one output, and for many at once. */
+/** Routes for one output, and for many outputs at once. */
 export function outputsRoutes(app: App, sources: ChainSources, gate: BatchGate): void {
   const { outputs } = sources;
   apiRoute(app, {

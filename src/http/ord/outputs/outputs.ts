@@ -38,7 +38,7 @@ import { asSats } from '#kernel/primitives/sats.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import { type AskedOutputs, type OutputFacts, OutputSearch, outpointText } from './output-facts.ts';
 
-/** Data of outputs in the index. */
+/** The data that the index has about outputs. */
 interface IndexedOutputs {
   readonly tip: Tip | null;
   readonly known: KnownOutputs;
@@ -47,7 +47,7 @@ interface IndexedOutputs {
   readonly sats: SatRangesOfOutputs;
 }
 
-/** An output and its contents. Null fields are unknown. */
+/** An output and its contents. A field is null if it is unknown. */
 export interface WholeOutput {
   readonly tip: Tip | null;
   readonly facts: OutputFacts;
@@ -55,21 +55,24 @@ export interface WholeOutput {
   readonly sats: readonly SatRange[] | null;
 }
 
-/** An answer, and the tip that it describes. */
+/** A response, and the tip at which it was made. */
 interface Answer {
   readonly tip: Tip | null;
   readonly body: AnswerBody;
 }
 
 /**
- * Maximum number of characters in one answer about many outputs, with their runes and ranges of sats. The answer is in
- * memory until it is sent. The bound is half of what a client may leave unread.
+ * Maximum number of characters in one response about many outputs, with their runes and ranges of sats. The response is
+ * in memory until it is sent. The maximum is half of the data that a client may leave unread.
  */
 const answerCharsMax = 16 * 1024 * 1024;
-/** Maximum number of outputs in a piece of an answer: 100 kB. */
+/** Maximum number of outputs in a piece of a response. They have 100 kB. */
 const answersAtOnce = 250;
 
-/** Answers about outputs. Outputs with inscriptions or runes come from the index, all others from the node. */
+/**
+ * Responses about outputs. Outputs with inscriptions or runes come from the index. All other outputs come from the
+ * node.
+ */
 export class Outputs {
   readonly #deps: AppDependencies;
   readonly #search: OutputSearch;
@@ -88,12 +91,12 @@ export class Outputs {
     return { tip: indexed.tip, facts, runes: runes.of(outpoint), sats: sats.of(outpoint) };
   }
 
-  /** `/output/<outpoint>`. Throws `not_found`, and `no_node` if only a node has the answer. */
+  /** Responds to `/output/<outpoint>`. Throws `not_found`. Throws `no_node` if only a node knows the output. */
   async output(outpoint: Outpoint, asker: Asker): Promise<Answer> {
     const outside = await this.#outside(outpoint, asker);
     if (outside !== null) {
       const { tip, facts, runes, sats } = outside;
-      // as in ord, lostOutpoint and unboundOutpoint have no list of sats until they contain something
+      // as in ord, the response for lostOutpoint and unboundOutpoint has no list of sats until they contain something
       const isEmpty = facts.inscriptions.length === 0 && sats?.length === 0;
       const contents = held(runes, isEmpty ? null : sats);
       return { tip, body: await bodyInTurns(this.#parts(outpoint, facts, contents), asker) };
@@ -106,8 +109,9 @@ export class Outputs {
   }
 
   /**
-   * `POST /outputs`. As in ord, the outpoints of lost and unbound inscriptions are refused, because both lists are
-   * unbounded. An outpoint that is named several times is looked up once, and each transaction is read once.
+   * Responds to `POST /outputs`. As in ord, the outpoints of lost and unbound inscriptions are refused, because their
+   * lists have no maximum size. An outpoint that is named several times is looked up once, and each transaction is read
+   * once.
    */
   async outputs(outpoints: readonly Outpoint[], asker: Asker): Promise<Answer> {
     for (const outpoint of outpoints) {
@@ -121,13 +125,14 @@ export class Outputs {
     const { runes, sats, ...indexed } = await this.#known(distinct, asker);
     const { tip } = indexed;
     let chars = 0;
-    // all answers are in memory until they are sent, and a request may name one outpoint many times
+    // limit the size, because all responses are in memory until they are sent, and a request may name one outpoint many
+    // times
     const count = (name: string, length: number): void => {
       chars += length * (timesOf.get(name)?.length ?? 0);
       if (chars > answerCharsMax)
         throw new AppError('request_invalid', 'the answer would be too large: ask for fewer outputs');
     };
-    // check the size before the node is asked
+    // check the size before the node is queried
     const contents: HeldTexts[] = [];
     for (const [place, outpoint] of distinct.entries()) {
       const texts = heldTexts(held(runes.of(outpoint), sats.of(outpoint)));
@@ -146,7 +151,7 @@ export class Outputs {
     return { tip, body: listAnswer(outpoints.length, answerParts(outpoints, answers), chars) };
   }
 
-  /** `/r/utxo/<outpoint>`: only outputs that no block spends. */
+  /** Responds to `/r/utxo/<outpoint>`. An output that a block has spent is an error: `not_found`. */
   async utxo(outpoint: Outpoint, asker: Asker): Promise<Answer> {
     const outside = await this.#outside(outpoint, asker);
     const text = outpointText(outpoint);
@@ -169,8 +174,8 @@ export class Outputs {
   }
 
   /**
-   * The sats of an output. Null if a block spends the output, or if there is no index of sats. Throws `not_found` and
-   * `no_node`, as `output`.
+   * The sats of an output. `null` if a block has spent the output, or if there is no index of sats. Throws `not_found`
+   * and `no_node`, like `output`.
    */
   async satRanges(outpoint: Outpoint, asker: Asker): Promise<readonly SatRange[] | null> {
     const outside = await this.#outside(outpoint, asker);
@@ -182,7 +187,7 @@ export class Outputs {
     return indexed ? ranges : null;
   }
 
-  /** The address of an output. Null: its script has no address. Throws `not_found` and `no_node`. */
+  /** The address of an output. `null` if its script has no address. Throws `not_found` and `no_node`. */
   async addressOf(outpoint: Outpoint, asker: Asker): Promise<string | null> {
     return scriptToAddress(await this.#search.scriptOf(outpoint, asker), this.#deps.network);
   }
@@ -200,7 +205,7 @@ export class Outputs {
     return found;
   }
 
-  /** The answers for the lost and the unbound outpoint, which are not real outputs. Null for any other outpoint. */
+  /** The responses for the lost and the unbound outpoint, which are not real outputs. `null` for any other outpoint. */
   async #outside(outpoint: Outpoint, { client: asking, signal }: Asker): Promise<WholeOutput | null> {
     const text = outpointText(outpoint);
     const place = text === lostOutpoint ? 'lost' : text === unboundOutpoint ? 'unbound' : null;
@@ -245,8 +250,8 @@ export class Outputs {
 }
 
 /**
- * Adds unspent outputs that are known only from balances of runes, and the complete scripts that only these balances
- * have.
+ * Adds unspent outputs that are known only from balances of runes. Also adds complete scripts that only these balances
+ * contain.
  */
 async function withRunic(
   client: ClientBase,
@@ -289,19 +294,22 @@ interface ShownOutput extends OutputFacts {
   readonly address: string | null;
 }
 
-/** The contents of an output, as JSON in parts, because JSON.stringify cannot write the integers of runes. */
+/**
+ * The contents of an output, as JSON in parts. JSON.stringify is not used, because it cannot write the integers of
+ * runes.
+ */
 interface HeldParts {
   readonly runes: JsonParts;
   readonly satRanges: JsonParts;
 }
 
-/** Contents with one part each, which can be read more than once. */
+/** Contents whose parts are single texts, so that they can be read more than once. */
 interface HeldTexts extends HeldParts {
   readonly runes: readonly [string];
   readonly satRanges: readonly [string];
 }
 
-/** The contents of an output. They can be read only once, because each part is made when it is read. */
+/** The contents of an output. They can be read only once, because each part is made while it is read. */
 export function held(runes: readonly RuneBalance[] | null, satRanges: readonly SatRange[] | null): HeldParts {
   return { runes: heldRunesParts(runes), satRanges: rangesParts(satRanges) };
 }
@@ -327,7 +335,7 @@ function* rangesParts(ranges: readonly SatRange[] | null): Generator<JsonPart> {
   yield ']';
 }
 
-/** ord's `/output`, in parts. */
+/** The JSON of ord's `/output`, in parts. */
 export function* outputParts(
   { address, confirmations, indexed, inscriptions, outpoint, script, spent, value }: ShownOutput,
   { runes, satRanges }: HeldParts,
@@ -338,7 +346,7 @@ export function* outputParts(
   yield `,"outpoint":"${outpointText(outpoint)}","runes":`;
   yield* runes;
   yield ',"sat_ranges":';
-  // ranges are shown only for an unspent output
+  // only unspent outputs have ranges in the response
   if (indexed) yield* satRanges;
   else yield 'null';
   const after = JSON.stringify({

@@ -4,7 +4,7 @@ import { smallU128, zeroU128 } from '#kernel/runes/u128.ts';
 
 export type MintState = 'open' | 'not-begun' | 'ended' | 'used-up' | 'none';
 
-/** Whether a block at `height` may mint. If not, the reason. */
+/** Tells whether a block at `height` may mint the rune, and the reason if it may not. */
 export function mintStateOf(rune: RuneDetail, height: number): MintState {
   const block = smallU128(rune.height);
   const { terms, mints } = rune;

@@ -9,11 +9,11 @@ import { mintable, type Terms } from '#kernel/runes/terms.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 
 /*
- * Runes as JSON text. JSON.stringify is not used, because it refuses bigints, and integers are up to 2^128 - 1. Numbers
- * and bigints as text already have the form of JSON.
+ * Runes as JSON text. JSON.stringify is not used, because it refuses bigints, and integers can be as large as 2^128 -
+ * 1. As text, numbers and bigints already have the form of JSON.
  */
 
-/** The name as JSON: letters and `•` need no escapes. */
+/** The name as JSON. Nothing is escaped, because a name has only letters and `•`. */
 const nameText = (rune: Parameters<typeof formatSpacedRune>[0]): string => `"${formatSpacedRune(rune)}"`;
 
 const symbolText = (symbol: number | null): string =>
@@ -62,7 +62,7 @@ export function runesPageJson(runes: readonly RuneDetail[], page: number, more: 
   return `{"entries":[${entries.join(',')}],"more":${more},"prev":${prev},"next":${next}}`;
 }
 
-/** The `runes` of ord's outputs, in parts. Null balances: unknown. */
+/** The `runes` of ord's outputs, in parts. If `balances` is null, they are unknown. */
 export function* heldRunesParts(balances: readonly RuneBalance[] | null): Generator<JsonPart> {
   if (balances === null) {
     yield 'null';
@@ -77,7 +77,10 @@ const heldRuneJson = (balance: RuneBalance): string =>
   `${nameText(balance)}:{"amount":${balance.amount},"divisibility":${balance.divisibility},` +
   `"symbol":${symbolText(balance.symbol)}}`;
 
-/** The `runes_balances` of ord's `/address`, in parts. Amounts are in units of the rune. Null balances: unknown. */
+/**
+ * The `runes_balances` of ord's `/address`, in parts. Amounts are in units of the rune. If `balances` is null, they are
+ * unknown.
+ */
 export function* shownBalancesParts(balances: readonly RuneBalance[] | null): Generator<JsonPart> {
   if (balances === null) {
     yield 'null';

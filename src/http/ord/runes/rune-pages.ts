@@ -21,7 +21,7 @@ import { runeIdText } from './rune-json.ts';
 
 const activityLines = 20;
 
-/** The page of `/rune`. */
+/** Sends the page of `/rune`. */
 export async function sendRunePage(
   { client, tip }: Snapshot,
   deps: SiteDependencies,
@@ -63,8 +63,8 @@ export function runeNamed(rune: RuneDetail): NamedRune {
 type Supplies = Record<'supply' | 'supplyMax' | 'premine' | 'minted' | 'burned', string>;
 
 /**
- * Supplies in units of the rune. The sums fit into 128 bits: an etching with a larger supply is a cenotaph, without
- * mints and premine.
+ * Supplies in units of the rune. The sums always fit into 128 bits, because an etching with a larger supply would be a
+ * cenotaph, which has neither mints nor a premine.
  */
 function suppliesOf({ terms, mints, premine, burned, divisibility }: RuneDetail): Supplies {
   const each = BigInt(terms?.amount ?? zeroU128);
@@ -81,7 +81,7 @@ function suppliesOf({ terms, mints, premine, burned, divisibility }: RuneDetail)
 }
 
 /**
- * The terms of a rune for its page.
+ * The terms of a rune, as its page shows them.
  *
  * @param next the height of the next block
  */
@@ -100,17 +100,17 @@ function termsOf(rune: RuneDetail, next: number): RuneTermsView | null {
     left: String(cap - BigInt(mints)),
     percent: mintedPercent(rune) ?? 0,
     first: start === null ? null : String(start),
-    // if the end is 0, no block can mint, and the state says so
+    // if the end is 0, no block may mint, which the page shows as the state
     last: end === null ? null : String(BigInt(end) === 0n ? 0n : BigInt(end) - 1n),
   };
 }
 
-/** Percentage of used mints, never rounded up. Null: the rune has no terms for mints. */
+/** The percentage of mints that are used, never rounded up. `null` if the rune cannot be minted. */
 export function mintedPercent({ terms, mints }: RuneDetail): number | null {
   if (terms === null) return null;
   const cap = BigInt(terms.cap ?? zeroU128);
   if (cap === 0n) return 100;
-  // six digits are enough for a bar and two decimals; a share below 0.0001 % is shown as 0.0001 %
+  // six digits are enough for a bar and for two decimals; a percentage below 0.0001 % is shown as 0.0001 %
   const percent = Number((BigInt(mints) * 1_000_000n) / cap) / 10_000;
   return mints === 0 ? 0 : Math.max(0.0001, percent);
 }

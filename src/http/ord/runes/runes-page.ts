@@ -15,17 +15,17 @@ import type { RuneLine } from '#web/parts/runes-table.ts';
 import { mintStateOf } from './mint-state.ts';
 import { mintedPercent, runeNamed } from './rune-pages.ts';
 
-/** Maximum number of runes on a page, the same as on ord's pages. */
+/** Maximum number of runes on a page. ord's pages have the same number. */
 const runesPerPage = 50;
 
-/** The query of a reader for the list. */
+/** The query of a person who reads the list. */
 export interface RunesQuestion {
-  /** The text as the reader typed it. */
+  /** The text that the person typed. */
   readonly query: string;
-  /** The letters at the beginning of names. Null: the text has other characters. */
+  /** The letters with which names must begin. `null` if the text has other characters. */
   readonly prefix: string | null;
   readonly sort: RuneSort;
-  /** Whether the list has only runes that the next block can mint. */
+  /** Whether only runes are listed that the next block can mint. */
   readonly isMinting: boolean;
   /** Number of the page, from 1. */
   readonly page: number;
@@ -33,11 +33,11 @@ export interface RunesQuestion {
 
 const pageText = (description: string, acceptedForm: AcceptedForm) =>
   Type.Optional(
-    // any value is accepted, even a list, because meaningless values count as absent
+    // accept any value, even a list, because meaningless values count as absent
     Type.Unknown({ description: `${description}; only the HTML page reads it`, acceptedForm }),
   );
 
-/** Query parameters of the page. ord's JSON has none. */
+/** Query parameters of the HTML page. ord's JSON has no query parameters. */
 export const runesQuery = Type.Object({
   q: pageText('the beginning of names, in any case, with any spacers', { type: 'string', maxLength: 60 }),
   sort: pageText('the order', { type: 'string', enum: [...runeSorts] }),
@@ -50,7 +50,7 @@ const queryMax = 60;
 const pageMax = 1e9;
 
 /**
- * Reads the query of the page. Never throws: people edit addresses, so meaningless values count as absent.
+ * Reads the query of the page. Never throws. People edit URLs, so meaningless values count as absent.
  *
  * @param place the page number in ord's path, from 0
  */
@@ -73,7 +73,7 @@ export function runesQuestionOf(query: unknown, place: number): RunesQuestion {
   };
 }
 
-/** The page of `/runes`. */
+/** Sends the page of `/runes`. */
 export async function sendRunesPage(
   deps: SiteDependencies & { readonly pool: pg.Pool },
   lists: RuneLists,
@@ -84,7 +84,7 @@ export async function sendRunesPage(
   const { prefix } = question;
   const isOrdered = question.sort === 'mints' || question.sort === 'name' || question.isMinting;
   const first = await withSnapshot(deps.pool, tipOfRunes, signal);
-  // read the order outside the snapshot: it may take a second, and must not hold a connection for that long
+  // read the order outside the snapshot, because this may take a second and must not hold a connection for that long
   const orders = isOrdered && prefix !== null ? await lists.at(first) : null;
   return withSnapshot(
     deps.pool,
@@ -114,11 +114,11 @@ async function tipOfRunes({ client, tip }: Snapshot): Promise<Tip | null> {
   return tip;
 }
 
-/** The runes of one page of a list. */
+/** The runes on one page of a list. */
 interface RuneKeys {
-  /** Runes of the page, in order. */
+  /** Keys of the runes on the page, in order. */
   readonly keys: readonly number[];
-  /** Length of the whole list. */
+  /** Number of runes in the complete list. */
   readonly count: number;
 }
 
@@ -131,7 +131,7 @@ function keysOf(
   const begin = (page - 1) * runesPerPage;
   const listed = namedInOrder(sort, isMinting, named, orders);
   if (listed === null) {
-    // the runes have all keys from 0 on, without gaps
+    // no list of keys is needed, because the runes have all keys from 0 on
     const left = Math.max(0, Math.min(runesPerPage, countOfAll - begin));
     const keyAt = (place: number): number => (sort === 'newest' ? countOfAll - 1 - place : place);
     return { keys: Array.from({ length: left }, (_, place) => keyAt(begin + place)), count: countOfAll };
@@ -139,7 +139,9 @@ function keysOf(
   return { keys: listed.slice(begin, begin + runesPerPage), count: listed.length };
 }
 
-/** The runes with a prefix in the requested order. Null: the list has all runes in the order of their keys. */
+/**
+ * Keys of the runes with a prefix, in the requested order. `null` if the list has all runes in the order of their keys.
+ */
 function namedInOrder(
   sort: RuneSort,
   isMinting: boolean,

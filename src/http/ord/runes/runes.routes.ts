@@ -105,13 +105,13 @@ async function runeAnswer(snapshot: Snapshot, question: RuneQuestion): Promise<s
   return runeJson(rune, tip === null ? 0 : tip.height + 1, parent);
 }
 
-/** The rune's name in the form of ord's messages. */
+/** The rune's name in the form that ord's messages use. */
 function nameOf(question: RuneQuestion): string {
   if (question.kind === 'id') return formatRuneId(question.id);
   return question.kind === 'number' ? `number ${question.number}` : runeLetters(question.rune);
 }
 
-/** A page of runes. If there are more, the page has one rune more, as in ord: the first of the next page. */
+/** A page of runes. If there are more, the page also contains the first rune of the next page, as in ord. */
 async function pageAnswer({ client }: Snapshot, page: number): Promise<string> {
   const { count } = await requireRunes(client);
   const runes = await runesDownFrom(client, count - 1 - page * runesPerPage, runesPerPage + 1);

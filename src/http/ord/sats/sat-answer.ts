@@ -21,19 +21,19 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import { satCharms, satNotations, satStanding } from '#kernel/sats/notation.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 
-/** Facts of a sat that only an index of sats has. */
+/** Data of a sat that only an index of sats has. */
 interface SatWhereabouts {
   readonly address: string | null;
   readonly inscriptions: readonly string[];
   readonly satpoint: string | null;
 }
 
-/** The answer of an ord without a sat index, which has no table of sats to read. */
+/** The response of ord without a sat index. It has no table of sats to read. */
 const withoutIndex: SatWhereabouts = { address: null, inscriptions: [], satpoint: null };
-/** Maximum number of inscriptions on one sat in an answer: 14 MB. ord lists them all. */
+/** Maximum number of inscriptions on one sat in a response. They have 14 MB. ord has no maximum. */
 const inscriptionsMax = 200_000;
 
-/** Checks that there is an index of sats. Throws `not_found`, in ord's words. */
+/** Checks that there is an index of sats. Throws `not_found` with ord's message. */
 export async function requireSatIndex(client: ClientBase): Promise<void> {
   if (!(await hasSatIndex(client))) throw new AppError('not_found', 'sat index required');
 }
@@ -41,18 +41,18 @@ export async function requireSatIndex(client: ClientBase): Promise<void> {
 /** How long ord expects a block to take, in seconds. */
 const blockSeconds = 600;
 
-/** The time of the block that mines a sat. `expected`: the block does not exist yet. */
+/** The time of the block that mines a sat. `expected` means that the block does not exist yet. */
 interface MiningTime {
   readonly tip: Tip | null;
-  /** Time in Unix seconds. Null: neither the index nor a node has the block. */
+  /** Time in Unix seconds. `null` if neither the index nor a node has the block. */
   readonly time: number | null;
   readonly source: 'index' | 'node' | 'expected';
 }
 
-/** Facts of a sat. */
+/** The data of a sat. */
 export interface SatFacts extends MiningTime {
   readonly sat: Sat;
-  /** Null: there is no index of sats. */
+  /** Where the sat is. `null` if there is no index of sats. */
   readonly whereabouts: SatWhereabouts | null;
 }
 
@@ -72,13 +72,13 @@ export async function satFacts(
 
 interface KnownPlace {
   readonly inscriptions: readonly string[];
-  /** Index entry of a sat that is not common. */
+  /** The index entry of a sat that is not common. */
   readonly rare: RareSatPlace | null;
-  /** Location of the first inscription on a sat that is common. */
+  /** Location of the first inscription on a common sat. */
   readonly location: Location | null;
 }
 
-/** The known location of a sat. Null: there is no index of sats. */
+/** The known location of a sat. `null` if there is no index of sats. */
 async function knownPlace(client: ClientBase, sat: Sat): Promise<KnownPlace | null> {
   if (!(await hasSatIndex(client))) return null;
   const keys = await inscriptionsOnSat(client, sat, { first: 0, limit: inscriptionsMax + 1 });
@@ -149,13 +149,13 @@ async function miningTime(
   const highest = tip?.height ?? 0;
   if (height > highest)
     return { tip, time: expectedTime(network.name, height - highest), source: 'expected' };
-  // the height is below the first indexed block, or in a gap of the index
+  // the index lacks the block, because it is below the first indexed block or in a gap
   return { tip, time: node === null ? null : await nodeTime(node, height), source: 'node' };
 }
 
 /**
- * The expected time of a future block, in Unix seconds. ord counts from the current time, but from 1970 on regtest,
- * where blocks are mined on request.
+ * The expected time of a future block, in Unix seconds. ord adds the expected duration to the current time. On regtest,
+ * where blocks are mined on request, it adds the duration to 0 (the year 1970).
  */
 function expectedTime(network: NetworkName, blocks: number): number {
   const now = network === 'regtest' ? 0 : Math.round(Date.now() / 1000);

@@ -11,7 +11,7 @@ import type { SatFacts } from './sat-answer.ts';
 
 const inscriptionsShown = 100;
 
-/** The page of `/sat`. */
+/** Sends the page of `/sat`. */
 export function sendSatPage(
   { sat, tip, time, source, whereabouts }: SatFacts,
   deps: SiteDependencies,
