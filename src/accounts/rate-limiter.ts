@@ -155,7 +155,7 @@ export class RateLimiter {
 
   #forgetOldest(): void {
     const [oldest] = this.#buckets.values();
-    // keep the bucket: with a second one, a statement could contain the subject twice
+    // keep the bucket, because with a second bucket a statement could contain the subject twice
     if (oldest === undefined || oldest.isAsked || this.#asking.has(oldest)) return;
     this.#buckets.delete(oldest.subject);
     this.#leased.delete(oldest);
@@ -207,7 +207,7 @@ export class RateLimiter {
       const answer = await this.#parts.lease(asked.map(({ ask }) => ask));
       grants = new Map(answer.map((grant) => [grant.subject, grant]));
     } catch (error) {
-      // if the statement fails, returned tokens are lost: then fewer requests are allowed, never more
+      // if the statement fails, returned tokens are lost, so fewer requests are allowed, never more
       const reason = new AppError('access_unavailable', 'The rate cannot be checked now.', {}, error);
       for (const { waiting } of asked) for (const { reject } of waiting) reject(reason);
       return;
