@@ -12,8 +12,8 @@ const retryMs = 1000;
 
 /**
  * Holds a shared lock for the life of this process, so that commands that undo blocks refuse to run at the same time.
- * The writer's lock is not enough for this: it is free until the node answers, and again once a folder is indexed. A
- * lost lock is taken again. Returns after the first attempt.
+ * The writer's lock is not enough for this, because it is free until the node answers, and again once a folder is
+ * indexed. A lost lock is taken again. Returns after the first attempt.
  */
 export async function holdServiceLock(
   { lifecycle, logger }: CommandContext,

@@ -11,7 +11,7 @@ import { withWitnesses } from '#wallet/encode-transaction.ts';
  * of the sample contain 80 such coins, and the blocks that the demo mines pay to this script too.
  */
 const openScript = '00204ae81572f06e1b88fd5ced7a1a000945432e83e1551e6f721ee9c00b8cc33260';
-/** A taproot address that receives the orders of people who try the demo. Nobody knows its key. */
+/** A taproot address that receives the orders of people who try the demo. Its key is unknown. */
 const receiver = 'bcrt1ppv5z0dqmcnzlrr4cfzuxa9d83r8u5k7hc79tuy0srzw8g2sssqyqldkvme';
 /** OP_TRUE. */
 const openWitness = Uint8Array.of(0x51);

@@ -6,7 +6,7 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { openDescriptor } from './demo-coins.ts';
 
 /**
- * How long a payment waits for its block, in ms: long enough to be seen, and short enough that nobody gets impatient.
+ * How long a payment waits for its block, in ms: long enough to be seen, and short enough to wait for.
  */
 const blockEveryMs = 10_000;
 /**

@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert';
 
 /**
- * Finds the lowest height from `low` to `high` that differs, by bisection. The hashes must be cumulative: every height
- * above the first difference differs too. Returns `null` if no height differs. Compares each height at most once.
+ * Finds the lowest height from `low` to `high` that differs, by bisection. The hashes must be cumulative, so that every
+ * height above the first difference differs too. Returns `null` if no height differs. Compares each height at most
+ * once.
  */
 export async function firstDifference(
   low: number,

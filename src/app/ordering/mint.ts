@@ -88,7 +88,7 @@ function ownContents(pool: pg.Pool, files: CustomerFiles, publicUrl: string | un
       if (!isOfThisMachine(url)) return null;
       const local = new OwnFiles({ pool, files }, [url]);
       const content = local.isOwn(url) ? await (await local.find([url], signal)).read(url) : null;
-      // not found here: another program of this machine may serve this URL
+      // return null if it is not found here, because another program of this machine may serve this URL
       return typeof content === 'string' ? null : content;
     },
   };

@@ -84,7 +84,7 @@ export async function openSatributes(
       if (repeats.isDue(String(error))) log.warn({ err: error }, 'satributes cannot be read again');
     }
   };
-  // read the stored results first: an order that needs them would fail without them
+  // read the stored results first, because an order that needs them would fail without them
   await inForce.refresh();
   lifecycle
     .run('satributes', async (signal) => {

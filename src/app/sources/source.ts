@@ -13,7 +13,7 @@ export interface SourceWanted {
   /** Hash of a block. The chain of the folder that ends with this block is indexed. */
   readonly tip: string | undefined;
   /**
-   * What to do while the node is unreachable: wait, or throw `node_unreachable`. A node that is starting is always
+   * Reaction while the node is unreachable: wait, or throw `node_unreachable`. A node that is starting is always
    * waited for.
    */
   readonly away: 'wait' | 'throw';
