@@ -55,7 +55,7 @@ export async function readFollowerReport(client: pg.Pool | pg.ClientBase): Promi
   return {
     status: said ? statusOf(row) : null,
     ageSeconds: said ? row.age_seconds : null,
-    // read the lock after the row: a process that takes over gets the lock before it writes a row
+    // read the lock after the row, because a process that takes over gets the lock before it writes a row
     hasWriter: await isAdvisoryLockHeld(client, 'writer'),
     tipTime: row.tip_time,
     now: row.now,

@@ -133,7 +133,7 @@ async function makeTexts(
   for (let at = 0; at < heights.length; ) {
     const from = heights[at]!;
     let to = from;
-    // read consecutive blocks together: a page of old rows then needs only three queries
+    // read consecutive blocks together, so that a page of old rows needs only three queries
     while (heights[++at] === to + 1) to++;
     for (const made of await kind.readTexts(client, network, { from, to, keep: true })) {
       texts.set(made.ref.height, made);

@@ -41,8 +41,8 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
 }
 
 /**
- * The reason why texts cannot be read. A missing database index is never the reason: primary keys find all rows, so
- * texts can be rebuilt even during a first load.
+ * The reason why texts cannot be read. A missing database index is never the reason, because primary keys find all
+ * rows, so texts can be rebuilt even during a first load.
  */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   return (await whyBehind(client, table)) ?? whyOtherRules(client, table, identity.version);

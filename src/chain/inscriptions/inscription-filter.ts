@@ -190,7 +190,7 @@ export function kindCondition(kind: InscriptionKind): Condition {
     };
   }
   if (kind !== 'text') return typeCondition(classOfKinds[kind]);
-  // no index is needed: most inscriptions are texts, so reading by key finds them quickly
+  // no index is needed, because most inscriptions are texts, and reading by key finds them quickly
   const isText = `${typeClass.replaceAll('content_type', 'i.content_type')} = 'text/'::bytea`;
   const html = typesOfKinds.html.map((type) => Buffer.from(type));
   return { check: `${isText} AND i.content_type <> ALL($1::bytea[])`, value: html, index: null };
@@ -210,6 +210,6 @@ const withoutTokens: Condition = {
 };
 
 function cursedCondition(cursed: boolean): Condition {
-  // no index for uncursed inscriptions: most are not cursed, so reading by key finds them quickly
+  // uncursed inscriptions need no index, because most are not cursed, and reading by key finds them quickly
   return { check: `(${isCursed('i')}) = $1::boolean`, value: cursed, index: cursed ? indexes.cursed : null };
 }

@@ -97,7 +97,7 @@ function sortOf({ order, bySize = false }: ListQuestion, driver: IndexedConditio
   const byKey = `candidate.key ${order}`;
   if (bySize)
     return `(SELECT length(c.body) FROM chain.contents c WHERE c.content_id = i.content_id) DESC NULLS LAST, ${byKey}`;
-  // order by all columns of the index, although `mark` has only one value: otherwise the planner would sort again
+  // order by all columns of the index, although `mark` has one value; otherwise the planner would sort again
   const hasMark = driver !== null && driver.alternatives === undefined;
   return hasMark ? `candidate.mark ${order}, ${byKey}` : byKey;
 }
@@ -216,7 +216,7 @@ async function keyRange(
   if (first === null || end === null) return null;
   let low = first;
   let high = end - 1;
-  // candidates from the jubilee height on are vindicated: they could fill many pages without a match, so they are
+  // candidates from the jubilee height on are vindicated, and could fill many pages without a match, so they are
   // skipped
   if (filter.cursed === true) high = Math.min(high, (await firstKeyOfJubilee(client)) - 1);
   if (after !== null && order === 'asc') low = Math.max(low, after + 1);

@@ -51,7 +51,7 @@ export async function currentLocations(
      ) AS last`,
     values: [keys],
   });
-  // leave out locations that a block spent if its other data are missing: the new location is then unknown
+  // leave out locations that a block has spent; if its other data are missing, the new location is unknown
   return new Map(rows.filter((row) => row.spent_height === null).map((row) => [row.key, locationOf(row)]));
 }
 

@@ -125,7 +125,7 @@ async function goneOn(client: ClientBase, known: Known, tip: Tip): Promise<Known
   const nextKey = nextKeyOf(known.blocks);
   const changed = await collectionsSince(client, nextKey);
   const unknown = changed.map(({ parent }) => parent).filter((parent) => !known.newestChild.has(parent));
-  // sort ascending: keys near each other are on the same pages of the tables
+  // sort ascending, because keys near each other are on the same pages of the tables
   unknown.sort((a, b) => a - b);
   const shown = await shownAmong(client, unknown);
   const galleries = await galleriesSince(client, nextKey);

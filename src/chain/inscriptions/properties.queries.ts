@@ -69,7 +69,7 @@ export async function galleryPage(
     `SELECT p.items, g.ids FROM chain.properties p
      LEFT JOIN chain.gallery_pages g ON g.key = p.key AND g.page = $2
      WHERE p.key = $1`,
-    // limit the page: the number of pages fits in an integer, but a requested page number may be larger
+    // limit the page, because a requested page number may be larger than an integer; existing pages never are
     [key, Math.min(page, pageMax)],
   );
   const [row] = rows;

@@ -47,7 +47,7 @@ export interface KnownOutputs {
    * chain.
    */
   readonly hasAll: boolean;
-  /** Like `hasAll`, but for outputs with a value. The index of sats has these outputs, without their scripts. */
+  /** Like `hasAll`, for outputs that have a value. The index of sats has these outputs, without their scripts. */
   readonly hasAllWithValue: boolean;
 }
 

@@ -40,7 +40,7 @@ export async function nameRivals(
   return rivals(name);
 }
 
-/** Like `nameRivals`, but for several names in three reads. */
+/** Like `nameRivals`, for several names in three reads. */
 export async function rivalsOfNames(
   client: ClientBase,
   network: NetworkParameters,

@@ -64,7 +64,7 @@ export async function runesOfOutputs(
   const distinct = [...new Map(outpoints.map((outpoint) => [nameOf(outpoint), outpoint])).values()];
   const parts = rowsInTurns<BalanceRow & { txid: Txid; vout: number }>(
     client,
-    // the limit must be in the inner query: beside ORDER BY, all rows would be sorted before the limit is applied
+    // the limit must be in the inner query; beside ORDER BY, all rows would be sorted before it is applied
     `SELECT txid, vout, found.rune::text, spacers, divisibility, symbol, amount::text, count(*) OVER () AS total FROM (
        SELECT b.txid, b.vout, r.rune, r.spacers, r.divisibility, r.symbol, b.amount
        FROM unnest($1::bytea[], $2::bigint[]) AS asked(txid, vout)

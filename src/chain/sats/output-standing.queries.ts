@@ -51,7 +51,8 @@ export async function outputStandings(
   outputs: readonly AskedOutput[],
 ): Promise<OutputStanding[]> {
   const reveals = outputs.flatMap((output, place) => output.reveals.map((txid) => ({ place, txid })));
-  // the index may be missing: a first load with the index of sats writes the newest outputs and their index at its end
+  // the database index may be missing, because a first load writes the newest outputs, and the index on them, at its
+  // end
   const { rows } = await tx.query<{
     tip: Height | null;
     has_sats: boolean;

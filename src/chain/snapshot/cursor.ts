@@ -20,7 +20,7 @@ const version = 1;
 const questionBytes = 4;
 const hashBytes = 8;
 const headBytes = 1 + questionBytes + 4 + 4 + hashBytes + 4;
-/** Maximum page number. No list has so many pages, and the next number still fits in its field. */
+/** Maximum page number. Every list has fewer pages, and the next number still fits in its field. */
 const pageMax = 2 ** 31 - 1;
 /** Maximum number of characters of a cursor. The longest position of any list is an outpoint and its height. */
 const cursorCharsMax = 128;
