@@ -217,7 +217,7 @@ async function takeItems(
       phases.map(([, of]) => of.reduce((sum, { request }) => sum + countOf(request.items), 0)),
     ],
   });
-  // cannot fail: the row of the collection is locked, and its counters show that enough items are free
+  // this holds, because the row of the collection is locked, and its counters show that enough items are free
   assert(
     rows.length === named.length + drawn.length,
     `collection ${collection} has fewer free items than it counts`,
