@@ -84,7 +84,7 @@ const demoDefaults = {
 /** Settings of the sample "demo", which is also a shop. Its blocks are mined only while something waits for them. */
 const shopDefaults = {
   tokenpayConfirmations: '1',
-  // without this, all sats would be special: all sats of such a short chain are vintage
+  // without this, all sats would be special, because all sats of such a short chain are vintage
   tokenpaySpecialSats: 'none',
   tokenpayTestPay: 10_000_000,
 } as const;

@@ -88,7 +88,7 @@ export async function serve(
 /** The paths that must return a response before the service reports that it is ready. */
 function askedOf({ role, searchAccess, elasticsearchUrl, searchFallback }: Config): readonly string[] {
   if (role !== 'all' && role !== 'api') return ['/health/live'];
-  // ask our own pages: they may search without a key even if clients need one
+  // request our own page, because it may search without a key even if clients need one
   const search = searchAccess === 'open' ? '/search?text=ready&itemsperpage=1' : '/?text=ready';
   // Elasticsearch cannot search while its index is being built, but the service runs
   const isSearched = elasticsearchUrl === undefined || searchFallback === 'postgres';
@@ -117,7 +117,7 @@ async function checkAnswers(
   for (const path of paths) {
     for (;;) {
       const status = await statusOf(new URL(path, address));
-      // 429 is a response too: if a service is restarted often, its address may have used up its rate
+      // 429 is fine too, because a service that is restarted often may have used up the rate of this address
       if (status === 200 || status === 429) break;
       if (status < 500 || performance.now() > until)
         throw unanswered(path, `is answered with status ${status}`);

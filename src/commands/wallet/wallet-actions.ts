@@ -149,7 +149,7 @@ async function store(
 async function tell(context: CommandContext, stored: StoredWallet, words: string | null): Promise<void> {
   const { flags, print } = context;
   if (flags['json'] !== undefined) {
-    // do not print the words: they are for a person with paper, and programs have the file
+    // do not print the words, because they are for a person with paper, and programs have the file
     await print(`${JSON.stringify({ ...jsonOf(stored), seedFile: seedFileOf(context) })}\n`);
     return;
   }

@@ -29,8 +29,8 @@ interface Sources {
   /** The indices below these ends may have been shown. */
   readonly known: BranchEnds;
   /**
-   * Whether `known` comes from a mark. If true, no later index was shown. If false, it comes from a database that may
-   * be an older copy.
+   * Whether `known` comes from a mark. If true, no later index was shown. If false, later
+   * indices may have been shown, because the database may be an older copy.
    */
   readonly isMarked: boolean;
   /** The database. `null` if no database is used. */
