@@ -197,7 +197,7 @@ export const orderSettings = {
   ),
   nonstandardMinerHours: Type.Integer({
     minimum: 1,
-    // two weeks: nodes keep unconfirmed transactions for this time (-mempoolexpiry), and the commit is unconfirmed
+    // two weeks, because nodes keep unconfirmed transactions, such as the commit, for this time (-mempoolexpiry)
     maximum: 336,
     // 144 blocks: the probability that a miner with 1 % of the hash rate finds one of them is three out of four
     default: 24,
@@ -271,7 +271,7 @@ export const orderSettings = {
   }),
   consolidateDailySats: Type.Integer({
     minimum: 0,
-    // a tenth of a bitcoin: all dust of a service costs less
+    // a tenth of a bitcoin; all dust of a service costs less
     maximum: 10_000_000,
     default: 0,
     examples: [20_000],
