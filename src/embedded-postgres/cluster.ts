@@ -43,14 +43,14 @@ export async function ensureCluster(place: ServerPlace): Promise<void> {
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--locale=C',
-      // set explicitly: initdb would choose by a test with one byte, and may fail later with this choice
+      // set it explicitly, because initdb would choose by a test with one byte, and may fail with this choice
       `--set=dynamic_shared_memory_type=${sharedMemoryType(await sharedMemoryBytes())}`,
       '--no-instructions',
     ],
     { cwd: home },
   );
   if (result.exitCode !== 0) throw startFailed('initdb failed', result.output, place);
-  // safe: both names are in the home itself, and a rename does not follow links
+  // this is safe, because both names are in the home itself, and a rename does not follow links
   await rename(unfinished, clusterDir);
 }
 

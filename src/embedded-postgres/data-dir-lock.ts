@@ -26,7 +26,7 @@ export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   const path = join(dataDir, lockFile);
   const own: Holder = { pid: process.pid, startedAt: (await processStartedAt(process.pid)) ?? '' };
   const prepared = `${path}.${process.pid}.${crypto.randomUUID()}`;
-  // write a complete file first and link it into place, so that nobody reads half a lock
+  // write a complete file first and link it into place, so that no process reads half a lock
   await writeFile(prepared, JSON.stringify(own), { mode: 0o644, flag: 'wx' });
   try {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {

@@ -259,7 +259,7 @@ async function endServer(place: ServerPlace): Promise<void> {
   if ((await runningPostmaster(place.files, place.clusterDir)) === null) return;
   const wait = ['--wait', `--timeout=${stopTimeoutSeconds}`, '--silent'];
   const fast = await pgCtl(place, ['stop', '--mode=fast', ...wait]);
-  // an immediate stop: the next start recovers from the WAL, so no committed data is lost
+  // after an immediate stop, the next start recovers from the WAL, so no committed data is lost
   if (fast.exitCode !== 0) await pgCtl(place, ['stop', '--mode=immediate', ...wait]);
 }
 

@@ -27,7 +27,7 @@ export async function runningPostmaster(files: ServerFiles, clusterDir: string):
 }
 
 async function isPostmasterOf(pid: number, clusterDir: string): Promise<boolean> {
-  // check the start time first: a killed process has a name until its parent has waited for it
+  // check the start time first, because a killed process has a name until its parent has waited for it
   if ((await processStartedAt(pid)) === null) return false;
   const name = await processName(pid);
   if (name === null || !name.includes('postgres')) return false;

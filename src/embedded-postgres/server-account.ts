@@ -117,7 +117,7 @@ export async function runAs(
       else if (typeof error.code === 'number') resolve({ exitCode: error.code, stdout, output });
       else resolve({ exitCode: 127, stdout, output: output === '' ? error.message : output });
     });
-    // ignore the error: a program that does not read its input reports failures by its exit code
+    // ignore the error, because a program that does not read its input reports failures by its exit code
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(options.input ?? '');
   });

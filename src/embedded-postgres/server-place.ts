@@ -186,7 +186,7 @@ async function runnableBinaries(
 ): Promise<{ binaries: ServerBinaries; major: string }> {
   const installed = await installedBinaries();
   if ((await missingLibraryLinks(installed.root)).length > 0) {
-    // ignore the failure: an unwritable folder is copied below, and the links are created in the copy
+    // ignore the failure, because an unwritable folder is copied below, and the links are created in the copy
     await makeLibraryLinks(installed.root).catch(() => undefined);
   }
   const complete = (await missingLibraryLinks(installed.root)).length === 0;
