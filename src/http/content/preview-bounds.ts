@@ -12,7 +12,7 @@ export interface PreviewBounds {
 /**
  * Bounds of a card in a list. A screen shows about twenty cards. `decodedBytes` is the maximum size of a body that a
  * block can contain without an encoding, so an encoding does not allow a larger body. `pixels` is 4,096 × 4,096, which
- * need 64 MiB. No card shows so many pixels.
+ * need 64 MiB. Every card shows fewer pixels.
  */
 const cardBounds: PreviewBounds = { decodedBytes: 4_000_000, pixels: 4_096 * 4_096 };
 

@@ -241,8 +241,8 @@ async function pageOfOutputs(
 
 function positionOf(bytes: Uint8Array): OutputPosition {
   const position = Buffer.from(bytes);
-  // read signed integers, like the columns: a client can make up a cursor, and the database must be able to compare any
-  // value
+  // read signed integers, like the columns, because a client can make up a cursor, and the database must be able to
+  // compare any value
   return {
     height: position.readInt32BE(),
     txid: asTxid(position.subarray(4, 36)),

@@ -67,7 +67,7 @@ async function eventsOf(
   const txids = new Set<string | null>(
     newestFirst.map(({ txid }) => (txid === null ? null : displayHash(txid))),
   );
-  // select the sales of this page: other sales in the first and last block belong to the pages before and after
+  // select the sales of this page, because other sales in its first and last block belong to other pages
   const here = sales.filter(({ txid }) => txids.has(txid));
   return timelineOf(newestFirst, here, network);
 }

@@ -28,7 +28,7 @@ export function liveRoutes(app: App, streams: LiveStreams): void {
       tags: ['pages'],
       response: { 200: liveStream },
     },
-    // no compression: it would need a megabyte of memory for each page, for events of only a kilobyte
+    // no compression, because it would need a megabyte of memory for each page, for events of only a kilobyte
     config: { errors: 'own', guard: open, compression: 'none' },
     handler: async (request, reply) => {
       const asker = askerOf(reply);

@@ -39,7 +39,7 @@ const traitCharsMax = 4_000;
 const limitMin = 20;
 const limitMax = 100;
 /**
- * Maximum page number. No chain has so many rows. The public interface has no maximum, so a page beyond the last page
+ * Maximum page number. Every chain has fewer rows. The public interface has no maximum, so a page beyond the last page
  * is `[]`.
  */
 const pageMax = 1_000_000_000;

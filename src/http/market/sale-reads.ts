@@ -76,7 +76,7 @@ export class SaleReads {
   async read<T>(slug: string, asker: Asker, answer: AnswerOfSales<T>): Promise<T> {
     return this.run(asker, async (snapshot, mayWalk) => {
       const { client, tip } = snapshot;
-      // check this before the slug: if sales are not indexed, the sales of every collection are unknown
+      // check this before the slug, because without an index the sales of every collection are unknown
       await requireSales(client);
       const collection = await findMarketCollection(client, slug);
       if (collection === null || tip === null) return { value: await answer(null, snapshot) };

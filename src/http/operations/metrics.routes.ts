@@ -28,7 +28,7 @@ export function measureRequests(app: App, { metrics }: Operations): void {
   app.addHook(
     'onResponse',
     atOnce((request, reply) => {
-      // skip event streams: they are open for hours, so their duration says nothing about the speed of responses
+      // skip event streams, because they are open for hours, so their duration says nothing about the speed
       if (String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')) return;
       metrics.observeRequest({
         method: knownMethods.has(request.method) ? request.method : 'other',

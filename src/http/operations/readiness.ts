@@ -17,7 +17,7 @@ export const waitingSilenceMaxSeconds = 10;
 export interface Reason {
   readonly code: ErrorCode;
   readonly message: string;
-  /** When the problem started. `null` if unknown. */
+  /** Start of the problem. `null` if unknown. */
   readonly since: Date | null;
 }
 

@@ -138,7 +138,7 @@ function totalsOfTips(): (snapshot: Snapshot, counts: ChainCounts) => Promise<Ce
 }
 
 function readyRoute(app: App, { operations }: AppDependencies): void {
-  // log a repeated failure only once: health is requested every few seconds, even while a problem lasts
+  // log a repeated failure only once, because health is requested every few seconds, even during a problem
   const repeats = new Repeats();
   const standings = new SharedMaking(() => readStanding(operations.pool, null));
   apiRoute(app, {

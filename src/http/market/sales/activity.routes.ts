@@ -81,7 +81,7 @@ export function activityRoutes(app: App, deps: AppDependencies, reads: SaleReads
         order: query.order(),
       };
       query.refuse();
-      // do not cache: the current time decides which days are the last ones, and imports can change between two blocks
+      // do not cache, because the current time decides which days are the last, and imports change between two blocks
       reply.header('cache-control', 'no-store');
       const asked = {
         ...question,

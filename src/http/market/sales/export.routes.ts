@@ -109,7 +109,7 @@ function asDownload(reply: FastifyReply, slug: string, { contentType, extension 
     'cache-control': 'no-store',
     // without this header nginx would buffer the stream
     'x-accel-buffering': 'no',
-    // the slug needs no escapes: it is the slug of an existing collection, so it is a word or an inscription id
+    // the slug needs no escapes, because the collection exists, so its slug is a word or an inscription id
     'content-disposition': `attachment; filename="sales-${slug}.${extension}"`,
   });
 }

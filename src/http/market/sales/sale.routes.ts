@@ -98,7 +98,7 @@ export function saleRoutes(app: App, deps: AppDependencies): void {
           if (sales.length === 0)
             throw new AppError('not_found', `no sale in transaction ${quoted(text)} is indexed`);
           if (tip !== null) reply.header('x-indexed-height', tip.height);
-          // do not cache: another version of the rules can give other evidence at the same tip
+          // do not cache, because another version of the rules can give other evidence at the same tip
           reply.header('cache-control', 'no-store');
           return { txid: displayHash(txid), sales: sales.map((sale) => saleView(sale, network)), hasAll };
         },

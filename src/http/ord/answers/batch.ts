@@ -17,7 +17,7 @@ const partSize = 1_000;
 
 /**
  * The body schema of routes with lists: an array of strings (`body: 'texts'`). The validator accepts any value, because
- * checking so many items by a schema would cost more than the items themselves.
+ * checking this many items by a schema would cost more than the items themselves.
  *
  * @param form the accepted form of an item, for the API document
  * @param max the maximum number of items

@@ -128,7 +128,7 @@ const envelope = Type.Object({
 /** An integer from 0 to 2^128 - 1. */
 const u128 = Type.Integer({ minimum: 0 });
 const u128OrNull = nullable(u128);
-// not a tuple: the `items` of a tuple would be a list, which OpenAPI 3.1 does not allow
+// not a tuple, because the `items` of a tuple would be a list, which OpenAPI 3.1 does not allow
 const range = Type.Array(u128OrNull, { minItems: 2, maxItems: 2 });
 const runeName = Type.String({ pattern: '^[A-Z]{1,28}$' });
 const runeId = Type.String({ pattern: '^[0-9]{1,20}:[0-9]{1,10}$' });
@@ -184,7 +184,7 @@ const runeEntry = Type.Object({
   timestamp: integer,
   turbo: Type.Boolean(),
 });
-// not a tuple, although it is a pair: the `items` of a tuple would be a list, which OpenAPI 3.1 does not allow
+// a pair, but not a tuple, because its `items` would be a list, which OpenAPI 3.1 does not allow
 const idAndEntry = Type.Array(Type.Union([runeId, runeEntry]), { minItems: 2, maxItems: 2 });
 
 /** Balances, by the name of the rune with spacers. */

@@ -148,7 +148,7 @@ export function recursiveBlockRoutes(
       params: blockPath,
       response: ordAnswers.blockInfo,
     },
-    // expensive: for a block that is not indexed, the fees of all its transactions are added up
+    // expensive, because for a block that is not indexed, the fees of all its transactions are added up
     config: { ...config, isDear: true },
     handler: async (request, reply) => {
       blockQuestionOf(request.params.query);

@@ -52,7 +52,7 @@ interface MiningTime {
 /** The data of a sat. */
 export interface SatFacts extends MiningTime {
   readonly sat: Sat;
-  /** Where the sat is. `null` if there is no index of sats. */
+  /** The address, inscriptions and location of the sat. `null` if there is no index of sats. */
   readonly whereabouts: SatWhereabouts | null;
 }
 
