@@ -145,7 +145,7 @@ function interrupted(reason: StopReason | null): number {
 }
 
 /**
- * Prints text. Texts of strangers are printed here too, so control characters are escaped: they must not control the
+ * Prints text. Texts of strangers are printed here too, so control characters are escaped. They must not control the
  * terminal.
  */
 function print(text: string, how?: 'exact'): Promise<void> {
