@@ -65,7 +65,7 @@ export interface AccessRequest {
 }
 
 export interface Admission {
-  /** Null: allowed. */
+  /** The refusal. `null` if the request is allowed. */
   readonly refusal: AppError | null;
   /** The state of the limit after this request. `null` if the request has no limit. */
   readonly rate: Decision | null;
