@@ -63,11 +63,11 @@ export interface NodeLinkOptions {
   /** The only accepted network. If it is `null`, any network is accepted. */
   readonly network: NetworkName | null;
   /**
-   * True: try again once a minute if the node refuses the cookie, because the process can serve meanwhile. Absent: a
-   * refused cookie is an error.
+   * If true, try again once a minute if the node refuses the cookie, because the process can serve meanwhile. If
+   * absent, a refused cookie is an error.
    */
   readonly waitsForPeople?: boolean;
-  /** False: do not use ZMQ, and do not log advice about it. */
+  /** If false, ZMQ is not used, and no advice about it is logged. */
   readonly listens?: boolean;
   /** Called after each failed attempt with its error, and with `null` when the node is found. */
   readonly onProblem?: (problem: AppError | null) => void;
