@@ -42,9 +42,12 @@ export interface InscriptionSummary {
   readonly height: Height;
   readonly number: number | null;
   readonly contentId: number | null;
-  /** Content type of the inscription or of its delegate, as text. Null: no type, or not UTF-8. */
+  /** Content type of the inscription or of its delegate, as text. `null` if there is none, or if it is not UTF-8. */
   readonly contentType: string | null;
-  /** Whether its document runs scripts. Null: it is not a document, or its beginning does not decide this. */
+  /**
+   * Whether its content is a document that runs scripts. `null` if it is no document, or if its beginning is not
+   * enough.
+   */
   readonly runs: boolean | null;
   /** The size of its own body. */
   readonly sizeBytes: number | null;
@@ -261,7 +264,7 @@ export interface ChainCounts {
   readonly blocks: number;
   /** Number of runs of consecutive blocks. More than one run means a chain with gaps. */
   readonly islands: number;
-  /** Null: the totals are unknown, because the chain has gaps. */
+  /** Totals of blessed and cursed inscriptions. `null` if they are unknown, because the chain has gaps. */
   readonly blessed: number | null;
   readonly cursed: number | null;
   readonly lostSats: Sats | null;

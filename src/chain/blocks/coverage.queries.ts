@@ -5,7 +5,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** The blocks that a response is based on. If these blocks lack an item, another block may still have it. */
 export interface Coverage {
-  /** Lowest and highest indexed height. Null: the index is empty. */
+  /** Lowest and highest indexed height. `null` if the index is empty. */
   readonly fromHeight: Height | null;
   readonly toHeight: Height | null;
   /** Number of indexed blocks between the two heights. */

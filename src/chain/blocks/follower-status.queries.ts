@@ -21,7 +21,7 @@ interface StatusRow {
 
 /** The last report of the indexing process, with facts that only the database knows. */
 export interface FollowerReport {
-  /** Null: no report since the database was created, or since it crashed. */
+  /** The report. `null` if there was none since the database was created, or since it crashed. */
   readonly status: FollowerStatus | null;
   /**
    * Seconds since `updatedAt`. They are measured by the database's clock, because the clocks of two machines may
@@ -32,7 +32,7 @@ export interface FollowerReport {
    * True if a process holds the writer's lock. The lock is released when the connection ends, for example in a crash.
    */
   readonly hasWriter: boolean;
-  /** Unix time of the indexed tip, from its header. Null: the index is empty. */
+  /** Unix time of the indexed tip, from its header. `null` if the index is empty. */
   readonly tipTime: number | null;
   /** Current time by the database's clock. */
   readonly now: Date;

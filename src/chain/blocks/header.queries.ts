@@ -15,7 +15,7 @@ export interface HeaderFacts {
   readonly txCount: number;
   readonly firstKey: number;
   readonly nextKey: number;
-  /** Null: the next block is not indexed. */
+  /** Hash of the next block. `null` if it is not indexed. */
   readonly nextHash: BlockHash | null;
   /** True if no block below it is missing. */
   readonly isWhole: boolean;
@@ -34,7 +34,7 @@ interface HeaderRow {
   island_height: Height;
 }
 
-/** The block at a height or with a hash. Null: not indexed. */
+/** The block at a height or with a hash. `null` if it is not indexed. */
 export async function headerFacts(client: ClientBase, question: BlockQuestion): Promise<HeaderFacts | null> {
   const { rows } = await client.query<HeaderRow>(
     `SELECT b.height, b.hash, b.header, b.time, b.size_bytes, b.tx_count, b.first_key, b.next_key,

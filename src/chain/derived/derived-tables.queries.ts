@@ -18,7 +18,7 @@ export interface DerivedTableReport {
   readonly isRemade: boolean;
   /** The last block that the table covers, or the last rebuilt block. `null` if there is no such block. */
   readonly tip: BlockRef | null;
-  /** Why the table cannot continue. Null: it can continue. */
+  /** Why the table cannot continue. `null` if it can. */
   readonly problem: { readonly code: string; readonly message: string; readonly since: Date } | null;
 }
 
@@ -94,12 +94,12 @@ interface Behind {
   /** The last height that the table covers. `null` if it covers none. */
   readonly reached: Height | null;
   readonly tip: Height | null;
-  /** False: the settings omit the table, so it is not filled. */
+  /** False if the settings omit the table, so that it is not filled. */
   readonly isWanted: boolean;
   readonly message: string;
 }
 
-/** The progress of a derived table. Null: it is complete, or does not exist. */
+/** The progress of a derived table. `null` if the table is complete, or does not exist. */
 async function readBehind(client: ClientBase | Pool, name: string): Promise<Behind | null> {
   const { rows } = await client.query<Omit<Behind, 'message'>>(
     `SELECT d.tip_height AS reached, s.tip_height AS tip, d.is_wanted AS "isWanted"
@@ -117,14 +117,14 @@ async function readBehind(client: ClientBase | Pool, name: string): Promise<Behi
   return { reached, tip, isWanted, message };
 }
 
-/** Why a derived table lacks indexed blocks, in words, with the height that it has reached. Null: it lacks none. */
+/** Why a derived table lacks indexed blocks, in words, with the height it has reached. `null` if it lacks none. */
 export async function whyBehind(client: ClientBase | Pool, name: string): Promise<string | null> {
   return (await readBehind(client, name))?.message ?? null;
 }
 
 /**
  * Why events of a derived table are not available by a version of its rules, in words: its rows are being rebuilt, or
- * another process has not begun the rebuild. Null: the events are available.
+ * another process has not begun the rebuild. `null` if they are available.
  */
 export async function whyOtherRules(
   client: ClientBase | Pool,
@@ -160,7 +160,7 @@ export async function requireNotBehind(client: ClientBase, name: string): Promis
 export interface DerivedMoment {
   /** Changes when a derived table is rebuilt. */
   readonly epoch: number;
-  /** Hash of the block at the requested height. Null: there is no such block. */
+  /** Hash of the block at the requested height. `null` if there is no such block. */
   readonly hash: Buffer | null;
 }
 

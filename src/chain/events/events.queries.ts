@@ -31,13 +31,13 @@ export interface OutboxEntry {
   readonly sequence: number;
   readonly height: Height;
   readonly hash: BlockHash;
-  /** Sequence of the row that this row undoes. Null: the block was applied. */
+  /** Sequence of the row that this row undoes. `null` if this row applies a block. */
   readonly cancels: number | null;
   /** Number of the event kind whose events were all rebuilt. Such a row has no block. `null` if the row has a block. */
   readonly reclassified: number | null;
-  /** Number of events of an applied block. Null: unknown, or the block was taken back before the kind was added. */
+  /** Number of events of an applied block. `null` if unknown, or if the block was undone before the kind was added. */
   readonly eventCount: number | null;
-  /** The canonical text of an applied block. Null: the text was dropped, and the block was taken back since then. */
+  /** The canonical text of an applied block. `null` if the text was dropped and the block was undone since then. */
   readonly text: Buffer | null;
 }
 
@@ -159,7 +159,7 @@ export async function requireEventTexts(
   });
 }
 
-/** The last sequence of the outbox that survives a crash of the server. 0: the outbox is empty. */
+/** The last sequence of the outbox that survives a crash of the server. 0 if the outbox is empty. */
 export async function lastSequence(pool: Pool, signal: AbortSignal | null): Promise<number> {
   return withCutConnection(pool, signal, async (client) => {
     const { rows } = await client.query<{ last: number }>(
@@ -219,7 +219,7 @@ export async function eventHashes(
   return rows.map(hashesOf);
 }
 
-/** The hashes of the highest block that has hashes of a kind. Null: no block has any. */
+/** The hashes of the highest block that has hashes of a kind. `null` if no block has them. */
 export async function latestEventHashes(
   client: ClientBase,
   { number, version }: EventKindIdentity,

@@ -23,7 +23,7 @@ export interface BlockEventText extends EventText {
 export interface TextRange {
   readonly from: Height;
   readonly to: Height;
-  /** True: return the texts, not only their hashes. */
+  /** Whether to return the texts, and not only their hashes. */
   readonly keep: boolean;
 }
 

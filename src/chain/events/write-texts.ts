@@ -15,7 +15,7 @@ export interface TextBlock {
 export interface TextForm<Row> {
   readonly identity: EventKindIdentity;
   readonly network: NetworkName;
-  /** True: keep the texts, not only their hashes. */
+  /** Whether to keep the texts, and not only their hashes. */
   readonly keep: boolean;
   readonly writeLine: (out: EventTextWriter, row: Row) => void;
 }

@@ -6,7 +6,7 @@ const attributesBytesMax = 16_384;
 
 /** The properties that an inscription has about itself. */
 export interface OwnAttributes {
-  /** JSON of its title and traits. Null: there are none, or they are too long. */
+  /** JSON of its title and traits. `null` if there are none, or if they are too long. */
   readonly json: string | null;
   /** Number of items of its gallery. */
   readonly galleryItems: number;

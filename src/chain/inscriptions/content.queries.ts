@@ -5,7 +5,7 @@ import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/i
 
 /** A stored body, without its bytes. */
 export interface StoredBody {
-  /** Null: the body belongs to a pending inscription, which is in no block yet. */
+  /** Id of the content. `null` if the body belongs to a pending inscription, which is in no block yet. */
   readonly contentId: number | null;
   readonly sizeBytes: number;
   readonly sha256: Uint8Array;
@@ -13,11 +13,11 @@ export interface StoredBody {
 
 /** The stored content of an inscription, without the body. */
 export interface StoredContent {
-  /** The raw content type of the envelope. Null: absent. */
+  /** The raw content type of the envelope. `null` if it has none. */
   readonly contentType: Uint8Array | null;
-  /** The raw content encoding of the envelope. Null: absent. */
+  /** The raw content encoding of the envelope. `null` if it has none. */
   readonly contentEncoding: Uint8Array | null;
-  /** Null: the envelope has no body. */
+  /** The body. `null` if the envelope has none. */
   readonly body: StoredBody | null;
 }
 
@@ -50,7 +50,7 @@ export async function findContent(db: pg.Pool | pg.ClientBase, id: InscriptionId
   return { kind: 'found', content: storedContent(shown) };
 }
 
-/** The content of an inscription itself, ignoring its delegate. Null: not indexed. */
+/** The content of an inscription itself, ignoring its delegate. `null` if the inscription is not indexed. */
 export async function ownContent(
   db: pg.Pool | pg.ClientBase,
   id: InscriptionId,

@@ -43,7 +43,7 @@ export interface Condition {
   readonly check: string;
   readonly value: unknown;
   readonly index: CandidateIndex | null;
-  /** Values of the index's first column if the condition allows several. Absent: only `value`. */
+  /** Values of the index's first column if the condition allows several. Absent if it allows only `value`. */
   readonly alternatives?: readonly unknown[];
 }
 

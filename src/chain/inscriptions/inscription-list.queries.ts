@@ -17,13 +17,13 @@ import {
 export interface ListedInscription extends InscriptionId {
   readonly key: InscriptionKey;
   readonly height: Height;
-  /** Id of its own content. Null: it has no body. */
+  /** Id of the inscription's own content. `null` if it has no body. */
   readonly contentId: number | null;
 }
 
 export interface ListPage {
   readonly inscriptions: readonly ListedInscription[];
-  /** The next page begins after this key. Null: this is the last page. */
+  /** The next page begins after this key. `null` if this is the last page. */
   readonly endKey: InscriptionKey | null;
 }
 
@@ -33,7 +33,7 @@ export interface ListQuestion {
   readonly limit: number;
   /** The page begins after this key. `null` if it begins at the start of `order`. */
   readonly after: number | null;
-  /** True: return the largest of the checked candidates, ordered by size. There is no next page then. */
+  /** If true, the page has the largest of the checked candidates, ordered by size. There is no next page then. */
   readonly bySize?: boolean;
 }
 
@@ -107,7 +107,7 @@ function place(values: unknown[], value: unknown): string {
   return `$${values.push(value)}`;
 }
 
-/** The key of the last checked candidate, if there are more. Null: all candidates were checked. */
+/** The key of the last checked candidate, if there are more. `null` if all candidates were checked. */
 async function lastCandidate(
   client: ClientBase,
   candidates: string,
@@ -184,7 +184,8 @@ async function builtConditions(
 }
 
 /**
- * The condition with the fewest candidates in the range. Null: no condition has an index, so all keys are candidates.
+ * The condition with the fewest candidates in the range. `null` if no condition has an index; then all keys are
+ * candidates.
  */
 async function rarest(
   client: ClientBase,

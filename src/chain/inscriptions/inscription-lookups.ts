@@ -20,7 +20,7 @@ export type NamedInscription =
 /** An inscription, and the tip at which it was read. */
 export interface FoundInscription {
   readonly tip: Tip | null;
-  /** Null: not indexed. */
+  /** The data of the inscription. `null` if it is not indexed. */
   readonly detail: InscriptionDetail | null;
   /** JSON of the inscription's properties. If they are long, only their head. `null` if it has no properties. */
   readonly properties: string | PropertiesHead | null;
@@ -70,7 +70,7 @@ async function readTogether(
   });
 }
 
-/** Keys in the order of the requests. Null: not indexed. */
+/** Keys in the order of the requests. A key is null if the inscription is not indexed. */
 async function keysOf(
   client: pg.ClientBase,
   asked: readonly NamedInscription[],

@@ -39,7 +39,7 @@ export interface InscriptionDetail {
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
   readonly contentId: number | null;
-  /** Length of the stored body. Null: no body. */
+  /** Length of the stored body. `null` if there is no body. */
   readonly contentLength: number | null;
   readonly contentHash: Uint8Array | null;
   /**
@@ -61,9 +61,9 @@ export interface InscriptionDetail {
    */
   readonly rune: SpacedRune | null;
   readonly location: Location | null;
-  /** Its sat. Null: it has no sat, or this server has no index of sats. */
+  /** The sat of the inscription. `null` if it has none, or if this server has no index of sats. */
   readonly sat: Sat | null;
-  /** Valid parents, in order. Null: validity is unknown. */
+  /** Valid parents, in order. `null` if their validity is unknown. */
   readonly parents: readonly InscriptionId[] | null;
   /** The first children. `childCount` is the number of known children; it is `null` while they are being counted. */
   readonly children: readonly InscriptionId[];
@@ -123,7 +123,7 @@ function askedBy(question: InscriptionQuestion): { where: string; values: unknow
   }
 }
 
-/** The key of an inscription. Null: not indexed. */
+/** The key of an inscription. `null` if it is not indexed. */
 export async function inscriptionKey(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -143,7 +143,7 @@ export interface InscriptionName extends InscriptionId {
   readonly number: number | null;
 }
 
-/** The names of an inscription. Null: not indexed. */
+/** The names of an inscription. `null` if it is not indexed. */
 export async function inscriptionName(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -156,7 +156,7 @@ export async function inscriptionName(
   return rows[0] ?? null;
 }
 
-/** Keys of inscriptions in the order of their ids. Null: not indexed. */
+/** Keys of inscriptions in the order of their ids. A key is null if the inscription is not indexed. */
 export async function inscriptionKeys(
   db: pg.Pool | ClientBase,
   ids: readonly InscriptionId[],
@@ -171,7 +171,7 @@ export async function inscriptionKeys(
   return rows.map(({ key }) => key);
 }
 
-/** Keys of inscriptions in the order of their numbers. Null: not indexed. */
+/** Keys of inscriptions in the order of their numbers. A key is null if the inscription is not indexed. */
 export async function inscriptionKeysOfNumbers(
   client: ClientBase,
   numbers: readonly number[],
@@ -199,7 +199,7 @@ export async function inscriptionIds(
   return rows;
 }
 
-/** All known facts of one inscription. Null: not indexed. Makes six small reads, so run it in a snapshot. */
+/** All known data of an inscription. `null` if it is not indexed. Makes six small reads, so run it in a snapshot. */
 export async function inscriptionDetail(
   client: ClientBase,
   question: InscriptionQuestion,
@@ -333,7 +333,7 @@ async function delegateTypes(
   );
 }
 
-/** Canonical JSON text of the metadata of an inscription, of any length. Null: it has no metadata. */
+/** An inscription's metadata as canonical JSON, of any length. `null` if it has no metadata. */
 export async function metadataJson(client: ClientBase, key: InscriptionKey): Promise<string | null> {
   const { rows } = await client.query<{ json: Buffer }>(
     `SELECT m.json FROM chain.inscriptions i

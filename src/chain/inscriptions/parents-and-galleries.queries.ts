@@ -23,7 +23,7 @@ export interface ParentOrGallery {
   readonly children: number;
   /** Number of items of the gallery. It may name the same inscription twice. */
   readonly galleryItems: number;
-  /** JSON of its own title and traits. Null: there are none, or they are too long. */
+  /** JSON of its own title and traits. `null` if there are none, or if they are too long. */
   readonly attributes: Buffer | null;
 }
 

@@ -98,7 +98,7 @@ export interface InscriptionEntry {
   readonly charms: number | null;
   readonly timestamp: number;
   readonly location: Location | null;
-  /** Null: it has no sat, or this server has no index of sats. */
+  /** The sat of the inscription. `null` if it has none, or if this server has no index of sats. */
   readonly sat: Sat | null;
 }
 

@@ -29,7 +29,7 @@ export const joinMoved = (txid: string, reveal: string): string =>
   `JOIN chain.inscriptions AS i ON i.txid = ${reveal}
    JOIN chain.locations AS l ON l.key = i.key AND l.txid = ${txid}`;
 
-/** The block of a transaction that revealed inscriptions. Null: the index has no inscription of this transaction. */
+/** The block of a transaction that revealed inscriptions. `null` if the index has none of its inscriptions. */
 export async function blockOfReveal(
   client: ClientBase,
   txid: Txid,

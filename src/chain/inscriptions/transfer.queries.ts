@@ -31,7 +31,7 @@ export interface Transfer {
   readonly to: string;
   readonly value: Sats | null;
   readonly script: Uint8Array | null;
-  /** Script of `from`. Null: there is no previous location, or its script is unknown. */
+  /** Script of `from`. `null` if there is no previous location, or if its script is unknown. */
   readonly formerScript: Uint8Array | null;
 }
 
@@ -44,7 +44,7 @@ export interface TransferPosition {
 export interface TransferQuestion {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
-  /** The page begins after this position. Null: it begins with the first event. */
+  /** The page begins after this position. `null` if it begins with the first event. */
   readonly after: TransferPosition | null;
 }
 
@@ -84,7 +84,7 @@ export async function transfersOf(
   );
   const [inscription] = found;
   if (inscription === undefined) return null;
-  // a row shows where its transfer comes from by the row before it, so one more row is read for the earliest transfer
+  // the origin of a transfer is in the row before it, so one more row is read for the earliest transfer of the page
   const isAscending = order === 'asc';
   const comparison = isAscending ? '>=' : '<';
   const start =

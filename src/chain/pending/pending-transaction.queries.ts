@@ -193,7 +193,7 @@ export interface PendingDetail extends PendingInscriptionRow {
   readonly title: string | null;
 }
 
-/** A pending inscription. Null: it is not pending. */
+/** A pending inscription. `null` if the inscription is not pending. */
 export async function pendingInscription(
   client: ClientBase,
   { txid, index }: InscriptionId,

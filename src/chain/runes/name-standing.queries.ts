@@ -7,17 +7,17 @@ import { unlockHeight } from '#kernel/runes/unlock-schedule.ts';
 import { type EtchedBy, etchedNames } from './etched-by.queries.ts';
 import { type RuneDetail, runeDetail } from './rune.queries.ts';
 
-/** The rune or the transactions that compete for a name, and the rule that reserves it. */
+/** Everything that may prevent the etching of a name. */
 export interface NameRivals {
-  /** The rune that has the name. Null: no block has etched it. */
+  /** The rune that has the name. `null` if no block has etched the name. */
   readonly rune: Pick<EtchedBy, 'height'> | null;
-  /** The first block that may etch the name. Null: the name is reserved. */
+  /** Height of the first block that may etch the name. `null` if the name is reserved. */
   readonly unlock: number | null;
   /** The first hundred pending transactions that etch the name. `null` if no mempool is followed. */
   readonly claims: readonly PendingClaim[] | null;
 }
 
-/** Like `NameRivals`, with all known facts of the rune. */
+/** Like `NameRivals`, with all known data of the rune. */
 export interface NameStanding extends NameRivals {
   readonly rune: RuneDetail | null;
 }

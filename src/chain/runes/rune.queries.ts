@@ -89,7 +89,7 @@ const mintIndexes = ['rune_mints_rune'];
 /** Maximum value of a key, height or index. The columns are integers. */
 const integerMax = 2 ** 31 - 1;
 
-/** A rune by its name, id or number. Null: there is no such rune. Throws `index_missing` during a first sync. */
+/** A rune by its name, id or number. `null` if there is no such rune. Throws `index_missing` during a first sync. */
 export async function runeDetail(client: ClientBase, question: RuneQuestion): Promise<RuneDetail | null> {
   const asked = askedBy(question);
   if (asked === null) return null;

@@ -3,7 +3,7 @@ import { genesisHeight, type Height, maxHeight } from '#kernel/primitives/height
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** The internal key of an inscription. Null: it is not indexed. */
+/** The internal key of an inscription. `null` if the inscription is not indexed. */
 export async function keyOfInscription(
   client: ClientBase,
   { txid, index }: InscriptionId,
