@@ -114,7 +114,7 @@ export async function readAverageBytes(client: pg.Pool | pg.ClientBase, id: stri
 
 /** A page of a list of collections. */
 export interface CollectionPage {
-  /** Id of the collection after which the page begins. Null: the page begins with the oldest collection. */
+  /** Id of the collection after which the page begins. Null if it begins with the oldest collection. */
   readonly after: string | null;
   readonly limit: number;
 }
