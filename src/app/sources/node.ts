@@ -63,11 +63,11 @@ export interface NodeLinkOptions {
   /** The only accepted network. If it is `null`, any network is accepted. */
   readonly network: NetworkName | null;
   /**
-   * If true, try again once a minute if the node refuses the cookie, because the process can serve meanwhile. If
+   * Whether to try again once a minute after the node refuses the cookie, because the process can serve meanwhile. If
    * absent, a refused cookie is an error.
    */
   readonly waitsForPeople?: boolean;
-  /** If false, ZMQ is not used, and no advice about it is logged. */
+  /** Whether to use ZMQ, and to log advice about it. True if absent. */
   readonly listens?: boolean;
   /** Called after each failed attempt with its error, and with `null` when the node is found. */
   readonly onProblem?: (problem: AppError | null) => void;
