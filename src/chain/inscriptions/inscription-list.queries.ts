@@ -33,7 +33,7 @@ export interface ListQuestion {
   readonly limit: number;
   /** The page begins after this key. `null` if it begins at the start of `order`. */
   readonly after: number | null;
-  /** If true, the page has the largest of the checked candidates, ordered by size. There is no next page then. */
+  /** Whether the page has the largest of the checked candidates, ordered by size. Such a list has no next page. */
   readonly bySize?: boolean;
 }
 
