@@ -109,7 +109,7 @@ export interface WhichKeys {
   readonly account: string;
   /** Selects the keys with at least one of these scopes. An empty list selects keys of any scope. */
   readonly scopes: readonly Scope[];
-  /** Selects one key, or all keys if it is `null`. */
+  /** Selects one key. `null` selects all keys. */
   readonly key: { readonly prefix: string } | { readonly hash: Buffer } | null;
 }
 

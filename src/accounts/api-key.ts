@@ -47,9 +47,10 @@ export function apiKeyHash(text: string): Buffer | null {
 }
 
 /**
- * One round of sha256, unsalted: slow hashes and salts protect secrets that people choose, and 2^160 keys cannot be
- * tried. So one look-up finds a key by its hash. The time of comparing hashes reveals nothing useful: an attacker
- * cannot choose a key by the beginning of its hash, and so cannot learn another key's hash.
+ * Returns the sha256 of a key, without a salt. Slow hashes and salts protect secrets that people choose, but 2^160
+ * random keys cannot be tried. Without a salt, one look-up finds a key by its hash. The time of comparing hashes
+ * reveals nothing useful, because an attacker cannot choose a key by the beginning of its hash, and so cannot learn
+ * another key's hash.
  */
 function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();

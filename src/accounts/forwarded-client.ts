@@ -44,7 +44,7 @@ function namesOf(forwardedFor: string | undefined, forwarded: string | undefined
   // an address has no comma, whatever quotes are around it
   const names = filled((forwardedFor ?? '').split(',').toReversed());
   if (names.length > 0) return names;
-  // keep an element without `for` complete; it is not an address, so no entry before it is used
+  // an element without `for` is returned complete; it is not an address, so entries before it are not used
   return elementsFromEnd(forwarded ?? '').map((element) => {
     const pairs = pairsOf(element).map((pair) => /^for\s*=\s*(?<node>.*)$/isu.exec(pair)?.groups?.['node']);
     return pairs.find((node) => node !== undefined) ?? element;

@@ -4,7 +4,7 @@ export interface Rate {
   readonly perSeconds: number;
 }
 
-/** Maximum burst. The sum of wanted and returned tokens must fit into an int4, and twice this number does. */
+/** Maximum burst. The sum of wanted and returned tokens is at most twice this number, which fits into an int4. */
 export const burstMax = 1_000_000;
 /** Maximum time span of a rate, in seconds: a day. A longer span would be a quota, which usage counts show. */
 const perSecondsMax = 86_400;
