@@ -29,7 +29,7 @@ export interface Demo {
   readonly words: string;
 }
 
-/** How long the query for waiting reveals may take, in ms: it reads one row. */
+/** How long the query for waiting reveals may take, in ms. The query reads one row. */
 const statementTimeoutMs = 5000;
 
 const withoutCore =

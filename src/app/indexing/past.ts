@@ -28,7 +28,7 @@ const retryBudgetMs = 300_000;
 
 /**
  * Reads the past of the indexed chain from a node. The node still has blocks that have left its chain. Use the result
- * for one undo only, because it remembers the hashes of the current chain.
+ * for one undo only, because the result keeps the hashes of the current chain.
  */
 export function pastOfNode({ pool, node, blocks, logger }: PastParts): PastChain {
   let toldAt = performance.now();

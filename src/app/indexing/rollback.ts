@@ -66,7 +66,7 @@ export async function rollbackTo(
     );
   const { blocks, tip } = await takeBack().catch(async (error: unknown) => {
     if (!isForgotten(error)) throw error;
-    // no block was undone yet, because the tables lack data; a node has it
+    // no block was undone, because the tables lack data that a node has
     const { node, source } = await nodeFor(context, network, error);
     return takeBack(pastOfNode({ pool, node, blocks: source, logger }));
   });

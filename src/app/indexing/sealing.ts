@@ -32,8 +32,8 @@ export function startSealing(context: CommandContext, options: SealerOptions): S
     .catch((error: unknown) => logger.child({ part: 'sealer' }).error({ err: error }, 'sealing ended'));
   return {
     sealBeside: (signal) => {
-      // ignore the failure: `sealRest` seals the missing parts at the end, and reports the failure if it happens again.
-      // Closing the sealer ends this work.
+      // Ignore the failure, because `sealRest` seals the missing parts at the end, and reports the failure if it
+      // happens again. Closing the sealer ends this work.
       sealer.sealPending(signal).catch(() => undefined);
     },
     stop: async () => {

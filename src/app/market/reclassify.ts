@@ -18,7 +18,7 @@ import { openSource } from '#src/app/sources/source.ts';
 /** How long the pass may take to stop, in ms. It finishes writing the current batch first. */
 const stopMs = 60_000;
 /**
- * How often the progress is read, in ms. The pass may run in a service, so the progress comes from the database: each
+ * How often the progress is read, in ms. The pass may run in a service, so the progress comes from the database. Each
  * read scans the rows of blocks.
  */
 const lookEveryMs = 2000;
@@ -36,8 +36,8 @@ export interface Reclassified {
 
 /**
  * Rebuilds the sales of all indexed blocks by the rules of this program, with progress on stderr. It can run beside a
- * service that indexes: the process that holds the lock for this work does it. The next run, or `satscribe serve`,
- * resumes an interrupted run.
+ * service that indexes. Then the process that holds the lock for this work does the work. The next run, or `satscribe
+ * serve`, resumes an interrupted run.
  *
  * Throws `nothing_indexed`, `config_invalid` if sales are not indexed, `database_newer`, and the reason why blocks
  * cannot be read.

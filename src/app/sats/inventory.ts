@@ -80,9 +80,8 @@ export async function checkDescriptor(
  * that is starting.
  *
  * @param action an action that reads the operator's outputs throws `inventory_descriptor_missing` before it does
- *   anything
- *   else; an action that only forgets an output, or that cannot know which outputs are the operator's, does not use the
- *   node
+ *   anything else; an action that only forgets an output, or that cannot know which outputs are the operator's, does
+ *   not use the node
  */
 export async function withInventory(
   context: CommandContext,

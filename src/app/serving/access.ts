@@ -19,8 +19,8 @@ import type { AnsweringDatabase } from '#src/app/database/database.ts';
  */
 const connectionsMax = 2;
 /**
- * How long a statement may take. Each statement looks up a few rows, so a slower statement means that the server is in
- * trouble, and the request is refused.
+ * How long a statement may take, in ms. Each statement looks up a few rows, so a slower statement means that the server
+ * is in trouble, and the request is refused.
  */
 const statementTimeoutMs = 2000;
 /**
