@@ -49,9 +49,9 @@ export interface InscriptionSummary {
    * enough.
    */
   readonly runs: boolean | null;
-  /** The size of its own body. */
+  /** Size of the inscription's own body, in bytes. */
   readonly sizeBytes: number | null;
-  /** The beginning of its text. Null for other types. */
+  /** The beginning of the inscription's text. `null` for other types. */
   readonly text: string | null;
 }
 

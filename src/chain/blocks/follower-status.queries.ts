@@ -19,7 +19,7 @@ interface StatusRow {
   now: Date;
 }
 
-/** The last report of the indexing process, with facts that only the database knows. */
+/** The last report of the indexing process, with data that only the database has. */
 export interface FollowerReport {
   /** The report. `null` if there was none since the database was created, or since it crashed. */
   readonly status: FollowerStatus | null;

@@ -9,8 +9,8 @@ export const indexTipHeight = '(SELECT tip_height FROM chain.state)';
 export const indexTipHash = '(SELECT tip_hash FROM chain.state)';
 
 /**
- * SQL: the time in the header of the block at a height. `height` is an SQL expression. SQL NULL: the index has no such
- * block.
+ * SQL: the time in the header of the block at a height. `height` is an SQL expression. SQL NULL if the index has no
+ * such block.
  */
 export const timeOfBlock = (height: string): string =>
   `(SELECT to_timestamp(time) FROM chain.blocks WHERE height = ${height})`;

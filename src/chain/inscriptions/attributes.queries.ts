@@ -6,9 +6,9 @@ const attributesBytesMax = 16_384;
 
 /** The properties that an inscription has about itself. */
 export interface OwnAttributes {
-  /** JSON of its title and traits. `null` if there are none, or if they are too long. */
+  /** JSON of the inscription's title and traits. `null` if there are none, or if they are too long. */
   readonly json: string | null;
-  /** Number of items of its gallery. */
+  /** Number of items of the inscription's gallery. */
   readonly galleryItems: number;
 }
 

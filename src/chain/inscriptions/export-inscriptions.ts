@@ -147,7 +147,7 @@ function exportLine(row: ExportRow, parents: readonly string[]): string {
     metaprotocol: utf8OrNull(row.metaprotocol),
     fee: row.fee,
   });
-  // the stored text is already JSON, so insert it unchanged: numbers keep all digits
+  // the stored text is already JSON, so insert it unchanged, and its numbers keep all digits
   const metadata = row.metadata === null ? 'null' : row.metadata.toString('utf8');
   return `${line.slice(0, line.lastIndexOf(',"fee":'))},"metadata":${metadata},"fee":${row.fee}}`;
 }

@@ -25,8 +25,7 @@ const hexDigits = Buffer.from('0123456789abcdef');
  * @param ids ids of 36 bytes each
  *
  * @param attributesOf returns the JSON of the title and traits of the item at an index of `ids`; undefined if the item
- *   has
- *   neither
+ *   has neither
  */
 export function itemsJson(
   ids: Uint8Array,

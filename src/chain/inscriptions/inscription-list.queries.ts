@@ -225,7 +225,7 @@ async function keyRange(
   return low <= high ? { low, high } : null;
 }
 
-/** The first key at or above the jubilee height. Infinity: no block is that high. */
+/** The first key at or above the jubilee height. Infinity if no block is that high. */
 async function firstKeyOfJubilee(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{ first_key: number }>(
     `SELECT first_key FROM chain.blocks WHERE height >= ${jubileeHeight} ORDER BY height LIMIT 1`,

@@ -208,7 +208,7 @@ export async function inscriptionDetail(
   return key === null ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
 }
 
-/** All known facts of inscriptions, by key. Makes five reads for any number, so run it in a snapshot. */
+/** All known data of inscriptions, by key. Makes five reads for any number, so run it in a snapshot. */
 export async function inscriptionDetails(
   client: ClientBase,
   keys: readonly InscriptionKey[],

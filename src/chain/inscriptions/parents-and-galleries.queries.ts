@@ -21,9 +21,9 @@ export interface ParentOrGallery {
   readonly id: InscriptionId;
   readonly number: number | null;
   readonly children: number;
-  /** Number of items of the gallery. It may name the same inscription twice. */
+  /** Number of items of the gallery. The gallery may name the same inscription twice. */
   readonly galleryItems: number;
-  /** JSON of its own title and traits. `null` if there are none, or if they are too long. */
+  /** JSON of the inscription's own title and traits. `null` if there are none, or if they are too long. */
   readonly attributes: Buffer | null;
 }
 
@@ -124,7 +124,7 @@ export const isChild = (txid: string, index: string): string =>
   `EXISTS (SELECT FROM chain.inscriptions c JOIN chain.parents ON child_key = c.key
       WHERE parent_key = $1 AND c.txid = ${txid} AND c.index = ${index} OFFSET 0)`;
 
-/** SQL: like `isChild`, but whether gallery $1 has a given item. */
+/** SQL: whether gallery $1 has a given item. The parameters are those of `isChild`. */
 export function isGalleryItem(txid: string, index: string): string {
   // begin with the index on ids, which finds few pages; beginning with the key would read all pages of the gallery
   const id = `${txid} || substring(int4send(${index}) FROM 4 FOR 1) || substring(int4send(${index}) FROM 3 FOR 1)

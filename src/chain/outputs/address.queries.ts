@@ -17,7 +17,7 @@ export interface AddressOutput {
 }
 
 /**
- * A position in a list of outputs: the page begins after it. A forged cursor may contain any numbers that fit the types
+ * A position in a list of outputs. The page begins after it. A forged cursor may contain any numbers that fit the types
  * of the columns.
  */
 export interface OutputPosition {

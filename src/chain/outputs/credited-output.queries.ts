@@ -17,7 +17,7 @@ export interface ReceivedRune {
   /** The transaction that etched the rune. */
   readonly etching: Txid;
   readonly rune: Rune;
-  /** Its name with spacers. */
+  /** The rune's name with spacers. */
   readonly name: string;
   readonly divisibility: number;
   readonly amount: bigint;

@@ -53,8 +53,7 @@ export class HolderLists {
    * A page of holders. Must run in a snapshot. Throws `index_missing` during a first sync.
    *
    * @param mayWalk whether a scan is allowed; if false, only stored results are used, and `null` means that they are
-   *   not
-   *   enough
+   *   not enough
    */
   async read(
     client: ClientBase,

@@ -59,8 +59,7 @@ const columns = `s.txid, s.height, b.time::float8 AS time, s.input, i.txid AS "r
  * The sales of a transaction, by input, then by position in the input.
  *
  * @param limit maximum number of sales; if it is `null`, all sales are read, one per inscription, and an output may
- *   have
- *   thousands of inscriptions
+ *   have thousands of inscriptions
  */
 export async function salesOfTransaction(
   client: ClientBase,
