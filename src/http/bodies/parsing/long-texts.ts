@@ -47,8 +47,7 @@ export function textBytes(text: BodyText): number {
  * value is itself a long text, its bytes are returned.
  *
  * @param names names of the fields that may be long, or that are lists with long texts; texts of other fields are cut.
- *   True if
- *   all fields may be long
+ *   True if all fields may be long
  */
 export function liftLongTexts(
   value: unknown,

@@ -27,8 +27,7 @@ const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
  * The JSON of ord's `/inscription`, with the keys in ord's order. Unknown fields are null (docs/ord-api.md).
  *
  * @param properties a JSON text, because traits can be integers that a JavaScript number would round; null if the
- *   inscription has
- *   no properties
+ *   inscription has no properties
  */
 export function inscriptionJson(
   detail: InscriptionDetail,
