@@ -50,7 +50,7 @@ type ChosenPhase =
     }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** A cheaper phase that cannot sell the whole order: it has too few items left, or allows the address fewer items. */
+/** A cheaper phase that cannot sell the whole order, because it has too few items or allows the address fewer items. */
 export interface CheaperPhase {
   readonly phase: string;
   /** Price of an item in sats, which the creator receives. */
