@@ -19,7 +19,7 @@ export async function confirm(question: string, { input, output, signal }: Askin
     throw new UsageError(`${question}\nThere is no terminal to ask on: repeat the command with --yes.`);
   }
   const lines = createInterface({ input, output });
-  // Ctrl-D closes the input without an answer
+  // Ctrl-D closes the input, so there is no answer
   const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
     const answer = await Promise.race([

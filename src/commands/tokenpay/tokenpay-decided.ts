@@ -20,7 +20,7 @@ import { decideCredit, type NamedAside } from '#tokenpay/operator/decide-credit.
 const reasonMax = 1000;
 const nameMax = 100;
 
-/** Credits an output that was set aside to an account. */
+/** Credits an account with an output that was set aside. */
 export async function credit(context: CommandContext, text: string): Promise<void> {
   const { flags, print } = context;
   const named = namedAside(context, text);
@@ -36,7 +36,7 @@ export async function credit(context: CommandContext, text: string): Promise<voi
   });
 }
 
-/** Sends a complete output that was set aside to an address. */
+/** Sends an output that was set aside to an address. The complete output is sent. */
 export async function sendAway(context: CommandContext, text: string): Promise<void> {
   const { flags, print, config } = context;
   const named = namedAside(context, text);

@@ -6,7 +6,7 @@ secret (docs/runbook.md, "Backups").
 
 /**
  * The advice for a person who has just created a wallet. The words are `null` if the output is not a terminal, because
- * it may be a log.
+ * the output may be a log.
  */
 export function backupAdvice(words: string | null): string {
   if (words === null)

@@ -29,8 +29,8 @@ interface Sources {
   /** The indices below these ends may have been shown. */
   readonly known: BranchEnds;
   /**
-   * Whether `known` comes from a mark. If true, no later index was shown. If false, later
-   * indices may have been shown, because the database may be an older copy.
+   * Whether `known` comes from a mark. If true, no later index was shown. If false, later indices may have been shown,
+   * because the database may be an older copy.
    */
   readonly isMarked: boolean;
   /** The database. `null` if no database is used. */
@@ -181,7 +181,7 @@ async function sweepTo(
   const { free, left } = await freeOf(found, pool, node);
   const planned = sweep(free, script, feeRate);
   const signer = await openSigner(seedFileOf(context), wallet.identity);
-  // if there is an index, leave all outputs that it does not prove to hold only sats
+  // if there is an index, leave all outputs that the index does not prove to hold only sats
   const held = pool === null ? unknownHoldings : nothingHeld;
   const signed = planned.plans.map((plan) =>
     signer.signPlan(
@@ -197,7 +197,7 @@ async function sweepTo(
 }
 
 /**
- * Selects the outputs that may be swept. If there is an index, these are only the outputs that it proves to hold only
+ * Selects the outputs that may be swept. If there is an index, these are the outputs that the index proves to hold only
  * sats.
  */
 async function freeOf(
