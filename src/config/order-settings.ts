@@ -199,7 +199,7 @@ export const orderSettings = {
     minimum: 1,
     // two weeks, because nodes keep unconfirmed transactions, such as the commit, for this time (-mempoolexpiry)
     maximum: 336,
-    // 144 blocks: the probability that a miner with 1 % of the hash rate finds one of them is three out of four
+    // 144 blocks; a miner with 1 % of the hash rate finds one of them with a probability of three quarters
     default: 24,
     description:
       'how long that miner may not answer about a transaction, and then how long no block may have it, before the order is refunded',
