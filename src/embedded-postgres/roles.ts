@@ -62,7 +62,7 @@ export async function ensureRoles(place: ServerPlace, urlOf: (name: string) => s
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [database]);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${database} OWNER ${writer}`);
     else await client.query(`ALTER DATABASE ${database} OWNER TO ${writer}`);
-    // revoke everything, because the right to create temporary tables would also be granted
+    // also revoke the right to create temporary tables, because they are tables too
     await client.query(`REVOKE ALL ON DATABASE ${database}, postgres, template1 FROM PUBLIC`);
     await client.query(`GRANT CONNECT ON DATABASE ${database} TO ${reader}`);
   });

@@ -33,7 +33,7 @@ interface SymlinkEntry {
 
 /**
  * Finds links of `lib/` that are missing, and returns their paths relative to `native`. npm packages cannot contain
- * symbolic links, so the install script of the package creates them. If npm's scripts are switched off, they are
+ * symbolic links, so the install script of the package creates them. If npm's scripts are switched off, these links are
  * missing.
  */
 export async function missingLibraryLinks(root: string): Promise<SymlinkEntry[]> {
