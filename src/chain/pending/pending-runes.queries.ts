@@ -79,12 +79,12 @@ interface TransactionRow {
   rival_count: number;
 }
 
-/** Maximum number of rivals' txids in one answer. */
+/** Maximum number of rivals' txids in one response. */
 const rivalsMax = 10;
 
 /**
- * Pending transactions with runes, in the order in which they were seen, from after a position on. With `desc` the
- * newest come first, from before the position on. Makes two reads.
+ * Pending transactions with runes, in the order in which they were seen, beginning after a position. With `desc` the
+ * newest come first, beginning before the position. Makes two reads.
  */
 export async function pendingRunes(
   client: ClientBase,
@@ -239,7 +239,7 @@ export interface PendingClaim {
   readonly firstSeen: Date;
 }
 
-/** Maximum number of claims of one name in an answer. */
+/** Maximum number of claims of one name in a response. */
 const claimsMax = 100;
 
 /** The first pending transactions that etch each of these names, by the number of the name. */

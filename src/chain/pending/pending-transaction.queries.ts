@@ -100,7 +100,7 @@ export async function pendingInscriptionsOf(
   return rows.map(summaryOf);
 }
 
-/** Pending inscriptions, newest first, from before a position on. */
+/** Pending inscriptions, newest first, beginning before a position. */
 export async function newestPendingInscriptions(
   client: ClientBase,
   before: number,
@@ -120,7 +120,7 @@ export async function newestPendingInscriptions(
  */
 const lookedMax = 5_000;
 
-/** Pending inscriptions of one kind, newest first, from before a position on. */
+/** Pending inscriptions of one kind, newest first, beginning before a position. */
 export interface PendingOfKind {
   readonly pending: readonly PendingSummary[];
   /**

@@ -122,7 +122,7 @@ export async function isPendingTransaction(client: pg.ClientBase, txid: Txid): P
   return rowCount === 1;
 }
 
-/** Pending inscriptions in the order in which they were seen, from after a cursor on. */
+/** Pending inscriptions in the order in which they were seen, beginning after a cursor. */
 export async function pendingInscriptions(
   client: pg.ClientBase,
   after: PendingCursor,
@@ -160,7 +160,7 @@ export interface TransferCursor {
   readonly inscription: InscriptionId;
 }
 
-/** Pending transfers in the order in which they were seen, from after a cursor on. */
+/** Pending transfers in the order in which they were seen, beginning after a cursor. */
 export async function pendingTransfers(
   client: pg.ClientBase,
   { script, inscription }: TransferFilter,
@@ -212,7 +212,7 @@ export interface DepartureRow {
   readonly left_at: Date;
 }
 
-/** Stored transactions that left the mempool without being mined, newest first, from before a position on. */
+/** Stored transactions that left the mempool without being mined, newest first, beginning before a position. */
 export async function departures(
   client: pg.ClientBase,
   before: number,

@@ -33,7 +33,7 @@ export interface HoldersPart {
 
 /**
  * The holders of runes, largest first. A page needs a scan over all holders of the rune, so the result of a scan is
- * kept for the pages after it. Results are stored by the block after which they are true. Another block has its own
+ * kept for the pages after it. Each result is stored with the block after which it is true. Another block has its own
  * results, so a stored result is never wrong.
  */
 export class HolderLists {

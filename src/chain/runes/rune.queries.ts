@@ -119,7 +119,7 @@ export async function runesDownFrom(client: ClientBase, last: number, limit: num
 }
 
 /**
- * The runes at the given positions of a list of keys, in that order. Keys without a rune are left out. Throws
+ * The runes with these keys, in the order of the list. Keys without a rune are left out. Throws
  * `index_missing`.
  */
 export async function runesOfKeys(client: ClientBase, keys: readonly number[]): Promise<RuneDetail[]> {

@@ -8,8 +8,8 @@ let cursors = 0;
 
 /**
  * Reads the rows of a statement in parts. Between two parts, other work of the event loop runs, in the turns of
- * `inTurnsOf`. A hundred thousand rows at once would block it for half a second. Must run in a snapshot, whose end
- * closes the cursor.
+ * `inTurnsOf`. A hundred thousand rows at once would block the event loop for half a second. Must run in a snapshot,
+ * whose end closes the cursor.
  */
 export async function* rowsInTurns<Row extends QueryResultRow>(
   client: ClientBase,

@@ -16,7 +16,7 @@ const readTip = 'SELECT tip_height, tip_hash, undo_epoch FROM chain.state';
 const withOpening = (opening: string): string =>
   `SELECT tip_height, tip_hash, undo_epoch, opening.* FROM chain.state LEFT JOIN (${opening}) AS opening ON true`;
 
-/** The statements that each connection has prepared, with their names by their text. */
+/** Names of the statements that each connection has prepared, by the text of the statement. */
 const preparedBy = new WeakMap<pg.PoolClient, Map<string, string>>();
 
 /**
