@@ -18,8 +18,7 @@ export interface NewCollection extends Omit<SentCollection, 'runePrice'> {
  * Result of an insert:
  * - `taken`: another collection has this id.
  * - `bounds`: the collection lists too many addresses for a creator without a key, or too many such collections wait
- *   for the
- *   operator.
+ *   for the operator.
  */
 export type InsertedCollection =
   | { readonly kind: 'inserted'; readonly createdAt: Date }

@@ -21,7 +21,7 @@ export interface SentRunePrice {
 
 /** The key of a price in a rune. It names the protocol. */
 const runeKey = 'rune';
-/** Maximum number of characters of a rune's name. The longest name has 26 letters, with spacers between the letters. */
+/** Maximum number of characters of a rune's name. The longest name has 28 letters, with spacers between the letters. */
 const tokenChars = 100;
 /** Maximum number of digits of a JSON number. A number with more digits may be rounded when it is parsed. */
 const exactDigits = 15;
