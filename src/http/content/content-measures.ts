@@ -9,7 +9,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { decodeContent } from './decode-content.ts';
 import { type ImageSize, imageSize } from './image-size.ts';
 
-/** The size of a content that a browser must decode to show it. */
+/** The decoded size of a content. A browser needs memory for this size to show the content. */
 export interface ContentMeasure {
   /**
    * Number of decoded bytes. `more` means above `decodedBytesMax`. `broken` means that the body does not match its

@@ -12,13 +12,13 @@ export interface PreviewBounds {
 /**
  * Bounds of a card in a list. A screen shows about twenty cards. `decodedBytes` is the maximum size of a body that a
  * block can contain without an encoding, so an encoding does not allow a larger body. `pixels` is 4,096 × 4,096, which
- * need 64 MiB. Every card shows fewer pixels.
+ * needs 64 MiB. Every card shows fewer pixels.
  */
 const cardBounds: PreviewBounds = { decodedBytes: 4_000_000, pixels: 4_096 * 4_096 };
 
 /**
  * Bounds of a frame that shows one inscription alone. A browser needs seconds for 16 MB of markup, and all known
- * contents above that size are decompression bombs. `pixels` is 8,192 × 8,192, which need 256 MiB. Images of cameras
+ * contents above that size are decompression bombs. `pixels` is 8,192 × 8,192, which needs 256 MiB. Images of cameras
  * have fewer pixels.
  */
 const aloneBounds: PreviewBounds = { decodedBytes: decodedBytesMax, pixels: 8_192 * 8_192 };

@@ -146,7 +146,7 @@ export function undoneEncoding(stored: StoredContent['contentEncoding']): Encodi
 }
 
 /**
- * The words for a content that is not shown. A card contains only the reason, because it links to the page of its
+ * The words for a content that is not shown. A card contains only the reason, because the card links to the page of its
  * inscription. A frame that shows one inscription alone also contains the path of the body.
  */
 function stillWords(why: string, id: string, size: PreviewSize): string {

@@ -29,7 +29,7 @@ export function demoRoutes(app: App, { demo = null }: Pick<AppDependencies, 'dem
       body,
       response: { 200: Type.Object({ txid: Type.String() }) },
     },
-    // no CORS: pages of other origins must not spend the coins of a demo
+    // no CORS, because pages of other origins must not spend the coins of a demo
     config: { errors: 'plain', guard: open, cors: false },
     handler: async (request, reply) => {
       const { address, sats } = request.body;

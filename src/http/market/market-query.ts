@@ -340,7 +340,7 @@ export class MarketQuery {
 /** The first second of a day (UTC), in Unix seconds. `null` if the text is not a date. */
 function dayStart(text: string): number | null {
   const time = datePattern.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // this check is needed: Date.parse refuses month 13, but reads February 30th as a day in March
+  // this check is needed, because Date.parse refuses month 13, but reads February 30th as a day in March
   return Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) ? null : time / 1000;
 }
 

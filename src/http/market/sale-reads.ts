@@ -17,8 +17,8 @@ import type { SoldInBlock } from '#market/sales/sale-places.ts';
 
 /**
  * Bounds of full scans. The first read of a collection scans all its sales and uses a connection for up to ten seconds.
- * Two of the ten connections may do so at the same time, each for another client. A client that would wait longer than
- * one such scan is refused, and must try again.
+ * Two of the ten connections may do so at the same time, each for a different client. A client that would wait longer
+ * than one such scan is refused, and must try again.
  */
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
 

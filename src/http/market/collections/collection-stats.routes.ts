@@ -168,8 +168,8 @@ export async function collectionStats(
 }
 
 /**
- * The number of holders. `null` if no holder is known but there may be one: a block has moved an item to an unknown
- * place, or a missing block may reveal an item.
+ * The number of holders. `null` if no holder is known but there may be one, because a block has moved an item to an
+ * unknown place or a missing block may reveal an item.
  */
 export function holdersKnown(
   collection: FoundCollection,
