@@ -10,9 +10,9 @@ import { asSats, noSats, type Sats } from '#kernel/primitives/sats.ts';
 const witnessScale = 4;
 
 /**
- * The figures of a block, from its bytes and the outputs that it spends. As in the node, the coinbase is
- * left out of all figures. `null` if the spent outputs are not available. Throws `spent_outputs_mismatch` if the spent
- * outputs do not belong to the block.
+ * The figures of a block, from its bytes and the outputs that it spends. As in the node, the coinbase is left out of
+ * all figures. `null` if the spent outputs are not available. Throws `spent_outputs_mismatch` if the spent outputs do
+ * not belong to the block.
  */
 export function blockStats(block: RawBlock, height: Height, network: NetworkName): BlockStats | null {
   const transactions = RawTransactions.ofBlock(block.bytes);

@@ -145,7 +145,7 @@ function* missingParts(list: TextList, isMissing: Uint8Array): Generator<string[
     first += part.length;
   }
 }
-/** Maximum number of ids in a piece of a response. They have 70 kB. */
+/** Maximum number of ids in a piece of a response. They are 70 kB of text. */
 const missingAtOnce = 1_000;
 
 interface ClaimedId {

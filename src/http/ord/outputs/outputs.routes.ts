@@ -18,8 +18,8 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open, failures: [422] } as const;
 /**
- * Configuration of the routes for one output. They are expensive, because data that neither the index nor the node has
- * is read from the transaction, as in /tx.
+ * Configuration of the routes for one output. These routes are expensive, because data that neither the index nor the
+ * node has is read from the transaction, as in /tx.
  */
 const ofOne = { ...config, isDear: true } as const;
 const path = Type.Object({ outpoint: pathParts.outpoint });

@@ -66,7 +66,7 @@ interface Answer {
  * in memory until it is sent. The maximum is half of the data that a client may leave unread.
  */
 const answerCharsMax = 16 * 1024 * 1024;
-/** Maximum number of outputs in a piece of a response. They have 100 kB. */
+/** Maximum number of outputs in a piece of a response. They are 100 kB of text. */
 const answersAtOnce = 250;
 
 /**
@@ -151,7 +151,7 @@ export class Outputs {
     return { tip, body: listAnswer(outpoints.length, answerParts(outpoints, answers), chars) };
   }
 
-  /** Responds to `/r/utxo/<outpoint>`. An output that a block has spent is an error: `not_found`. */
+  /** Responds to `/r/utxo/<outpoint>`. Throws `not_found` for an output that a block has spent. */
   async utxo(outpoint: Outpoint, asker: Asker): Promise<Answer> {
     const outside = await this.#outside(outpoint, asker);
     const text = outpointText(outpoint);

@@ -30,7 +30,7 @@ interface SatWhereabouts {
 
 /** The response of ord without a sat index. It has no table of sats to read. */
 const withoutIndex: SatWhereabouts = { address: null, inscriptions: [], satpoint: null };
-/** Maximum number of inscriptions on one sat in a response. They have 14 MB. ord has no maximum. */
+/** Maximum number of inscriptions on one sat in a response. They are 14 MB of text. ord has no maximum. */
 const inscriptionsMax = 200_000;
 
 /** Checks that there is an index of sats. Throws `not_found` with ord's message. */
@@ -106,7 +106,7 @@ async function whereaboutsOf(
   return { address, inscriptions, satpoint: rare.satpoint };
 }
 
-/** The answer of `/sat`: ord's fields, in ord's order. */
+/** The JSON of `/sat`, with ord's fields in ord's order. */
 export function satJson({ sat, whereabouts: found, time: timestamp }: SatFacts): string {
   const whereabouts = found ?? withoutIndex;
   const { name, decimal, degree, percentile } = satNotations(sat);
