@@ -1,4 +1,4 @@
-/** HTML that is safe to send: only the `html` template creates it. */
+/** HTML that is safe to send, because the `html` template escapes all values. */
 export class Markup {
   readonly text: string;
 
@@ -10,8 +10,8 @@ export class Markup {
 export type HtmlValue = string | number | null | undefined | false | Markup | readonly HtmlValue[];
 
 /**
- * A template of HTML. Every value is escaped, for text and for quoted attributes. Lists are joined. For null, undefined
- * and false nothing is written. Never put values into unquoted attributes, scripts or styles.
+ * A template of HTML. Every value is escaped, for text and for quoted attributes. Lists are joined. The values null,
+ * undefined and false become an empty text. Never put values into unquoted attributes, scripts or styles.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Markup {
   let text = strings[0] ?? '';
@@ -32,7 +32,7 @@ const entities: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // show a visible sign, because HTML cannot contain this character, and parsers would replace it
+  // show a visible sign, because HTML cannot contain the null character, and parsers would replace it
   '\0': '\u2400',
 };
 

@@ -5,7 +5,8 @@ export interface KnownFacts {
   /** The outputs that the block spends are known. */
   readonly hasSpent: boolean;
   /**
-   * The block's sequence numbers are known, because the block is anchored, or the totals before its island are proven.
+   * The block's sequence numbers are known. This is true if the block is anchored, or if the totals before its island
+   * are proven.
    */
   readonly sequenced: boolean;
   /** All numbers of the block are known. */

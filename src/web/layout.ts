@@ -15,7 +15,7 @@ export interface Banner {
 export interface Site {
   readonly network: string;
   readonly tipHeight: Height | null;
-  /** Null: the index is up to date. */
+  /** `null` if the index is up to date. */
   readonly banner: Banner | null;
 }
 
@@ -23,7 +23,7 @@ export interface Layout {
   readonly title: string;
   /** One sentence about this page alone, for search engines and shared links. */
   readonly description: string;
-  /** Null: the network is not known yet. */
+  /** `null` if the network is not known yet. */
   readonly site: Site | null;
   /** Scripts of this page, by their names in `assets/script`. */
   readonly scripts?: readonly string[];
@@ -31,9 +31,9 @@ export interface Layout {
   readonly query?: string;
   /** The mode of the search in the box (`in`, `all`, `words`, `fuzzy`). The box keeps the mode. */
   readonly mode?: Readonly<Record<string, string>>;
-  /** Whether the page itself uses files that are dropped on it. They then start no search. */
+  /** Whether the page itself uses files that are dropped on it. If true, a dropped file does not start a search. */
   readonly takesFiles?: boolean;
-  /** Whether the page has its own search box. The frame then has none. */
+  /** Whether the page has its own search box. If true, the frame has no search box. */
   readonly isHome?: boolean;
   readonly main: HtmlValue;
 }
@@ -85,7 +85,8 @@ ${!takesFiles && dropPlace}
 }
 
 function headOf({ scripts = [], ...page }: Layout): Markup {
-  // both may contain names and searches of strangers, and a text in a page's head cannot be isolated
+  // the title and the description may contain names and searches of strangers, and a text in a page's head cannot be
+  // isolated
   const [title, description] = [plainTitle(page.title), plainTitle(page.description)];
   return html`<head>
 <meta charset="utf-8">

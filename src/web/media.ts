@@ -1,7 +1,8 @@
 /** The kind of a content, by its content type. The kind decides how the content is shown. */
 export type Media = 'text' | 'image' | 'frame' | 'audio' | 'video' | 'font' | 'other';
 
-// maps and not objects, because a content type can be any text, even the name of a property that every object has
+// use maps instead of objects, because a content type can be any text, even the name of a property that every object
+// has
 const byType: ReadonlyMap<string, Media> = new Map([
   ['application/json', 'text'],
   ['application/javascript', 'text'],

@@ -1,6 +1,6 @@
-/** An entry of a feed. Its texts are plain, so feed readers do not interpret markup in them. */
+/** An entry of a feed. Its texts are plain text, so feed readers do not interpret markup in them. */
 export interface FeedEntry {
-  /** An id of this entry alone, which never changes. */
+  /** The unique id of this entry. It never changes. */
   readonly id: string;
   readonly title: string;
   readonly href: string;
@@ -12,7 +12,7 @@ export interface FeedEntry {
 export interface Feed {
   readonly id: string;
   readonly title: string;
-  /** The addresses of the feed itself, and of the page with the same content. */
+  /** URLs of the feed itself, and of the page with the same content. */
   readonly self: string;
   readonly page: string;
   readonly author: string;

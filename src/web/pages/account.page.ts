@@ -3,7 +3,7 @@ import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { timeChart } from '#web/parts/chart.ts';
 
-/** Number of requests with a key on a day. */
+/** Number of requests with a key on one day. */
 export interface UsageDay {
   /** UTC day, as in `2026-11-21`. */
   readonly day: string;
@@ -25,7 +25,7 @@ export interface AccountView {
   /** The first characters of the key. */
   readonly prefix: string;
   readonly scopes: readonly string[];
-  /** The rate limit in words. Null: no limit. */
+  /** The rate limit in words. `null` if there is no limit. */
   readonly rate: string | null;
   /** Day of creation, as in `2026-11-21`. */
   readonly created: string;
@@ -108,7 +108,7 @@ ${groups.map(
 /** The reason why there is no key to show. `off`: this server has no keys. */
 export type NoKeyReason = 'none' | 'invalid' | 'off';
 
-/** The account page if there is no key to show. */
+/** The account page that is shown if there is no key. */
 export function noKeyPage(site: Site, reason: NoKeyReason): Markup {
   return layout({
     title,

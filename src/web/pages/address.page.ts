@@ -28,15 +28,15 @@ export interface OwnedOutput {
 export interface PendingMoveLine {
   readonly inscription: { readonly id: string; readonly number: null };
   readonly txid: string;
-  /** Null: the script has no address, or its owner is unknown. */
+  /** `null` if the script has no address, or if its owner is unknown. */
   readonly from: string | null;
   readonly to: string | null;
-  /** Fee in sats. Null: unknown. */
+  /** Fee in sats. `null` if unknown. */
   readonly fee: number | null;
   readonly vsize: number;
 }
 
-/** A rune that transactions in the mempool would send to the address or take from it. */
+/** A rune that transactions in the mempool would move to or from the address. */
 export interface PendingRuneLine {
   readonly rune: HeldRune;
   readonly sent: string;
@@ -44,7 +44,7 @@ export interface PendingRuneLine {
 
 export type AddressTabView =
   | { readonly tab: 'inscriptions'; readonly cards: readonly Card[] }
-  /** Null: runes are unknown. */
+  /** `null` if runes are unknown. */
   | { readonly tab: 'runes'; readonly runes: readonly HeldRune[] | null }
   | { readonly tab: 'outputs'; readonly outputs: readonly OwnedOutput[] | null }
   | {
@@ -69,18 +69,18 @@ const labels = {
 export interface AddressView {
   readonly site: Site;
   readonly address: string;
-  /** Null: the index of owners is being built. */
+  /** `null` if the index of owners is being built. */
   readonly inscriptions: BoundedCount | null;
-  /** Null: runes are unknown. */
+  /** `null` if runes are unknown. */
   readonly runes: BoundedCount | null;
-  /** Null: there is no index of addresses. */
+  /** `null` if there is no index of addresses. */
   readonly outputs: (BoundedCount & { readonly sats: number }) | null;
-  /** The reason why inscriptions may be missing. Null: they are complete. */
+  /** The reason why inscriptions may be missing. `null` if they are complete. */
   readonly gap: string | null;
   readonly shown: AddressTabView;
   /** Whether the list has rows before these rows. */
   readonly isLater: boolean;
-  /** The cursor of the next page. Null: this is the last page. */
+  /** The cursor of the next page. `null` if this is the last page. */
   readonly next: string | null;
 }
 

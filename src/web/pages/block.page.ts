@@ -29,7 +29,7 @@ export interface NumberedSteps {
   readonly totalPages: number;
 }
 
-/** Links to pages of a list without page numbers. Null: there is no such page. */
+/** Links to pages of a list without page numbers. `null` if there is no such page. */
 interface LinkedSteps {
   readonly first: string | null;
   readonly next: string | null;
@@ -48,7 +48,7 @@ export type BlockTabView =
 export interface BlockView {
   readonly site: Site;
   readonly block: BlockLine;
-  /** Heights of the nearest indexed blocks before and after this block. Null: there is no such block. */
+  /** Heights of the nearest indexed blocks before and after this block. `null` if there is no such block. */
   readonly previous: Height | null;
   readonly next: Height | null;
   readonly reward: BlockReward;
@@ -90,7 +90,7 @@ ${steps}
   });
 }
 
-/** Says how many blocks between two heights are not indexed. Null: all blocks between them are indexed. */
+/** Says how many blocks between two heights are not indexed. `null` if all blocks between them are indexed. */
 function gapBetween(below: Height, above: Height): Markup | null {
   const missing = above - below - 1;
   if (missing <= 0) return null;

@@ -6,7 +6,7 @@ import { type BlockLine, blocksTable } from '#web/parts/blocks-table.ts';
 export interface BlocksView {
   readonly site: Site;
   readonly blocks: readonly BlockLine[];
-  /** Height at which the next page begins. Null: this is the last page. */
+  /** Height at which the next page begins. `null` if this is the last page. */
   readonly below: Height | null;
 }
 

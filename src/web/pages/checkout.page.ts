@@ -7,15 +7,15 @@ import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /**
  * State of a charge, for its payer. `open`: nothing arrived yet. `partly`: a part arrived. `seen`: a payment was seen,
- * but its amount is unknown until it is credited. `late`: the seen payment can no longer complete the order. `unasked`:
- * the order can no longer be completed.
+ * but its amount is unknown until it is credited. `late`: a payment was seen, but it can no longer complete the order.
+ * `over`: the time to pay has ended. `unasked`: the charge is no longer needed, because the rune was etched again.
  */
 export type CheckoutChargeState = 'open' | 'partly' | 'seen' | 'late' | 'paid' | 'over' | 'unasked';
 
 /**
  * State of the checkout. `waiting`: nothing must be paid now. `closing`: the time to pay has ended, but the order has
- * not. `over`: the order ended without payment. `etched-again`: the rune no longer exists, and another rune has its
- * name.
+ * not ended yet. `over`: the order ended without full payment. `etched-again`: the rune no longer exists, and another
+ * rune has its name.
  */
 export type CheckoutState = 'open' | 'waiting' | 'closing' | 'completed' | 'over' | 'etched-again';
 
@@ -25,11 +25,11 @@ export interface CheckoutCharge {
   /** The charge in words with its unit, such as `2.5 UNCOMMON•GOODS`. */
   readonly asked: string;
   readonly missing: string;
-  /** The amount that arrived. Null: nothing arrived, or the whole charge. */
+  /** The amount that arrived. `null` if nothing or the complete charge arrived. */
   readonly arrived: string | null;
-  /** Confirmations of the waiting payment. Null: no payment is waiting. */
+  /** Confirmations of the waiting payment. `null` if no payment is waiting. */
   readonly confirmations: { readonly count: number; readonly needed: number } | null;
-  /** The transaction of the first payment that was seen. Null: no payment was seen. */
+  /** The transaction of the first payment that was seen. `null` if no payment was seen. */
   readonly txid: string | null;
 }
 
@@ -38,7 +38,7 @@ export interface CheckoutView {
   readonly network: string;
   readonly state: CheckoutState;
   readonly token: CheckoutCharge & {
-    /** The name of the rune. If another rune has the same name, also the rune's etching. */
+    /** The name of the rune. If another rune has the same name, this text also names the rune's etching. */
     readonly name: string;
     readonly symbol: string | null;
     /** Missing units in digits only, because wallets take amounts in this form. */
@@ -46,11 +46,11 @@ export interface CheckoutView {
   };
   readonly fee: CheckoutCharge & {
     readonly missingSats: bigint;
-    /** Sats to send for the missing fee. At least the minimum that a wallet can send. 0: nothing is missing. */
+    /** Sats to send for the missing fee, at least the minimum that a wallet can send. 0 if nothing is missing. */
     readonly sentSats: bigint;
   };
   readonly expiresAt: Date;
-  /** An http or https URL of the shop. Null: the shop gave none. */
+  /** An http or https URL of the shop. `null` if the shop gave no URL. */
   readonly successUrl: string | null;
 }
 
@@ -81,8 +81,8 @@ export function checkoutPage(view: CheckoutView): Markup {
 }
 
 /**
- * The payment for which this service makes a PSBT, as JSON for the page's script. Null: no PSBT can be made now, for
- * example while a payment of unknown amount waits.
+ * The payment for which this service makes a PSBT, as JSON for the page's script. `null` if no PSBT can be made now,
+ * for example because a payment of unknown amount is not credited yet.
  */
 function signedPayment({ state, token, fee }: CheckoutView): string | null {
   if (state !== 'open' || token.state === 'seen' || fee.state === 'seen') return null;
@@ -92,7 +92,7 @@ function signedPayment({ state, token, fee }: CheckoutView): string | null {
   });
 }
 
-/** The tone of a state (order.css), its title, and its consequence for the reader. */
+/** The tone of a state (order.css), the state's title, and the consequence for the reader. */
 type ToldState = readonly [tone: string, title: string, words: string];
 
 function toldState(view: CheckoutView): Markup {
@@ -188,7 +188,7 @@ ${txid !== null && html`<dt>Payment</dt><dd>${transactionLink(txid, { isWhole: t
 <p class="hint">${asked.hint}</p></div></div>`;
 }
 
-/** Texts and links with which a payer pays a charge. */
+/** Texts and links that a payer needs to pay a charge. */
 interface AskedPart {
   readonly amounts: HtmlValue;
   /** The text of the QR code. */
@@ -203,8 +203,8 @@ function tokenPart({ token }: CheckoutView): Markup {
   const { address, missing, missingUnits, name } = token;
   const words = (text: string): HtmlValue =>
     token.symbol === null ? text : html`${text} ${runeSymbol(token.symbol)}`;
-  // no amount in the link, because wallets would read it as bitcoin; the QR code has only the address, the form that
-  // wallets for runes show
+  // the link has no amount, because wallets would read an amount as bitcoin. The QR code has only the address, because
+  // wallets for runes show addresses in this form
   const message = encodeURIComponent(`Send ${missingUnits} ${name}, which is a rune, not bitcoin`);
   return html`<h2>Token</h2>
 ${charge(token, words, {

@@ -5,7 +5,7 @@ import { addressLink } from '#web/parts/identifiers.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
 
 export interface HolderLine {
-  /** Null: the script has no address. */
+  /** `null` if the script has no address. */
   readonly address: string | null;
   readonly script: string;
   readonly items: number;
@@ -17,7 +17,7 @@ export interface CollectionHoldersView {
   readonly head: CollectionHead;
   /** Holders, most items first. */
   readonly holders: readonly HolderLine[];
-  /** Number of holders on all pages. Null: no holder is known. */
+  /** Number of holders on all pages. `null` if no holder is known. */
   readonly count: number | null;
   /** Number of holders that the pages list. */
   readonly listed: number;

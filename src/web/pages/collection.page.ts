@@ -14,13 +14,13 @@ export interface ItemLine {
   readonly inscriptionId: string;
   readonly name: string;
   readonly number: number | null;
-  /** False: no indexed block reveals the item. */
+  /** False if no indexed block reveals the item. */
   readonly indexed: boolean;
-  /** Null: the item has no content type, or is not indexed. */
+  /** `null` if the item has no content type, or is not indexed. */
   readonly contentType: string | null;
-  /** The beginning of the content if it is a text. Null: the content is no text, or is not loaded. */
+  /** The beginning of a text content. `null` if the content is not a text, or is not loaded. */
   readonly text: string | null;
-  /** Null: no sale of the item is known. */
+  /** `null` if no sale of the item is known. */
   readonly lastSale: {
     /** Price in sats. */
     readonly price: number;
@@ -32,7 +32,7 @@ export interface ItemLine {
 export interface WindowLine {
   readonly words: string;
   readonly sums: SumsLine;
-  /** Null: there is no earlier period, or not all of its sales are counted. */
+  /** `null` if there is no earlier period, or if not all sales of that period are counted. */
   readonly before: SumsLine | null;
 }
 
@@ -41,43 +41,42 @@ export interface CountedView extends ChartedSales {
   readonly indexed: number;
   /** Number of items whose location is unknown, because a block without spent outputs moved them. */
   readonly unknown: number;
-  /** Number of holders of all items. Null: no holder is known. */
+  /** Number of holders of all items. `null` if no holder is known. */
   readonly holderCount: number | null;
-  /** Null: sales are unknown. */
+  /** `null` if sales are unknown. */
   readonly windows: readonly WindowLine[] | null;
-  /** Price of the cheapest sale in the mempool, in sats. Null: no sale is known. */
+  /** Price of the cheapest sale in the mempool, in sats. `null` if no sale is known. */
   readonly pendingFloor: number | null;
 }
 
 /**
- * The position of a page in the list of items: a page number, or the item before the page if the order has no page
- * numbers.
+ * A position in the list of items: a page number, or the item before the page if the sort order has no page numbers.
  */
 export type ItemsPlace =
   | { readonly kind: 'page'; readonly page: number; readonly totalPages: number }
   | {
       readonly kind: 'cursor';
-      /** Null: this is the first page. */
+      /** `null` if this is the first page. */
       readonly after: string | null;
-      /** Null: this is the last page. */
+      /** `null` if this is the last page. */
       readonly nextAfter: string | null;
     };
 
 export interface CollectionPageView {
   readonly head: CollectionHead;
   readonly description: string | null;
-  /** The collection's items are for sale here now, before they are inscribed. */
+  /** Whether the collection's items are for sale here now, before they are inscribed. */
   readonly isMinting: boolean;
-  /** Links from a stranger: only http and https URLs. */
+  /** Links that a stranger chose: only http and https URLs. */
   readonly links: readonly { readonly words: string; readonly href: string }[];
   /** Number of items that the collection names. */
   readonly listed: number;
-  /** Null: this is a later or filtered page, which has only items. */
+  /** `null` if this is a later or filtered page, which has only items. */
   readonly counted: CountedView | null;
-  /** False: if no sale of an item is known, the item may still have been sold. */
+  /** False if an item without a known sale may still have been sold. */
   readonly areSalesKnown: boolean;
   readonly filters: ItemFilters;
-  /** Number of items that match the filters. Null: not counted. */
+  /** Number of items that match the filters. `null` if the items are not counted. */
   readonly matching: number | null;
   readonly items: readonly ItemLine[];
   readonly place: ItemsPlace;
@@ -151,7 +150,7 @@ function windowRow({ words, sums, before }: WindowLine): Markup {
 `;
 }
 
-/** The change of a sum in words. Without earlier sales there is no percentage. */
+/** The change of a sum in words. If there were no earlier sales, there is no percentage. */
 function changeWords(sats: number, before: SumsLine | null): string {
   if (before === null || before.volume === 0) return '–';
   const percent = Math.round((sats / before.volume - 1) * 100);

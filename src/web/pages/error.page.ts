@@ -3,16 +3,16 @@ import { layout, type Site } from '#web/layout.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
 
 export interface ErrorView {
-  /** Null: the process does not know its network yet. */
+  /** `null` if the process does not know its network yet. */
   readonly site: Site | null;
   readonly status: number;
   readonly title: string;
   readonly message: string;
-  /** The path that a key would open. Null: a key would not help. */
+  /** The path that a key would open. `null` if a key would not help. */
   readonly keyFor: string | null;
-  /** The first page of the list, if the requested position no longer exists. Null: the error is a different one. */
+  /** The first page of the list, if the requested position no longer exists. `null` if the error is a different one. */
   readonly firstPage: string | null;
-  /** A search that may find what the reader wanted. Null: there is no such search. */
+  /** A search that may find what the reader wanted. `null` if there is no such search. */
   readonly instead: { readonly text: string; readonly href: string } | null;
 }
 

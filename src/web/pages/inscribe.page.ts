@@ -17,7 +17,7 @@ export interface InscribeView extends OrderFormView {
   readonly limits: InscribeLimits;
   /** Names of satributes that the sats of a payment may have. */
   readonly satributes: readonly string[];
-  /** Types of special sats that the operator sells. Empty: none now. */
+  /** Types of special sats that the operator sells. Empty if the operator sells none now. */
   readonly rareSats: readonly string[];
 }
 

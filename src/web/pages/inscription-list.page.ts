@@ -13,7 +13,7 @@ export interface InscriptionListView {
   /** Choices of the kind of content. */
   readonly tabs: readonly ListChoice[];
   readonly sorts: readonly ListChoice[];
-  /** A choice that shows or hides token operations. Null: the list does not have this choice. */
+  /** A choice that shows or hides token operations. `null` if the list does not have this choice. */
   readonly tokens: ListChoice | null;
   /** All other filters: names and values of parameters. */
   readonly filters: readonly (readonly [name: string, value: string])[];

@@ -26,7 +26,7 @@ export interface InscriptionView {
   readonly id: string;
   readonly txid: string;
   readonly number: number | null;
-  /** The name from the inscription's creator or collection. Null: it has no name. */
+  /** The name from the inscription's creator or collection. `null` if the inscription has no name. */
   readonly title: string | null;
   readonly traits: readonly Trait[];
   readonly height: Height;
@@ -36,7 +36,9 @@ export interface InscriptionView {
   readonly input: number;
   readonly contentType: string | null;
   readonly effectiveContentType: string | null;
-  /** Whether a document runs scripts. Null: the content is not a document, or it is unknown. */
+  /**
+   * Whether a document runs scripts. `null` if the content is not a document, or if its beginning does not decide this.
+   */
   readonly runs: boolean | null;
   readonly contentEncoding: string | null;
   readonly contentLength: number | null;
@@ -44,13 +46,13 @@ export interface InscriptionView {
   readonly delegate: string | null;
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
-  /** Null: the inscription is not burned, or its burn has no metadata. */
+  /** `null` if the inscription is not burned, or if its burn has no metadata. */
   readonly burnMetadataJson: string | null;
   /** A text longer than `jsonShownChars` may be cut after that length. */
   readonly propertiesJson: string | null;
   /** Inscriptions that the content loads. */
   readonly references: readonly { readonly id: string; readonly isMissing: boolean }[];
-  /** Null: the sat is not indexed, or unknown. */
+  /** `null` if the sat is not indexed, or unknown. */
   readonly sat: { readonly number: number; readonly satributes: readonly SatributeName[] } | null;
   readonly charms: readonly string[] | null;
   readonly curse: string | null;
@@ -59,19 +61,22 @@ export interface InscriptionView {
   readonly place: 'output' | 'lost' | 'unbound' | null;
   readonly address: string | null;
   readonly value: number | null;
-  /** Null: it is unknown which of the claimed parents are valid. */
+  /** `null` if it is unknown which of the claimed parents are valid. */
   readonly parents: ArtStripView | null;
   readonly children: ArtStripView;
-  /** True: missing blocks cannot have more children. */
+  /** True if missing blocks cannot contain more children. */
   readonly hasAllChildren: boolean;
   readonly gallery: ArtStripView;
   /** Sales in the mempool, in the order of their arrival. */
   readonly pendingSales: readonly PendingSaleView[];
   /** The newest events, newest first. */
   readonly events: readonly TimelineEvent[];
-  /** Collections that contain the inscription, imports first. Null: not known yet. */
+  /** Collections that contain the inscription, imports first. `null` if not known yet. */
   readonly collections: readonly { readonly slug: string; readonly name: string }[] | null;
-  /** Neighbours in the inscription's first collection. Null: unknown, or the inscription is in no collection. */
+  /**
+   * Neighbours in the inscription's first collection. `null` if the neighbours are unknown, or if the inscription is in
+   * no collection.
+   */
   readonly neighbours: Neighbours | null;
   readonly previous: string | null;
   readonly next: string | null;
@@ -87,7 +92,8 @@ const referencesShown = 8;
 const collectionsShown = 8;
 
 /**
- * The page of an inscription: first its art, then its name, facts, history and relatives. The whole record is folded.
+ * The page of an inscription: first its art, then its name, facts, history and relatives. A folded part has all fields
+ * of the record.
  */
 export function inscriptionPage(view: InscriptionView): Markup {
   const name = nameOf(view);

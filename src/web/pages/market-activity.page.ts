@@ -2,7 +2,9 @@ import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { type SaleLine, saleRows } from '#web/parts/sale-rows.ts';
 
-/** Filters of the list of all sales, as values of the page's parameters. Empty: no bound. */
+/**
+ * Filters of the list of all sales, as values of the page's parameters. An empty value means that there is no bound.
+ */
 export interface ActivityFilters {
   readonly class: 'all' | 'sale' | 'offer';
   readonly from: string;
@@ -14,10 +16,10 @@ export interface MarketActivityView {
   readonly site: Site;
   readonly filters: ActivityFilters;
   readonly sales: readonly SaleLine[];
-  /** A note about missing sales. Null: nothing is missing. */
+  /** A note about missing sales. `null` if nothing is missing. */
   readonly note: string | null;
   readonly isFirst: boolean;
-  /** The cursor of older sales. Null: there are no older sales. */
+  /** The cursor of older sales. `null` if there are no older sales. */
   readonly next: string | null;
 }
 

@@ -12,7 +12,7 @@ export interface SumsLine {
   readonly sales: number;
   /** Volume in sats. */
   readonly volume: number;
-  /** The lowest price in sats. Null: there are no sales, or only wash sales. */
+  /** The lowest price in sats. `null` if there are no sales, or only wash sales. */
   readonly lowest: number | null;
   /** Number of wash sales. No other figure includes them. */
   readonly washSales: number;
@@ -27,16 +27,19 @@ export interface PeriodLine {
 
 export interface CollectionLine {
   readonly slug: string;
-  /** A name, given by a stranger. */
+  /** A name that a stranger chose. */
   readonly name: string;
   /** The id of an inscription. */
   readonly icon: string | null;
   readonly items: number;
-  /** Null: unknown, or the collection comes from the chain, so its sales are not counted. */
+  /**
+   * `null` if the sales are unknown, or if the collection comes from the chain, because the sales of such collections
+   * are not counted.
+   */
   readonly sold: PeriodLine | null;
 }
 
-/** Orders of the list, each with the words of its link. */
+/** Sort orders of the list, each with the words of its link. */
 export const marketSorts = {
   'volume-day': 'volume of 24 h',
   'volume-week': 'volume of 7 days',
@@ -57,13 +60,13 @@ export interface MarketView {
   readonly sort: MarketSort;
   readonly order: 'asc' | 'desc';
   readonly collections: readonly CollectionLine[];
-  /** Sums of the sales of all inscriptions. Null: unknown, or this is a later page. */
+  /** Sums of the sales of all inscriptions. `null` if the sums are unknown, or if this is a later page. */
   readonly all: PeriodLine | null;
   /** Volumes of the last days. */
   readonly bars: readonly Bar[];
   /** The newest sales of all inscriptions. */
   readonly sales: readonly SaleLine[];
-  /** A note about missing sales. Null: nothing is missing. */
+  /** A note about missing sales. `null` if nothing is missing. */
   readonly note: string | null;
   /** Number of the page, from 0. */
   readonly page: number;
@@ -148,7 +151,7 @@ function sorting(view: MarketView): Markup {
 
 const opposite = { asc: 'desc', desc: 'asc' } as const;
 
-/** The default direction of an order: names from A, numbers from the largest. */
+/** The default direction of a sort order. Names are sorted from A, numbers from the largest. */
 export const naturalOrder = (sort: string): 'asc' | 'desc' => (sort === 'name' ? 'asc' : 'desc');
 
 function emptyWords(query: string, page: number): string {

@@ -12,7 +12,7 @@ import { runeSymbol } from '#web/parts/strangers-text.ts';
 /** A change of a rune by a pending transaction. */
 export interface PendingRuneLine {
   readonly kind: 'etched' | 'minted' | 'moved' | 'burned';
-  /** Null: the block will assign the name, or another pending transaction etches the rune. */
+  /** `null` if the block will assign the name, or if another pending transaction etches the rune. */
   readonly name: string | null;
   /** Whether the rune is already in a block, and so has a page. */
   readonly isEtched: boolean;
@@ -20,14 +20,14 @@ export interface PendingRuneLine {
   readonly amount: string;
   readonly symbol: string | null;
   /**
-   * The reason why the next block would not accept the etching, or why the amount is not in units of the rune. Null:
-   * there is no problem.
+   * The reason why the next block would not accept the etching, or why the amount is not in units of the rune. `null`
+   * if there is no such reason.
    */
   readonly problem: string | null;
   readonly txid: string;
   /** Time of arrival in Unix seconds. */
   readonly seen: number;
-  /** Fee in sats. Null: unknown. */
+  /** Fee in sats. `null` if unknown. */
   readonly fee: number | null;
   readonly vsize: number;
 }
@@ -36,7 +36,7 @@ export const mempoolTabs = ['inscriptions', 'sales', 'runes'] as const;
 export type MempoolTab = (typeof mempoolTabs)[number];
 
 export type MempoolTabView = {
-  /** The link to older rows. Null: there are no older rows. */
+  /** The link to older rows. `null` if there are no older rows. */
   readonly next: string | null;
 } & (
   | {
@@ -50,7 +50,7 @@ export type MempoolTabView = {
 
 export interface MempoolView {
   readonly site: Site;
-  /** Null: no mempool was ever followed. */
+  /** `null` if this server has never followed a mempool. */
   readonly state: {
     readonly isFollowed: boolean;
     /** The state in words. If the mempool is not followed, also the reason. */
@@ -59,18 +59,18 @@ export interface MempoolView {
     readonly kept: number;
     readonly leftOut: number;
   } | null;
-  /** The node's whole mempool. Null: unknown. */
+  /** The complete mempool of the node. `null` if unknown. */
   readonly whole: { readonly transactions: number; readonly vsize: number; readonly fees: number } | null;
-  /** Fee rates by the node's estimates, in sat/vB. Null: unknown. */
+  /** Fee rates by the node's estimates, in sat/vB. `null` if unknown. */
   readonly fees: readonly { readonly words: string; readonly rate: number }[] | null;
-  /** Number of pending inscriptions that the next blocks would contain, in words. Null: unknown. */
+  /** Number of pending inscriptions that the next blocks would contain, in words. `null` if unknown. */
   readonly outlook: string | null;
   readonly shown: MempoolTabView;
   /** Whether the list has newer rows before these rows. */
   readonly isLater: boolean;
 }
 
-/** Number of virtual bytes of a full block: 4,000,000 weight units. */
+/** Virtual size of a full block (4,000,000 weight units), in vB. */
 const blockVsize = 1_000_000;
 
 /** The page of the mempool: everything that waits for a block. */

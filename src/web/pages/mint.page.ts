@@ -14,7 +14,7 @@ export interface MintPageView {
   readonly name: string;
   readonly creator: string;
   readonly description: string;
-  /** Links from a stranger: only http and https URLs. */
+  /** Links that a stranger chose: only http and https URLs. */
   readonly links: readonly { readonly words: string; readonly href: string }[];
   readonly tiles: readonly MintTile[];
   /** Whether all items are the same file. */
@@ -23,7 +23,7 @@ export interface MintPageView {
   readonly phases: readonly MintPhase[];
   /** Price of the service per item, in sats. */
   readonly serviceFee: number;
-  /** Dollars per bitcoin, for prices in dollars. Null: the operator sets no rates. */
+  /** Dollars per bitcoin, for prices in dollars. `null` if the operator sets no rates. */
   readonly dollarsPerCoin: number | null;
   readonly form: MintForm;
 }

@@ -4,7 +4,7 @@ import { type MeaningView, meaningCards } from '#web/parts/meaning-cards.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
 
 export interface NamedView {
-  /** Null: the process does not know its network yet. */
+  /** `null` if the process does not know its network yet. */
   readonly site: Site | null;
   readonly query: string;
   /** The meanings of the query: at least one. */

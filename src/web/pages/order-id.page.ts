@@ -1,7 +1,7 @@
 import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 
-/** The page that answers a search for an order's id. It does not show the id. */
+/** The page that is shown after a search for an order's id. The page does not show the id. */
 export function orderIdPage({ site }: { readonly site: Site }): Markup {
   return layout({
     title: 'An order’s id · Satscribe',

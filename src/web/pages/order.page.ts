@@ -2,15 +2,15 @@ import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 
 export interface OrderPageView {
-  /** Null: the process does not know the network yet. */
+  /** `null` if the process does not know the network yet. */
   readonly site: Site | null;
   readonly network: string;
-  /** Whether there is a button that pays orders with coins of a demo. */
+  /** Whether there is a button that pays orders with demo coins. */
   readonly hasDemoCoins: boolean;
 }
 
 /**
- * The page of an order. The order's id is in the fragment of the address, which browsers never send, so the HTML is the
+ * The page of an order. The order's id is in the fragment of the URL, which browsers never send, so the HTML is the
  * same for all orders.
  */
 export function orderPage({ site, network, hasDemoCoins }: OrderPageView): Markup {
@@ -39,7 +39,10 @@ ${openForm(null)}
   });
 }
 
-/** The page for an order's id in a path, where the id should not be. The page does not repeat the id. */
+/**
+ * The page that is shown if the path of a URL contains an order's id, because the id should be only in the fragment.
+ * The page does not repeat the id.
+ */
 export function misplacedOrderPage(site: Site | null): Markup {
   return layout({
     title: 'Your order · Satscribe',

@@ -22,9 +22,9 @@ export interface RangeLine {
 export interface OutputView {
   readonly site: Site;
   readonly outpoint: string;
-  /** `lost` and `unbound`: not real outputs, but the names under which ord lists inscriptions that are in no output. */
+  /** `lost` and `unbound` are not real outputs. Ord uses these names for inscriptions that are in no output. */
   readonly kind: 'output' | 'lost' | 'unbound';
-  /** Value in sats. Null: unknown. */
+  /** Value in sats. `null` if unknown. */
   readonly value: number | null;
   readonly address: string | null;
   readonly script: string | null;
@@ -39,10 +39,12 @@ export interface OutputView {
   /** Null: unknown. */
   readonly runes: readonly HeldRune[] | null;
   readonly isAllRunes: boolean;
-  /** Null: there is no index of sats, the output is spent, or it has more ranges than a page shows. */
+  /**
+   * `null` if there is no index of sats, if the output is spent, or if the output has more ranges than a page shows.
+   */
   readonly ranges: readonly RangeLine[] | null;
   readonly rangeCount: number;
-  /** The facts that are unknown, in words. Null: all facts are known. */
+  /** The facts that are unknown, in words. `null` if all facts are known. */
   readonly why: string | null;
 }
 

@@ -21,22 +21,22 @@ export interface PendingInscriptionView {
   readonly site: Site;
   readonly id: string;
   readonly txid: string;
-  /** Title from the inscription's metadata or properties: a stranger's text. */
+  /** Title from the inscription's metadata or properties. It is a stranger's text. */
   readonly title: string | null;
   readonly traits: readonly Trait[];
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
-  /** Null: the inscription has no body of its own. */
+  /** `null` if the inscription has no body of its own. */
   readonly sizeBytes: number | null;
   readonly contentHash: string | null;
   readonly delegate: string | null;
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
-  /** Parents that the inscription claims. Its block decides whether they are valid. */
+  /** Parents that the inscription claims. The block with the inscription decides whether they are valid. */
   readonly claimedParents: readonly string[];
   /** Time at which this server first saw the inscription, in Unix seconds. */
   readonly firstSeen: number;
-  /** Fee in sats. Null: unknown. */
+  /** Fee in sats. `null` if unknown. */
   readonly fee: number | null;
   readonly vsize: number;
   readonly replaces: readonly string[];
@@ -46,7 +46,10 @@ export interface PendingInscriptionView {
   readonly address: string | null;
 }
 
-/** The page of an inscription that no block contains yet: the known facts, and the note that they may still change. */
+/**
+ * The page of an inscription that is not in a block yet. It shows the known facts, and a note that they may still
+ * change.
+ */
 export function pendingInscriptionPage(view: PendingInscriptionView): Markup {
   const { site, id, title, contentHash, metadataJson } = view;
   const name = title ?? `Inscription ${shortHash(id)}`;

@@ -4,7 +4,7 @@ import { type HtmlValue, html, Markup } from '#web/html.ts';
 export type Preview =
   | { readonly kind: 'text'; readonly text: string; readonly isCut: boolean }
   | { readonly kind: 'image'; readonly url: string }
-  /** `isStill`: the preview is in a list, where nothing plays by itself. */
+  /** `isStill` is true if the preview is in a list, because nothing in a list plays by itself. */
   | { readonly kind: 'audio' | 'video' | 'font'; readonly url: string; readonly isStill: boolean }
   | { readonly kind: 'none'; readonly words: string };
 
@@ -62,6 +62,6 @@ const styles: Readonly<Record<Preview['kind'], Markup>> = {
 };
 
 function style(rules: string): Markup {
-  // safe, because these are only constants of this file, and no content of strangers
+  // safe, because the style contains only constants of this file, and no content of strangers
   return new Markup(`<style>${base}${rules}</style>`);
 }

@@ -19,7 +19,7 @@ export type ResultsQuestion =
     }
   | { readonly kind: 'hash'; readonly hash: string; readonly coverage: CoveredBlocks };
 
-/** The blocks that an answer covers. Heights are null if no block is indexed. */
+/** The blocks that a search covers. Heights are null if no block is indexed. */
 export interface CoveredBlocks {
   readonly fromHeight: Height | null;
   readonly toHeight: Height | null;
@@ -39,15 +39,15 @@ export interface ResultsView {
   readonly totalPages: number;
   /** The parameters of this search, without the page number. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Numbers of matches by type and over time. Null: there are too many matches to count. */
+  /** Numbers of matches by type and over time. `null` if there are too many matches to count. */
   readonly overview: {
     readonly types: readonly TypeCount[];
     readonly otherTypes: number;
     readonly bars: readonly Bar[];
   } | null;
-  /** The meanings of the query. `isPossible`: nearly any word of this form has such a meaning. */
+  /** The meanings of the query. `isPossible` is true if nearly any word of the query's form has such a meaning. */
   readonly meanings: readonly (MeaningView & { readonly isPossible: boolean })[];
-  /** Sentences about things that do not exist, although the query has the form of their names. */
+  /** Sentences about things that do not exist. The query has the form of the names of these things. */
   readonly misses: readonly string[];
   /** Number of matches on this page that are only in the mempool. */
   readonly pendingCards: number;
@@ -59,7 +59,7 @@ export interface ResultsView {
 export interface OtherSearch {
   readonly words: string;
   readonly href: string;
-  /** Number of matches. Null: counting takes too long. */
+  /** Number of matches. `null` if counting takes too long. */
   readonly count: number | null;
 }
 
@@ -110,7 +110,7 @@ function description({ question, totalItems }: ResultsView): string {
 const isOther = ({ question, totalItems, meanings, parameters }: ResultsView): boolean =>
   question.kind === 'hash' && totalItems === 0 && meanings.length > 0 && filtersOf(parameters).length === 0;
 
-/** A link to the feed. The feed has the newest matches, so the link has no order. */
+/** A link to the feed. The feed always lists the newest matches, so the link has no sort order. */
 function feedLink({ sort: _sort, order: _order, ...parameters }: Parameters): Markup {
   return html`<p class="more"><a href="/search.atom?${new URLSearchParams(parameters).toString()}">Follow this search (Atom feed)</a></p>`;
 }
@@ -144,7 +144,7 @@ function heading(view: ResultsView): HtmlValue {
 
 /**
  * The heading of a search by hash. A content is certainly new only if the search has no filters. The first card is the
- * first inscription only in the default order.
+ * first inscription of the content only in the default sort order.
  */
 function hashHeading(
   coverage: CoveredBlocks,
@@ -165,7 +165,7 @@ function hashHeading(
   return html`Already inscribed ${times}${where}${pending}${isFirst ? ', first by' : ''}`;
 }
 
-/** The searched blocks in words. A content is new only within these blocks. */
+/** The searched blocks in words. These are the only blocks for which a content is known to be new. */
 function among({ fromHeight, toHeight, blocks, complete }: CoveredBlocks): string {
   if (fromHeight === null || toHeight === null) return 'here, where no block is indexed';
   if (complete) return `up to block ${grouped(toHeight)}`;
@@ -182,7 +182,7 @@ const verbs = {
   fuzzy: { content: 'content has words like', metadata: 'metadata have words like' },
 } as const;
 
-/** A link to the other meaning of a text with commas. Null: there is no other meaning. */
+/** A link to the other meaning of a text with commas. `null` if there is no other meaning. */
 function otherReading(question: ResultsQuestion, parameters: Parameters): Markup | null {
   if (question.kind !== 'text' || question.match !== 'substring') return null;
   const { all, ...rest } = parameters;

@@ -11,7 +11,7 @@ import { runeSymbol } from '#web/parts/strangers-text.ts';
 /** A holder of a rune. */
 export interface HolderLine {
   readonly address: string | null;
-  /** The script in hex. Null: the script is longer than 128 bytes. */
+  /** The script in hex. `null` if the script is longer than 128 bytes. */
   readonly script: string | null;
   readonly scriptSha256: string | null;
   /** Amount in units of the rune. */
@@ -24,7 +24,7 @@ export interface HolderLine {
 export interface RuneHoldersView {
   readonly site: Site;
   readonly rune: NamedRune;
-  /** The height of the block after which these are the holders. */
+  /** The height of the last block that the balances of the holders include. */
   readonly height: Height;
   /** Number of all holders. */
   readonly count: number;
@@ -38,9 +38,9 @@ export interface RuneHoldersView {
   /** The rank of the first holder on the page, from 1. */
   readonly rank: number;
   readonly holders: readonly HolderLine[];
-  /** The query of the first page. Null: this is the first page. */
+  /** The query of the first page. `null` if this is the first page. */
   readonly first: string | null;
-  /** The query of the next page. Null: this is the last page. */
+  /** The query of the next page. `null` if this is the last page. */
   readonly next: string | null;
 }
 
@@ -91,7 +91,7 @@ ${holders.map(
 </table></div>`;
 }
 
-/** Number of characters of a script that are shown. The copy button copies the whole script. */
+/** Number of characters of a script that are shown. The copy button copies the complete script. */
 const scriptChars = 24;
 
 function ownerOf({ address, script, scriptSha256 }: HolderLine): HtmlValue {
@@ -108,9 +108,9 @@ export interface RuneActivityView {
   readonly rune: NamedRune;
   readonly isOldestFirst: boolean;
   readonly events: readonly RuneEventLine[];
-  /** The query of the first page. Null: this is the first page. */
+  /** The query of the first page. `null` if this is the first page. */
   readonly first: string | null;
-  /** The query of the next page. Null: this is the last page. */
+  /** The query of the next page. `null` if this is the last page. */
   readonly next: string | null;
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 import { say } from './toast.js';
 
-/** How long the message is shown, in ms: long enough to read a few words. */
+/** How long the message is shown, in ms. This is enough to read a few words. */
 const saidMs = 2000;
 
 /** @param {string} words */
@@ -11,7 +11,7 @@ function sayShortly(words) {
 }
 
 /**
- * Shares the page with the device's own dialog. If the device has none, copies the page's address.
+ * Shares the page with the device's own dialog. If the device has no such dialog, copies the page's URL.
  *
  * @param {{ title: string, url: string }} page
  */

@@ -17,5 +17,5 @@ for (const [number, box] of boxes.entries()) {
   suggest(box, number);
 }
 
-// after a return from a result, hide the message about a file, because no file is being hashed
+// if the reader returns from a result, hide the message about a file, because no file is being hashed
 addEventListener('pageshow', () => say(''));

@@ -1,10 +1,10 @@
 import { beginsOrderId, orderPageOf } from './order-id.js';
 
-// Shows a list of suggestions below each search box, as a combobox (WAI-ARIA 1.2): the focus stays in the box.
+// Shows a list of suggestions below each search box, as a combobox (WAI-ARIA 1.2). The focus stays in the box.
 const pauseMs = 150;
 
 /**
- * The answer of `/search/suggest`.
+ * The response of `/search/suggest`.
  *
  * @typedef {object} Suggestions
  * @property {string} status
@@ -45,7 +45,7 @@ export function suggest(input, number) {
     input.setAttribute('aria-expanded', String(isShown));
     if (!isShown) choose(-1);
   };
-  /** @param {number} index -1: the box itself */
+  /** @param {number} index of the suggestion. -1 means the box itself */
   const choose = (index) => {
     chosen = index;
     for (const [at, option] of [...list.children].entries())
@@ -74,7 +74,7 @@ export function suggest(input, number) {
     Object.assign(option.dataset, data);
     const small = document.createElement('small');
     small.textContent = hint;
-    // isolate the text of a stranger, so that it cannot change the direction of the hint next to it
+    // isolate the text, because a stranger wrote it, and it must not change the direction of the hint next to it
     const text = document.createElement('bdi');
     text.textContent = words;
     option.append(text, small);
@@ -90,12 +90,14 @@ export function suggest(input, number) {
       add({ path: order }, 'Open this order', 'order');
       return show(true);
     }
-    // ask nothing for the beginning of an order's id, because otherwise all digits except the last would be sent
+    // request no suggestions for the beginning of an order's id. Otherwise the browser would send all digits of the id
+    // except the last
     if (beginsOrderId(text)) return show(false);
     asked = new AbortController();
     try {
       const answer = await fetch(`/search/suggest?text=${encodeURIComponent(text)}`, {
-        // send the referrer: if searches need a key, the server sees from it that a page of this server asks
+        // send the referrer, because it tells the server that one of its own pages requests this. The server needs to
+        // know this if searches need a key
         referrerPolicy: 'same-origin',
         signal: asked.signal,
       });

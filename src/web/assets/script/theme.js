@@ -1,14 +1,14 @@
-// Not a module, because it must run before the page is drawn. Otherwise the page would first flash in the colours of
-// the other theme.
+// This script is not a module, because it must run before the page is drawn. Otherwise the page would first flash in
+// the colours of the other theme.
 {
   const key = 'theme';
   const root = document.documentElement;
-  /** The chosen theme. Null: the theme of the system. */
+  /** The chosen theme. `null` if the page uses the theme of the system. */
   const chosen = () => {
     try {
       return localStorage.getItem(key);
     } catch {
-      // the browser stores nothing
+      // the browser does not allow storage
       return null;
     }
   };
@@ -31,7 +31,7 @@
         if (value === 'system') localStorage.removeItem(key);
         else localStorage.setItem(key, value);
       } catch {
-        // the browser stores nothing, so the choice applies only to this page
+        // the browser does not allow storage, so the choice applies only to this page
       }
       show(value);
     });

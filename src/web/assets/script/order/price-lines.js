@@ -35,7 +35,7 @@ export function priceLines(price) {
     { name: 'Size', sats: price.sizeFee, note: 'a share of the fees of miners' },
     {
       name: 'Postage',
-      // an etching also has a postage, for its premine
+      // an etching also needs postage, for the output with its premine
       sats: postage,
       note: `${postage === price.postage * count ? each(price.postage) : ''}${count === 1 ? '' : ', '}yours: it comes with the inscription or runes`,
     },
@@ -48,7 +48,8 @@ export function priceLines(price) {
  *
  * @param {Price} price
  * @param {boolean} hasReceiver
- * @param {boolean} [hasOffer] whether one reveal for each is offered; the offer says how many are vindicated
+ * @param {boolean} [hasOffer] whether the page also offers one reveal for each inscription. This offer already says how
+ *   many inscriptions are vindicated
  * @returns {readonly string[]}
  */
 export function priceWarnings({ warnings = [] }, hasReceiver, hasOffer = false) {
@@ -71,11 +72,11 @@ export function vindicatedCount({ warnings = [] }) {
 }
 
 /**
- * The cost of one reveal for each inscription, so that no inscription is vindicated. Null: it is not known that any
- * would be vindicated.
+ * The offer of one reveal for each inscription, in words with the cost. Then no inscription is vindicated. `null` if no
+ * inscription is known to be vindicated.
  *
  * @param {Price} price
- * @param {Price} uncursed the same order with `uncurseIt`
+ * @param {Price} uncursed the price of the same order with `uncurseIt`
  */
 export function uncurseOffer(price, uncursed) {
   const count = vindicatedCount(price);
@@ -85,7 +86,7 @@ export function uncurseOffer(price, uncursed) {
   return `${count} of ${grouped(price.count)} will be vindicated: one reveal each costs ${cost}.`;
 }
 
-/** The form's words for savings, by code. Other savings are shown in the service's words. */
+/** The form's words for savings, by code. For other savings the form shows the service's words. */
 const savingWords = /** @type {Readonly<Record<string, string>>} */ ({
   'shared-output': 'Puts all inscriptions into one output. They move together until you separate them.',
   compress:

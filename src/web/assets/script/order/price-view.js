@@ -8,7 +8,8 @@ import { priceLines, priceWarnings, uncurseOffer, wordsOfSaving } from './price-
 /**
  * @param {HTMLElement} part
  * @param {Price} price
- * @param {Price | null} uncursed the price with one reveal for each inscription; null: no difference, or unknown
+ * @param {Price | null} uncursed the price with one reveal for each inscription. `null` if this price is the same or
+ *   unknown
  * @param {boolean} hasReceiver
  */
 export function showPrice(part, price, uncursed, hasReceiver) {
@@ -49,7 +50,7 @@ export function showPrice(part, price, uncursed, hasReceiver) {
     );
 }
 
-/** The boxes of the form that turn a saving on, by code. */
+/** Checkboxes of the form that turn a saving on, by the saving's code. */
 const boxes = /** @type {Readonly<Record<string, string>>} */ ({
   'shared-output': 'shared',
   compress: 'compress',

@@ -1,5 +1,5 @@
-// Requests the price of a new order while the customer types. Only the newest request counts, and requests are not too
-// frequent.
+// Requests the price of a new order while the customer types. Only the response to the newest request is used, and
+// requests are not too frequent.
 import { postJson } from './ask-service.js';
 import { base64Of, bytesOfItem, orderBody } from './order-body.js';
 import { vindicatedCount } from './price-lines.js';
@@ -7,15 +7,15 @@ import { vindicatedCount } from './price-lines.js';
 /** @import { Price } from './order-shapes.js' */
 /** @import { Fields, Item } from './order-body.js' */
 
-/** How long the customer must not type before the price is requested, in ms. */
+/** How long the page waits for the next keystroke before it requests the price, in ms. */
 const quietMs = 450;
 /**
- * Maximum number of bytes of contents that are sent for a price. From contents the service finds savings by brotli and
- * by known contents; if there are more bytes, only sizes are sent.
+ * Maximum number of bytes of contents that are sent for a price. With the contents, the service can find savings by
+ * brotli and savings by known contents. If there are more bytes, only their sizes are sent.
  */
 const sentBytesMax = 60_000;
 /**
- * Maximum number of reveals of an order. An order with more contents cannot have one reveal for each
+ * Maximum number of reveals of an order. An order with more contents cannot have one reveal for each content
  * (docs/orders-api.md).
  */
 const revealsMax = 150;
@@ -31,8 +31,8 @@ export const unreadable =
  *   readonly type: string,
  *   readonly order: () => Promise<Readonly<Record<string, unknown>> | null>,
  *   readonly canUncurse: boolean,
- * }} Question `order`: makes the body; null: one of its files can no longer be read.
- *   `canUncurse`: whether one reveal for each inscription can be offered
+ * }} Question `order` returns the body, or `null` if one of the order's files can no longer be read.
+ *   `canUncurse` says whether one reveal for each inscription can be offered
  *
  * @typedef {{ readonly kind: 'price', readonly price: Price, readonly uncursed: Price | null }
  *   | { readonly kind: 'refused', readonly messages: readonly string[] }} Priced
@@ -50,7 +50,7 @@ export class Pricing {
     this.#onPrice = onPrice;
   }
 
-  /** Stops the current request, and the one that waits for a pause in typing. */
+  /** Stops the current request, and a request that waits for a pause in typing. */
   stop() {
     clearTimeout(this.#timer);
     this.#asked?.abort();

@@ -1,10 +1,11 @@
-// Reads PSBTs (BIP 174) in pages: whether a wallet signed the given transaction, and what the transaction pays. Pure.
+// Reads PSBTs (BIP 174) in the browser: whether a wallet signed the given transaction, and how much the transaction
+// pays. Pure.
 
 const magic = [0x70, 0x73, 0x62, 0x74, 0xff];
 
 /**
- * The bytes of a PSBT. The PSBT is given as hex, as base64, or as the bytes of a file with hex, base64 or the PSBT
- * itself. Null: it is not a PSBT.
+ * The bytes of a PSBT from hex, from base64, or from a file. The file contains hex, base64 or the PSBT itself. `null`
+ * if the argument is not a PSBT.
  *
  * @param {string | Uint8Array} given
  * @returns {Uint8Array | null}
@@ -13,7 +14,7 @@ export function psbtBytes(given) {
   const bytes = typeof given === 'string' ? bytesOf(given.replace(/\s+/gu, '')) : given;
   if (bytes === null) return null;
   if (magic.every((byte, index) => bytes[index] === byte)) return bytes;
-  // the bytes may be a file of text
+  // the bytes may be a text file with hex or base64
   return typeof given === 'string' || bytes.some((byte) => byte > 0x7f)
     ? null
     : psbtBytes(String.fromCharCode(...bytes.slice(0, textMax)));
@@ -68,7 +69,7 @@ class Reader {
     return value !== null && Number.isSafeInteger(value) ? value : null;
   }
 
-  /** Reads a length in the form of transactions. */
+  /** Reads a little-endian number of up to eight bytes. Returns null if the number is not a safe integer. */
   length() {
     const first = this.number(1);
     if (first === null || first < 0xfd) return first;
@@ -79,7 +80,7 @@ class Reader {
     return this.#at;
   }
 
-  /** Skips the outputs of a transaction. Returns whether all of them are complete. */
+  /** Reads a length, encoded as in transactions (CompactSize). */
   skipOutputs() {
     const count = this.length();
     if (count === null) return false;
@@ -95,12 +96,7 @@ class Reader {
   }
 }
 
-/**
- * The unsigned transaction in a PSBT of version 0. Null: there is no such transaction.
- *
- * @param {Uint8Array} psbt
- * @returns {Uint8Array | null}
- */
+/** Reads a length, and then as many bytes as the length says. */
 export function unsignedOf(psbt) {
   const reader = new Reader(psbt);
   reader.take(magic.length);
@@ -114,7 +110,7 @@ export function unsignedOf(psbt) {
 }
 
 /**
- * The sats of each output of a transaction without signatures. Null: the bytes are not a transaction.
+ * The sats of each output of a transaction without signatures. `null` if the bytes are not a transaction.
  *
  * @param {Uint8Array} transaction
  * @returns {readonly number[] | null}
@@ -151,7 +147,7 @@ export function signSame(one, other) {
 }
 
 /**
- * A transaction without its signatures. Null: the bytes are not a transaction.
+ * A transaction without its signatures. `null` if the bytes are not a transaction.
  *
  * @param {Uint8Array} transaction
  * @returns {Uint8Array | null}
@@ -190,10 +186,11 @@ export function signsTransaction(psbt, hex) {
 }
 
 /**
- * The reason why a PSBT of the service is not passed to a wallet. Null: the PSBT pays the amounts in its description.
+ * The reason why the page does not pass a PSBT of the service to a wallet. `null` if the PSBT pays the amounts in its
+ * description.
  *
  * @param {Readonly<{ psbtHex: string, chargeAmount?: number, outputs: readonly Readonly<{ address: string | null,
- * value: number }>[] }>} built
+ *   value: number }>[] }>} built
  * @param {Readonly<{ address: string, sats: number }>} charge
  * @returns {string | null}
  */

@@ -1,6 +1,6 @@
 // QR codes (ISO/IEC 18004) of short texts: bytes mode, error correction M, versions 1 to 10. Pure.
 
-/** For each version: number of codewords, of error correction codewords in each block, and of blocks. */
+/** Three numbers for each version: codewords, error correction codewords per block, and blocks. */
 const versions = /** @type {const} */ ([
   [26, 10, 1],
   [44, 16, 1],
@@ -197,13 +197,7 @@ class Grid {
     return this.dark[row * this.size + column] === 1;
   }
 
-  /**
-   * Sets a module that is not data. Ignores modules outside the grid.
-   *
-   * @param {number} row
-   * @param {number} column
-   * @param {boolean} isDark
-   */
+  /** Patterns of modules that a scanner may mistake for a corner. */
   fix(row, column, isDark) {
     if (row < 0 || column < 0 || row >= this.size || column >= this.size) return;
     this.dark[row * this.size + column] = isDark ? 1 : 0;
@@ -251,7 +245,7 @@ class Grid {
         this.fix(row + down, column + right, isDark(Math.max(Math.abs(down), Math.abs(right))));
   }
 
-  /** @param {number} mask */
+  /** A QR code while its modules are drawn. The grid says which modules are dark, and which modules are not data. */
   drawFormat(mask) {
     const { size } = this;
     // the bits of error correction level M are 00
@@ -304,8 +298,8 @@ class Grid {
   }
 
   /**
-   * A number that is larger the harder the code is to read. Counts long runs, squares, patterns that look like corners,
-   * and the difference between dark and light.
+   * How difficult the code is to read, as a number. It counts long runs, squares, patterns that look like corners, and
+   * the difference between dark and light.
    */
   penalty() {
     const { size } = this;

@@ -1,4 +1,4 @@
-// Orders of collections with a price in a rune, which have two charges. Pure.
+// Orders for a collection whose price is in a rune. Such an order has two charges. Pure.
 
 /** @import { Order } from './order-shapes.js' */
 
@@ -15,7 +15,7 @@
  */
 
 /**
- * An order with its charge in sats, also if the order must be paid with a rune in addition.
+ * An order with its charge in sats, even if the customer must pay a rune in addition.
  *
  * @param {Omit<Order, 'charge'> & { readonly charge?: Order['charge'] }} read
  * @returns {Order}

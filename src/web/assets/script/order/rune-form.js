@@ -17,7 +17,7 @@ import { Pricing } from './pricing.js';
 
 /** @import { Priced } from './pricing.js' */
 
-/** How long the customer must not type before the name is looked up, in ms. */
+/** How long the page waits for the next keystroke before it looks up the name, in ms. */
 const quietMs = 350;
 
 /** @typedef {{ readonly rune: string, readonly receiveAddress: string }} RuneFields */
@@ -40,8 +40,8 @@ const quietMs = 350;
  *   readonly namePath: (name: string) => string,
  *   readonly nameWords: (name: string, answer: unknown) => string,
  *   readonly onFields: (fields: Fields, isComplete: boolean) => void,
- * }} RuneForm `incomplete`: names the fields that a price still needs. `ordered`: the order's words in the list of this
- *   browser's orders. `nameless`: the text in `standing` if the name is empty
+ * }} RuneForm `incomplete`: names the fields that a price still needs. `ordered`: describes the order in the list of
+ *   this browser's orders. `nameless`: the text in `standing` if the name is empty
  */
 
 /**
@@ -128,11 +128,7 @@ export function followRuneForm(rune) {
   changed();
 }
 
-/**
- * Asks the service about a name when typing pauses, and shows the name's state.
- *
- * @param {Pick<RuneForm<RuneFields>, 'standing' | 'nameless' | 'namePath' | 'nameWords'>} rune
- */
+/** if the customer returns from the order's page, the form is still filled in, but its key has been used */
 function nameAsker({ standing, nameless, namePath, nameWords }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;

@@ -7,7 +7,7 @@ import { isRunePayable, runeWords } from './rune-charge.js';
 
 /**
  * Words about an order's state. `wait`: the customer has nothing to do. `pay`: the customer must send something.
- * `done`: everything is inscribed. `over`: the order has ended. `halted`: someone must act.
+ * `done`: everything is inscribed. `over`: the order has ended. `halted`: the customer or the operator must act.
  *
  * @typedef {{
  *   readonly tone: 'wait' | 'pay' | 'done' | 'over' | 'halted',
@@ -24,7 +24,7 @@ export const momentWords = (ms) =>
   new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /**
- * The sats that the customer must still send, in one payment. 0: everything is paid.
+ * The sats that the customer must still send, in one payment. 0 if everything is paid.
  *
  * @param {Order} order
  */
@@ -32,8 +32,8 @@ export const askedSats = ({ psbt, missing, received, charge }) =>
   psbt?.body.chargeAmount ?? missing ?? (received === undefined ? charge.amount : 0);
 
 /**
- * Whether the order must be paid, and a payment would still be accepted now. The service decides this, because a
- * browser's clock may be wrong.
+ * Whether the customer must pay the order, and the service would still accept a payment now. The service decides this,
+ * because a browser's clock may be wrong.
  *
  * @param {Order} order
  */
@@ -307,7 +307,7 @@ const stepNames = /** @type {const} */ (['Ordered', 'Paid', 'Confirmed', 'Sent',
 const etchingSteps = [...stepNames.slice(0, -1), 'Etched'];
 const mintSteps = [...stepNames.slice(0, -1), 'Minted'];
 
-/** Number of finished steps by state. Null: the order does not have these steps. */
+/** Number of finished steps of an order, by its state. `null` if an order in this state shows no steps. */
 /** @type {Readonly<Record<OrderState, number | null>>} */
 const stepsBehind = {
   'waiting-payment': 1,
@@ -326,7 +326,7 @@ const stepsBehind = {
 };
 
 /**
- * The steps of an order. Null: the order will not lead to inscriptions any more.
+ * The steps of an order. `null` if the order will not lead to inscriptions any more.
  *
  * @param {Order} order
  * @returns {readonly { readonly name: string, readonly is: 'done' | 'current' | 'ahead' }[] | null}

@@ -23,8 +23,8 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   readonly charges: readonly Readonly<{ address: string, sats: number }>[],
  *   readonly special: readonly string[],
  *   readonly make: (account: Account, specialOutput: string) => Promise<Outcome>,
- * }} Payment `asked`: the missing amounts as a text; if it differs, the payment is a different one. `charges`: the
- *   amounts that the payment must pay at least. `special`: satributes of the customer's sat that the order uses.
+ * }} Payment `asked`: the missing amounts as a text. If this text differs, the payment is a different one. `charges`:
+ *   the minimum amounts that the transaction must pay. `special`: satributes that the customer's sat must have.
  *   `make`: requests the PSBT from the service
  *
  * @typedef {{
@@ -33,9 +33,9 @@ import { networkProblem, oneAddress, WalletFailure, walletsIn } from './wallets.
  *   readonly said: HTMLElement,
  *   readonly newest: () => Promise<Payment | null | undefined>,
  *   readonly onSent: () => void,
- * }} WalletParts `holds`: the name of the things at the taproot address. `said`: the element for messages; it is
- *   still on the page when everything is paid. `newest`: requests the current payment from the service; null: nothing
- *   is to be paid; undefined: the service does not answer
+ * }} WalletParts `holds`: the name of the things at the taproot address. `said`: the element for messages. This
+ *   element is still on the page when everything is paid. `newest`: requests the current payment from the service.
+ *   Returns `null` if nothing must be paid, and `undefined` if the service does not answer
  */
 
 /**
@@ -51,8 +51,8 @@ export class WalletView {
   #payment = null;
   #said;
   /**
-   * Number of started payments. A new payment ends earlier ones, because a wallet may answer two requests, and only one
-   * may pay.
+   * Number of started payments. A new payment ends earlier payments, because a wallet may answer two requests, but only
+   * one of the two may pay.
    */
   #begun = 0;
   #isSending = false;
@@ -75,7 +75,7 @@ export class WalletView {
     this.#network = parts.network;
   }
 
-  /** @param {Payment | null} payment the newest payment; null: nothing is to be paid */
+  /** @param {Payment | null} payment the newest payment. `null` if nothing must be paid */
   set payment(payment) {
     this.#payment = payment;
   }
@@ -166,7 +166,7 @@ export class WalletView {
   }
 
   /**
-   * The PSBT that pays the missing amount. Null: there is no PSBT, and the page shows the reason.
+   * The PSBT that pays the missing amount. If there is no PSBT, returns `null`, and the page shows the reason.
    *
    * @param {Account} account
    * @returns {Promise<Built | null>}
@@ -197,7 +197,7 @@ export class WalletView {
   }
 
   /**
-   * Finalizes and sends a signed payment. Only one payment is sent at a time.
+   * Finalizes and sends a signed payment. Does nothing while another payment is being sent.
    *
    * @param {Built} built
    * @param {string | Uint8Array} signed
@@ -220,7 +220,7 @@ export class WalletView {
    */
   async #finalize(built, signed, by) {
     const [given, back] = [psbtBytes(built.psbtHex), psbtBytes(signed)];
-    // some wallets return the whole transaction instead of a PSBT
+    // some wallets return the complete transaction instead of a PSBT
     const whole = back === null && typeof signed === 'string' ? signed.trim().toLowerCase() : null;
     if (given === null || (back === null && (whole === null || !/^(?:[0-9a-f]{2})+$/u.test(whole)))) {
       this.#say(
@@ -257,8 +257,8 @@ export class WalletView {
   }
 
   /**
-   * Whether the order still needs the payment that was prepared. True if the service does not answer, because it would
-   * refuse a wrong payment.
+   * Whether the order still needs the payment that was prepared. Also true if the service does not answer, because the
+   * service would refuse a wrong payment.
    *
    * @param {string} asked
    */
@@ -300,7 +300,7 @@ export class WalletView {
   }
 
   /**
-   * The part for any wallet that signs PSBTs. The customer copies or saves the PSBT, and brings back the signed one.
+   * The part for any wallet that signs PSBTs. The customer copies or saves the PSBT, and then enters the signed PSBT.
    */
   #otherWallet() {
     const fields = /** @type {const} */ ([
@@ -428,7 +428,7 @@ const saveButton = (file) =>
       click: () => {
         const href = URL.createObjectURL(file);
         element('a', { href, download: 'order.psbt' }).click();
-        // after a minute the browser has started to read the file
+        // the browser has started to read the file after a minute
         setTimeout(() => URL.revokeObjectURL(href), 60_000);
       },
     },

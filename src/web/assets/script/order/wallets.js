@@ -1,7 +1,7 @@
 // Wallets in the browser: which are available, their addresses, and how they sign (docs/psbts.md, "Wallets").
 
 /**
- * Addresses and keys of a wallet, in the form that the service's builders take.
+ * Addresses and keys of a wallet, in the form that the service's builders accept.
  *
  * @typedef {{
  *   readonly paymentAddress: string,
@@ -21,7 +21,7 @@
  *   readonly name: string,
  *   readonly connect: () => Promise<Account>,
  *   readonly sign: (psbt: Unsigned, account: Account) => Promise<string>,
- * }} Wallet `sign`: gives the PSBT as the wallet returned it, in hex or base64
+ * }} Wallet `sign` returns the wallet's result unchanged, in hex or base64
  *
  * @typedef {Readonly<Record<string, (...given: readonly unknown[]) => unknown>>} Provider
  */
@@ -45,11 +45,11 @@ const textIn = (value, name) => {
   return typeof text === 'string' ? text : '';
 };
 
-/** Error codes if the wallet's owner refuses: EIP-1193, JSON-RPC of sats-connect, and Leather. */
+/** Error codes that mean that the wallet's owner refused: of EIP-1193, of sats-connect's JSON-RPC, and of Leather. */
 const refusals = [4001, -32000, -31000];
 
 /**
- * Converts what a wallet threw or answered to a failure.
+ * Converts an error that a wallet threw or returned to a failure.
  *
  * @param {string} name
  * @param {unknown} thrown
@@ -87,7 +87,7 @@ async function call(provider, wallet, method, given) {
 }
 
 /**
- * The result of a JSON-RPC request, which sats-connect and Leather answer with `{result}` or `{error}`.
+ * The result of a JSON-RPC request. Sats-connect and Leather answer such a request with `{result}` or `{error}`.
  *
  * @param {Provider} provider
  * @param {string} wallet
@@ -136,7 +136,7 @@ function accountOf(wallet, listed, purposeOf) {
 export const oneAddress = (address, publicKey) => ({
   paymentAddress: address,
   paymentPublicKey: publicKey,
-  // inscriptions are at taproot addresses, so for another address the service uses the taproot address of its key
+  // inscriptions need a taproot address, so the service replaces any other address by the taproot address of its key
   ...(/^(?:bc|tb|bcrt)1p/iu.test(address) ? { ordinalAddress: address } : {}),
   ordinalPublicKey: publicKey,
 });
@@ -269,9 +269,9 @@ const providerIn = (value) =>
     : null;
 
 /**
- * The wallets that have added themselves to a page.
+ * The wallets that have added themselves to the page's global object.
  *
- * @param {Readonly<Record<string, unknown>>} page its global object
+ * @param {Readonly<Record<string, unknown>>} page the global object
  * @returns {readonly Wallet[]}
  */
 export function walletsIn(page) {
@@ -287,7 +287,7 @@ export function walletsIn(page) {
   });
 }
 
-/** Beginnings of the addresses of each network. */
+/** Prefixes of the addresses of each network. */
 const beginnings = {
   mainnet: /^(?:bc1|1|3)/iu,
   regtest: /^(?:bcrt1|m|n|2)/iu,
@@ -297,8 +297,8 @@ const beginnings = {
 };
 
 /**
- * The reason why an address does not belong to a network. Null: it may belong to it. The service checks the rest of the
- * address.
+ * The reason why an address does not belong to a network. `null` if the prefix of the address fits the network. The
+ * service checks the rest of the address.
  *
  * @param {string} address
  * @param {string} network
