@@ -2,28 +2,29 @@ import { isVisible } from './parts/strangers-text.ts';
 
 /** The name and traits of an inscription, as the creator wrote them. */
 export interface TitleAndTraits {
-  /** Null: the inscription has no title. */
+  /** `null` if the inscription has no title. */
   readonly title: string | null;
   readonly traits: readonly Trait[];
 }
 
 export interface Trait {
-  /** Null: the creator gave a value without a name. */
+  /** `null` if the creator gave a value without a name. */
   readonly name: string | null;
   readonly value: string;
 }
 
 /** Maximum number of characters of a title. Longer titles are texts, not names. */
 const titleCharsMax = 120;
-/** Maximum number of characters of a trait's name or value. The rest is cut. */
+/** Maximum number of characters of a trait's name or value. Longer names and values are cut. */
 const traitCharsMax = 200;
-/** Maximum number of traits that are shown. The record has all traits. Honest collections have about ten. */
+/** Maximum number of traits that a page shows. The record has all traits. Honest collections have about ten. */
 const traitsMax = 40;
 
 /**
- * Reads the title and traits from properties (ord's `attributes`). If the properties lack one of them, reads it from
- * metadata in the forms that collections use: `name` or `title`; and `attributes` as a list of `trait_type` and
- * `value`, or `attributes` or `traits` as an object. Never throws. Truncated JSON gives neither title nor traits.
+ * Reads the title and traits from properties (ord's `attributes`). If the title or the traits are missing in the
+ * properties, reads them from metadata in the forms that collections use. The title is `name` or `title`. The traits
+ * are `attributes` as a list of `trait_type` and `value`, or `attributes` or `traits` as an object. Never throws.
+ * Truncated JSON gives neither title nor traits.
  */
 export function titleAndTraits({
   attributesJson,

@@ -17,32 +17,32 @@ export interface DeliverWebhooksOptions {
   /** Address of the database. */
   readonly url: string;
   readonly http: Pick<OutgoingHttp, 'post'>;
-  /** Opens the keys. Called once, and again if receivers know other keys. */
+  /** Opens the keys. Called at the start, and again if receivers know other keys. */
   readonly keys: () => Promise<WebhookKeys>;
   /** Name and version of this program. */
   readonly userAgent: string;
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly onTry?: (outcome: WebhookTryResult) => void;
-  /** Called with a problem that prevents all sending, and with null when the problem is over. */
+  /** Called with a problem that prevents all sending, and with null when the problem has ended. */
   readonly onProblem?: (problem: AppError | null) => void;
-  /** Replaces the clock and the random numbers in tests. */
+  /** Clock and random numbers that replace the machine's in tests. */
   readonly clock?: DeliveryClock;
 }
 
 const ownClock: DeliveryClock = { aheadMs: () => 0, random: Math.random };
-/** Maximum number of database connections that note tries. A note takes milliseconds. */
+/** Maximum number of database connections that store the results of tries. Storing a result takes milliseconds. */
 const connectionsMax = 4;
 const statementTimeoutMs = 15_000;
 /**
- * How often due messages are searched without a notification, in ms. A message is due again if the process that tried
- * to send it died.
+ * How often due messages are searched without a notification, in ms. If a process dies while it sends a message, the
+ * message becomes due again without a notification.
  */
 const pollMs = 5_000;
 const forgetEveryMs = 3_600_000;
 
 /**
- * Sends the messages in the outbox until the signal is aborted (docs/webhooks.md). Any number of processes share the
+ * Sends the messages in the outbox until the signal is aborted (docs/webhooks.md). Several processes can share the
  * work. Failures are retried according to the table of error codes. Throws failures that are not retried.
  */
 export async function deliverWebhooks(options: DeliverWebhooksOptions): Promise<void> {
@@ -78,7 +78,7 @@ export async function deliverWebhooks(options: DeliverWebhooksOptions): Promise<
 const noteOurKeys = (pool: pg.Pool, keys: WebhookKeys): Promise<void> =>
   withTransaction(pool, (tx) => noteKeys(tx, keys.publicKeys));
 
-/** Delivers with one connection for notifications, until this connection is lost. */
+/** Delivers messages until the connection for notifications is lost. */
 async function deliverOnce(
   { url, signal, onProblem, clock = ownClock }: DeliverWebhooksOptions,
   deliveries: Deliveries,

@@ -20,35 +20,35 @@ import { pauseAfter } from './schedule.ts';
 import { filledBody } from './secret-place.ts';
 import type { WebhookKeys } from './webhook-keys.ts';
 
-/** How long a try may take, in ms: name resolution, connection and answer together. */
+/** How long a try may take, in ms. This includes name resolution, connection and response. */
 const tryMs = 10_000;
 /**
- * Maximum number of bytes to read of an answer. Only the status of an answer matters, but a connection stays usable if
- * a short body is read.
+ * Maximum number of bytes that are read of a response. Only the status of a response matters, but reading a short body
+ * keeps the connection usable.
  */
 const answerBytesMax = 64 * 1024;
 /** Maximum number of tries at once. `hostTriesMax` is the maximum for one host. */
 const triesMax = 32;
 const hostTriesMax = 4;
 /**
- * Maximum number of tries for hosts of each speed (`HostStanding`). Hosts of unknown speed, and slow hosts, may take
- * ten seconds for each try. Eight tries are always left for quick hosts, however many other hosts there are.
+ * Maximum number of tries for hosts of each speed (`HostStanding`). A try may take ten seconds if the host is slow or
+ * its speed is unknown. Eight tries are always left for quick hosts, regardless of the number of other hosts.
  */
 const standingTriesMax: Readonly<Record<HostStanding, number>> = { 0: triesMax, 1: 12, 2: 12 };
 const quickMs = 2_000;
 /**
- * Lease of a taken message, in ms. After this time, another process may take the message. A try, and the note about it
- * with all retries, take less time.
+ * Lease of a message that a process has taken, in ms. After this time, another process may take the message. A try and
+ * all attempts to store its result take less time.
  */
 const leaseMs = 60_000;
 /**
  * Maximum time between taking and sending a message, in ms. If more time has passed, this process was suspended, and
- * its lease may end soon.
+ * the lease of the message may end soon.
  */
 const sentWithinMs = 20_000;
-/** How long the note about a try is retried while the database is not available, in ms. */
+/** How long storing the result of a try is retried while the database is not available, in ms. */
 const markBudgetMs = 20_000;
-/** Result if the secret is unknown. The message waits, and can be sent when the process knows the old secret. */
+/** Result of a try if the secret is unknown. The message waits until a process knows the old secret. */
 const unknownSecret: TryResult = {
   outcome: 'unanswered',
   status: null,
@@ -58,7 +58,7 @@ const unknownSecret: TryResult = {
 /** Maximum number of characters of a stored error. */
 const errorChars = 300;
 
-/** The clock and the random numbers of deliveries. Only tests replace those of the machine. */
+/** The clock and the random numbers of deliveries. Only tests replace the machine's clock and random numbers. */
 export interface DeliveryClock {
   /** Milliseconds by which this clock is ahead of the database's clock. */
   aheadMs(): number;
@@ -75,14 +75,14 @@ export interface DeliveriesParts {
   readonly clock: DeliveryClock;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Called when a try has ended, so that another can begin. */
+  /** Called when a try has ended, so that another try can begin. */
   readonly onTry: (outcome: WebhookTryResult) => void;
 }
 
 /** The tries of this process. */
 export class Deliveries {
   readonly #parts: DeliveriesParts;
-  /** Running tries, by the token with which their message was taken. */
+  /** Running tries. The key is the token of the taken message. */
   readonly #tries = new Map<string, { readonly taken: TakenWebhook; readonly ended: Promise<void> }>();
   #newestFirst = false;
 
@@ -104,8 +104,8 @@ export class Deliveries {
       const free = triesMax - this.#tries.size;
       if (free === 0 || signal.aborted) return null;
       const askedAt = performance.now();
-      // alternate between newest and oldest: an honest new receiver is soon among the newest, and no message waits for
-      // ever
+      // alternate between the newest and the oldest messages. An honest new receiver is soon among the newest, and no
+      // message waits forever
       this.#newestFirst = !this.#newestFirst;
       const taken = await takeDue(client, {
         aheadMs: clock.aheadMs(),
@@ -125,8 +125,8 @@ export class Deliveries {
   }
 
   /**
-   * Waits for the end of all tries. Call it after the signal is aborted, because the signal ends the tries. Other
-   * processes can then take the messages.
+   * Waits for the end of all tries. Call it after the signal is aborted, because the signal ends the tries. Then other
+   * processes can take the messages.
    */
   async end(): Promise<void> {
     await Promise.all([...this.#tries.values()].map(({ ended }) => ended));
@@ -147,7 +147,7 @@ export class Deliveries {
       await this.#mark(taken, result);
       failpoint('webhook-marked');
     } catch (error) {
-      // the message is sent again when its lease is over
+      // another process sends the message again when its lease ends
       if (!signal.aborted) log.warn({ err: error, subject, sequence, host }, 'a try could not be noted');
     } finally {
       this.#tries.delete(token);

@@ -18,9 +18,9 @@ export interface TakeOptions {
   /** Number of running tries, by host. `hostMax` is the maximum for one host. */
   readonly busy: ReadonlyMap<string, number>;
   readonly hostMax: number;
-  /** Whether to take the newest messages instead of the oldest, for hosts of unknown speed. */
+  /** Whether to take the newest messages instead of the oldest. Applies to hosts of unknown speed. */
   readonly newestFirst: boolean;
-  /** How long no other process takes these messages, in ms. */
+  /** How long the lease of these messages is, in ms. During this time, no other process takes the messages. */
   readonly leaseMs: number;
 }
 
@@ -42,8 +42,8 @@ export interface TakenWebhook {
 const later = (milliseconds: string): string => `now() + ${milliseconds} * interval '1 millisecond'`;
 
 /**
- * Maximum number of messages to rank for hosts of each speed. It is enough for all tries, because hosts that already
- * have their maximum of tries are excluded first.
+ * Maximum number of messages to rank, for hosts of each speed. This is enough for all tries, because hosts with their
+ * maximum number of tries are excluded first.
  */
 const candidatesMax = 500;
 
@@ -75,8 +75,8 @@ const takeSql = `
   RETURNING taken.subject, head_sequence AS sequence, host, chosen.standing, taken_by AS token`;
 
 /**
- * Takes due messages for one try, only the first waiting message of each subject. Skips messages that another process
- * is taking at the same time.
+ * Takes due messages for one try each. Takes only the first waiting message of each subject. Skips messages that
+ * another process is taking at the same time.
  */
 export async function takeDue(client: pg.ClientBase, options: TakeOptions): Promise<TakenWebhook[]> {
   const { aheadMs, free, freeByStanding, busy, hostMax, newestFirst, leaseMs } = options;
@@ -96,7 +96,8 @@ export async function takeDue(client: pg.ClientBase, options: TakeOptions): Prom
     leaseMs,
   ]);
   if (taken.length === 0) return [];
-  // a separate statement, because the statement above may see an older first message than the one it takes
+  // use a separate statement, because the first message that the statement above sees may be older than the message
+  // that it takes
   const { rows } = await client.query<
     Pick<TakenWebhook, 'subject' | 'id' | 'url' | 'body' | 'secretOf' | 'tries'>
   >(
@@ -111,7 +112,7 @@ export async function takeDue(client: pg.ClientBase, options: TakeOptions): Prom
   });
 }
 
-/** Gives back messages whose tries ended without a result, so that another process may try them at once. */
+/** Returns messages whose tries ended without a result to the queue. Another process may try these messages at once. */
 export async function giveBack(
   client: pg.Pool | pg.ClientBase,
   tokens: readonly string[],
@@ -137,15 +138,18 @@ export async function nextDueMs(client: pg.ClientBase, aheadMs: number): Promise
 /** Result of a try. */
 export interface TryResult {
   readonly outcome: WebhookTryResult;
-  /** HTTP status of the answer. Null if there was no answer. */
+  /** HTTP status of the response. Null if there was no response. */
   readonly status: number | null;
-  /** Why there was no answer. Null if there was an answer. */
+  /** The reason why there was no response. Null if there was a response. */
   readonly error: string | null;
   /** Whether the host answered at once. */
   readonly isQuick: boolean;
 }
 
-/** Pause before the message's next try, in ms. `pauseMs` null: there is no further try. */
+/**
+ * The step after a try. `pauseMs` is the pause before the message's next try, in ms, or `null` if there is no further
+ * try.
+ */
 export interface MarkOptions {
   readonly pauseMs: number | null;
   readonly aheadMs: number;
@@ -154,8 +158,8 @@ export interface MarkOptions {
 type Tried = Pick<TakenWebhook, 'subject' | 'sequence' | 'host' | 'token' | 'url'>;
 
 /**
- * Notes a try, and which message of its subject is next. Returns false, and changes nothing, if the lease was over and
- * another process has taken the message.
+ * Stores the result of a try, and decides which message of its subject is next. Returns false, and changes nothing, if
+ * the lease had ended and another process has taken the message.
  */
 export async function markTry(
   pool: pg.Pool,
@@ -192,7 +196,7 @@ export async function markTry(
   });
 }
 
-/** Ends all messages of a subject to a URL that answered 410, including future messages. */
+/** Ends all messages of a subject to a URL that answered 410. This includes future messages. */
 async function endUrl(tx: pg.ClientBase, subject: string, url: string): Promise<void> {
   await tx.query(
     `UPDATE service.webhooks SET state = 'gone' WHERE subject = $1 AND url = $2 AND state = 'waiting'`,
@@ -201,7 +205,7 @@ async function endUrl(tx: pg.ClientBase, subject: string, url: string): Promise<
   await tx.query('UPDATE service.webhook_subjects SET gone_url = $2 WHERE subject = $1', [subject, url]);
 }
 
-/** Notes whether a host answered at once. */
+/** Stores whether a host answered at once. */
 export async function noteHost(pool: pg.Pool, host: string, isQuick: boolean): Promise<void> {
   await pool.query(
     `INSERT INTO service.webhook_hosts (host, is_quick, tried_at) VALUES ($1, $2, now())
@@ -210,7 +214,7 @@ export async function noteHost(pool: pg.Pool, host: string, isQuick: boolean): P
   );
 }
 
-/** Maximum number of rows of one statement. A statement takes a few hundred milliseconds. */
+/** Maximum number of rows that one statement deletes. A statement takes a few hundred milliseconds. */
 const forgottenAtOnce = 5000;
 
 /**

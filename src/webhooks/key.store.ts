@@ -5,7 +5,7 @@ import { shownPublicKey } from './webhook-keys.ts';
 export interface PublicKey {
   /** The key in the form of Standard Webhooks. */
   readonly key: string;
-  /** Whether this is the current key. When a change of keys is over, only the current key signs messages. */
+  /** Whether this is the current key. After a change of keys has ended, only the current key signs messages. */
   readonly isCurrent: boolean;
   readonly since: Date;
 }
@@ -20,12 +20,12 @@ export async function readPublicKeys(client: pg.Pool | pg.ClientBase): Promise<P
 }
 
 /**
- * Notes which keys sign messages. The current key can change only if `keys` still includes the previous one. Throws
- * `service_secret_differs` if receivers know a key that this process does not have, because they would refuse the
- * signatures of this process.
+ * Stores which keys sign messages. The current key can change only if `keys` still includes the previous current key.
+ * Throws `service_secret_differs` if receivers know a key that this process does not have, because these receivers
+ * would refuse the signatures of this process.
  */
 export async function noteKeys(tx: pg.ClientBase, keys: readonly Uint8Array[]): Promise<void> {
-  // if two processes start at the same time, one waits
+  // if two processes start at the same time, one process waits for the other
   await tx.query('LOCK TABLE service.webhook_keys IN SHARE ROW EXCLUSIVE MODE');
   const { rows } = await tx.query<{ key: Buffer }>(
     'SELECT public_key AS key FROM service.webhook_keys WHERE is_current',
@@ -41,11 +41,11 @@ export async function noteKeys(tx: pg.ClientBase, keys: readonly Uint8Array[]): 
 }
 
 /**
- * Notes which keys sign messages, without a check of the key that receivers know. Receivers must request the new key.
+ * Stores which keys sign messages, without a check of the key that receivers know. Receivers must request the new key.
  */
 export async function replaceKeys(tx: pg.ClientBase, keys: readonly Uint8Array[]): Promise<void> {
   await tx.query('DELETE FROM service.webhook_keys WHERE public_key <> ALL($1::bytea[])', [keys]);
-  // before another key becomes current, because there can be only one current key
+  // do this before another key becomes current, because only one key can be current
   await tx.query('UPDATE service.webhook_keys SET is_current = false WHERE public_key <> $1', [keys[0]]);
   await tx.query(
     `INSERT INTO service.webhook_keys (public_key, is_current, since)

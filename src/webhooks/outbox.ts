@@ -6,13 +6,13 @@ import { webhooksChannel } from './webhook.ts';
 /** Subject and receiver of messages. */
 export interface WebhookAddress {
   /**
-   * The kind and id of the object of the messages, such as `order 6ba7b810-…`. The messages of a subject are numbered,
-   * and sent in order.
+   * The kind and id of the object that the messages are about, such as `order 6ba7b810-…`. The messages of a subject
+   * are numbered, and sent in this order.
    */
   readonly subject: string;
   /**
-   * The receiver's URL, unchanged; `urlProblem` must have accepted it. Null if there is no receiver, and the messages
-   * can only be read.
+   * The receiver's URL, unchanged. `urlProblem` must have accepted it. Null if there is no receiver. The messages can
+   * then only be read.
    */
   readonly url: string | null;
   /**
@@ -22,7 +22,7 @@ export interface WebhookAddress {
   readonly secretOf?: string | undefined;
 }
 
-/** Writes one message (`putWebhooks`) and returns its sequence. */
+/** Writes one message (`putWebhooks`), and returns the sequence number of the message. */
 export async function putWebhook(
   tx: pg.ClientBase,
   { body, ...address }: WebhookAddress & { readonly body: object },
@@ -31,11 +31,11 @@ export async function putWebhook(
 }
 
 /**
- * Writes messages, in their order, in the transaction of the change that they report. They are sent when the
- * transaction commits, and never if it is rolled back. Until then, other writers of the subject wait. Returns the
- * sequence of the first message, from 1 on. A rolled back transaction leaves no gap.
+ * Writes messages in the given order, in the transaction of the change that the messages report. The messages are sent
+ * when the transaction commits, and never if it is rolled back. Until then, other writers of the subject wait. Returns
+ * the sequence number of the first message. Numbers begin at 1. A rolled back transaction leaves no gap.
  *
- * @param bodies each is stored as JSON, and these bytes are sent unchanged
+ * @param bodies each body is stored as JSON, and these bytes are sent unchanged
  */
 export async function putWebhooks(
   tx: pg.ClientBase,
@@ -52,10 +52,10 @@ export async function putWebhooks(
 export type WebhookMessages = WebhookAddress & { readonly bodies: readonly object[] };
 
 /**
- * Writes messages of many subjects, like `putWebhooks`, with one statement, because a block may change a thousand
- * subjects. Returns the first sequence of each subject, in the order of `messages`.
+ * Writes messages of many subjects, like `putWebhooks`, but with one statement, because a block may change a thousand
+ * subjects. Returns the first sequence number of each subject, in the order of `messages`.
  *
- * @param messages subjects must be different, and each needs at least one body
+ * @param messages all subjects must be different, and each subject needs at least one body
  */
 export async function putWebhooksOf(
   tx: pg.ClientBase,
@@ -114,8 +114,9 @@ export async function putWebhooksOf(
 const messageId = (): string => `msg_${randomUUID().replaceAll('-', '')}`;
 
 /**
- * Sends the messages of a subject again, from a sequence on, in their order and with the same ids, even to a URL that
- * answered 410. Messages that wait for a further try are due at once. Returns how many messages wait now.
+ * Sends the messages of a subject again, from a sequence number on, in their order and with the same ids. Also sends
+ * messages to a URL that answered 410. Messages that wait for a further try become due at once. Returns the number of
+ * messages that wait now.
  */
 export async function replayWebhooks(tx: pg.ClientBase, subject: string, from: number): Promise<number> {
   const { rowCount: known } = await tx.query(
@@ -128,7 +129,7 @@ export async function replayWebhooks(tx: pg.ClientBase, subject: string, from: n
       WHERE subject = $1 AND sequence >= $2 AND state <> 'no-url'`,
     [subject, from],
   );
-  // if a process is trying a message now, that process marks the message later, and continues with the first waiting
+  // if a process is trying a message now, this process later stores the result, and continues with the first waiting
   // message
   await tx.query(
     `UPDATE service.webhook_subjects AS subject

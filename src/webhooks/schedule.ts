@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /**
- * The pauses between tries. The first pauses are long enough for a short outage of minutes; all of them together last
+ * The pauses between tries. The first pauses are long enough for an outage of some minutes. The sum of all pauses is
  * three days, which is longer than a weekend.
  */
 const pausesMs: readonly number[] = [
@@ -15,7 +15,9 @@ const pausesMs: readonly number[] = [
   hour,
   ...Array.from({ length: 24 }, () => 3 * hour),
 ];
-/** Random part of each pause, so that receivers that were not available do not get all messages at the same moment. */
+/**
+ * Random part of each pause. Without it, a receiver that was unavailable would get all its messages at the same moment.
+ */
 const jitter = 0.2;
 
 /**

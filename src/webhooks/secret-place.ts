@@ -2,12 +2,12 @@ import type { WebhookKeys } from './webhook-keys.ts';
 
 /**
  * The last field of a message whose receiver expects the shared secret in the body (client-compat 3.14). The stored
- * body has this placeholder, so that the secret is not in any table. Sending the message replaces the placeholder with
- * the secret.
+ * body has this placeholder, so that no table contains the secret. The secret replaces the placeholder when the message
+ * is sent.
  */
 export const secretPlace = { webhookSecretToken: 'filled in when it is sent' } as const;
 
-/** The end of a stored body with the placeholder. Texts of strangers come before it, and are escaped. */
+/** The end of a stored body with the placeholder. Texts of strangers are earlier in the body, and are escaped. */
 const storedEnd = Buffer.from(`${JSON.stringify(secretPlace).slice(1)}`);
 
 /**

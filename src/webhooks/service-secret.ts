@@ -7,7 +7,7 @@ import { readPrivateFile, writePrivateFile } from '#kernel/private-file.ts';
 const secretBytes = 32;
 
 /**
- * The secret of the service, from which its keys are derived. Throws `service_secret_missing`. Throws
+ * Reads the secret of the service, from which the service's keys are derived. Throws `service_secret_missing`. Throws
  * `service_secret_invalid` if the file does not have 32 bytes, if other users may read it, or if another user made it.
  */
 export async function readServiceSecret(path: string): Promise<Buffer> {
@@ -21,8 +21,8 @@ export async function readServiceSecret(path: string): Promise<Buffer> {
 }
 
 /**
- * The secret of the service. If there is no file, this makes a file with a random secret. Two processes at the same
- * time make only one file.
+ * Reads the secret of the service. If there is no file, makes a file with a random secret. If two processes do this at
+ * the same time, they make only one file.
  */
 export async function ensureServiceSecret(path: string): Promise<Buffer> {
   try {
@@ -32,7 +32,7 @@ export async function ensureServiceSecret(path: string): Promise<Buffer> {
   }
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    // if two processes write, the first file stays, and both read its secret
+    // if two processes write, the first file stays, and both processes read its secret
     await writePrivateFile(path, randomBytes(secretBytes));
   } catch (error) {
     throw refused(path, `it cannot be made (${String((error as NodeJS.ErrnoException).code)})`);

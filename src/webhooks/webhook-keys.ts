@@ -1,8 +1,8 @@
 import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
 
 /**
- * The parts that a signature covers according to Standard Webhooks: id, time and body. No part can be replaced without
- * breaking the signature.
+ * The parts that a signature covers according to Standard Webhooks: id, time and body. If a part is replaced, the
+ * signature is invalid.
  */
 export interface SignedParts {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface SignedParts {
 }
 
 const keyBytes = 32;
-/** The bytes of a PKCS #8 Ed25519 private key before its 32 key bytes (RFC 8410, 7). */
+/** The first bytes of a PKCS #8 Ed25519 private key. The 32 key bytes follow them (RFC 8410, 7). */
 const privateKeyHead = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 interface KeySet {
@@ -28,7 +28,7 @@ interface KeySet {
 export class WebhookKeys {
   readonly #sets: readonly KeySet[];
 
-  /** @param old the previous secret, while receivers still know its keys; null: there is no previous secret */
+  /** @param old the previous secret, if receivers still know its keys; `null` if there is no previous secret */
   constructor(secret: Uint8Array, old: Uint8Array | null = null) {
     this.#sets = (old === null ? [secret] : [secret, old]).map(keySet);
   }
@@ -39,8 +39,8 @@ export class WebhookKeys {
   }
 
   /**
-   * A secret of 32 bytes that the service shares with one other party. It is the same for a name until the service's
-   * secret changes.
+   * A secret of 32 bytes that the service shares with one other party. The secret of a name stays the same until the
+   * service's secret changes.
    */
   sharedSecret(name: string): Buffer {
     const [current] = this.#sets as [KeySet];
@@ -48,9 +48,9 @@ export class WebhookKeys {
   }
 
   /**
-   * The shared secret of a name that begins with the public key of the service's secret, `<hex>:`. It is the same after
-   * a change of the service's secret, while the old secret is known. Returns null if this process does not know that
-   * secret.
+   * The shared secret of a name. The name begins with the public key of a service secret, `<hex>:`. The shared secret
+   * stays the same after a change of the service's secret, while the old service secret is known. Returns null if this
+   * process does not know that service secret.
    */
   lastingSecret(name: string): Buffer | null {
     return this.#secretsOf(name)[0] ?? null;
@@ -70,7 +70,7 @@ export class WebhookKeys {
   /**
    * The value of the header `webhook-signature`.
    *
-   * @param secretOf the name of the shared secret; null: there is no shared secret
+   * @param secretOf the name of the shared secret; `null` if there is no shared secret
    */
   signatures(parts: SignedParts, secretOf: string | null): string {
     const signed = Buffer.concat([Buffer.from(`${parts.id}.${parts.timestamp}.`), parts.body]);

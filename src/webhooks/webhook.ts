@@ -5,5 +5,5 @@
 export const webhookStates = ['waiting', 'delivered', 'given-up', 'gone', 'no-url'] as const;
 export type WebhookState = (typeof webhookStates)[number];
 
-/** Channel that notifies of messages to send. */
+/** The channel for notifications that there are messages to send. */
 export const webhooksChannel = 'satscribe_webhooks';

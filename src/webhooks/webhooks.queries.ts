@@ -11,13 +11,13 @@ export interface Webhook {
   readonly state: WebhookState;
   readonly tries: number;
   /**
-   * Time of the last try. Null if there was no try. `status` is the status of its answer, and null if there was no
-   * answer. `error` is its fault, and null if there was no fault.
+   * Time of the last try. Null if there was no try. `status` is the HTTP status of the response, and null if there was
+   * no response. `error` is the fault of the try, and null if there was no fault.
    */
   readonly triedAt: Date | null;
   readonly status: number | null;
   readonly error: string | null;
-  /** Null if the message is settled, is being tried, or waits for the message before it. */
+  /** Time of the next try. Null if the message is settled, is being tried, or waits for the message before it. */
   readonly nextTryAt: Date | null;
 }
 
@@ -32,7 +32,7 @@ const columns = `sequence, id, convert_from(body, 'UTF8') AS body, created_at AS
   CASE WHEN sequence = head_sequence AND taken_by IS NULL THEN due_at END AS "nextTryAt"`;
 const tables = 'service.webhooks JOIN service.webhook_subjects USING (subject)';
 
-/** At most `limit` messages of a subject, after a sequence. Messages are kept for 30 days. */
+/** Reads at most `limit` messages of a subject, after a sequence number. Messages are kept for 30 days. */
 export async function readWebhooks(
   client: pg.Pool | pg.ClientBase,
   subject: string,
@@ -47,13 +47,13 @@ export async function readWebhooks(
 }
 
 export interface WhichDeliveries {
-  /** Only messages of this subject. Absent: messages of all subjects. */
+  /** Only messages of this subject. Absent if messages of all subjects are wanted. */
   readonly subject?: string | undefined;
   readonly state?: WebhookState | undefined;
   readonly limit: number;
 }
 
-/** At most `limit` messages, the newest first. */
+/** Reads at most `limit` messages, the newest first. */
 export async function listDeliveries(
   client: pg.Pool | pg.ClientBase,
   { subject, state, limit }: WhichDeliveries,

@@ -6,8 +6,8 @@ import { usualFeeRate } from '#orders/sending/node-standing.ts';
 import type { FeeRates } from '#tokenpay/withdrawing/withdrawal-policy.ts';
 
 /**
- * The fee rates that batches pay, from the node's replies within the last hour. Throws `orders_off` if there was no
- * reply.
+ * The fee rates that batches pay, from the node's responses within the last hour. Throws `orders_off` if there was no
+ * response.
  */
 export async function withdrawalFeeRates(client: pg.Pool | pg.ClientBase): Promise<FeeRates> {
   const policy = await readNodePolicy(client);
@@ -19,7 +19,10 @@ export async function withdrawalFeeRates(client: pg.Pool | pg.ClientBase): Promi
   return feeRatesOf(policy);
 }
 
-/** Computes the fee rates. No price is below the node's present minimum, because a batch pays at least that. Pure. */
+/**
+ * Computes the fee rates. No rate is below the node's present minimum, because each batch pays at least that minimum.
+ * Pure.
+ */
 export function feeRatesOf({ leastFeeRate, mempoolMinFeeRate, estimate }: NodePolicy): FeeRates {
   const least = largest(leastFeeRate, mempoolMinFeeRate);
   return { least, usual: largest(estimate ?? 0n, least, usualFeeRate) };

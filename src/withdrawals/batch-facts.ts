@@ -8,8 +8,8 @@ import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { readWithdrawalCoins } from '#tokenpay/withdrawing/withdrawal-coins.ts';
 
 /**
- * Free coins that these withdrawals may spend: coins of their accounts and coins without an owner, for each asset and
- * for sats.
+ * Free coins that these withdrawals may spend, for each asset and for sats. The coins belong to the withdrawals'
+ * accounts or to no account.
  */
 export async function coinsFor(
   client: pg.ClientBase,
@@ -23,8 +23,8 @@ export async function coinsFor(
 }
 
 /**
- * Coins that a stored transaction spends, with their contents by the index. Returns null if the index does not know the
- * contents.
+ * Coins that a stored transaction spends, with their contents according to the index. Returns null if the index does
+ * not know the contents.
  */
 export async function spentCoins(
   client: pg.ClientBase,

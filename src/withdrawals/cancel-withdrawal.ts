@@ -6,8 +6,8 @@ import { cancelWishes, endWithdrawal } from '#tokenpay/withdrawing/withdrawals.s
 import { tellAccounts } from './settle-batch.ts';
 
 /**
- * Ends a withdrawal that can no longer be mined, and notifies its account. Waits while a transaction of its batch is
- * being stored. Returns null if the withdrawal is no longer pending.
+ * Ends a withdrawal that can no longer be mined, and notifies its account. Waits while a transaction of the
+ * withdrawal's batch is being stored. Returns null if the withdrawal is no longer pending.
  */
 export async function cancelWithdrawal(
   tx: pg.ClientBase,
@@ -21,12 +21,12 @@ export async function cancelWithdrawal(
 }
 
 /**
- * Maximum number of cancellations in one round. Each is a transaction of some milliseconds. The rest waits for the next
- * round.
+ * Maximum number of cancellations in one round. Each cancellation is a transaction of some milliseconds. The rest waits
+ * for the next round.
  */
 const wishesMax = 500;
 
-/** Cancels withdrawals that accounts asked to cancel, unless a transaction with them was signed since. */
+/** Cancels withdrawals that accounts asked to cancel. Skips a withdrawal if a transaction with it was signed since. */
 export async function cancelWished(client: pg.ClientBase): Promise<void> {
   for (const withdrawal of await cancelWishes(client, wishesMax))
     await withTransaction(client, (tx) => cancelWithdrawal(tx, withdrawal, 'Its account cancelled it.'));

@@ -3,8 +3,9 @@ import { satsOfAccounts } from '#purse/coins/coins.store.ts';
 import { owedToAccounts } from '#tokenpay/withdrawing/owed.queries.ts';
 
 /**
- * Sats that coins of accounts lack to cover accounts and open orders of shops. 0n or less: everything is covered. The
- * coins also contain base fees of completed orders, which cover debts of accounts and payments by the operator.
+ * Sats that are missing in coins of accounts to cover accounts and open orders of shops. If it is 0n or less,
+ * everything is covered. The coins also contain base fees of completed orders. These fees cover debts of accounts and
+ * payments by the operator.
  */
 export async function lackingSats(tx: pg.ClientBase): Promise<bigint> {
   return (await owedToAccounts(tx)) - (await satsOfAccounts(tx));

@@ -8,7 +8,7 @@ import { endWithdrawal, leaveBatch, withdrawalsOf } from '#tokenpay/withdrawing/
 import { refusedWords, waitingReason } from './plan-batch.ts';
 import { tellAccounts } from './settle-batch.ts';
 
-/** Ends a batch whose withdrawals were all cancelled. */
+/** Ends a batch if all its withdrawals were cancelled. */
 export async function endEmpty(client: pg.ClientBase, id: string): Promise<null> {
   await withTransaction(client, async (tx) => {
     const locked = await lockPayout(tx, id);
@@ -19,7 +19,7 @@ export async function endEmpty(client: pg.ClientBase, id: string): Promise<null>
 }
 
 /**
- * Ends withdrawals that can never be sent in their present form; the others wait. If the batch has a signed
+ * Ends withdrawals that can never be sent in their present form. Other withdrawals wait. If the batch has a signed
  * transaction, no withdrawal ends. Returns the reason why the batch waits, or null.
  */
 export async function endRefused(
@@ -51,9 +51,9 @@ export async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Pr
 
 /**
  * Moves each withdrawal of a batch that cannot be made into its own batch, so that one withdrawal does not stop the
- * others. A batch whose transaction was given up keeps its first withdrawal, because a block may still have that
- * transaction, so the batch must be followed. Does nothing if the batch has one withdrawal, or if its transaction may
- * be mined; then returns the reason why it waits.
+ * others. A batch whose transaction was given up keeps its first withdrawal. A block may still contain that
+ * transaction, so the batch must be followed. If the batch has only one withdrawal, or if its transaction may be mined,
+ * does nothing and returns the reason why the batch waits.
  */
 export async function partBatch(
   client: pg.ClientBase,

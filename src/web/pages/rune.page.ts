@@ -15,20 +15,22 @@ export interface RuneView {
   /** Height of the etching. */
   readonly height: Height;
   readonly timestamp: number;
-  /** Null: no transaction etched the rune. */
+  /** `null` if no transaction etched the rune. */
   readonly etching: string | null;
   /** The inscription that the etching revealed. */
   readonly parent: string | null;
   readonly divisibility: number;
   readonly turbo: boolean;
-  /** Number of existing units: premine and mints, without burned units. All amounts are in units of the rune. */
+  /**
+   * Number of existing units: premined and minted units, without burned units. All amounts are in units of the rune.
+   */
   readonly supply: string;
-  /** The supply once all mints are used, if no more units are burned. */
+  /** The supply when all mints are used, if no more units are burned. */
   readonly supplyMax: string;
   readonly premine: string;
   readonly minted: string;
   readonly burned: string;
-  /** Null: no one can mint the rune. */
+  /** `null` if no one can mint the rune. */
   readonly terms: RuneTermsView | null;
   /** The newest events. */
   readonly activity: readonly RuneEventLine[];
@@ -42,7 +44,7 @@ export interface RuneTermsView {
   readonly left: string;
   /** Used percentage of the cap, 0 to 100. */
   readonly percent: number;
-  /** Heights of the first and the last block that can contain mints. Null: no bound. */
+  /** Heights of the first and the last block that can contain mints. `null` if there is no such bound. */
   readonly first: string | null;
   readonly last: string | null;
 }

@@ -28,7 +28,7 @@ export interface RunesView {
   readonly isMinting: boolean;
   /** The text that was searched for. */
   readonly query: string;
-  /** The letters at the beginning of names. Null: the query has other characters. */
+  /** The letters at the beginning of names. `null` if the query has other characters. */
   readonly prefix: string | null;
 }
 

@@ -12,30 +12,33 @@ import { thumbnail } from '#web/parts/thumbnail.ts';
 /** A sale of the page's transaction, and the item that it sold. */
 export interface SoldItem {
   readonly sale: Omit<SaleView, 'height' | 'time'>;
-  /** Null: the inscription has no number, or its number is unknown. */
+  /** `null` if the inscription has no number, or if its number is unknown. */
   readonly number: number | null;
   readonly name: string;
   readonly collection: { readonly slug: string; readonly name: string } | null;
-  /** Other sales of the item, newest first. Null: not read, because the transaction sold many items. */
+  /**
+   * Other sales of the item, newest first. `null` if these sales were not read, because the transaction sold many
+   * items.
+   */
   readonly others: readonly SaleLine[] | null;
 }
 
 export interface SalePageView {
   readonly site: Site;
   readonly txid: string;
-  /** The block with the sale. Null: the sale is in the mempool. */
+  /** The block with the sale. `null` if the sale is in the mempool. */
   readonly block: { readonly height: number; readonly time: number } | null;
   /** Time at which a pending sale was first seen, in Unix seconds. */
   readonly firstSeen: number | null;
-  /** The current price of a bitcoin in dollars, from the operator's rates. Null: there are no rates. */
+  /** The current price of a bitcoin in dollars, from the operator's rates. `null` if there are no rates. */
   readonly dollarsPerCoin: number | null;
   /** The sold items: at least one. */
   readonly sold: readonly [SoldItem, ...SoldItem[]];
-  /** False: there are more sales, and these are the first. */
+  /** False if the transaction has more sales than this list. */
   readonly hasAll: boolean;
 }
 
-/** The page of a transaction's sales: the prices, and why the transaction counts as a sale. */
+/** The page of a transaction's sales: the prices, and the reasons why the transaction counts as a sale. */
 export function salePage(view: SalePageView): Markup {
   const { site, txid, sold, hasAll } = view;
   const [{ name, sale }] = sold;

@@ -20,17 +20,17 @@ export interface SatView {
   readonly percentile: string;
   readonly rarity: string;
   readonly charms: readonly string[];
-  /** The satributes that the sat has, each with the reason. */
+  /** The satributes of the sat, each with the reason. */
   readonly satributes: readonly SatributeReason[];
-  /** Satributes that the sat may have, because this server does not know all sats with them. */
+  /** Satributes that the sat may have. This server does not know all sats with these satributes. */
   readonly unknownSatributes: readonly UnknownSatribute[];
   readonly height: Height;
   readonly offset: number;
-  /** Time of the sat's block in Unix seconds. Null: unknown. */
+  /** Time of the sat's block in Unix seconds. `null` if unknown. */
   readonly time: number | null;
-  /** Whether the block does not exist yet, so that its time is an estimate. */
+  /** Whether the block does not exist yet. If so, its time is an estimate. */
   readonly isExpected: boolean;
-  /** Null: this server has no index of sats. */
+  /** `null` if this server has no index of sats. */
   readonly place: SatPlaceView | null;
   readonly previous: number | null;
   readonly next: number | null;
@@ -40,7 +40,7 @@ interface SatributeReason {
   readonly id: string;
   readonly title: string;
   readonly about: string;
-  /** The range of the rule that contains the sat. `end` is the first sat after the range. */
+  /** The range of the rule's list that contains the sat. `end` is the first sat after the range. */
   readonly range: { readonly start: number; readonly end: number };
 }
 
@@ -51,7 +51,9 @@ interface UnknownSatribute {
 }
 
 export interface SatPlaceView {
-  /** Null: unknown. The index knows the locations of sats that are not common, and of sats with inscriptions. */
+  /**
+   * `null` if unknown. The index knows only the locations of sats that are not common, and of sats with inscriptions.
+   */
   readonly satpoint: string | null;
   readonly address: string | null;
   /** The first inscriptions on the sat. */
@@ -95,7 +97,7 @@ ${satributesOf(view)}
 const copied = (text: string): Markup =>
   html`<span class="copied"><span class="mono wrap">${text}</span>${copyButton(text)}</span>`;
 
-/** The satributes of a sat, each with the rule from which it follows. */
+/** The satributes of a sat, each with the rule that it follows from. */
 function satributesOf({ sat, satributes, unknownSatributes }: SatView): Markup {
   const known =
     satributes.length === 0

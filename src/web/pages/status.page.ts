@@ -5,14 +5,14 @@ import { layout, type Site } from '#web/layout.ts';
 import { heightLink } from '#web/parts/identifiers.ts';
 import { type ChartPoint, lineChart } from '#web/parts/line-chart.ts';
 
-/** The state of a part in words, and whether someone must act. */
+/** The state of a part in words, and whether someone must act because of it. */
 export interface StateWords {
   readonly kind: 'good' | 'busy' | 'bad' | 'off';
   readonly words: string;
 }
 
 export interface StatusProblem {
-  /** A code of docs/errors.md. */
+  /** An error code of docs/errors.md. */
   readonly code: string;
   readonly meaning: string;
 }
@@ -20,7 +20,7 @@ export interface StatusProblem {
 export interface TableProgress {
   readonly name: string;
   readonly state: string;
-  /** The last block that the table has. Null: none yet. */
+  /** The last block that the table contains. `null` if the table has no block yet. */
   readonly height: Height | null;
 }
 
@@ -31,7 +31,7 @@ export interface QueueLine {
   readonly limit: number;
 }
 
-/** A minute of this process, for the plots. Null fields are unknown. */
+/** Figures of this process in one minute, for the plots. Null fields are unknown. */
 export interface DayMinute {
   readonly time: number;
   readonly height: number | null;
@@ -52,7 +52,7 @@ export interface StatusView {
   readonly lagBlocks: number | null;
   /** Age of the indexed tip in seconds, while there are newer blocks. */
   readonly lagSeconds: number | null;
-  /** Null: not measured yet, or no block is left to index. */
+  /** `null` if the rate is not measured yet, or if no block is left to index. */
   readonly blocksPerMinute: number | null;
   readonly problems: readonly StatusProblem[];
   /** Tables that are being filled. */
@@ -64,10 +64,10 @@ export interface StatusView {
   readonly payments: StateWords & { readonly lagBlocks: number | null };
   readonly orders: StateWords & { readonly open: number | null; readonly stuck: number | null };
   readonly webhooks: { readonly waiting: number; readonly oldestSeconds: number | null } | null;
-  /** Room on the disk of the data folder. Null: unknown. */
+  /** Free and total bytes on the disk of the data folder. `null` if unknown. */
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null;
   readonly queues: readonly QueueLine[];
-  /** Minutes, oldest first. */
+  /** Minutes of the last day, oldest first. */
   readonly day: readonly DayMinute[];
 }
 
@@ -81,8 +81,8 @@ const row = (words: string, value: HtmlValue): Markup =>
   html`<div><dt>${words}</dt><dd>${value}</dd></div>\n`;
 
 /**
- * The page of the service's state, now and in the last day. Everyone can read it, so it has no secrets and no amounts
- * of money.
+ * The page of the service's state, now and in the last day. Everyone can read this page, so it has no secrets and no
+ * amounts of money.
  */
 export function statusPage(view: StatusView): Markup {
   const { site, version, upSeconds, problems, tables, queues } = view;
@@ -237,7 +237,9 @@ function dayCharts(day: readonly DayMinute[]): Markup {
 <div class="charts">${charts}</div>`;
 }
 
-/** The tables of the queues. Empty queues are folded, because readers look for queues with waiting entries. */
+/**
+ * The tables of the queues. Empty queues are in a folded part, because readers look for queues with waiting entries.
+ */
 function queueTables(queues: readonly QueueLine[]): HtmlValue {
   const waiting = queues.filter(({ length }) => length > 0);
   const empty = queues.filter(({ length }) => length === 0);

@@ -26,12 +26,12 @@ import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /** An output that a transaction spends. */
 export interface InputLine {
-  /** The spent output. Null: the input has new coins, and the fees of the block. */
+  /** The spent output. `null` if the input is the coinbase's, which has new coins and the fees of the block. */
   readonly outpoint: string | null;
   /** Null: unknown. */
   readonly value: number | null;
   readonly address: string | null;
-  /** The type of the script, in words. Null: unknown. */
+  /** The type of the script, in words. `null` if unknown. */
   readonly script: string | null;
   readonly holds: HoldingsView;
 }
@@ -39,16 +39,16 @@ export interface InputLine {
 /** An inscription that the transaction moved. */
 export interface MovedLine {
   readonly inscription: { readonly id: string; readonly number: number | null };
-  /** Null: the inscription came from the fee of the transaction that revealed it. */
+  /** `null` if the inscription came from the fee of the transaction that revealed it. */
   readonly from: string | null;
-  /** Null: the inscription went into the fee. */
+  /** `null` if the inscription went into the fee. */
   readonly to: string | null;
 }
 
 export interface SoldLine {
   readonly inscription: { readonly id: string; readonly number: number | null };
   readonly price: number;
-  /** Seller's address. Null: the script has no address. */
+  /** Seller's address. `null` if the script has no address. */
   readonly maker: string | null;
   readonly taker: string | null;
 }
@@ -56,9 +56,9 @@ export interface SoldLine {
 /** A change of a rune by this transaction. */
 export interface RuneLine {
   readonly kind: 'etched' | 'minted' | 'sent' | 'received' | 'burned';
-  /** Null: a pending transaction etches the rune, and its block will assign the name. */
+  /** `null` if a pending transaction etches the rune, and its block will assign the name. */
   readonly name: string | null;
-  /** Whether a block has etched the rune. It then has a page. */
+  /** Whether a block has etched the rune. If true, the rune has a page. */
   readonly isEtched: boolean;
   /** Amount in units of the rune. */
   readonly amount: string;
@@ -76,18 +76,21 @@ export type TransactionStanding =
     }
   | {
       readonly kind: 'pending';
-      /** Null: the node does not know the transaction. */
+      /** `null` if the node does not know the transaction. */
       readonly firstSeen: number | null;
       readonly replaces: readonly string[];
-      /** The expected wait at the transaction's fee rate, in words. Null: unknown. */
+      /** The expected wait at the transaction's fee rate, in words. `null` if unknown. */
       readonly outlook: string | null;
-      /** Number of unconfirmed transactions that this transaction depends on, and that depend on it. Null: unknown. */
+      /**
+       * Numbers of unconfirmed transactions that this transaction depends on (ancestors) and that depend on this
+       * transaction (descendants). `null` if unknown.
+       */
       readonly family: { readonly ancestors: number; readonly descendants: number } | null;
     }
   | { readonly kind: 'gone'; readonly reason: 'replaced' | 'evicted'; readonly by: string | null }
   | { readonly kind: 'unknown' };
 
-/** Rows of a list. `isAll` false: there are more rows. `unknown`: the reason why rows are unknown. */
+/** Lines of a list. `isAll` is false if there are more lines. `unknown` is the reason why lines are unknown. */
 export interface ListOf<Line> {
   readonly lines: readonly Line[];
   readonly isAll: boolean;
@@ -98,11 +101,11 @@ export interface TransactionView {
   readonly site: Site;
   readonly txid: string;
   readonly standing: TransactionStanding;
-  /** The reason why the transaction's bytes are unknown. Null: they are known. */
+  /** The reason why the transaction's bytes are unknown. `null` if the bytes are known. */
   readonly why: string | null;
   readonly sizes: { readonly bytes: number; readonly weight: number } | null;
   readonly vsize: number | null;
-  /** Fee in sats. Null: unknown, or the transaction is a coinbase. */
+  /** Fee in sats. `null` if unknown, or if the transaction is a coinbase. */
   readonly fee: number | null;
   readonly isCoinbase: boolean;
   /** Null: unknown. */

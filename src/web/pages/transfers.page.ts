@@ -7,13 +7,13 @@ import { type TimelineEvent, timeline } from '#web/parts/timeline.ts';
 export interface TransfersView {
   readonly site: Site;
   readonly id: string;
-  /** Null: the inscription's number is unknown. */
+  /** `null` if the inscription's number is unknown. */
   readonly number: number | null;
   readonly order: 'asc' | 'desc';
   /** One page of the history, in the list's order. */
   readonly events: readonly TimelineEvent[];
   readonly isFirst: boolean;
-  /** Null: this is the last page. */
+  /** `null` if this is the last page. */
   readonly nextCursor: string | null;
 }
 

@@ -1,20 +1,20 @@
 import { html, type Markup } from '#web/html.ts';
 import { layout } from '#web/layout.ts';
 
-/** A problem because of which the service cannot answer. */
+/** A problem that prevents the service from answering. */
 export interface WaitingReason {
   readonly message: string;
   readonly advice: string;
 }
 
 export interface WaitingView {
-  /** Empty: the service is starting, and no problem is known. */
+  /** Empty if the service is starting, and no problem is known. */
   readonly reasons: readonly WaitingReason[];
   /** How long the page waits before it reloads, in seconds. */
   readonly againSeconds: number;
 }
 
-/** The page for all paths while the service cannot answer yet: what is missing, and what to do. */
+/** The page for all paths while the service cannot answer yet. It says what is missing, and what to do. */
 export function waitingPage({ reasons, againSeconds }: WaitingView): Markup {
   const isStarting = reasons.length === 0;
   return layout({

@@ -9,7 +9,7 @@ interface AddressSums {
   readonly washSales: number;
   /** Volume in sats, without wash trades. */
   readonly volume: number;
-  /** Whether there are older sales that are not in these sums. */
+  /** Whether there are older sales that these sums do not include. */
   readonly isLeast: boolean;
 }
 
@@ -19,7 +19,7 @@ export type AddressSalesView =
   | {
       readonly kind: 'known';
       readonly side: 'sold' | 'bought';
-      /** Null: this is a later page. */
+      /** `null` if this is a later page. */
       readonly sums: AddressSums | null;
       readonly sales: readonly SaleLine[];
     };

@@ -2,17 +2,17 @@ import { grouped } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { type Art, artTile } from '#web/parts/art-tile.ts';
 
-/** The first of several inscriptions that belong to another inscription. */
+/** The first inscriptions of a group that belongs to another inscription. */
 export interface ArtStripView {
   readonly heading: string;
   readonly cards: readonly (Art & { readonly number: number | null })[];
-  /** Number of all inscriptions. Null: they are still being counted. */
+  /** Number of all inscriptions. `null` if the inscriptions are still being counted. */
   readonly total: number | null;
   /** The page with all inscriptions. */
   readonly href: string;
 }
 
-/** A row of tiles with their numbers, and a link to all inscriptions. Empty without tiles. */
+/** A row of tiles with their numbers, and a link to all inscriptions. Empty if there are no tiles. */
 export function artStrip({ heading, cards, total, href }: ArtStripView): HtmlValue {
   if (cards.length === 0) return null;
   return html`<section><h2>${heading}${total !== null && html` <span class="faint">${grouped(total)}</span>`}</h2>

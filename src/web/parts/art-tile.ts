@@ -6,19 +6,19 @@ import { isolated } from '#web/parts/strangers-text.ts';
 /** Facts of an inscription that its tile shows. */
 export interface Art {
   readonly id: string;
-  /** The type of the shown content: the inscription's own content, or its delegate's. */
+  /** The type of the shown content, which is the inscription's own content or the content of its delegate. */
   readonly contentType: string | null;
-  /** The beginning of the content if it is a text. Null or absent: the content is no text, or is not loaded here. */
+  /** The beginning of a text content. Null or absent if the content is not a text, or is not loaded here. */
   readonly text?: string | null;
-  /** Whether a document runs scripts. Null or absent: unknown. */
+  /** Whether a document runs scripts. Null or absent if unknown. */
   readonly runs?: boolean | null;
 }
 
 /**
  * A square picture of an inscription. Images and SVGs are shown as thumbnails that this server draws, and texts as
- * text. Documents without scripts are shown in a frame that runs nothing. All others show a badge with their kind,
- * because in a list nothing runs, plays or moves. Pages with tiles are sent with `thumbnails: true`. The tile is a
- * `span`, so that it can be inside a link.
+ * text. Documents without scripts are shown in a frame that runs nothing. All other contents show a badge with their
+ * kind, because in a list nothing runs, plays or moves. Pages with tiles are sent with `thumbnails: true`. The tile is
+ * a `span`, so that it can be inside a link.
  */
 export function artTile(art: Art): Markup {
   return html`<span class="art">${shown(art)}</span>`;
@@ -33,11 +33,11 @@ function shown({ id, contentType, text = null, runs = null }: Art): HtmlValue {
   return badge(contentType, runs);
 }
 
-/** A picture that this server draws, with transparency. */
+/** A picture with transparency that this server draws. */
 const thumbnail = (id: string): Markup =>
   html`<img class="thumbnail" src="/thumbnails/${id}.webp" alt="" width="400" height="400" loading="lazy" decoding="async">`;
 
-/** Content of an inscription in a frame that runs no script, and takes neither clicks nor focus. */
+/** Content of an inscription in a frame. The frame runs no script, and accepts neither clicks nor focus. */
 const stillFrame = (id: string): Markup =>
   html`<iframe sandbox="" loading="lazy" scrolling="no" tabindex="-1" aria-hidden="true" title="" src="/preview/${id}?size=card"></iframe>`;
 
@@ -53,7 +53,7 @@ const badges = {
 /**
  * A badge for a content that a list does not show.
  *
- * @param isLinked false: there is no page that opens the content
+ * @param isLinked false if there is no page that opens the content
  */
 export function badge(contentType: string | null, runs: boolean | null, isLinked = true): Markup {
   const media = mediaOf(contentType);

@@ -12,16 +12,16 @@ export interface BlockLine extends KnownFacts {
   readonly sizeBytes: number;
   readonly txCount: number;
   readonly inscriptionCount: number;
-  /** First height of the consecutive indexed blocks around this block. */
+  /** Height of the first block of this block's island, which is a range of consecutive indexed blocks. */
   readonly islandHeight: Height;
 }
 
 /**
- * A table of blocks. If some blocks have unknown facts, a column says which facts are known, and why the others are
- * not. Gaps between two rows are marked.
+ * A table of blocks. If some blocks have unknown facts, a column says which facts are known, and why other facts are
+ * unknown. Gaps between two rows are marked.
  */
 export function blocksTable(blocks: readonly BlockLine[]): Markup {
-  // in most lists everything is known, and a column with the same words in each row would be useless
+  // in most lists everything is known, so a column would have the same useless words in each row
   const isAllKnown = blocks.every((block) => knownOf(block).unknown === null);
   return html`<div class="scroll"><table class="rows stacked blocks">
 <thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th>${!isAllKnown && html`<th scope="col">Known facts, and why</th>`}<th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>

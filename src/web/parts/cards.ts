@@ -11,15 +11,15 @@ import { isolated } from '#web/parts/strangers-text.ts';
 export interface Card {
   readonly id: string;
   readonly number: number | null;
-  /** Null: the inscription is in the mempool, not in a block. */
+  /** `null` if the inscription is in the mempool, not in a block. */
   readonly height: Height | null;
-  /** The type of the shown content: the inscription's own content, or its delegate's. */
+  /** The type of the shown content, which is the inscription's own content or the content of its delegate. */
   readonly contentType: string | null;
-  /** Whether a document runs scripts. Null or absent: unknown. */
+  /** Whether a document runs scripts. Null or absent if unknown. */
   readonly runs?: boolean | null;
-  /** Null: the inscription has no body of its own. */
+  /** `null` if the inscription has no body of its own. */
   readonly sizeBytes: number | null;
-  /** The beginning of the content if it is a text. Null: the content is no text, or is not loaded here. */
+  /** The beginning of a text content. `null` if the content is not a text, or is not loaded here. */
   readonly text: string | null;
   /** Inscriptions with the same content. */
   readonly copies?: Copies | null;
@@ -31,9 +31,9 @@ export interface Card {
 export interface Copies {
   /** Number of all copies, including this inscription. */
   readonly count: number;
-  /** Whether there may be more. */
+  /** Whether there may be more copies. */
   readonly isLeast: boolean;
-  /** The address of a list of all copies. */
+  /** The URL of a list of all copies. */
   readonly href: string;
 }
 
@@ -74,10 +74,10 @@ function showsFound({ contentType, text, found }: Card): boolean {
 const isolatedPieces = (pieces: readonly Highlight[]): HtmlValue =>
   isolated(pieces.map(({ text }) => text).join(''), marked(pieces));
 
-/** Maximum number of pieces of a text that fit on a card. */
+/** Maximum number of matching pieces of a text on a card. */
 const piecesMax = 3;
 
-/** The pieces of a text with their matches marked, up to the limit of a card. */
+/** The pieces of a text, with their matches marked. Pieces above the maximum of a card are left out. */
 export function marked(pieces: readonly Highlight[]): HtmlValue {
   return pieces
     .slice(0, piecesMax)

@@ -14,9 +14,9 @@ export interface HoldingsView {
   readonly inscriptionCount: number;
   readonly runes: readonly HeldRune[];
   readonly runeCount: number;
-  /** Special sats. Empty without an index of sats. */
+  /** Special sats. Empty if there is no index of sats. */
   readonly satributes: readonly { readonly id: string; readonly title: string; readonly count: number }[];
-  /** The unknown facts about the output, in words. Null: all facts are known. */
+  /** The unknown facts about the output, in words. `null` if all facts are known. */
   readonly unknown: string | null;
 }
 
@@ -57,7 +57,7 @@ ${lines.map(
 </table></div>`;
 }
 
-/** The address of a script. If the script has none, the type of the script. */
+/** The address of a script. If the script has no address, this is the type of the script. */
 export function ownerWords({ address, script }: Pick<OutputLine, 'address' | 'script'>): HtmlValue {
   if (address !== null) return addressLink(address, { isBare: true });
   return script === null ? unknownWords(null) : html`<span class="faint">${script}</span>`;

@@ -3,14 +3,14 @@ import { html, type Markup } from '#web/html.ts';
 
 /** A bar of a chart over time. */
 export interface Bar {
-  /** `2023-02-01`, or the first and last day of a longer span. */
+  /** A day such as `2023-02-01`, or the first and last day of a longer span. */
   readonly label: string;
   readonly count: number;
-  /** Address of the blocks of these days. Null: the bar is no link. */
+  /** URL of the blocks of these days. `null` if the bar is no link. */
   readonly href: string | null;
 }
 
-/** The subject of a chart. */
+/** The subject of a chart, and the way to show its amounts. */
 export interface ChartOf {
   /** Prefix of the ids of the chart's elements, unique for each chart of a page. */
   readonly id: string;
@@ -29,12 +29,12 @@ const matches: ChartOf = {
 
 const width = 400;
 const height = 64;
-/** Minimum height of a bar, so that a bar of one stays visible and clickable next to a bar of a million. */
+/** Minimum height of a bar. A bar for an amount of 1 stays visible and clickable next to a bar for a million. */
 const leastHeight = 3;
 
 /**
- * Amounts over time: bars that link to their blocks, and the same amounts as a table. Null: there are fewer than two
- * bars.
+ * A chart of amounts over time: bars that link to their blocks, and the same amounts as a table. `null` if there are
+ * fewer than two bars.
  */
 export function timeChart(bars: readonly Bar[], of: ChartOf = matches): Markup | null {
   if (bars.length < 2) return null;

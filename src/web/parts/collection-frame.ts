@@ -7,11 +7,11 @@ import { thumbnail } from './thumbnail.ts';
 export interface CollectionHead {
   readonly site: Site;
   readonly slug: string;
-  /** A name, given by a stranger. */
+  /** A name that a stranger chose. */
   readonly name: string;
   readonly kind: 'import' | 'parent' | 'gallery';
   readonly icon: string | null;
-  /** A note about missing sales. Null: nothing is missing. */
+  /** A note about missing sales. `null` if nothing is missing. */
   readonly note: string | null;
 }
 

@@ -7,11 +7,11 @@ export type Known<Fact> = { readonly known: Fact } | { readonly unknown: string 
 /** A number that is counted up to a bound. */
 export interface BoundedCount {
   readonly count: number;
-  /** Whether there are more, or may be more. */
+  /** Whether there are or may be more things than `count`. */
   readonly isLeast: boolean;
 }
 
-/** A fact in a list of facts (`dl.pairs`). */
+/** One fact in a list of facts (`dl.pairs`). */
 export const fact = (name: string, value: HtmlValue): Markup =>
   html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
 

@@ -12,8 +12,8 @@ export interface HeldRune {
 export const runeHref = (name: string): string => `/rune/${encodeURIComponent(name)}`;
 
 /**
- * The name of a rune. It links to the rune's page once a block has etched the rune. Name null: the block will assign
- * the name.
+ * The name of a rune. The name links to the rune's page if a block has etched the rune. The argument `name` is null if
+ * the block will assign the name.
  */
 export function runeName({
   name,
@@ -28,7 +28,7 @@ export function runeName({
     : html`<span class="wrap">${strangersName(name)}</span>`;
 }
 
-/** A table of an owner's runes. Null: there are none. */
+/** A table of an owner's runes. `null` if the owner has no runes. */
 export function heldRunesTable(runes: readonly HeldRune[]): Markup | null {
   if (runes.length === 0) return null;
   return html`<div class="scroll"><table class="rows">

@@ -8,9 +8,9 @@ export const copyButton = (text: string): Markup =>
   html`<button class="copy" type="button" hidden data-copy="${text}" aria-label="Copy ${shortHash(text)}" title="Copy">${copyIcon}</button>`;
 
 interface Shown {
-  /** Shows the whole text, not only the beginning and end. */
+  /** Shows the complete text. Without this option, only the beginning and end are shown. */
   readonly isWhole?: boolean;
-  /** Leaves out the copy button, for example inside a text or if a row has many identifiers. */
+  /** Leaves out the copy button, for example inside a sentence or in a row with many identifiers. */
   readonly isBare?: boolean;
 }
 
@@ -44,7 +44,7 @@ export const heightLink = (height: number): Markup => html`<a href="/block/${hei
 export const blockHashLink = (hash: string, shown: Shown = {}): Markup =>
   identifier(`/block/${hash}`, hash, shortened(hash, shown), shown);
 
-/** A link to an inscription, by its number. If the inscription has no number, by its id. */
+/** A link to an inscription. Its text is the inscription's number, or the id if there is no number. */
 export const inscriptionLink = (
   { id, number }: { readonly id: string; readonly number: number | null },
   shown: Shown = { isBare: true },

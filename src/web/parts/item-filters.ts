@@ -2,7 +2,7 @@ import type { TraitPair } from '#kernel/text/trait-pairs.ts';
 import { html, type Markup } from '#web/html.ts';
 import { type TraitChoice, traitChips, traitChoices, traitParameters } from './item-traits.ts';
 
-/** Orders of a collection's items, each with the words of its choice. */
+/** Sort orders of a collection's items, each with the words of its choice. */
 export const itemSorts = {
   listed: 'order of the list',
   number: 'number, lowest first',
@@ -19,12 +19,12 @@ export interface ItemFilters {
   readonly query: string;
   /** Traits that the items must have. */
   readonly traits: readonly TraitPair[];
-  /** Traits to choose from. */
+  /** Traits that the reader can choose. */
   readonly choices: readonly TraitChoice[];
   readonly sort: ItemSort;
-  /** False: the collection comes from the chain, and is too long to search or sort. */
+  /** False if the collection comes from the chain, and is too long to be searched or sorted. */
   readonly isSearchable: boolean;
-  /** Orders to choose from. */
+  /** Sort orders that the reader can choose. */
   readonly sorts: readonly ItemSort[];
 }
 
@@ -39,7 +39,7 @@ export const itemParameters = ({
   ...traitParameters(traits),
 });
 
-/** Search, order and traits of a collection's items, or the reason why they are unavailable. */
+/** Search, sort order and traits of a collection's items, or the reason why they are unavailable. */
 export function itemFilters(slug: string, filters: ItemFilters): Markup {
   const { query, sort, sorts, isSearchable, traits, choices } = filters;
   if (!isSearchable)

@@ -11,14 +11,14 @@ export interface TraitChoice {
   readonly values: readonly { readonly value: string; readonly items: number }[];
 }
 
-/** The required traits as a parameter. Empty if there are none. */
+/** The required traits as a parameter. Empty if no trait is required. */
 export const traitParameters = (traits: readonly TraitPair[]): Record<string, string> =>
   traits.length === 0 ? {} : { trait: formatTraitPairs(traits) };
 
-/** Makes the link to the items with other required traits, at the first page. */
+/** Makes the link to the first page of items with other required traits. */
 type LinkTo = (traits: readonly TraitPair[]) => string;
 
-/** The required traits. Each is a link to the items without that requirement. */
+/** The required traits. Each trait is a link to the items without this requirement. */
 export function traitChips(asked: readonly TraitPair[], linkTo: LinkTo): HtmlValue {
   if (asked.length === 0) return null;
   const chips = asked.map((trait) => {
@@ -28,7 +28,10 @@ export function traitChips(asked: readonly TraitPair[], linkTo: LinkTo): HtmlVal
   return html`<div class="sorts"><ul aria-label="Filters that can be removed">${chips}</ul>${asked.length > 1 && html`<a href="${linkTo([])}">Remove all</a>`}</div>`;
 }
 
-/** The traits of all items, folded by name. Choosing a value replaces a required trait of the same name. */
+/**
+ * The traits of all items, in one folded part for each name. Choosing a value replaces a required trait of the same
+ * name.
+ */
 export function traitChoices(
   choices: readonly TraitChoice[],
   asked: readonly TraitPair[],

@@ -5,7 +5,7 @@ import { html, type Markup } from '#web/html.ts';
 export interface ChartPoint {
   /** Unix seconds. */
   readonly time: number;
-  /** Null: the value is unknown, so the line has a gap. */
+  /** `null` if the value is unknown, so the line has a gap. */
   readonly value: number | null;
 }
 
@@ -14,20 +14,25 @@ export interface LineOf {
   /** Prefix of the ids of the chart's elements, unique for each chart of a page. */
   readonly id: string;
   readonly title: string;
-  /** The unit after each value, such as ` ms`. Empty: no unit. */
+  /** The unit after each value, such as ` ms`. Empty if there is no unit. */
   readonly unit: string;
-  /** True: the vertical axis begins at 0. False: it begins at the lowest value, for values that are never near 0. */
+  /**
+   * True if the vertical axis begins at 0. False if the axis begins at the lowest value, for values that are never near
+   * 0.
+   */
   readonly fromZero: boolean;
 }
 
 const width = 400;
 const height = 64;
-/** Margin around the line, because the line has a width. */
+/** Margin above and below the line, because the line has a width. */
 const margin = 2;
-/** Maximum number of rows of the table: one for each hour of a day. */
+/** Maximum number of rows of the table. This is one row for each hour of a day. */
 const tableRows = 24;
 
-/** Values over time as a line, and the same values as a table. Null: there are fewer than two known values. */
+/**
+ * A chart of values over time: a line, and the same values as a table. `null` if there are fewer than two known values.
+ */
 export function lineChart(points: readonly ChartPoint[], of: LineOf): Markup | null {
   const values = points.map(({ value }) => value).filter((value) => value !== null);
   const [first] = points;
@@ -54,7 +59,7 @@ export function lineChart(points: readonly ChartPoint[], of: LineOf): Markup | n
 </figure>`;
 }
 
-/** The path of the line. It is interrupted where values are unknown. */
+/** The path of the line. The path has a gap at each unknown value. */
 function pathOf(
   points: readonly ChartPoint[],
   x: (time: number) => number,

@@ -5,11 +5,11 @@ import { type HtmlValue, html, type Markup } from '#web/html.ts';
 /** The current state, as the home page shows it. Null fields are unknown. */
 export interface LiveView {
   readonly block: { readonly height: Height; readonly time: number; readonly inscriptions: number } | null;
-  /** `isMore`: there are more than `count`. Null: no mempool is followed. */
+  /** `isMore` is true if there are more than `count`. `null` if no mempool is followed. */
   readonly pending: { readonly count: number; readonly isMore: boolean } | null;
-  /** Newest sales first. Null: sales are not indexed, or the table of sales has not reached the last block. */
+  /** Newest sales first. `null` if sales are not indexed, or if the table of sales has not reached the last block. */
   readonly sales: readonly LiveSale[] | null;
-  /** Fee rates in sats per virtual byte. Null: there is no node, or the node does not answer. */
+  /** Fee rates in sats per virtual byte. `null` if there is no node, or if the node does not answer. */
   readonly fees: { readonly next: number; readonly hour: number; readonly day: number } | null;
 }
 
@@ -21,8 +21,8 @@ export interface LiveSale {
 }
 
 /**
- * The newest block, pending inscriptions, the latest sales and fees. Each part is shown even if it is unknown, so that
- * nothing below moves when news arrive.
+ * The newest block, pending inscriptions, the latest sales and fees. Unknown parts are also shown, so that nothing
+ * below moves when their values arrive.
  */
 export function liveStrip({ block, pending, sales, fees }: LiveView): Markup {
   return html`<dl class="now" data-live="strip">

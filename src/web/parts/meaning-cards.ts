@@ -2,7 +2,7 @@ import { html, type Markup } from '#web/html.ts';
 import { type Art, artTile } from '#web/parts/art-tile.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
 
-/** Kinds of things that a text can name, and their words. */
+/** The kinds of things that a text can name, each with its words. */
 export const meaningWords = {
   inscription: 'Inscription',
   block: 'Block',
@@ -26,18 +26,18 @@ export interface MeaningView {
   /** The name of the thing. It may be a text of a stranger. */
   readonly label: string;
   readonly path: string;
-  /** The reason why the text has this meaning, as the end of a sentence about the thing. */
+  /** The reason why the text has this meaning. It is the end of a sentence about the thing. */
   readonly why: string;
-  /** Useful facts about the thing. They may contain texts of strangers. */
+  /** Useful facts about the thing. The facts may contain texts of strangers. */
   readonly facts: readonly string[];
-  /** Null: there is no picture. `icon`: the thumbnail of an inscription. */
+  /** `null` if there is no picture. `icon` is the thumbnail of an inscription. */
   readonly art:
     | { readonly kind: 'tile'; readonly tile: Art }
     | { readonly kind: 'icon'; readonly id: string }
     | null;
 }
 
-/** Kinds with labels that are codes: long texts that people compare and do not read. */
+/** Kinds of things with labels that are codes. People compare such long texts, but do not read them. */
 const codes: ReadonlySet<MeaningKind> = new Set(['transaction', 'output', 'satpoint', 'address']);
 
 /** The meanings of a text, as cards with pictures. */

@@ -10,7 +10,7 @@ export function mintBar(percent: number, label: string): Markup {
   return html`<progress class="progress" value="${percent}" max="100" aria-label="${label}">${percentWords(percent)}</progress>`;
 }
 
-/** A percentage in words. 99.99 is never shown as 100, because some mints are then left. */
+/** A percentage in words. 99.99 is never shown as 100, because some mints are left. */
 export function percentWords(percent: number): string {
   if (percent > 0 && percent < 0.01) return 'below 0.01 %';
   const rounded = Math.floor(percent * 100) / 100;

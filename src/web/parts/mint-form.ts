@@ -5,28 +5,28 @@ import { check, closedNotice, feeField, field, input } from './order-fields.ts';
 export interface MintForm {
   readonly slug: string;
   readonly network: string;
-  /** The reason why orders are closed. Null: orders are open. */
+  /** The reason why orders are closed. `null` if orders are open. */
   readonly closed: string | null;
   /**
    * The challenge before an order. `none`: the service requires no challenge. `missing`: the service requires a
-   * challenge that its pages cannot show.
+   * challenge, but its pages cannot show this challenge.
    */
   readonly challenge: 'none' | 'missing' | { readonly siteKey: string };
-  /** Whether the items have numbers to choose from. */
+  /** Whether buyers can choose items by number. */
   readonly hasNumbers: boolean;
   /** Whether a phase has a list of addresses. */
   readonly hasLists: boolean;
-  /** An address for people who try a demo. Null: this is not a demo. */
+  /** An address for people who try a demo. `null` if this is not a demo. */
   readonly demoAddress: string | null;
 }
 
 /**
- * States in which the form may be needed without a reload, because a phase may open, and reserved items may become
- * free.
+ * States in which a reader may need the form without a reload, because a phase may open, or because reserved items may
+ * become free.
  */
 const sellingStates: ReadonlySet<ShownSale> = new Set(['open', 'later', 'between', 'reserved']);
 
-/** The form for orders of a collection's items. A script shows the form while a phase is open. */
+/** The form in which a customer orders items of a collection. A script shows the form while a phase is open. */
 export function mintForm(form: MintForm, sale: ShownSale): HtmlValue {
   const list = form.hasLists && sale !== 'sold out' && sale !== 'closed' && listPart(form);
   if (!sellingStates.has(sale)) return list;

@@ -8,12 +8,12 @@ export interface MintPhase {
   readonly isPublic: boolean;
   /** Price per item for the creator, in sats. */
   readonly price: number;
-  /** Price per item in a rune instead of sats, in words. Null: the price is in sats. */
+  /** Price per item in a rune instead of sats, in words. `null` if the price is in sats. */
   readonly runePrice: string | null;
   readonly state: 'later' | 'open' | 'full' | 'over';
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
-  /** Number of items that the phase sells. Null: all items that are left. */
+  /** Number of items that the phase sells. `null` means all items that are left. */
   readonly items: number | null;
   /** Number of items that the phase can still sell now. */
   readonly left: number;

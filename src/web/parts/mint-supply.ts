@@ -12,9 +12,9 @@ export interface MintSupply {
   readonly sold: number;
   /** Number of items in unpaid orders. */
   readonly reserved: number;
-  /** The next time at which a phase opens or ends. Null: no phase will. */
+  /** The next time at which a phase opens or ends. `null` if no phase will open or end. */
   readonly next: Date | null;
-  /** A text that differs if a price may have changed. */
+  /** A text that changes if a price may have changed. */
   readonly terms: string;
 }
 
@@ -35,7 +35,7 @@ const words: Readonly<Record<ShownSale, { readonly head: string; readonly more: 
   },
 };
 
-/** Number of units of the bar. A pixel of a wide screen is about a thousandth of it. */
+/** Width of the bar in units. On a wide screen, a pixel is about one unit. */
 const barUnits = 1000;
 
 /** The state of a sale, and the number of items left. The page's script replaces this part (`data-live`). */

@@ -7,18 +7,18 @@ import { isolated, strangersName } from './strangers-text.ts';
 
 /** An approved file of a collection for sale. */
 export interface MintTile {
-  /** Path of the file's thumbnail. Null: this machine does not have the operator's disk with the files. */
+  /** Path of the file's thumbnail. `null` if this machine does not have the operator's disk with the files. */
   readonly thumbnail: string | null;
-  /** The file's name, given by a stranger. */
+  /** The file's name, which a stranger chose. */
   readonly name: string;
   readonly mediaType: string;
-  /** The beginning of the file if it is a text. Null: the file is no text, or was not read. */
+  /** The beginning of a text file. `null` if the file is not a text, or was not read. */
   readonly text: string | null;
 }
 
 /**
- * Some files of the sale. Their pictures are thumbnails of the approved files, which this server draws. Cover and
- * banner are not loaded, because they are URLs of strangers. Nothing runs, plays or moves.
+ * Some files of the sale. This server draws their pictures as thumbnails of the approved files. Cover and banner are
+ * not loaded, because they are URLs of strangers. Nothing runs, plays or moves.
  */
 export function mintArt(tiles: readonly MintTile[], isEdition: boolean, total: number): HtmlValue {
   if (tiles.length === 0) return null;

@@ -3,12 +3,12 @@ import type { Site } from '#web/layout.ts';
 
 /** A page on which customers order something. */
 export interface OrderFormView {
-  /** Null: the process does not know the network yet. */
+  /** `null` if the process does not know the network yet. */
   readonly site: Site | null;
   readonly network: string;
-  /** The reason why orders are closed. Null: orders are open. */
+  /** The reason why orders are closed. `null` if orders are open. */
   readonly closed: string | null;
-  /** An address for people who try a demo. Null: this is not a demo. */
+  /** An address for people who try a demo. `null` if this is not a demo. */
   readonly demoAddress: string | null;
 }
 
@@ -39,15 +39,15 @@ export const input = (
 export const check = (name: string, words: string): Markup =>
   html`<label class="check"><input type="checkbox" id="${name}" name="${name}"> ${words}</label>`;
 
-/** The fee rate, and an element for the current fee rates (order-form.js). */
+/** The field for the fee rate, and an element for the current fee rates (order-form.js). */
 export const feeField =
   (): Markup => html`${field('fee', 'Fee rate in sat/vB', input('fee', 'text', 'decimal', '2'), 'Transactions with a higher rate are mined sooner.')}
   <div id="fees" class="choices" role="group" aria-label="Current fee rates" hidden></div>`;
 
 /**
- * The field for the address that gets units of a rune.
+ * The field for the address that receives units of a rune.
  *
- * @param gets names the units
+ * @param gets the name of the units
  */
 export const runeReceiverField = (gets: string, demoAddress: string | null): Markup =>
   field(

@@ -2,14 +2,14 @@ import { grouped } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 
 export interface PagesNav {
-  /** Path and parameters, without the page number. */
+  /** Path and parameters of the list, without the page number. */
   readonly path: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly page: number;
   readonly totalPages: number;
 }
 
-/** Links to the previous and next page, and a box for any page number. Null: there is only one page. */
+/** Links to the previous and next page, and a box for any page number. `null` if there is only one page. */
 export function pagesNav({ path, parameters, page, totalPages }: PagesNav): Markup | null {
   if (totalPages <= 1 && page === 1) return null;
   const to = (target: number): string =>

@@ -10,9 +10,9 @@ export interface PendingCard {
   readonly id: string;
   readonly contentType: string | null;
   readonly sizeBytes: number | null;
-  /** The beginning of the content if it is a text. */
+  /** The beginning of a text content. */
   readonly text: string | null;
-  /** Fee in sats. Null: unknown. */
+  /** Fee in sats. `null` if unknown. */
   readonly fee: number | null;
   readonly vsize: number;
 }

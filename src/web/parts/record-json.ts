@@ -1,6 +1,6 @@
 import { type HtmlValue, html } from '#web/html.ts';
 
-/** Maximum number of characters of a JSON text that a page shows. `/indexer/inscription` has the whole text. */
+/** Maximum number of characters of a JSON text that a page shows. `/indexer/inscription` returns the complete text. */
 export const jsonShownChars = 20_000;
 
 /** A part of a record as JSON with line breaks. */
@@ -11,9 +11,9 @@ export function recordJson(title: string, json: string | null): HtmlValue {
 }
 
 /**
- * JSON text with line breaks. Numbers and strings are unchanged; parsing would round large integers. A string that is
- * cut at the end of the text counts as one token, because otherwise each quote in it would be tried as the start of
- * another string.
+ * JSON text with line breaks. Numbers and strings are unchanged, although parsing would round large integers. If the
+ * end of the text cuts a string, this string is one token. Otherwise each quote in the string would be tried as the
+ * start of another string.
  */
 function indented(json: string): string {
   let depth = 0;

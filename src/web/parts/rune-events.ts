@@ -11,9 +11,9 @@ export interface RuneEventLine {
   readonly amount: string;
   readonly height: Height;
   readonly txid: string;
-  /** The output that got the units. Null: the event is not a transfer. */
+  /** The output that got the units. `null` if the event is not a transfer. */
   readonly output: string | null;
-  /** The address of that output. Null: the output has no address, or the event is not a transfer. */
+  /** The address of `output`. `null` if the output has no address, or if the event is not a transfer. */
   readonly address: string | null;
 }
 
@@ -42,7 +42,7 @@ function eventRow(
 `;
 }
 
-/** The address of an output. If the output's script has no address, the output itself. */
+/** The address of an output. If the output's script has no address, this is the output itself. */
 function receiver(output: string | null, address: string | null): Markup | null {
   if (address !== null) return addressLink(address);
   return output === null ? null : outputLink(output);

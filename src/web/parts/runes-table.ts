@@ -15,9 +15,9 @@ export interface RuneLine {
   readonly number: number;
   readonly height: Height;
   readonly mints: number;
-  /** Null: the rune cannot be minted. */
+  /** `null` if the rune cannot be minted. */
   readonly cap: string | null;
-  /** Used percentage of the rune's mints, 0 to 100. Null: the rune has no terms for mints. */
+  /** Used percentage of the rune's mints, 0 to 100. `null` if the rune has no terms for mints. */
   readonly mintedPercent: number | null;
   /** Whether the next block can mint the rune. */
   readonly isOpen: boolean;
@@ -26,7 +26,7 @@ export interface RuneLine {
 /**
  * A table of runes.
  *
- * @param isOfOneBlock true: the page already says which block etched the runes
+ * @param isOfOneBlock whether the page already says which block etched the runes
  */
 export function runesTable(runes: readonly RuneLine[], isOfOneBlock = false): Markup {
   return html`<div class="scroll"><table class="rows stacked">

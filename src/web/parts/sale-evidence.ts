@@ -43,7 +43,7 @@ const certaintyWords: Readonly<Record<Confidence, string>> = {
     'No signature ties the payment only to the item. Others pay, in the layout of an offer or of a purchase: a payment for something else could look the same.',
 };
 
-/** The reasons why a transaction counts as a sale, in sentences without terms of the Bitcoin protocol. */
+/** The reasons why a transaction counts as a sale. The sentences have no terms of the Bitcoin protocol. */
 export function evidenceSentences(sale: EvidenceView): string[] {
   return [
     signedWords(sale),

@@ -10,26 +10,28 @@ export interface SaleLine {
   readonly inscriptionId: string;
   /** The item's name in its collection. */
   readonly name: string;
-  /** Null: the item is in no collection, or all sales of the list are of one collection. */
+  /** `null` if the item is in no collection, or if all sales of the list are of one collection. */
   readonly collection: { readonly slug: string; readonly name: string } | null;
   readonly class: 'sale' | 'offer';
   /** Price in sats. */
   readonly price: number;
-  /** Time of the sale's block, in Unix seconds. For a pending sale, the time of its arrival. */
+  /** Time of the sale's block, in Unix seconds. If the sale is pending, this is the time of its arrival. */
   readonly time: number;
   readonly txid: string;
-  /** Address of the seller. If the seller's script has no address, its hex, or `sha256:` and its hash. */
+  /**
+   * Address of the seller. If the seller's script has no address, this is the script in hex, or `sha256:` and its hash.
+   */
   readonly maker: string;
-  /** Null: the inscription went into the fee. */
+  /** `null` if the inscription went into the fee. */
   readonly taker: string | null;
-  /** Whether seller and buyer are the same. */
+  /** Whether the seller and the buyer are the same. */
   readonly wash: boolean;
 }
 
 /**
  * Sales with pictures of their items. The time of each sale links to the sale's page.
  *
- * @param timeWord says what the time means
+ * @param timeWord the meaning of the time
  */
 export function saleRows(sales: readonly SaleLine[], timeWord: 'Sold' | 'Seen' = 'Sold'): Markup {
   return html`<div class="scroll"><table class="rows stacked pictured">
@@ -56,7 +58,7 @@ function saleRow(
 
 export const washChip: HtmlValue = html` <span class="chip" title="Seller and buyer are the same, or pay for each other: no sum includes it">wash</span>`;
 
-/** The name of a seller or buyer. An address links to its page; a script without an address has no page. */
+/** The name of a seller or buyer. An address links to its page. A script without an address has no page. */
 export const party = (text: string, isWhole = false): Markup =>
   isScript(text)
     ? html`<span class="mono${isWhole ? ' wrap' : ''}" title="${text}">${isWhole ? text : `${text.slice(0, 15)}…`}</span>`

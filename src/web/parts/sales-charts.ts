@@ -23,7 +23,10 @@ export interface ChartedSales {
   readonly prices: readonly Bar[];
 }
 
-/** Volume and mean price of a collection over time. Null: there are no sales, or only sales of one day. */
+/**
+ * Charts of the volume and mean price of a collection over time. `null` if there are no sales, or only sales of one
+ * day.
+ */
 export function salesCharts({ volumes, prices }: ChartedSales): HtmlValue {
   const volume = timeChart(volumes, volumeChart);
   const price = timeChart(prices, priceChart);

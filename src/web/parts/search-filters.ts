@@ -2,7 +2,10 @@ import { grouped } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
 
-/** Parameters of the page that filter matches, in addition to the text or hash and the search mode. */
+/**
+ * Parameters of the page that filter matches. The page also has parameters for the text or hash, and for the search
+ * mode.
+ */
 export const filterNames = [
   'contentType',
   'from',
@@ -25,7 +28,7 @@ export function filtersOf(parameters: Parameters): readonly string[] {
 }
 
 export interface TypeCount {
-  /** Null: no content type. */
+  /** `null` if these matches have no content type. */
   readonly contentType: string | null;
   readonly count: number;
 }
@@ -34,7 +37,7 @@ type Parameters = Readonly<Record<string, string>>;
 
 const linkTo = (parameters: Parameters): string => `/?${new URLSearchParams(parameters).toString()}`;
 
-/** The filters of a search as a form. For each active filter there is a link that removes the filter. */
+/** The filters of a search as a form. Each active filter has a link that removes it. */
 export function filterForm(parameters: Parameters, isText: boolean): Markup {
   const set = filterNames.filter((name) => parameters[name] !== undefined);
   const value = (name: string): string => parameters[name] ?? '';
@@ -74,7 +77,7 @@ ${
 </div>`;
 }
 
-/** Fields that the form has itself. */
+/** Parameters for which the form has its own fields. */
 const shownNames: ReadonlySet<string> = new Set(['contentType', 'from', 'to', 'cursed', 'sort', 'order']);
 const modeNames: ReadonlySet<string> = new Set(['words', 'fuzzy', 'all']);
 
@@ -96,7 +99,7 @@ function without(parameters: Parameters, name: string): Parameters {
 /** Maximum number of content types in the menu. The form also accepts any other type. */
 const typesMax = 8;
 
-/** Number of matches by content type. Each links to the search with only that type. */
+/** Number of matches by content type. Each type links to the search with only this type. */
 export function typeCounts(
   types: readonly TypeCount[],
   otherTypes: number,
@@ -107,7 +110,7 @@ export function typeCounts(
   const rest = types.slice(typesMax).reduce((sum, { count }) => sum + count, otherTypes);
   const chip = ({ contentType, count }: TypeCount): Markup => {
     const words = html`${isolated(contentType) ?? 'no type'} <b>${grouped(count)}</b>`;
-    // do not use a type with a star as a filter, because there a star means a whole class
+    // do not use a content type with a star as a filter, because in a filter a star means all types of a class
     const isFilter = contentType !== null && contentType !== '' && !contentType.includes('*');
     return isFilter
       ? html`<a class="chip" href="${linkTo({ ...parameters, contentType })}">${words}</a> `

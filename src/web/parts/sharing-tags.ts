@@ -7,21 +7,21 @@ export interface FeedLink {
 
 /** Facts in a page's head, for sites that show links and for feed readers. */
 export interface Sharing {
-  /** The origin of this site. Empty: unknown. */
+  /** The origin of this site. Empty if it is unknown. */
   readonly origin: string;
-  /** Path of the page's picture, 1200 × 630. */
+  /** Path of the page's picture, which has 1200 × 630 pixels. */
   readonly picture: string;
   readonly feed: FeedLink | null;
 }
 
 /**
- * A mark that reserves the position of these tags in a page that is made before its address is known. No text in the
- * page can contain the mark, because the brackets of texts are escaped.
+ * A mark that reserves the position of these tags, because a page is made before its URL is known. No text in the page
+ * can contain the mark, because the brackets of texts are escaped.
  */
 const place = '<!--sharing-->';
 export const sharingPlace = new Markup(place);
 
-/** The page with the tags instead of the mark. */
+/** The page with the tags in the position of the mark. */
 export const withSharing = (page: Markup, sharing: Sharing): Markup =>
   new Markup(page.text.replace(place, () => tags(sharing).text));
 

@@ -1,6 +1,6 @@
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
-/** Visible ASCII, whose characters neither move nor join the characters next to them. */
+/** Visible ASCII. These characters neither move nor join the characters next to them. */
 const harmless = /^[\n\t\x20-\x7e]*$/u;
 /** A mark that combines with the character before it. */
 const mark = /^\p{M}/u;
@@ -13,18 +13,18 @@ const shapeless = /^[\p{C}\p{Z}\u115f\u1160\u3164\uffa0]$/u;
 const base = '\u25cc';
 
 /**
- * A stranger's text within a line. It cannot change the direction of the text next to it (UAX 9), and a mark at its
- * beginning cannot combine with the text before it.
+ * A stranger's text within a line. The text cannot change the direction of the text next to it (UAX 9), and a mark at
+ * its beginning cannot combine with the text before it.
  *
- * @param shown the same text with markup of this service in it
+ * @param shown the same text with this service's markup in it
  */
 export function isolated(text: string | null, shown: HtmlValue = text): HtmlValue {
   return text === null || harmless.test(text) ? shown : inBdi(text, shown);
 }
 
 /**
- * A stranger's name, always isolated. If a name has only invisible characters, words replace it, because a link of
- * invisible characters could not be found.
+ * A stranger's name, always isolated. If a name has only invisible characters, the page shows words instead, because
+ * people could not find a link with an invisible text.
  */
 export const strangersName = (name: string): Markup =>
   isVisible(name) ? inBdi(name, name) : html`<span class="faint">(blank)</span>`;

@@ -9,12 +9,12 @@ export interface TimelineEvent {
   readonly height: Height;
   /** Unix seconds of the block's header. */
   readonly time: number;
-  /** Null: a later transaction lost the inscription in its fees. */
+  /** `null` if a later transaction lost the inscription in its fees. */
   readonly txid: string | null;
-  /** The previous owner: an address, or a name for a script without an address. Null: unknown. */
+  /** The previous owner: an address, or a name for a script without an address. `null` if the owner is unknown. */
   readonly from: Party | null;
   readonly to: Party | null;
-  /** Null: the event is not a sale. */
+  /** `null` if the event is not a sale. */
   readonly sale: { readonly price: number; readonly isWash: boolean } | null;
 }
 
@@ -27,7 +27,7 @@ export interface Party {
 export interface PendingSaleView {
   /** Price in sats. */
   readonly price: number;
-  /** Null: the script has no address. A null taker can also mean that the inscription goes into the fee. */
+  /** `null` if the script has no address. A null taker can also mean that the inscription goes into the fee. */
   readonly makerAddress: string | null;
   readonly takerAddress: string | null;
   readonly txid: string;
@@ -49,8 +49,7 @@ ${pending.map(pendingItem)}${events.map(eventItem)}</ol>`;
 }
 
 /**
- * A pending sale. Its buyer may still change, because another buyer can replace the transaction until a block contains
- * it.
+ * A pending sale. Its buyer may still change, because another buyer can replace the transaction until it is in a block.
  */
 function pendingItem({ price, makerAddress, takerAddress, txid }: PendingSaleView): Markup {
   const party = (address: string | null): Party | null =>

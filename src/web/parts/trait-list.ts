@@ -2,7 +2,7 @@ import { type HtmlValue, html } from '#web/html.ts';
 import { strangersName } from '#web/parts/strangers-text.ts';
 import type { Trait } from '#web/titles-and-traits.ts';
 
-/** The traits of an inscription, as the creator wrote them. Empty if there are none. */
+/** The traits of an inscription, as the creator wrote them. Empty if the inscription has no traits. */
 export function traitList(traits: readonly Trait[]): HtmlValue {
   if (traits.length === 0) return null;
   return html`<section class="traits"><h2>Traits</h2><ul>

@@ -2,12 +2,12 @@
 export interface ConsolidationPolicy {
   /** The setting CONSOLIDATE_FEE_RATE_MAX, in sats per 1,000 virtual bytes. */
   readonly feeRateMax: bigint;
-  /** The setting CONSOLIDATE_DAILY_SATS. 0n: no coins are joined. */
+  /** The setting CONSOLIDATE_DAILY_SATS. If it is 0n, no coins are joined. */
   readonly dayMax: bigint;
 }
 
 /**
- * Factor on CONSOLIDATE_FEE_RATE_MAX. A coin is poor if it costs more than it brings at this higher rate. Fees have
- * risen tenfold within days more than once, and withdrawals are also made at high fees.
+ * Factor on CONSOLIDATE_FEE_RATE_MAX. A coin is poor if spending it at this higher rate costs more than its value. Fees
+ * have risen tenfold within days more than once, and withdrawals are also made at high fees.
  */
 export const poorFactor = 10n;

@@ -12,7 +12,7 @@ import { signAndStore } from '#withdrawals/sign-batch.ts';
 import type { ConsolidationPolicy } from './consolidation-policy.ts';
 import { planJoin, planRaise } from './plan-join.ts';
 
-/** Requests a consolidation if one can be made now and none is pending. A second call has no effect. */
+/** Requests a consolidation if it can be made now and no consolidation is pending. A second call has no effect. */
 export async function formConsolidation(
   parts: PayoutParts,
   standing: MadeBatch['standing'],
@@ -41,7 +41,7 @@ export async function makeConsolidation(
     replaced === null
       ? await planJoin(parts, standing, change, policy)
       : await planRaise(client, { ...making, replaced }, change, policy);
-  // with signed transactions it does not end, because an earlier one may still be mined
+  // the consolidation does not end if it has signed transactions, because an earlier transaction may still be mined
   if (typeof plan === 'string') return transactions.length > 0 ? plan : endConsolidation(client, payout.id);
   const tip = (await readPaymentsOffset(client))?.height ?? 0;
   const givenUp = replaced === null ? transactions : [];
@@ -57,8 +57,8 @@ export async function makeConsolidation(
 }
 
 /**
- * Ends a consolidation without a signed transaction, because coins, fees or withdrawals have changed since it was
- * requested.
+ * Ends a consolidation that has no signed transaction, because coins, fees or withdrawals have changed since its
+ * request.
  */
 async function endConsolidation(client: pg.ClientBase, id: string): Promise<null> {
   await withTransaction(client, async (tx) => {

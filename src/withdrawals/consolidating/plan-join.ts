@@ -48,8 +48,8 @@ export async function planJoin(
     most: feeOf(publicKeyHashInputWeight, poorFeeRate),
     deep: await deepHeight(parts),
     budget,
-    // twice as many as needed, because some are omitted: P2WPKH coins have a higher bound, and some coins hold more
-    // than money
+    // twice as many coins as needed, because some are omitted: P2WPKH coins have a higher bound, and some coins contain
+    // more than sats
     limit: 2 * joinedMax,
   });
   const coins = await coinsWithRunes(client, found);
@@ -60,8 +60,8 @@ const noBudget =
   'The last 24 hours cost CONSOLIDATE_DAILY_SATS, or base fees of completed orders do not cover more: it waits.';
 
 /**
- * The present fee rate. null: the rate is too high or unknown. A transaction at a guessed rate could block its coins
- * for days.
+ * The present fee rate. `null` if the rate is too high or unknown. A transaction at a guessed rate could block its
+ * coins for days.
  */
 function lowRate(standing: NodeStanding, { feeRateMax }: ConsolidationPolicy): bigint | null {
   if (standing.estimate === null) return null;
@@ -70,22 +70,24 @@ function lowRate(standing: NodeStanding, { feeRateMax }: ConsolidationPolicy): b
 }
 
 /**
- * Maximum cost in sats of one more transaction, by the daily budget and by the sats that coins of accounts have beyond
- * what is owed to accounts.
+ * Maximum cost in sats of one more transaction. It is limited by the daily budget, and by the sats that coins of
+ * accounts have beyond the amounts that the service owes to accounts.
  */
 async function budgetLeft(client: pg.ClientBase, { dayMax }: ConsolidationPolicy): Promise<bigint> {
   return smallest(dayMax - (await consolidationFees(client)), -(await lackingSats(client)));
 }
 
 /**
- * Maximum height of the block of a coin that no reorganisation can remove. A removed coin would block all other coins
- * of its transaction.
+ * Maximum height of a block that no reorganisation can remove. Only coins up to this height are joined, because a
+ * removed coin would block all other coins of its transaction.
  */
 async function deepHeight({ client, confirmations }: JoinParts): Promise<number> {
   return ((await readPaymentsOffset(client))?.height ?? 0) - confirmations + 1;
 }
 
-/** Plans with coins that the node knows as unspent, because another wallet may have the same seed. */
+/**
+ * Plans with only those coins that are unspent according to the node, because another wallet may have the same seed.
+ */
 async function joinThere(node: PayoutParts['node'], request: ConsolidationRequest): Promise<PlannedJoin> {
   const asked = new Set<string>();
   let { coins } = request;
