@@ -11,15 +11,15 @@ import {
 import { cancelWished } from './cancel-withdrawal.ts';
 
 /**
- * Maximum number of withdrawals of one batch. With 500 P2TR outputs and 500 inputs, a batch has 50,000 virtual bytes,
- * half of the maximum of a payout.
+ * Maximum number of withdrawals of one batch. A batch with 500 P2TR outputs and 500 inputs has 50,000 virtual bytes,
+ * which is half of the maximum of a payout.
  */
 export const batchMax = 500;
 
 /**
  * Cancels withdrawals that accounts asked to cancel. Puts waiting withdrawals into batches, one batch for each fee
- * rate. Uses a batch without a signed transaction if there is one, else a new batch. A withdrawal that must be alone
- * gets its own batch.
+ * rate. Uses an existing batch without a signed transaction, or makes a new batch. A withdrawal that must be alone gets
+ * its own batch.
  */
 export async function formBatches(client: pg.ClientBase): Promise<void> {
   await cancelWished(client);
@@ -34,7 +34,7 @@ export async function formBatches(client: pg.ClientBase): Promise<void> {
   });
 }
 
-/** Fills one batch. The rest waits for the next round. */
+/** Fills one batch. Withdrawals that do not fit wait for the next round. */
 async function fill(
   tx: pg.ClientBase,
   feeRate: bigint | null,
@@ -45,7 +45,7 @@ async function fill(
     const members = await withdrawalsOf(tx, batch.id);
     if (members.some(({ isAlone }) => isAlone) || members.length >= batchMax) continue;
     await putBatch(tx, idsOf(waiting.slice(0, batchMax - members.length)), batch.id);
-    // the batch is tried at once, because the reason that delays the others may not apply to the new withdrawals
+    // try the batch at once, because the reason that delays its other withdrawals may not apply to the new withdrawals
     return noteStuck(tx, batch.id, null);
   }
   await putBatch(tx, idsOf(waiting), await insertBatch(tx, feeRate));

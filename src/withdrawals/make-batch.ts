@@ -40,8 +40,8 @@ export async function makeBatch(
   const { id } = payout;
   const withdrawals = await withdrawalsOf(client, id);
   if (withdrawals.length === 0) return endEmpty(client, id);
-  // a replacement spends the coins of the previous transaction, so only one of them is mined, and the present balances
-  // of accounts do not matter
+  // a replacement spends the coins of the previous transaction, so only one of the two can be mined, and the present
+  // balances of accounts do not matter
   const withheld: Withheld =
     replaced === null ? await readWithheld(client, id, withdrawals, policy.debtMax) : new Map();
   const [withheldReason] = withheld.values();
@@ -85,15 +85,15 @@ async function prepareBatch(
   const change = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null }).script;
   const { bytesMax } = await askDataCarrier(node);
   const limits = { dataCarrierBytes: bytesMax, inputsMax, weightMax };
-  // `kept` was chosen from all coins, because these coins must be spent
+  // `kept` was chosen from all coins, because the batch must spend these coins
   const spendable = spendableCoins(coins, making);
   return { wanted: { withdrawals: named, coins: spendable, kept, change, limits }, feeRate, ownIndex };
 }
 
-/** The reason why a plan is not signed now. null: it may be signed. */
+/** The reason why a plan is not signed now. `null` if the plan may be signed. */
 async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPolicy): Promise<string | null> {
   const { payout, transactions, replaced, withdrawals, planned, plan } = ready;
-  // the previous transaction pays all withdrawals, and a block may have that one instead
+  // the previous transaction pays all withdrawals, and a block may contain it instead of the new one
   if (replaced !== null && leftOut(ready).length > 0) return waitingReason(planned);
   if (replaced !== null && !mayCost(plan.fee, withdrawals, transactions, policy))
     return 'A higher fee would cost more than its withdrawals were charged and WITHDRAW_BUMP_MAX_SATS.';
@@ -103,8 +103,8 @@ async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPoli
 }
 
 /**
- * Coins that a plan must spend. For a replacement: the coins of the replaced transaction. Otherwise: coins of given-up
- * transactions that are still unspent in blocks. null: unknown.
+ * Coins that a plan must spend. A replacement must spend the coins of the replaced transaction. Any other plan must
+ * spend coins of given-up transactions that are still unspent in blocks. `null` if these coins are unknown.
  */
 async function keptCoins(
   { client, node }: Pick<PayoutParts, 'client' | 'node'>,
@@ -114,16 +114,16 @@ async function keptCoins(
   if (replaced !== null) return spentCoins(client, replaced);
   const before = new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
   const kept: WithdrawalCoin[] = [];
-  // the node is asked, because the service does not see if another wallet with the same seed has spent one of them
+  // ask the node, because the service does not see if another wallet with the same seed has spent one of these coins
   for (const coin of coins)
     if (before.has(outpointOf(coin)) && (await isUnspent(node, coin, { mempool: true }))) kept.push(coin);
   return kept;
 }
 
 /**
- * Whether a first transaction costs at most the shown prices of its withdrawals plus WITHDRAW_BUMP_MAX_SATS. It may
- * cost more if fees have risen since, or if a withdrawal was priced with one larger coin that does not exist now. A
- * remainder that is too small for a change is not part of the cost.
+ * Whether a first transaction costs at most the shown prices of its withdrawals plus WITHDRAW_BUMP_MAX_SATS. The
+ * transaction may cost more if fees have risen since, or if a withdrawal was priced with one larger coin that does not
+ * exist now. A remainder that is too small for a change output is not part of the cost.
  */
 export function isWithinPrices(
   { withdrawals, plan: { fee, overpaid, outputs } }: Pick<ReadyBatch, 'withdrawals' | 'plan'>,
@@ -150,8 +150,8 @@ function mayCost(
 }
 
 /**
- * Signs and stores a plan. A refused plan is a fault of ours, so each of its withdrawals is then tried alone. The same
- * happens if the plan is not covered.
+ * Signs and stores a plan. A refused plan is a fault of this program, so each of its withdrawals is then tried alone.
+ * The same happens if accounts do not cover the plan.
  */
 async function signOrPart(
   parts: PayoutParts,

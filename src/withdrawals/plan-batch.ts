@@ -17,19 +17,23 @@ import type {
   WithdrawalWait,
 } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 
-/** Facts of a batch when they were read. */
+/** Facts of a batch at the time when they were read. */
 export interface PlannedParts {
   readonly withdrawals: readonly PricedWithdrawal[];
   readonly coins: readonly WithdrawalCoin[];
   /**
-   * Coins that the previous transactions spend. They are spent again, so only one of these transactions is ever mined.
+   * Coins that the previous transactions spend. The plan spends them again, so that only one of these transactions can
+   * be mined.
    */
   readonly kept: readonly WithdrawalCoin[];
   readonly change: Uint8Array;
   readonly limits: WithdrawalLimits;
 }
 
-/** The requested fee rate, or else the node's. null: the rate is above the maximum for sending. */
+/**
+ * The fee rate of a batch: the requested rate, or the node's rate if no rate was requested. It is at least the minimum
+ * of the node's mempool. `null` if the rate is above the maximum for sending.
+ */
 export function batchRate({ payout, standing }: Pick<MadeBatch, 'payout' | 'standing'>): bigint | null {
   const rate = largest(payout.feeRate ?? refundFeeRate(standing), standing.mempoolMinFeeRate);
   return rate > payoutFeeRateMax ? null : rate;
@@ -37,7 +41,7 @@ export function batchRate({ payout, standing }: Pick<MadeBatch, 'payout' | 'stan
 
 /**
  * Coins that a batch may spend. A batch below the usual fee rate is never bumped, so it spends only coins of its own
- * accounts. Otherwise it would block coins that others need for days.
+ * accounts. Otherwise it could block coins that other withdrawals need, for days.
  */
 export function spendableCoins(
   coins: readonly WithdrawalCoin[],
@@ -47,7 +51,9 @@ export function spendableCoins(
   return isSlow ? coins.filter(({ owner }) => owner !== null) : coins;
 }
 
-/** Plans with coins that the node knows as unspent, because another wallet may have the same seed. */
+/**
+ * Plans with only those coins that are unspent according to the node, because another wallet may have the same seed.
+ */
 export async function planThere(
   node: NodeRpc,
   parts: PlannedParts,
@@ -77,16 +83,16 @@ export async function planThere(
   }
 }
 
-/** The fee that a replacement must exceed by the node's rules. */
+/** The fee that a replacement must exceed according to the node's rules. */
 export const replacedFee = (
   { fee, virtualBytes }: PayoutTransaction,
   incrementalFeeRate: bigint,
 ): WithdrawalBatch['replaced'] => ({ fee, virtualBytes, incrementalFeeRate });
 
-/** Maximum weight of a transaction in weight units: the same as for a payout. */
+/** Maximum weight of a transaction in weight units. It is the same as for a payout. */
 export const weightMax = payoutVirtualBytesMax * 4;
 
-/** The reason why nothing of a batch can be sent now, for people. */
+/** The reason why nothing of a batch can be sent now, in words. */
 export function waitingReason({ waiting, refused }: PlannedBatch): string {
   const [first] = waiting;
   if (first === undefined) {
@@ -96,7 +102,7 @@ export function waitingReason({ waiting, refused }: PlannedBatch): string {
   return waitingWords(first.wait);
 }
 
-/** The reason why a withdrawal can never be sent in its present form, for people. It continues a sentence. */
+/** The reason why a withdrawal can never be sent in its present form, in words that continue a sentence. */
 export function refusedWords(code: WithdrawalRefusal['code']): string {
   switch (code) {
     case 'amount':

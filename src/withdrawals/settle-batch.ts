@@ -17,14 +17,18 @@ import {
 import { putWebhooksOf } from '#webhooks/outbox.ts';
 import { endReceiverWatch } from './watched-batch.ts';
 
-/** Posts the ledger entries of a batch's transactions that blocks have, and reverses the entries of the others. */
+/**
+ * Posts the ledger entries of a batch's transactions that are in blocks, and reverses the entries of its other
+ * transactions.
+ */
 export async function postBatch(
   tx: pg.ClientBase,
   id: string,
   transactions: readonly PayoutTransaction[],
 ): Promise<void> {
   const mined = transactions.filter(({ height }) => height !== null);
-  // read by id, because the transaction may pay a withdrawal that left the batch after the transaction was given up
+  // read the withdrawals by id, because the transaction may pay a withdrawal that left the batch after the transaction
+  // was given up
   const all = new Map((await withdrawalsWith(tx, mined.flatMap(paidBy))).map((each) => [each.id, each]));
   const entries = withdrawalEntries(
     mined.map((made) => ({
@@ -48,9 +52,9 @@ export async function settleBatch(
 ): Promise<void> {
   const isMined = state === 'mined' || state === 'settled';
   if (state === 'settled') await endReceiverWatch(tx, id, transactions);
-  // `processing` from the signature on, because a node may then have the transaction
+  // the state is `processing` as soon as a transaction is signed, because a node may then have the transaction
   const waiting = transactions.length === 0 ? 'pending' : 'processing';
-  // if a block has a given-up transaction, the withdrawals that it pays return to this batch
+  // if a block contains a given-up transaction, the withdrawals that it pays return to this batch
   const mined = transactions.filter(({ height }) => height !== null);
   await putBatch(tx, mined.flatMap(paidBy), id);
   await putReason(tx, id, isMined ? null : stuck);
@@ -61,8 +65,8 @@ export async function settleBatch(
 }
 
 /**
- * The transaction that represents the batch: the mined one, or else the newest that may be mined, or else the newest.
- * null: no transaction is signed.
+ * The transaction that represents the batch. This is the mined transaction, otherwise the newest that may be mined,
+ * otherwise the newest. `null` if no transaction is signed.
  */
 function standingOf(transactions: readonly PayoutTransaction[]): BatchStanding | null {
   const found =

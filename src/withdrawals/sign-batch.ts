@@ -6,9 +6,9 @@ import { withdrawalFault } from '#tokenpay/withdrawing/planning/withdrawal-fault
 import { type ReadyBatch, storeBatch, transactionPlan } from './store-batch.ts';
 
 /**
- * Signs the plan of a batch and stores the transaction. Before that, the rules of runes simulate the plan, and the
- * signer compares it with the contents of its inputs by the index. If a rule refuses the plan, returns its words; this
- * is a fault of ours. Throws `OutputTaken` and `NotCovered`.
+ * Signs the plan of a batch and stores the transaction. Before this, a simulation applies the rules of runes to the
+ * plan, and the signer compares the plan with the contents of its inputs according to the index. If a rule refuses the
+ * plan, returns the reason in words. Such a refusal is a fault of this program. Throws `OutputTaken` and `NotCovered`.
  */
 export async function signAndStore(
   parts: PayoutParts,

@@ -100,8 +100,8 @@ export async function storeBatch(
 }
 
 /**
- * Whether the batch has not changed since it was planned. A withdrawal may have been cancelled since, or its account
- * may have requested that.
+ * Whether the batch has not changed since it was planned. Since then, a withdrawal may have been cancelled, or its
+ * account may have asked to cancel it.
  */
 function isAsPlanned(
   locked: Payout | null,
@@ -112,7 +112,9 @@ function isAsPlanned(
   return replaced !== null || members.every(({ cancelAskedAt }) => cancelAskedAt === null);
 }
 
-/** Whether the accounts still cover and allow the planned payments. A block may have arrived since the plan. */
+/**
+ * Whether the accounts still cover and allow the planned payments. A block may have arrived since the plan was made.
+ */
 async function isCovered(
   tx: pg.ClientBase,
   { payout: { id }, withheld, debtMax }: ReadyBatch,

@@ -11,14 +11,14 @@ import { partBatch } from './end-batch.ts';
 import { tellAccounts } from './settle-batch.ts';
 import type { ReadyBatch } from './store-batch.ts';
 
-/** The reason for a batch that costs more than allowed. */
+/** The reason that is shown if a batch costs more than allowed. */
 export const tooCostly =
   'Its transaction costs more now than the prices of its withdrawals plus the most that the service adds (WITHDRAW_BUMP_MAX_SATS). It waits for lower fees, or for larger change of other withdrawals. To have it sooner, cancel it and ask again at the present price.';
 
 /**
  * Splits a batch that costs more than the prices of its withdrawals. Withdrawals that cost too much even alone were
  * priced at a lower rate. They wait together in another batch, and the rest is planned again. If the cause is unknown,
- * each withdrawal is tried alone. Returns the reason why the batch waits if it is not split.
+ * each withdrawal is tried alone. If the batch is not split, returns the reason why it waits.
  */
 export async function partCostly(
   client: pg.ClientBase,

@@ -5,12 +5,13 @@ import { nextBlock, unwatchScripts, watchScripts } from '#payments/store/watches
 import type { PayoutTransaction } from '#payouts/payout/payout.ts';
 import { refundWatchers } from '#purse/destinations/own-scripts.ts';
 
-/** The watcher of a receiver's script, which does not belong to the service. */
+/** The name of the watcher for a receiver's script. This script does not belong to the service. */
 const receiverWatcherOf = (id: string): string => `${refundWatchers}payout ${id}`;
 
 /**
- * Watches the output by which the block of a batch is found. This is its change, or a receiver if the batch has no
- * change. Without a watch, a mined batch could be missed, given up, and paid again.
+ * Watches one output of a batch, because the service finds the block of the batch by this output. The output is the
+ * change, or a receiver's output if the batch has no change. Without a watch, a mined batch could be missed, given up,
+ * and paid again.
  */
 export async function watchBatch(
   tx: pg.ClientBase,
@@ -24,7 +25,10 @@ export async function watchBatch(
   await watchScripts(tx, watcher, [{ script: watched.script, sinceHeight: nextBlock }]);
 }
 
-/** Stops watching receivers of a deep batch. Otherwise all payments to them would be stored forever. */
+/**
+ * Stops watching the receivers of a batch that is deep in the chain. Otherwise all payments to these receivers would be
+ * stored forever.
+ */
 export async function endReceiverWatch(
   tx: pg.ClientBase,
   id: string,

@@ -5,10 +5,10 @@ import { unlistedWithdrawals } from '#tokenpay/withdrawing/addresses.store.ts';
 import { uncoveredWithdrawals } from '#tokenpay/withdrawing/uncovered.queries.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 
-/** Withdrawals of a batch that are not signed now: the reason for people, by id. */
+/** The reasons why withdrawals of a batch are not signed now, in words, by the id of the withdrawal. */
 export type Withheld = ReadonlyMap<string, string>;
 
-/** Withdrawals that may not be paid now, with the reasons. The other withdrawals of the batch are paid. */
+/** Withdrawals that may not be paid now, with the reasons. All other withdrawals of the batch are paid. */
 export async function readWithheld(
   client: pg.ClientBase,
   payout: string,

@@ -37,7 +37,7 @@ export const allScenarios: readonly Scenario[] = [
   ...mixedScenarios,
 ];
 
-/** The scenario of a name. Throws a RangeError for an unknown one. */
+/** The scenario with a name. Throws a RangeError if no scenario has this name. */
 export function scenarioNamed(name: string): Scenario {
   const found = allScenarios.find((scenario) => scenario.name === name);
   if (found === undefined) throw new RangeError(`there is no scenario ${name}`);

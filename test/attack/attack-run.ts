@@ -14,27 +14,33 @@ import { forgetPeak, memoryOf } from './service/process-memory.ts';
 import type { ServiceUnderAttack } from './service/service-under-attack.ts';
 import { type Bounds, type Measured, recoveryOf } from './verdict.ts';
 
-/** Any of 127.0.0.0/8 can be a client's address on Linux. */
+/** On Linux, a client can have any IP address of 127.0.0.0/8. */
 const attackerAddress = '127.0.0.2';
 const goodAddress = '127.0.0.3';
 
 /**
- * Longer than the bound, so that the figure of a lost scenario says by how much, and than the patience of the good
- * client.
+ * How long a run waits for the recovery, in ms. This is longer than the bound, so that the figure of a lost scenario
+ * shows the difference. It is also longer than the patience of the good client.
  */
 const recoveryWaitMs = 45_000;
 const lookEveryMs = 100;
-/** An attacker that does not end by itself is killed. */
+/** How long an attacker may continue after its time, in ms. Then it is killed. */
 const attackerGraceMs = 10_000;
-/** Above this many times the memory of a fresh process, the next scenario gets a fresh one. */
+/**
+ * Maximum growth of a process's memory, as a factor. If a process has grown more, the next scenario gets a fresh
+ * process.
+ */
 const memoryGrowthMax = 1.5;
 
-/** The good client searches with another one each time, so that it needs keys that the process does not know yet. */
+/**
+ * Number of API keys of the good client. It uses another key for each search, because the process should not know the
+ * key yet.
+ */
 const goodKeys = 4_000;
 
 const clientFile = (name: string): string => join(import.meta.dirname, 'clients', name);
 
-/** Runs scenarios one after another against a service, beside a good client. */
+/** Runs scenarios one after another against a service. A good client sends requests at the same time. */
 export class AttackRun {
   readonly #service: ServiceUnderAttack;
   readonly #bounds: Bounds;
@@ -51,8 +57,9 @@ export class AttackRun {
   }
 
   /**
-   * Starts the service, which indexes its chain. `isFresh`: in another process than the one that is attacked, and
-   * after a scenario that left traces the next one gets a new process. Otherwise one process suffers all.
+   * Starts the service, which indexes its chain. If `isFresh` is true, the attacked process is not the process that
+   * indexed the chain, and the next scenario gets a new process after a scenario that left traces. Otherwise one
+   * process is the target of all scenarios.
    */
   async begin({ isFresh }: { readonly isFresh: boolean }): Promise<void> {
     this.#restarts = isFresh;
@@ -63,7 +70,7 @@ export class AttackRun {
     await (isFresh ? this.#restart() : this.#settle());
   }
 
-  /** @param answersLeast makes the attack last longer on a busy machine */
+  /** @param answersLeast minimum number of answers. On a busy machine, the attack lasts longer to reach this number */
   async run(scenario: Scenario, seconds: number, answersLeast = 0): Promise<Measured> {
     const service = this.#service;
     const hasNode = scenario.hasNode === true;
@@ -107,7 +114,9 @@ export class AttackRun {
     return { port, targets, address: sharesAddress === true ? goodAddress : attackerAddress };
   }
 
-  /** The attack, and what it got. Its process, with all connections, is gone at the end. */
+  /**
+   * Runs the attack, and returns its tally. At the end, the attacker's process and all its connections no longer exist.
+   */
   async #attack(attacker: ChildProcess, order: AttackOrder): Promise<AttackTally> {
     const ended = once(attacker, 'exit');
     const limit = AbortSignal.timeout(
@@ -134,7 +143,7 @@ export class AttackRun {
     return null;
   }
 
-  /** Whether the process is as it was at its start. */
+  /** Whether the process is in the same state as after its start. */
   async #isFresh(): Promise<boolean> {
     const service = this.#service;
     if (!service.isAlive || !this.#isRecovered) return false;
@@ -149,14 +158,14 @@ export class AttackRun {
     await this.#settle();
   }
 
-  /** The same for an attack that does not wait until the process is as it will be. */
+  /** Restarts the service for an attack that begins before the service has loaded everything. */
   async #restartUnsettled(): Promise<void> {
     await this.#service.kill();
     await this.#service.start();
     this.#restartGood();
   }
 
-  /** A good client begins to ask the started process. */
+  /** Starts a good client that sends requests to the started process. */
   #restartGood(): void {
     this.#good?.kill('SIGKILL');
     this.#answers = [];
@@ -167,7 +176,7 @@ export class AttackRun {
     good.send({ port, targets, address: goodAddress, keys: this.#keys } satisfies GoodOrder);
   }
 
-  /** A good client asks until all that is loaded late is loaded. */
+  /** Starts a good client, and waits until the service has loaded everything that it loads late. */
   async #settle(): Promise<void> {
     this.#restartGood();
     const startedAt = Date.now();

@@ -6,15 +6,19 @@ import { ServiceUnderAttack } from './service/service-under-attack.ts';
 import { faultsOf, timelessBounds } from './verdict.ts';
 
 /**
- * Scenarios whose harm shows in two seconds, as an error for others or a 5xx, however busy the machine is; `npm run
- * attack` has all, and shows their costs. One process suffers one after another.
+ * Scenarios whose harm shows in two seconds, as an error for others or as a 5xx status, even on a busy machine. `npm
+ * run attack` runs all scenarios and shows their costs. Here, one process is the target of all scenarios, one after
+ * another.
  */
 const scenarios = ['streams-aborted', 'market-aborted', 'keys-unknown', 'values-odd', 'foreign-bytes'];
 const seconds = 2;
-/** All odd values on all paths, and many times the unknown keys that an address may send. */
+/**
+ * Minimum number of answers. The attack then sends all odd values on all paths, and far more unknown keys than one IP
+ * address may send.
+ */
 const answersLeast = 400;
 
-// other systems have one loopback address, and no /proc
+// other systems have only one loopback address, and no /proc
 describe.skipIf(process.platform !== 'linux')('a service that is attacked from one address', () => {
   let service: ServiceUnderAttack;
   let run: AttackRun;

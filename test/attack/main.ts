@@ -31,7 +31,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Scenarios of a name, or whose names begin with it. */
+/** Scenarios that have one of these names, or whose names begin with one of them. */
 function chosen(names: readonly string[]): readonly Scenario[] {
   if (names.length === 0) return allScenarios;
   return allScenarios.filter(({ name }) =>
@@ -43,7 +43,7 @@ const say = (text: string): void => {
   if (!values.json) console.log(text);
 };
 
-/** A prepared service, and the run against it, for as long as `use` takes. */
+/** Prepares a service and a run against it, and ends them after `use`. */
 async function underAttack(
   use: (run: AttackRun, service: ServiceUnderAttack) => Promise<boolean>,
 ): Promise<boolean> {

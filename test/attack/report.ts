@@ -2,7 +2,7 @@ import { errorsOf, type Measured, waitsOf } from './verdict.ts';
 
 export interface Result {
   readonly measured: Measured;
-  /** Empty: the scenario is withstood. */
+  /** The reasons why the scenario is lost. Empty if the scenario is withstood. */
   readonly faults: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const line = (cells: readonly string[]): string =>
 
 export const headLine = line(columns.map(([name]) => name));
 
-/** One line of the table; times in milliseconds, memory in MB. */
+/** One line of the table. Times are in milliseconds, and memory is in MB. */
 export function resultLine({ measured, faults }: Result): string {
   const { answers, probe, peakBytes, recoveryMs, tally } = measured;
   const lookups = waitsOf(answers, ['lookup']);

@@ -2,48 +2,48 @@ import type { Socket } from 'node:net';
 import type { Random } from '#test/builders/random.ts';
 import type { Targets } from './chain/hurtful-chain.ts';
 
-/** An attack of some seconds, as documentation of the threat and as a program. */
+/** An attack of some seconds. It is documentation of a threat, and a program. */
 export interface Scenario {
   readonly name: string;
-  /** In one line, for people. */
+  /** One line that describes the attack for people. */
   readonly what: string;
-  /** The attacker has the address of the good client, as clients of one proxy do. */
+  /** Whether the attacker has the IP address of the good client, like clients of one proxy. */
   readonly sharesAddress?: true;
-  /** The service follows a node that answers slowly, in place of a folder of blocks. */
+  /** Whether the service follows a node that answers slowly, instead of a folder of blocks. */
   readonly hasNode?: true;
-  /** The attack begins with the service, before anything that is loaded late is loaded. */
+  /** Whether the attack begins when the service starts, before the service has loaded everything. */
   readonly isAtStart?: true;
   readonly run: (attack: Attack) => Promise<void>;
 }
 
 export interface ExchangeOptions {
-  /** The connection is reset after this time. */
+  /** The time after which the connection is reset, in ms. */
   readonly abortAfterMs?: number;
-  /** Nothing that arrives is read: false. Default: true. */
+  /** Whether arriving bytes are read. Default: true. */
   readonly reads?: boolean;
-  /** Another address than the attacker's: of an attacker with several. */
+  /** Another IP address than the attacker's usual address, for an attacker with several addresses. */
   readonly from?: string;
 }
 
-/** An attacker's means. Requests are bytes: HTTP clients are too polite. */
+/** The methods of an attacker. Requests are bytes, because HTTP clients are too polite. */
 export interface Attack {
   readonly targets: Targets;
   readonly random: Random;
-  /** The time is over. */
+  /** Whether the time of the attack has ended. */
   readonly isOver: boolean;
 
-  /** A connection whose answers are counted. It may break at any time. */
+  /** Opens a connection, and counts its answers. The connection may break at any time. */
   connect(from?: string): Socket;
 
-  /** One request on a connection of its own. Settles when the connection is closed. */
+  /** Sends one request on its own connection. Settles when the connection is closed. */
   exchange(request: Uint8Array, options?: ExchangeOptions): Promise<void>;
 
-  /** Runs a number of loops side by side, until the time is over. */
+  /** Runs a number of loops at the same time, until the attack's time has ended. */
   loops(count: number, turn: () => Promise<void>): Promise<void>;
 
   /**
-   * Keeps a number of connections open until the time is over, each with the same request (null: no request), and opens
-   * another one for each that is closed.
+   * Keeps a number of connections open until the attack's time has ended. Each connection sends the same request, or
+   * nothing if `request` is null. If a connection is closed, another connection is opened.
    */
   hold(count: number, request: Uint8Array | null, options?: ExchangeOptions): Promise<void>;
 
@@ -52,7 +52,7 @@ export interface Attack {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A program that claims to be our own page may search without a key. */
+/** Headers of an ordinary request. A program that claims to be our own page may search without a key. */
 const ordinaryHeaders: Headers = { host: 'service.example', 'sec-fetch-site': 'same-origin' };
 
 const headOf = (method: string, path: string, headers: Headers): string => {
@@ -62,12 +62,12 @@ const headOf = (method: string, path: string, headers: Headers): string => {
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 };
 
-/** A request without a body, after whose answer the connection is closed. */
+/** A request without a body. Its connection is closed after the answer. */
 export function get(path: string, headers: Headers = {}, method = 'GET'): Uint8Array {
   return Buffer.from(headOf(method, path, { connection: 'close', ...headers }));
 }
 
-/** A request with a JSON body. `length`: what its head claims. */
+/** A request with a JSON body. `length` is the body length that the head claims. */
 export function post(
   path: string,
   body: string | Uint8Array,
@@ -87,7 +87,7 @@ export function post(
 
 export const json: Headers = { accept: 'application/json' };
 
-/** One of a list. */
+/** A random item of a list. */
 export function pick<Value>({ random }: Pick<Attack, 'random'>, values: readonly Value[]): Value {
   return values[random.below(values.length)] as Value;
 }

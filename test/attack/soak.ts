@@ -5,22 +5,22 @@ import { memoryOf, openFiles } from './service/process-memory.ts';
 import type { ServiceUnderAttack } from './service/service-under-attack.ts';
 import { bounds } from './verdict.ts';
 
-/** Memory and connections of a process at a moment. */
+/** Memory and connections of a process at one moment. */
 interface Holding {
   readonly seconds: number;
   readonly memoryBytes: number;
-  /** After a collection of garbage. */
+  /** Size of the heap after a garbage collection. */
   readonly heapBytes: number;
   readonly files: number;
-  /** Handles of the event loop by kind, and gauges of /metrics: streams, connections, those of the pools. */
+  /** Handles of the event loop by kind, and gauges of /metrics: streams, connections, and connections of the pools. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
 export interface SoakResult {
-  /** Bytes an hour, after the warm-up. */
+  /** Growth of memory after the warm-up, in bytes per hour. */
   readonly memorySlope: number;
   readonly heapSlope: number;
-  /** Memory in eight hours at the same rise. */
+  /** Memory after eight hours if it grows at the same rate. */
   readonly inEightHoursBytes: number;
   readonly before: Holding;
   readonly after: Holding;
@@ -28,17 +28,22 @@ export interface SoakResult {
 }
 
 const sampleEveryMs = 10_000;
-/** Caches fill, code is compiled: this share of the time says nothing about leaks. */
+/** Share of the time that is warm-up. While caches fill and code is compiled, growth says nothing about leaks. */
 const warmUpShare = 0.25;
 const hours = 8;
-/** Connections that were kept alive are closed by then (limits.ts), and idle ones of the pools. */
+/**
+ * How long the soak test waits after the load, in ms. By then, connections that were kept alive (limits.ts) are closed,
+ * and idle connections of the pools too.
+ */
 const quietMs = 90_000;
 const gauges =
   /^(satscribe_queue_length\{queue="event streams"\}|satscribe_http_connections|satscribe_pg_connections\{[^}]*state="(?:used|waiting)"\}) (\S+)$/gmu;
-/** The connection that asks, and what it costs at that moment. */
+/** Number of connections that the measurement itself uses. */
 const ownConnections = 3;
 
-/** Mixed load for some minutes: memory that grows, and handles, streams and connections that stay, are leaks. */
+/**
+ * Runs a mixed load for some minutes. If memory grows, or if handles, streams and connections remain, these are leaks.
+ */
 export async function soak(
   service: ServiceUnderAttack,
   run: AttackRun,
@@ -47,7 +52,7 @@ export async function soak(
 ): Promise<SoakResult> {
   const startedAt = performance.now();
   const hold = async (): Promise<Holding> => holding(service, (performance.now() - startedAt) / 1000);
-  // the first load opens what stays open: pools, threads
+  // the first load opens pools and threads, which stay open
   await run.run(scenarioNamed('mixed'), 10);
   const before = await hold();
   const samples: Holding[] = [];
@@ -70,7 +75,7 @@ export async function soak(
   return judged(samples, before, after);
 }
 
-/** The slopes of the samples after the warm-up, and what is there that was not there before. */
+/** Computes the slopes of the samples after the warm-up, and finds handles that did not exist before the load. */
 export function judged(samples: readonly Holding[], before: Holding, after: Holding): SoakResult {
   const warm = samples.slice(Math.floor(samples.length * warmUpShare));
   const memorySlope = slopeOf(warm.map(({ seconds, memoryBytes }) => [seconds, memoryBytes])) * 3600;
@@ -83,7 +88,7 @@ export function judged(samples: readonly Holding[], before: Holding, after: Hold
   return { memorySlope, heapSlope, inEightHoursBytes, before, after, faults };
 }
 
-/** Least squares: the rise of y for each x. */
+/** The rise of y for each x, by least squares. */
 export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (of: 0 | 1): number => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [meanX, meanY] = [mean(0), mean(1)];
@@ -92,7 +97,7 @@ export function slopeOf(points: readonly (readonly [x: number, y: number])[]): n
   return points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / variance;
 }
 
-/** The lines that say it to people. */
+/** The result in lines for people. */
 export function soakLines({
   memorySlope,
   heapSlope,
@@ -116,7 +121,9 @@ export function soakLines({
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** Waits until nothing is left of the load, or as long as the service takes to close it by itself. */
+/**
+ * Waits until nothing of the load is left. Waits at most as long as the service needs to close everything by itself.
+ */
 async function quiet(hold: () => Promise<Holding>, before: Holding): Promise<Holding> {
   const until = performance.now() + quietMs;
   for (;;) {

@@ -1,9 +1,9 @@
 import type { AttackTally, GoodAnswer, QuestionKind } from './clients/messages.ts';
 import type { ProbeSample } from './service/probe.ts';
 
-/** Allowed costs of a scenario for others. */
+/** Allowed effects of a scenario on other clients. */
 export interface Bounds {
-  /** 99th percentile of what the good client waits for an answer, by kind of question. */
+  /** 99th percentile of the time that the good client waits for an answer, by kind of request. */
   readonly waitMs: Readonly<Record<QuestionKind, number>>;
   readonly memoryBytes: number;
   readonly recoveryMs: number;
@@ -11,12 +11,15 @@ export interface Bounds {
 
 export const bounds: Bounds = {
   waitMs: { lookup: 500, search: 2000, page: 2000, stream: 2000 },
-  // a process with a heap of 1 GB dies somewhat above it
+  // a process with a heap of 1 GB dies if its memory is somewhat above this bound
   memoryBytes: 900e6,
   recoveryMs: 5000,
 };
 
-/** For a suite whose tests run beside each other: times say nothing there. What is broken fails or never recovers. */
+/**
+ * Bounds for a suite whose tests run at the same time. Times say nothing in such a suite. A broken service fails or
+ * never recovers.
+ */
 export const timelessBounds: Bounds = {
   waitMs: {
     lookup: Number.POSITIVE_INFINITY,
@@ -31,12 +34,15 @@ export const timelessBounds: Bounds = {
 /** Measurements of a scenario. */
 export interface Measured {
   readonly scenario: string;
-  /** Answers to questions that the good client asked during the attack. */
+  /** Answers to requests that the good client sent during the attack. */
   readonly answers: readonly GoodAnswer[];
-  /** Null where the process did not say. */
+  /** Null if the process did not answer. */
   readonly probe: ProbeSample | null;
   readonly peakBytes: number;
-  /** From the end of the attack until the good client is served as before; null: not in the time that was given. */
+  /**
+   * Time from the end of the attack until the good client is served as before. `null` if this did not happen in the
+   * given time.
+   */
   readonly recoveryMs: number | null;
   readonly tally: AttackTally;
   readonly isAlive: boolean;
@@ -61,11 +67,11 @@ export function waitsOf(answers: readonly GoodAnswer[], kinds: readonly Question
 export const isError = ({ outcome }: GoodAnswer): boolean =>
   typeof outcome === 'string' || outcome < 200 || outcome > 399;
 
-/** Whether the good client was served as it should be. */
+/** Whether the good client got a good answer within the bound. */
 export const isGood = (answer: GoodAnswer, { waitMs }: Bounds): boolean =>
   !isError(answer) && answer.milliseconds <= waitMs[answer.kind];
 
-/** The good client's errors by kind of question and outcome, as `search 503`. */
+/** Number of the good client's errors by kind of request and outcome, such as `search 503`. */
 export function errorsOf(answers: readonly GoodAnswer[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const answer of answers) {
@@ -76,10 +82,13 @@ export function errorsOf(answers: readonly GoodAnswer[]): Readonly<Record<string
   return counts;
 }
 
-/** Statuses that an attacker may get: 503 says that there is no room; any other 5xx is a fault of ours. */
+/**
+ * Whether a status is a fault of the service. 503 says that there is no room, so an attacker may get it. Any other 5xx
+ * is a fault.
+ */
 const isFault = (status: string): boolean => /^5\d\d$/u.test(status) && status !== '503';
 
-/** Why a scenario is lost; empty: it is withstood. */
+/** The reasons why a scenario is lost. Empty if the scenario is withstood. */
 export function faultsOf(measured: Measured, limits: Bounds): string[] {
   const { answers, tally, peakBytes, recoveryMs } = measured;
   const faults: string[] = [];
@@ -101,13 +110,15 @@ export function faultsOf(measured: Measured, limits: Bounds): string[] {
   return faults;
 }
 
-/** A quiet time after the last bad answer: every kind of question was asked in it. */
+/**
+ * How long it must be quiet after the last bad answer, in ms. The good client sends every kind of request in this time.
+ */
 const quietMs = 1500;
 const answersOfQuiet = 20;
 
 /**
- * How long after its end an attack was still felt: until the last bad answer. Null while it may still be felt: it
- * takes some good answers of every kind to know.
+ * How long an attack was felt after its end: the time until the last bad answer. Null while the attack may still be
+ * felt, because some good answers of every kind are needed to know this.
  */
 export function recoveryOf(
   answers: readonly GoodAnswer[],

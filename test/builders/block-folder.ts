@@ -5,7 +5,7 @@ import type { RawBlock } from './block.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { Output } from './transaction.ts';
 
-/** The outputs that a block spends, transaction by transaction, as `/rest/spenttxouts/<hash>.bin` gives them. */
+/** The outputs that a block spends, grouped by transaction, in the format of `/rest/spenttxouts/<hash>.bin`. */
 export class SpentWriter {
   readonly #out = new ByteWriter(1 << 20);
   #transactions = 0;
@@ -19,7 +19,7 @@ export class SpentWriter {
     this.#transactions++;
   }
 
-  /** The encoding, with the coinbase's empty entry first. The writer is empty afterwards. */
+  /** Returns the encoding, with the coinbase's empty entry first. The writer is then empty. */
   finish(): Uint8Array {
     const head = new ByteWriter(8);
     head.compactSize(this.#transactions + 1);
@@ -31,7 +31,7 @@ export class SpentWriter {
   }
 }
 
-/** The description of a generated chain, stored beside it as `generated.json`. */
+/** The description of a generated chain. It is stored next to the chain as `generated.json`. */
 export type Description = Record<string, number | string>;
 
 /** Writes blocks one after another into `<dir>/blocks` and `<dir>/spent`. */
@@ -60,7 +60,7 @@ export class BlockFolder {
   }
 }
 
-/** Makes a folder once: a half-written one of an interrupted run is never taken for a complete one. */
+/** Makes a folder only once. A half-written folder of an interrupted run is never used as a complete folder. */
 export function cachedFolder(dir: string, make: (folder: BlockFolder) => void): Description {
   if (!existsSync(dir)) {
     const unfinished = `${dir}.unfinished`;

@@ -30,12 +30,18 @@ export function mineHeader(
   }
 }
 
-/** sha256d of the root over the wtxids (the coinbase's is zero) and the reserved value (BIP 141). */
+/**
+ * sha256d of two values (BIP 141): the root over the wtxids, where the coinbase's wtxid is zero, and the reserved
+ * value.
+ */
 export function witnessCommitment(wtxids: Uint8Array, reserved: Uint8Array): Uint8Array {
   return doubleHash(Buffer.concat([merkleRoot(wtxids), reserved]));
 }
 
-/** The height as a minimal push (BIP 34), and a second push, because consensus requires two bytes. */
+/**
+ * The script of a coinbase. It has the height as a minimal push (BIP 34), and a second push, because consensus requires
+ * two bytes.
+ */
 function coinbaseScript(height: number): Uint8Array {
   if (height <= 16) return Buffer.from([0x50 + height, 0x00]);
   const number: number[] = [];
@@ -44,7 +50,7 @@ function coinbaseScript(height: number): Uint8Array {
   return Buffer.from([number.length, ...number, 0x00]);
 }
 
-/** Collects the serialised transactions of a block and puts header and coinbase before them. */
+/** Collects the serialised transactions of a block, and puts the header and the coinbase before them. */
 export class BlockBuilder {
   readonly #body = new ByteWriter(4 << 20);
   readonly #stripped = new ByteWriter();
@@ -58,7 +64,7 @@ export class BlockBuilder {
     return this.#body.length + 3 * this.#strippedBytes;
   }
 
-  /** Transactions that were added, without the coinbase. */
+  /** Number of added transactions, without the coinbase. */
   get transactions(): number {
     return this.#transactions;
   }
@@ -77,7 +83,7 @@ export class BlockBuilder {
     return txid;
   }
 
-  /** The block with a coinbase that pays `outputs`; afterwards the builder is empty. */
+  /** Returns the block with a coinbase that pays `outputs`. The builder is then empty. */
   finish(
     height: number,
     previous: Uint8Array,

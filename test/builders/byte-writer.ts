@@ -28,7 +28,7 @@ export class ByteWriter {
     this.bytes.writeUInt32LE(value >>> 0, at);
   }
 
-  /** Eight bytes; exact up to 2^53. */
+  /** Writes eight bytes. The value is exact up to 2^53. */
   u64(value: number): void {
     this.u32(value % 2 ** 32);
     this.u32(Math.floor(value / 2 ** 32));
@@ -51,7 +51,7 @@ export class ByteWriter {
     this.bytes.set(bytes, at);
   }
 
-  /** Compact size and bytes, the encoding of scripts and witness items. */
+  /** Writes a compact size and the bytes. Scripts and witness items have this encoding. */
   sized(bytes: Uint8Array): void {
     this.compactSize(bytes.length);
     this.set(bytes);

@@ -14,7 +14,7 @@ export const tag = {
   properties: 17,
 } as const;
 
-/** The content of an envelope: fields in their order, and the body (null: none). */
+/** The content of an envelope: fields in their order, and the body. The body is null if there is none. */
 export interface Envelope {
   readonly fields: readonly (readonly [tag: number, value: Uint8Array])[];
   readonly body: Uint8Array | null;
@@ -39,7 +39,10 @@ export function writePush(out: ByteWriter, bytes: Uint8Array): void {
   out.set(bytes);
 }
 
-/** A value above a push's bound repeats its field: ord joins metadata and properties from all of them. */
+/**
+ * Writes a field. If the value is above the bound of a push, the field is repeated, because ord joins metadata and
+ * properties from all repetitions.
+ */
 function writeField(out: ByteWriter, field: number, value: Uint8Array): void {
   for (let at = 0; at === 0 || at < value.length; at += pushMaxBytes) {
     out.u8(1);
@@ -48,7 +51,7 @@ function writeField(out: ByteWriter, field: number, value: Uint8Array): void {
   }
 }
 
-/** OP_FALSE OP_IF "ord" fields, OP_0 and body, OP_ENDIF. */
+/** Writes OP_FALSE OP_IF "ord", the fields, OP_0 and the body, OP_ENDIF. */
 export function writeEnvelope(out: ByteWriter, { fields, body }: Envelope): void {
   out.u8(opFalse);
   out.u8(opIf);
@@ -67,7 +70,7 @@ export function inscriptionReference(txid: Uint8Array, index: number): Uint8Arra
   return Buffer.concat([txid, littleEndian(index)]);
 }
 
-/** A number without its trailing zero bytes, the encoding of an index and a pointer. */
+/** A number without its trailing zero bytes. An index and a pointer have this encoding. */
 export function littleEndian(value: number): Uint8Array {
   const bytes: number[] = [];
   for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) bytes.push(rest % 256);

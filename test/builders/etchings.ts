@@ -4,7 +4,7 @@ import type { Etching } from '#kernel/runes/runestone/artifact.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, maxU64, maxU128 } from '#kernel/runes/u128.ts';
 
-/** Numbers at which a runestone gets longer, or a field gets another form. */
+/** Numbers at which a runestone becomes longer, or a field gets another form. */
 const edges = [0, 1, 7, 27, 31, 32, 52, 53, 54, 63, 64, 127, 128]
   .flatMap((bits) => [(1n << BigInt(bits)) - 1n, 1n << BigInt(bits), (1n << BigInt(bits)) + 1n])
   .filter((value) => value <= maxU128);
@@ -21,7 +21,7 @@ export const integersTo = (max: bigint): fc.Arbitrary<bigint> => integers128.fil
 const u64 = integersTo(maxU64).map(asU128);
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 
-/** Objects of the product's form: the wallet compares prototypes, too. */
+/** Options that make objects of the product's form, because the wallet also compares prototypes. */
 const plainObjects = { noNullPrototype: true } as const;
 
 const terms: fc.Arbitrary<Terms> = fc.record(

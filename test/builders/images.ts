@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Images by their format, small in bytes and with any number of pixels. */
+/** Makes images of several formats that have few bytes and any number of pixels. */
 
 const u16 = (value: number): Buffer => {
   const bytes = Buffer.alloc(2);
@@ -22,7 +22,7 @@ function pngChunk(name: string, data: Buffer): Buffer {
   return Buffer.concat([u32(data.length), named, u32(crc32(named))]);
 }
 
-/** A PNG of one grey; browsers decode all of it if `rows` says so. */
+/** A PNG with one shade of grey. If `rows` equals the height, browsers decode the complete image. */
 export function png(width: number, height: number, { rows = 0 }: { rows?: number } = {}): Buffer {
   const data = deflateSync(Buffer.alloc(rows * (1 + width)), { level: 9 });
   const header = Buffer.concat([u32(width), u32(height), Buffer.from([8, 0, 0, 0, 0])]);
@@ -34,7 +34,7 @@ export function png(width: number, height: number, { rows = 0 }: { rows?: number
   ]);
 }
 
-/** A GIF whose only frame has one pixel or claims more than its screen. */
+/** A GIF with only one frame, which has one pixel or claims to be larger than the GIF's screen. */
 export function gif(
   width: number,
   height: number,
@@ -69,7 +69,7 @@ const riff = (...chunks: Buffer[]): Buffer => {
 const riffChunk = (name: string, data: Buffer): Buffer =>
   Buffer.concat([text(name), u32le(data.length), data]);
 
-/** The frame of a real WebP, 5 × 3, in which the size is replaced. */
+/** The frame of a real WebP of 5 × 3 pixels. Tests replace its size. */
 const lossy = Buffer.from(
   '900100 9d012a 0500 0300 074096 25a00274 ba000398 00fee50a f827a972 8ffe378f 02bc9763 a00000'.replaceAll(
     ' ',

@@ -10,21 +10,24 @@ import { type Input, type Output, writeRevealScript } from './transaction.ts';
 export interface ChainOptions {
   readonly seed: string;
   readonly inscriptions: number;
-  /** 0 … 1: how many inscriptions repeat an earlier text. */
+  /** Share of inscriptions that repeat an earlier text, 0 … 1. */
   readonly shareOfCopies: number;
   readonly revealsPerBlock: number;
-  /** 0 … 1: transfers of inscriptions, as a share of the reveals of a block. */
+  /** Number of transfers of inscriptions as a share of the reveals of a block, 0 … 1. */
   readonly shareOfMoves: number;
-  /** Blocks of distinct reveals at the end, for the bench of the tip. */
+  /** Number of blocks with distinct reveals at the end, for the bench of the tip. */
   readonly tipBlocks: number;
   readonly revealsPerTipBlock: number;
-  /** 0 … 1: share of inscriptions with metadata, except in the last blocks. Absent: none. */
+  /**
+   * Share of inscriptions with metadata, 0 … 1. The last blocks have no metadata. If absent, no inscription has
+   * metadata.
+   */
   readonly shareOfMetadata?: number;
 }
 
 const subsidy = 5_000_000_000;
-const halvingInterval = 150; // of regtest's nodes
-const maturity = 100; // a coinbase is spendable this many blocks later; those of the first 100 blocks pay for everything
+const halvingInterval = 150; // in blocks, on regtest
+const maturity = 100; // blocks until a coinbase is spendable; the coinbases of the first 100 blocks pay for everything
 const postage = 546;
 const fee = 300;
 const moveFee = 100;
@@ -52,7 +55,7 @@ function randomBytes(random: Random, length: number): Uint8Array {
   return bytes;
 }
 
-/** Builds the chain block by block: every block funds the reveals of the next one with one fan-out transaction. */
+/** Builds the chain block by block. In every block, one fan-out transaction funds the reveals of the next block. */
 class ChainWriter {
   height = 0;
   #previous: RawBlock = regtestGenesis;
@@ -77,7 +80,7 @@ class ChainWriter {
     this.#matured.length = maturity;
   }
 
-  /** Pays `count` outputs for the reveals of the next block. */
+  /** Pays `count` outputs, which fund the reveals of the next block. */
   fanOut(count: number): void {
     if (count === 0) return;
     const coins: Coin[] = this.#change === null ? [] : [this.#change];
@@ -152,21 +155,23 @@ class ChainWriter {
   }
 }
 
-/** deflated bytes / bytes of the distinct texts: 1 would be noise; real BRC-20 texts are well below a half. */
+/** Ratio of deflated bytes to bytes of the distinct texts. Noise has 1. Real BRC-20 texts are well below a half. */
 function compressibility(texts: readonly Text[]): number {
   const bytes = Buffer.concat(texts.slice(0, 20_000).map((text) => text.body));
   return deflateRawSync(bytes).length / bytes.length;
 }
 
 /**
- * The texts of a chain, from the first on. They have their own random stream, so they can be drawn again without the
- * rest.
+ * The texts of a chain, from the first text on. They have their own random stream, so they can be drawn again without
+ * the rest of the chain.
  */
 export function chainTexts(options: Pick<ChainOptions, 'seed' | 'shareOfCopies'>): TextSource {
   return new TextSource(seededRandom(`texts ${options.seed}`), options.shareOfCopies);
 }
 
-/** The metadata of a chain's inscriptions, also with its own random stream; null: no inscription has metadata. */
+/**
+ * The metadata of a chain's inscriptions, which also has its own random stream. `null` if no inscription has metadata.
+ */
 export function chainMetadata({
   seed,
   shareOfMetadata = 0,
@@ -176,9 +181,9 @@ export function chainMetadata({
 }
 
 /**
- * A whole regtest chain of small text inscriptions with all outputs that it spends: the network's genesis block, blocks
- * that only pay coinbases until they mature, blocks of reveals, and the blocks for the tip's bench. Only the signatures
- * are invalid: they are random bytes.
+ * A complete regtest chain of small text inscriptions, with all outputs that it spends. It has the network's genesis
+ * block, blocks that only pay coinbases until they mature, blocks of reveals, and the blocks for the tip's bench. Only
+ * the signatures are invalid, because they are random bytes.
  */
 export function generateInscriptionChain(folder: BlockFolder, options: ChainOptions): void {
   const texts = chainTexts(options);
@@ -188,7 +193,7 @@ export function generateInscriptionChain(folder: BlockFolder, options: ChainOpti
   for (let left = options.inscriptions; left > 0; left -= options.revealsPerBlock) {
     plan.push({ reveals: Math.min(left, options.revealsPerBlock), fresh: false });
   }
-  // one block for each: both together would exceed the maximum weight
+  // use two blocks, because funding and reveals together would exceed the maximum weight
   for (let block = 0; block < options.tipBlocks; block++) {
     plan.push({ reveals: 0, fresh: true }, { reveals: options.revealsPerTipBlock, fresh: true });
   }

@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 
 /** Metadata of an item of a collection. */
 export interface ItemMetadata {
-  /** Canonical JSON, as searches read it. */
+  /** Canonical JSON, in the form that searches read. */
   readonly json: string;
   /** CBOR (RFC 8949), the inscribed form. */
   readonly cbor: Uint8Array;
@@ -27,7 +27,7 @@ export class ItemMetadataSource {
     this.#share = share;
   }
 
-  /** Null: the next inscription has no metadata. */
+  /** `null` if the next inscription has no metadata. */
   next(): ItemMetadata | null {
     const random = this.#random;
     if (random.unit() >= this.#share) return null;
@@ -46,7 +46,7 @@ export class ItemMetadataSource {
 
 type CborValue = string | readonly CborValue[] | { readonly [name: string]: CborValue };
 
-/** Lengths below 2^16: nothing longer is written here. */
+/** Writes the head of a CBOR item. The length must be below 2^16. */
 function writeHead(out: ByteWriter, major: number, length: number): void {
   if (length < 24) out.u8(major | length);
   else if (length < 256) {

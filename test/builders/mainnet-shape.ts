@@ -1,8 +1,9 @@
 import type { Random } from './random.ts';
 
 /*
- * The contents of a megabyte of mainnet, and of a generated one. Counted in the 27 real blocks from height 767430 on
- * that the tests use (44.1 MB, heights 767430 to 951658); a generated one: seed 1, the full blocks of the first 120 MB.
+ * The average contents of a megabyte of mainnet, and of a generated megabyte. The real figures are counted in the 27
+ * real blocks that the tests use (44.1 MB, heights 767430 to 951658). The generated figures are counted in the full
+ * blocks of the first 120 MB, with seed 1.
  *
  *   a megabyte of                      real blocks    generated
  *   transactions                             1,856        1,988
@@ -17,35 +18,39 @@ import type { Random } from './random.ts';
  *   bytes of distinct bodies               141,000      147,000
  *   distinct bodies, of all reveals           74 %         74 %
  *
- * Three figures are not those of the 27 blocks, which come from the fixtures of programs for inscriptions and so have
- * more of them than others:
- * - Reveals: 76,804,684 up to height 864,351 (the example of ord's documentation), in 96,921 blocks of 1.63 MB as these
- *   are on average, are 486 a megabyte. There are fewer batches here than in the 27 blocks; only the number of reveals
- *   is that of mainnet.
- * - Moves: 230 beside 465 reveals in block 781735, and 6,339 beside 1,006 in block 832918, according to ord. Here: one
- *   per reveal.
- * - Half of the spent outputs are among the newest, of about ten blocks, half are of any age: blocks alone do not show
- *   it.
+ * Three figures do not come from the 27 blocks. These blocks come from the fixtures of programs for inscriptions, so
+ * they have more inscriptions than other blocks:
+ * - Reveals: there are 76,804,684 up to height 864,351 (the example of ord's documentation). In 96,921 blocks of 1.63
+ *   MB,
+ *   which is the average size of these blocks, this is 486 a megabyte. The generated chain has fewer batches than the 27
+ *   blocks. Only its number of reveals is that of mainnet.
+ * - Moves: according to ord, block 781735 has 230 moves and 465 reveals, and block 832918 has 6,339 moves and 1,006
+ *   reveals. The generated chain has one move per reveal.
+ * - Spent outputs: half of them come from about the newest ten blocks, and half have any age. Single blocks do not show
+ *   the real ages.
  */
 
-/** Stored chains are generated again if their shape has changed. */
+/** Version of the shape. If it changes, stored chains are generated again. */
 export const mainnetShapeVersion = 2;
 
-/** Shares of transactions; the rest are payments. */
+/** Shares of the kinds of transactions. The remaining transactions are payments. */
 export const transactionShares = {
-  /** A short text, or with the probability of `image` a larger content. */
+  /** Single reveals. Most have a short text. `image` is the share of transactions that reveal a larger content. */
   reveal: 0.117,
   image: 0.0023,
-  /** Many reveals in one transaction. */
+  /** Transactions with many reveals. */
   batch: 0.00046,
   move: 0.086,
 } as const;
 
-/** Shares of single reveals with these details. */
+/** Shares of single reveals that have metadata, or a parent. */
 export const detailShares = { metadata: 0.05, parent: 0.05 } as const;
 export const shareOfCopies = 0.26;
 
-/** Numbers of inputs, or outputs, for a share of transactions: between `least` and `most`, small ones more often. */
+/**
+ * A share of transactions whose number of inputs, or outputs, is between `least` and `most`. Small numbers are more
+ * frequent.
+ */
 interface CountClass {
   readonly share: number;
   readonly least: number;
@@ -68,23 +73,26 @@ const outputClasses: readonly CountClass[] = [
   { share: 0.019, least: 10, most: 49 },
   { share: 0.004, least: 50, most: 200 },
 ];
-/** Transfers of inscriptions: most move one. */
+/** Numbers of inscriptions that one transaction moves. Most transactions move one inscription. */
 const movedClasses: readonly CountClass[] = [
   { share: 0.7, least: 1, most: 1 },
   { share: 0.26, least: 2, most: 9 },
   { share: 0.04, least: 10, most: 40 },
 ];
-/** Share of payments with more than one output that have one; since runes exist, all have. */
+/**
+ * Share of payments with more than one output that have an OP_RETURN output. In blocks since runes exist, all such
+ * payments have one.
+ */
 const opReturnShare = 0.61;
 const batchLeast = 100;
 const batchMost = 560;
 const imageLeastBytes = 300;
 const imageMostBytes = 200_000;
 
-/** The maximum weight of one transaction: an image, or a batch. */
+/** Maximum weight of one transaction, which is an image or a batch. */
 export const transactionWeightMax = 260_000;
 
-/** Between two bounds, each power of two equally often. */
+/** A random number between two bounds. All powers of two are equally frequent. */
 function logUniform(random: Random, least: number, most: number): number {
   return Math.floor(least * ((most + 1) / least) ** random.unit());
 }
@@ -102,7 +110,7 @@ function countOf(random: Random, classes: readonly CountClass[]): number {
 export interface PaymentShape {
   readonly inputs: number;
   readonly outputs: number;
-  /** The last output is OP_RETURN. */
+  /** Whether the last output is an OP_RETURN. */
   readonly hasOpReturn: boolean;
 }
 
@@ -115,17 +123,17 @@ export function paymentShape(random: Random): PaymentShape {
   };
 }
 
-/** Inscriptions moved by one transaction. */
+/** Number of inscriptions that one transaction moves. */
 export function movedCount(random: Random): number {
   return countOf(random, movedClasses);
 }
 
-/** Reveals of a transaction with many reveals. */
+/** Number of reveals of a transaction with many reveals. */
 export function batchCount(random: Random): number {
   return batchLeast + random.below(batchMost - batchLeast);
 }
 
-/** Bytes of a content larger than a short text: an image, a page, a program. */
+/** Size in bytes of a content that is larger than a short text: an image, a page, a program. */
 export function imageBytes(random: Random): number {
   return logUniform(random, imageLeastBytes, imageMostBytes);
 }

@@ -33,32 +33,32 @@ import { Wallet } from './wallet.ts';
 
 export interface MainnetShapedOptions {
   readonly seed: string;
-  /** Blocks are made until they reach this size. */
+  /** Minimum size of all blocks in bytes. Blocks are made until they reach this size. */
   readonly leastBytes: number;
 }
 
 const coinsAtStart = 60_000;
 const coinsPerFanOut = 1000;
-/** Outputs of about ten blocks, which are half of all spent outputs. */
+/** Number of outputs of about ten blocks. Half of all spent outputs come from such new outputs. */
 const newestCoins = 60_000;
 const dustSats = 2000;
 const postageSats = 546;
 const feeSats = 250;
 const heldMax = 50_000;
 const roomForAny = 8000;
-/** The number of inputs, or outputs, that fit. */
+/** Minimum number of inputs, or outputs, of a large transaction. It is made only if the block has room for it. */
 const manyAtLeast = 10;
 
-/** A block of reveals, the block before it that funds them, and the revealed texts, in order. */
+/** A block of reveals, the block before it that funds the reveals, and the revealed texts in order. */
 export interface RevealBlocks {
   readonly funding: ValidBlock;
   readonly block: ValidBlock;
-  /** Txid in internal order; the inscription is the first of its transaction. */
+  /** Txids are in internal order. Each inscription is the first of its transaction. */
   readonly reveals: readonly { readonly txid: Uint8Array; readonly body: Uint8Array }[];
 }
 
 interface HeldCoin extends Coin {
-  /** Its inscription: the reveal, and its index there. */
+  /** The inscription in the coin: the txid of its reveal, and its index in the reveal. */
   readonly reveal: Uint8Array;
   readonly index: number;
 }
@@ -70,8 +70,9 @@ function identityOf({ reveal, index }: HeldCoin): Pick<HeldCoin, 'reveal' | 'ind
 const text = (value: string): Uint8Array => Buffer.from(value);
 
 /**
- * Nearly full blocks with the shape of mainnet's (mainnet-shape.ts), which a regtest node accepts: payments, single
- * and batched reveals, transfers of inscriptions. Nothing is signed: anyone can spend each output.
+ * Nearly full blocks with the shape of mainnet's blocks (mainnet-shape.ts). A regtest node accepts them. They have
+ * payments, single and batched reveals, and transfers of inscriptions. Nothing is signed, because anyone can spend each
+ * output.
  */
 export class MainnetShapedChain {
   readonly #blocks = new ValidBlocks();
@@ -90,7 +91,7 @@ export class MainnetShapedChain {
     this.#texts = mainnetShapedTexts(seed);
   }
 
-  /** Blocks that only create the coins for all later ones. */
+  /** Blocks that only create the coins for all later blocks. */
   *beginning(): Generator<ValidBlock> {
     for (let count = 0; count < coinbaseMaturity; count++) yield this.#mine();
     while (this.#coins.length < coinsAtStart) {
@@ -116,7 +117,7 @@ export class MainnetShapedChain {
   /**
    * Reveals of distinct texts, each with its given words.
    *
-   * @param message script of an output without value beside each reveal; absent: no such output
+   * @param message script of an output with value 0 that each reveal also has. Absent if there is no such output
    */
   revealBlocks(count: number, words: (index: number) => string, message?: Uint8Array): RevealBlocks {
     const needed = count * (postageSats + feeSats) + feeSats;
@@ -143,7 +144,7 @@ export class MainnetShapedChain {
     return blockWeightMax - this.#blocks.weight;
   }
 
-  /** Whether there is room to start something large. */
+  /** Whether the block has room for a large transaction. */
   #hasRoom(): boolean {
     return this.#room() > transactionWeightMax;
   }
@@ -153,7 +154,7 @@ export class MainnetShapedChain {
     return takeAt(this.#coins, this.#coins.length - 1 - this.#random.below(among));
   }
 
-  /** A coin that is spent with a witness, which can hold an envelope. */
+  /** A coin that is spent with a witness, because a witness can hold an envelope. */
   #takeWitnessCoin(): Coin {
     for (;;) {
       const coin = this.#takeCoin();
@@ -203,7 +204,7 @@ export class MainnetShapedChain {
     );
   }
 
-  /** The content of a single reveal: sometimes a large one, if there is room. */
+  /** The content of a single reveal. Sometimes the content is large, if there is room. */
   #revealed(): Envelope {
     if (this.#random.unit() < transactionShares.image / transactionShares.reveal && this.#hasRoom()) {
       return {
@@ -257,7 +258,7 @@ export class MainnetShapedChain {
     return made;
   }
 
-  /** Many envelopes in one input, each inscription in its own output, by pointer. */
+  /** Reveals many envelopes with one input. Each inscription gets its own output by a pointer. */
   #revealBatch(): void {
     const count = batchCount(this.#random);
     if (!this.#hasRoom()) return;
@@ -305,7 +306,7 @@ export class MainnetShapedChain {
     return takeAt(this.#held, this.#random.below(this.#held.length));
   }
 
-  /** One or several inscriptions, each with its own output, and a coin that funds them. */
+  /** Moves one or several inscriptions, each to its own output. Another coin pays the fee. */
   #move(): void {
     const count = Math.min(movedCount(this.#random), this.#held.length);
     if (count === 0 || (count >= manyAtLeast && !this.#hasRoom())) return;
@@ -324,7 +325,7 @@ export class MainnetShapedChain {
   #mine(): ValidBlock {
     const block = this.#blocks.mine({ coinbaseScript: this.#wallet.owner() });
     this.#maturing.push(block.coinbase);
-    // only the next block may spend it
+    // only the next block may spend this coinbase
     if (this.#maturing.length >= coinbaseMaturity) this.#matured.push(this.#maturing.shift() as Coin);
     return block;
   }
@@ -337,12 +338,15 @@ function takeAt<Value>(values: Value[], at: number): Value {
   return taken;
 }
 
-/** The texts of a chain in order. They have their own random stream, so they can be drawn again without the rest. */
+/**
+ * The texts of a chain in order. They have their own random stream, so they can be drawn again without the rest of the
+ * chain.
+ */
 export function mainnetShapedTexts(seed: string): TextSource {
   return new TextSource(seededRandom(`node texts ${seed}`), shareOfCopies);
 }
 
-/** The chain from height 1 on, until it reaches this size. */
+/** The chain from height 1 on, until it reaches the size `leastBytes`. */
 export function* mainnetShapedBlocks({ seed, leastBytes }: MainnetShapedOptions): Generator<ValidBlock> {
   const chain = new MainnetShapedChain(seed);
   let bytes = 0;

@@ -1,11 +1,14 @@
 import { hash } from 'node:crypto';
 
-/** sha256 of sha256, internal order. */
+/** sha256 of sha256, in internal order. */
 export function doubleHash(bytes: Uint8Array): Uint8Array {
   return hash('sha256', hash('sha256', bytes, 'buffer'), 'buffer');
 }
 
-/** Root over consecutive 32-byte leaves; an odd level repeats its last node (Bitcoin Core consensus/merkle.cpp). */
+/**
+ * Merkle root of consecutive 32-byte leaves. If a level has an odd number of nodes, its last node is repeated (Bitcoin
+ * Core consensus/merkle.cpp).
+ */
 export function merkleRoot(leaves: Uint8Array): Uint8Array {
   let count = leaves.length / 32;
   const level = Buffer.alloc(leaves.length + 32);

@@ -1,6 +1,6 @@
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 
-/** Terms of a text of an order, from its bytes or their number. */
+/** Terms of a text in an order. The argument is the text's bytes, or their number. */
 export const textTerms = (body: Uint8Array | number): FileTerms => ({
   contentType: 'text/plain;charset=utf-8',
   body,
@@ -10,7 +10,9 @@ export const textTerms = (body: Uint8Array | number): FileTerms => ({
   delegate: null,
 });
 
-/** Terms of a direct order of files, with the usual postage and 2 sat/vB, and with the given differences. */
+/**
+ * Terms of a direct order of files, with the usual postage and 2 sat/vB. The given differences replace these defaults.
+ */
 export const orderTerms = (
   files: readonly FileTerms[],
   receivers: readonly Uint8Array[],

@@ -1,13 +1,13 @@
-/** Places of the parts of a transaction in a block, for changes in place. */
+/** Positions of the parts of a transaction in a block, so that tests can change the parts in place. */
 export interface TransactionOutline {
   readonly start: number;
   readonly end: number;
   readonly segwit: boolean;
-  /** Offset of each input's 36 bytes of outpoint. */
+  /** Offset of each input's outpoint (36 bytes). */
   readonly outpoints: readonly number[];
   /** Offset and length of each output's script. */
   readonly scripts: readonly (readonly [at: number, length: number])[];
-  /** End of the outputs: with `start` and `end` it suffices for the stripped form. */
+  /** End of the outputs. Together with `start` and `end`, it is enough for the stripped form. */
   readonly outputsEnd: number;
 }
 
@@ -34,7 +34,7 @@ class Cursor {
     return this.#bytes.readUInt8(this.at);
   }
 
-  /** Skips a counted run of bytes and returns its place. */
+  /** Skips bytes that have a length before them. Returns their position and length. */
   sized(): readonly [at: number, length: number] {
     const length = this.compactSize();
     this.at += length;
@@ -42,7 +42,7 @@ class Cursor {
   }
 }
 
-/** The outlines of all transactions of a block that is known to be well-formed. */
+/** The outlines of all transactions of a block. The block must be well-formed. */
 export function outlineBlock(block: Uint8Array): TransactionOutline[] {
   const cursor = new Cursor(block, 80);
   return Array.from({ length: cursor.compactSize() }, () => {

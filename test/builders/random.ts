@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** A seeded stream of random numbers (sfc32, public domain): the same seed gives the same stream everywhere. */
+/**
+ * A stream of random numbers from a seed (sfc32, public domain). The same seed gives the same stream on every machine.
+ */
 export interface Random {
-  /** 0 … 2^32 − 1. */
+  /** A random integer, 0 … 2^32 − 1. */
   u32(): number;
-  /** 0 … bound − 1. */
+  /** A random integer, 0 … bound − 1. */
   below(bound: number): number;
-  /** 0 … 1, without 1. */
+  /** A random number from 0 to below 1. */
   unit(): number;
-  /** Fills `length` bytes of `target` from `offset` on. */
+  /** Fills `length` bytes of `target` with random bytes, from `offset` on. */
   fill(target: Uint8Array, offset: number, length: number): void;
 }
 

@@ -19,17 +19,17 @@ interface Link {
 interface Template extends SourceFile {
   readonly outlines: readonly TransactionOutline[];
   readonly links: readonly (readonly Link[])[];
-  /** Offset of the 32 bytes of witness commitment, null without one. */
+  /** Offset of the 32 bytes of the witness commitment. Null if there is no commitment. */
   readonly commitmentAt: number | null;
-  /** Whether it follows the previous block, in the same island. */
+  /** Whether the block follows the previous block, in the same island. */
   readonly linked: boolean;
 }
 
 const commitmentHead = Buffer.from('6a24aa21a9ed', 'hex');
-const islandGap = 3; // heights between islands that no block has
+const islandGap = 3; // number of heights between two islands
 const key = (txid: Uint8Array): string => Buffer.from(txid).toString('latin1');
 
-/** BIP 141: the last output whose script has this prefix counts. */
+/** Offset of the witness commitment. It is in the last output whose script has this prefix (BIP 141). */
 function commitmentOffset(block: Uint8Array, coinbase: TransactionOutline): number | null {
   const found = coinbase.scripts.findLast(
     ([at, length]) => length >= 38 && commitmentHead.equals(block.subarray(at, at + 6)),
@@ -59,7 +59,7 @@ function templates(files: readonly SourceFile[]): Template[] {
   });
 }
 
-/** One repetition of one block: its bytes with a new header, and the new txids one after another. */
+/** One repetition of one block. Returns the block's bytes with a new header, and the new txids one after another. */
 function repeatBlock(
   template: Template,
   salt: number,
@@ -99,10 +99,11 @@ function repeatBlock(
 }
 
 /**
- * Repeats real blocks until they are `leastBytes`, without repeating a transaction: every locktime changes, inputs
- * that spend transactions of the folder are adapted, merkle roots and witness commitments are computed again.
- * Mainnet's proof of work cannot hold, so the chain claims to be regtest, with mined headers of that difficulty.
- * Consecutive blocks stay consecutive; between others is a gap. Contents are the same in every repetition.
+ * Repeats real blocks until their size is `leastBytes`. No transaction is repeated, because every locktime changes.
+ * Inputs that spend transactions of the folder are adapted, and merkle roots and witness commitments are computed
+ * again. Mainnet's proof of work cannot be valid, so the chain claims to be regtest, with mined headers of regtest's
+ * difficulty. Consecutive blocks stay consecutive. There is a gap between all other blocks. Contents are the same in
+ * every repetition.
  */
 export function generateRepeatedBlocks(
   folder: BlockFolder,

@@ -3,7 +3,7 @@ import type { CoinCosts } from '#orders/order/coin-selection.ts';
 import type { HeldPayment } from '#orders/parents/held-payments.ts';
 import type { ReturnFacts } from '#orders/parents/returns.ts';
 
-/** A payment whose block the index has, and which holds only sats. */
+/** A payment that contains only sats. The index has its block. */
 export const plainPayment: HeldPayment = {
   isIndexed: true,
   isHolding: false,
@@ -12,7 +12,10 @@ export const plainPayment: HeldPayment = {
   runes: [],
 };
 
-/** An order of 5,000 sats; each additional input costs 100, of which the service gives 1,000. */
+/**
+ * Costs of an order of 5,000 sats. Each additional input costs 100 sats. The service's own outputs can contribute 1,000
+ * sats.
+ */
 export const returnCosts: CoinCosts = {
   amount: 5000n,
   extraCost: 0n,
@@ -22,7 +25,7 @@ export const returnCosts: CoinCosts = {
   wantsSats: false,
 };
 
-/** An order with one parent that has neither money nor deposits, with the given differences. */
+/** Facts of an order with one parent that has neither money nor deposits. The given differences replace these facts. */
 export const returnFacts = (expiresAt: Date, more: Partial<ReturnFacts> = {}): ReturnFacts => ({
   state: 'waiting-parent',
   facts: { costs: returnCosts, expiresAt, now: expiresAt, tip: asHeight(9), confirmations: 1 },

@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 export const textKinds = ['brc-20', 'name', 'prose', 'markup'] as const;
 export type TextKind = (typeof textKinds)[number];
 
-/** Share of each kind: half is BRC-20, so that a needle such as `brc-20` matches half of all. */
+/** Share of each kind. Half of the texts are BRC-20, so a needle such as `brc-20` matches half of all texts. */
 const kindShares: Record<TextKind, number> = { 'brc-20': 0.5, name: 0.25, prose: 0.17, markup: 0.08 };
 
 export interface Text {
@@ -36,7 +36,7 @@ function pick<Value>(random: Random, values: readonly Value[]): Value {
 }
 
 function tick(random: Random): string {
-  // popularity of ticks is uneven: the product of two draws favours the first
+  // some ticks are more popular, because the product of two draws favours the first ticks
   const index = Math.floor(random.unit() * random.unit() * 26 ** 3);
   const at = (place: number): string => letters[Math.floor(index / 26 ** place) % 26] as string;
   return `${at(2)}${at(0)}${at(1)}${at(2)}`;
@@ -111,7 +111,7 @@ const makers: Record<TextKind, (random: Random) => [Uint8Array, string]> = {
   markup,
 };
 
-/** Texts like those of mainnet: the first of each kind is new, and copies repeat earlier ones. */
+/** Texts like those of mainnet. The first text of each kind is new, and copies repeat earlier texts. */
 export class TextSource {
   readonly distinct: Text[] = [];
   readonly #random: Random;
@@ -138,12 +138,12 @@ export class TextSource {
     }
   }
 
-  /** A new text or a copy, by the share of copies; copies need earlier texts. */
+  /** A new text or a copy, by the share of copies. A copy needs an earlier text. */
   next(): Text {
     if (this.#random.unit() >= this.#shareOfCopies) return this.fresh();
     const earlier = this.#byKind[this.#kind()];
     if (earlier.length === 0) return this.fresh();
-    // few texts have most copies: half of the copies favour the oldest texts, half the newest
+    // few texts have most copies: half of the copies favour the oldest texts, and half favour the newest texts
     const place = Math.floor(earlier.length * this.#random.unit() ** 3);
     return earlier[this.#random.u32() % 2 === 0 ? place : earlier.length - 1 - place] as Text;
   }

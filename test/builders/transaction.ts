@@ -2,7 +2,7 @@ import type { ByteWriter } from './byte-writer.ts';
 import { tag, writeEnvelope, writePush } from './envelope.ts';
 
 export interface Input {
-  /** Txid of the spent output, internal order. */
+  /** Txid of the spent output, in internal order. */
   readonly txid: Uint8Array;
   readonly vout: number;
   readonly scriptSig: Uint8Array;
@@ -21,7 +21,10 @@ export interface Transaction {
 
 const sequence = 0xfffffffd;
 
-/** Writes a version 2 transaction, with the witness (BIP 144) or without it (the form that the txid hashes). */
+/**
+ * Writes a version 2 transaction, with the witness (BIP 144) or without it. The txid hashes the form without the
+ * witness.
+ */
 export function writeTransaction(out: ByteWriter, transaction: Transaction, withWitness: boolean): void {
   // if no input has a witness, only the short form is valid (BIP 144)
   const isSegwit = withWitness && transaction.inputs.some(({ witness }) => witness.length > 0);

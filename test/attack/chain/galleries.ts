@@ -3,11 +3,14 @@ import type { Envelope } from '#test/builders/envelope.ts';
 import { tag } from '#test/builders/envelope.ts';
 import type { Random } from '#test/builders/random.ts';
 
-/** ord decodes properties up to 4,000,000 bytes and 30 for each inscribed one: the most that bytes on chain can buy. */
+/**
+ * Ord decodes properties of at most 4,000,000 bytes, and of at most 30 bytes for each inscribed byte. An attacker
+ * cannot get more for bytes on chain.
+ */
 const decodedBytesMax = 4_000_000;
 const ratioMax = 30;
 const txidBytes = 32;
-/** An item without anything, and its packed txid. */
+/** Size in bytes of an empty item, and of its packed txid. */
 const itemBytes = 1 + txidBytes;
 const encodingTag = 19;
 
@@ -24,8 +27,9 @@ function text(value: string): Buffer {
 }
 
 /**
- * The dearest gallery there is: 134 kB of brotli on chain are 121,000 items, whose JSON takes 14 MB. Its items are
- * packed txids (properties.rs), nearly all of them the same one; as many random ones keep it below the ratio.
+ * The most expensive gallery that is possible: 134 kB of brotli on chain are 121,000 items, whose JSON has 14 MB. The
+ * items are packed txids (properties.rs), and nearly all txids are the same. The other txids are random, and there are
+ * just enough of them to stay below the ratio.
  */
 export function dearGallery(random: Random, name: string, share = 1): Envelope {
   const size = Math.floor(decodedBytesMax * share) - 1000;

@@ -7,18 +7,18 @@ export interface HoardSize {
   readonly outputs: number;
 }
 
-/** An address with very many outputs, the inscriptions of the chain among them. */
+/** An address with very many outputs. The inscriptions of the chain are also at this address. */
 export interface Hoard {
   readonly address: string;
-  /** Transactions with 1,000s of its outputs, from 0 on. */
+  /** Transactions with thousands of the address's outputs. `outputs` is their number, from index 0 on. */
   readonly payments: readonly { readonly txid: string; readonly outputs: number }[];
 }
 
-/** Some 600 kB each: a few in a block. */
+/** Number of outputs of a payment. Such a payment has about 600 kB, so a block contains a few. */
 const outputsOfPayment = 20_000;
 const satsEach = 546;
 
-/** Makes a number of outputs of the miner, which has the inscriptions too. */
+/** Makes a number of outputs for the miner, who also has the inscriptions. */
 export function makeHoard(chain: MinedChain, { outputs }: HoardSize): Hoard {
   const payments: Hoard['payments'][number][] = [];
   for (let left = outputs; left > 0; left -= outputsOfPayment) {

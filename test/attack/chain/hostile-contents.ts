@@ -3,7 +3,7 @@ import { type Envelope, tag } from '#test/builders/envelope.ts';
 
 const megabyte = 1_000_000;
 
-/** Size to which `content-encoding: br` expands for a reader. */
+/** Size in bytes to which `content-encoding: br` expands for a reader. */
 const bombBytes = 100 * megabyte;
 
 export function contentOf(type: string, body: Uint8Array | string, encoding?: string): Envelope {
@@ -12,7 +12,7 @@ export function contentOf(type: string, body: Uint8Array | string, encoding?: st
   return { fields, body: Buffer.from(body) };
 }
 
-/** Some hundred bytes of brotli that decode to 100 MB of text. */
+/** A content of some hundred bytes of brotli. It decodes to 100 MB of text. */
 export function brotliBomb(): Envelope {
   const params = { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_QUALITY]: 5 };
   return contentOf(
@@ -22,7 +22,7 @@ export function brotliBomb(): Envelope {
   );
 }
 
-/** Pages that take what a visitor's browser has: time, memory, frames, requests. */
+/** Pages that use up the resources of a visitor's browser: time, memory, frames, requests. */
 export const hostilePages: readonly (readonly [name: string, type: string, body: string])[] = [
   ['loop', 'text/html;charset=utf-8', '<script>for(;;);</script>'],
   ['memory', 'text/html;charset=utf-8', '<script>a=[];for(;;)a.push(new Array(1e6).fill(1))</script>'],

@@ -10,25 +10,25 @@ import { MinedChain } from './mined-chain.ts';
 import { makeRunes, type RuneRows, type RunesSize } from './rune-rows.ts';
 import { makeSoldItems, type SoldItems } from './sold-items.ts';
 
-/** Targets of the clients of both sides: ids of inscriptions, by the harm that they do. */
+/** Ids of inscriptions that the attacker and the good client request, by the harm that they do. */
 export interface Targets {
-  /** 14 MB of JSON each, of 134 kB on chain. */
+  /** Galleries with 14 MB of JSON each, made from 134 kB on chain. */
   readonly galleries: readonly string[];
   /** Bodies of almost 4 MB. */
   readonly bodies: readonly string[];
-  /** Bodies of one byte less than what is read at once, so that none counts as long. */
+  /** Bodies with one byte less than the service reads at once, so that no body counts as long. */
   readonly pieces: readonly string[];
-  /** Images of 49 million pixels each in some 50 kB, none like another. */
+  /** Images of 49 million pixels each, in about 50 kB. All images are different. */
   readonly pictures: readonly string[];
-  /** Texts of 20 kB that all have the word `hurtful`, and one of 1 MB. */
+  /** Texts of 20 kB that all contain the word `hurtful`, and two texts of 1 MB. */
   readonly longTexts: readonly string[];
-  /** 500 kB of CBOR. */
+  /** Metadata of 500 kB of CBOR. */
   readonly metadata: readonly string[];
-  /** Brotli that decodes to 100 MB, and pages that take what a browser has. */
+  /** A content in brotli that decodes to 100 MB, and pages that use up the resources of a browser. */
   readonly hostile: readonly string[];
   /** Ordinary small inscriptions, for the good client. */
   readonly ordinary: readonly string[];
-  /** Pieces of their texts. */
+  /** Pieces of the texts of `ordinary`. */
   readonly needles: readonly string[];
   readonly hoard: Hoard;
   readonly runes: RuneRows;
@@ -50,7 +50,10 @@ export interface ChainSize {
   readonly sales: number;
 }
 
-/** Size of the chain for the command: a dozen galleries take 1.6 MB on chain, its rows of runes and outputs 30 MB. */
+/**
+ * Size of the chain for `npm run attack`. A dozen galleries have 1.6 MB on chain. The rows of runes and outputs have 30
+ * MB.
+ */
 export const wholeChain: ChainSize = {
   galleries: 12,
   bodies: 6,
@@ -58,13 +61,13 @@ export const wholeChain: ChainSize = {
   pictures: 40,
   longTexts: 400,
   ordinary: 3000,
-  // with the inscriptions, almost the 100,000 that one answer may list
+  // with the inscriptions, the address has almost 100,000 outputs, which is the maximum of one answer
   hoard: { outputs: 95_000 },
   runes: { etched: 2000, holders: 50_000, mints: 20_000 },
   soldItems: 40_000,
   sales: 200_000,
 };
-/** For the suite: the same in less, because it is indexed each time. */
+/** Size of the chain for the test suite. It is smaller, because each run indexes it. */
 export const smallChain: ChainSize = {
   galleries: 2,
   bodies: 1,
@@ -83,7 +86,7 @@ const longTextBytes = 20_000;
 const longestTextBytes = 1_000_000;
 const metadataBytes = 500_000;
 
-/** Writes the chain into a folder of blocks, and says what is in it. */
+/** Writes the chain into a folder of blocks. Returns the ids of its inscriptions, by their harm. */
 export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'): Targets {
   const random = seededRandom(seed);
   const chain = new MinedChain(dir);
@@ -91,7 +94,7 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
   chain.fund(
     size.galleries + size.bodies + size.pieces + size.pictures + size.longTexts + size.ordinary + few,
   );
-  // first, so that their holders are of many heights
+  // do this first, so that the holders can come from many heights
   const sold = makeSoldItems(chain, size.soldItems);
   const texts = new TextSource(seededRandom(`texts ${seed}`), 0);
   const needles: string[] = [];
@@ -104,7 +107,7 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
     chain.inscribe(contentOf('text/plain;charset=utf-8', longText(random, longTextBytes))),
   );
   longTexts.push(chain.inscribe(contentOf('text/plain;charset=utf-8', longText(random, longestTextBytes))));
-  // almost a needle at each of its places
+  // each position of this text is almost a match of a needle
   longTexts.push(chain.inscribe(contentOf('text/plain;charset=utf-8', 'a'.repeat(longestTextBytes))));
   const hostile = hostilePages.map(([, type, body]) => chain.inscribe(contentOf(type, body)));
   hostile.push(chain.inscribe(brotliBomb()));
@@ -140,7 +143,7 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
 const repeat = <Value>(count: number, make: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** One that a decoder has to decode whole. */
+/** A large picture that a decoder must decode completely. */
 function hugePicture(index: number): Uint8Array {
   const edge = 7_000 - index;
   return png(edge, edge, { rows: edge });
@@ -152,7 +155,7 @@ function noise(random: Random, length: number): Uint8Array {
   return bytes;
 }
 
-/** Words of three letters, and `hurtful` in the middle. */
+/** A text of words with three letters, and of `hurtful` in the middle. */
 function longText(random: Random, length: number): string {
   const words: string[] = [];
   for (let size = 0; size < length; size += 4)
@@ -161,7 +164,7 @@ function longText(random: Random, length: number): string {
   return words.join(' ');
 }
 
-/** A list of small numbers: one byte of CBOR each, two of JSON. */
+/** A list of small numbers. Each number has one byte in CBOR, and two bytes in JSON. */
 function heavyMetadata(): Envelope {
   const list = Buffer.alloc(5 + metadataBytes, 1);
   list.writeUInt8(0x9a, 0);

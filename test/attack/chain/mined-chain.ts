@@ -13,29 +13,31 @@ import {
 } from '#test/builders/valid-blocks.ts';
 
 const postageSats = 10_000;
-/** Room for header, coinbase and one transaction besides its envelope. */
+/**
+ * Weight that a block must have left for its header, its coinbase, and the parts of a transaction outside the envelope.
+ */
 const roomWeight = 4000;
-/** Weight of an output with a program of 20 bytes, and more than an input needs. */
+/** Weight of an output with a program of 20 bytes. `inputWeight` is more than an input needs. */
 const outputWeight = 4 * (8 + 1 + 22);
 const inputWeight = 200;
 const stoneWeight = 4 * 200;
 export const minerScript = openScript(Buffer.alloc(20, 1));
 const anyWitness: readonly Uint8Array[] = [new Uint8Array(1)];
 
-/** A place in the chain, as the ids of runes name it. */
+/** The position of a transaction in the chain, in the form of a rune's id. */
 export interface Place {
   readonly height: number;
   readonly index: number;
 }
 
-/** A regtest chain in a folder of blocks, made by rules of ord and consensus. */
+/** A regtest chain in a folder of blocks. It follows the rules of ord and of consensus. */
 export class MinedChain {
   readonly #blocks = new ValidBlocks();
   readonly #spent = new SpentWriter();
   readonly #script = new ByteWriter(1 << 20);
   readonly #folder: BlockFolder;
   #coins: Coin[] = [];
-  /** Coin that pays for transactions. */
+  /** The coin that pays for transactions. */
   #purse: Coin | null = null;
 
   constructor(dir: string) {
@@ -47,13 +49,16 @@ export class MinedChain {
     return this.#blocks.height;
   }
 
-  /** Place of the next transaction, with a number of outputs. */
+  /** The position of the next transaction, which has this number of outputs and inputs. */
   placeFor(outputs: number, inputs = 0): Place {
     this.#makeRoom((outputs + 1) * outputWeight + (inputs + 1) * inputWeight + stoneWeight);
     return { height: this.height + 1, index: this.#blocks.nextPlace };
   }
 
-  /** Mines until the first coinbase is spendable, and splits it: half of it pays for all that is no inscription. */
+  /**
+   * Mines until the first coinbase is spendable, and splits this coinbase. Half of it pays for everything that is not
+   * an inscription.
+   */
   fund(coins: number): void {
     const first = this.mine();
     while (this.height < coinbaseMaturity) this.mine();
@@ -72,7 +77,7 @@ export class MinedChain {
     this.mine();
   }
 
-  /** Reveals an inscription, in the next block where this one is full. Returns its id. */
+  /** Reveals an inscription, and returns its id. If the current block is full, the reveal is in the next block. */
   inscribe(envelope: Envelope): string {
     this.#script.clear();
     writeEnvelope(this.#script, envelope);
@@ -86,7 +91,7 @@ export class MinedChain {
     return `${displayHash(output!.txid)}i0`;
   }
 
-  /** Reveals inscriptions by one input, and pays outputs from its first sat on. Returns their txid. */
+  /** Reveals several inscriptions with one input, and pays outputs from the input's first sat on. Returns the txid. */
   inscribeMany(items: readonly { readonly envelope: Envelope; readonly output: Output }[]): string {
     this.#script.clear();
     for (const { envelope } of items) writeEnvelope(this.#script, envelope);
@@ -103,7 +108,10 @@ export class MinedChain {
     return displayHash(made[0]!.txid);
   }
 
-  /** Pays outputs, the change last. `inputs` are spent besides the purse, before it. Returns the paid outputs. */
+  /**
+   * Pays outputs. The last output is the change. The transaction spends `inputs` before the purse. Returns the paid
+   * outputs.
+   */
   pay(outputs: readonly Output[], inputs: readonly Coin[] = []): Coin[] {
     this.placeFor(outputs.length, inputs.length);
     const coins = [...inputs, this.#purse!];
@@ -129,7 +137,7 @@ export class MinedChain {
     this.#folder.finish(false, {});
   }
 
-  /** In the next block where this one is full. */
+  /** Mines the current block if this weight does not fit into it. */
   #makeRoom(weight: number): void {
     if (this.#blocks.weight + weight + roomWeight > blockWeightMax) this.mine();
   }

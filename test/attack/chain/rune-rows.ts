@@ -11,9 +11,9 @@ import type { MinedChain } from './mined-chain.ts';
 
 export interface RunesSize {
   readonly etched: number;
-  /** Holders of one rune. */
+  /** Number of holders of one rune. */
   readonly holders: number;
-  /** Mints of the same rune, all for one address. */
+  /** Number of mints of the same rune. All mints are for one address. */
   readonly mints: number;
 }
 
@@ -21,15 +21,15 @@ export interface RuneRows {
   readonly etched: number;
   /** The id of the rune that all holders have. */
   readonly held: string;
-  /** An address that got units of it in very many transactions. */
+  /** An address that received units of the rune in very many transactions. */
   readonly minter: string;
-  /** The height of the first holders. */
+  /** The height of the block with the first holders. */
   readonly firstHeight: number;
 }
 
-/** Holders of one block: the history of the rune has as many moments as blocks. */
+/** Number of holders that one block adds. The history of the rune has one moment for each of these blocks. */
 const holdersOfBlock = 2_500;
-/** Mints of a block, so that they are of many heights. */
+/** Number of mints in a block. The mints are then at many heights. */
 const mintsOfBlock = 1_000;
 const satsEach = 546;
 const minterScript = openScript(Buffer.alloc(20, 2));
@@ -41,14 +41,14 @@ const stoneOf = (stone: Partial<Omit<Runestone, 'kind'>>): Output => ({
 
 const payment = (script: Uint8Array): Output => ({ value: satsEach, script });
 
-/** Script of one holder. */
+/** The script of one holder. */
 function holderScript(index: number): Uint8Array {
   const program = Buffer.alloc(20, 3);
   program.writeUInt32BE(index);
   return openScript(program);
 }
 
-/** Etches runes, and gives one of them many holders and many mints. */
+/** Etches runes, and gives many holders and many mints to one of them. */
 export function makeRunes(chain: MinedChain, { etched, holders, mints }: RunesSize): RuneRows {
   const { id, carrier } = etch(chain, holders * 1000);
   for (let more = 1; more < etched; more++) etch(chain, null);
@@ -62,7 +62,7 @@ export function makeRunes(chain: MinedChain, { etched, holders, mints }: RunesSi
   return { etched, held: formatRuneId(id), minter, firstHeight };
 }
 
-/** A rune that anybody may mint, under a name that the chain gives. */
+/** A rune that everyone may mint. The protocol assigns its name. */
 function etch(chain: MinedChain, premine: number | null): { readonly id: RuneId; readonly carrier: Coin } {
   const terms = {
     amount: smallU128(1000),
@@ -86,13 +86,13 @@ function etch(chain: MinedChain, premine: number | null): { readonly id: RuneId;
   return { id: { block: smallU128(height), tx: index }, carrier: carrier! };
 }
 
-/** Gives units to one holder after the other; the carrier keeps what is left. */
+/** Gives units to one holder after another. The carrier keeps the remaining units. */
 function spread(chain: MinedChain, id: RuneId, first: Coin, holders: number): void {
   let carrier = first;
   for (let from = 0; from < holders; from += holdersOfBlock) {
     const count = Math.min(holdersOfBlock, holders - from);
     const owned = Array.from({ length: count }, (_, index) => payment(holderScript(from + index)));
-    // an output beyond the last one, which is the change: all outputs get the amount
+    // this index is one above the last output, which is the change, and means that all outputs get the amount
     const output = 2 + count + 1;
     const stone = stoneOf({ edicts: [{ id, amount: smallU128(100 + (from % 700)), output }], pointer: 1 });
     carrier = chain.pay([stone, payment(minterScript), ...owned], [carrier])[1]!;

@@ -2,17 +2,23 @@ import { littleEndian, tag } from '#test/builders/envelope.ts';
 import { openScript } from '#test/builders/valid-blocks.ts';
 import type { MinedChain } from './mined-chain.ts';
 
-/** Items of collections: more than any honest one of mainnet has, each with a holder of its own. */
+/**
+ * Items of collections. There are more items than in any honest collection of mainnet, and each item has its own
+ * holder.
+ */
 export interface SoldItems {
-  /** Every hundredth, in the order of the chain. */
+  /** Ids of every hundredth item, in the order of the chain. */
   readonly ids: readonly string[];
-  /** How many there are. */
+  /** Number of items. */
   readonly count: number;
-  /** The block after which all of them are there. */
+  /** Height of the block after which all items exist. */
   readonly height: number;
 }
 
-/** Items of one transaction: 155 units of weight each, so that it leaves room in its block. */
+/**
+ * Number of items that one transaction reveals. Each item has a weight of 155 units, so the transaction leaves room in
+ * its block.
+ */
 const itemsOfReveal = 20_000;
 const satsEach = 546;
 const named = 100;
@@ -23,7 +29,7 @@ function holderScript(index: number): Uint8Array {
   return openScript(program);
 }
 
-/** Reveals empty inscriptions, each in an output of its own. */
+/** Reveals empty inscriptions, each in its own output. */
 export function makeSoldItems(chain: MinedChain, count: number): SoldItems {
   const ids: string[] = [];
   for (let from = 0; from < count; from += itemsOfReveal) {

@@ -4,9 +4,14 @@ import { scenarioNamed } from '#test/attack/all-scenarios.ts';
 import { type AttackOrder, prolongedMs } from './messages.ts';
 import { RawClient } from './raw-client.ts';
 
-/** On the internet an attacker computes on its own machine: here the service goes before it. */
+/**
+ * Priority of the attacker's process, which is lower than the service's. On the internet, an attacker computes on its
+ * own machine.
+ */
 const niceness = 5;
-/** Scenarios end by themselves; a request that hangs does not hold up the run. */
+/**
+ * How long the process waits if a scenario does not end by itself, in ms. A request that hangs does not delay the run.
+ */
 const graceMs = 200;
 
 process.once('message', (order: AttackOrder) => {

@@ -2,7 +2,10 @@ import { request } from 'node:http';
 import { seededRandom } from '#test/builders/random.ts';
 import { type GoodAnswer, type GoodOrder, patienceMs, type QuestionKind } from './messages.ts';
 
-/** Questions in a second: as fast as a busy client, and far below what the service can answer. */
+/**
+ * Number of requests per second. This is as fast as a busy client, and far below the number that the service can
+ * answer.
+ */
 const rates: Readonly<Record<QuestionKind, number>> = { lookup: 20, search: 4, page: 3, stream: 2 };
 
 const random = seededRandom('good');
@@ -17,7 +20,7 @@ interface Question {
 let searches = 0;
 const json = { accept: 'application/json' };
 
-/** Questions of an honest client, by kind. */
+/** Requests of an honest client, by kind. */
 const questions: Readonly<Record<QuestionKind, (order: GoodOrder) => Question>> = {
   lookup: ({ targets: { ordinary, tipHeight } }) =>
     pick<() => Question>([
@@ -53,7 +56,7 @@ process.once('message', (order: GoodOrder) => {
   }
 });
 
-/** Asks on a new connection, as a new client would, and reports how it went. */
+/** Sends a request on a new connection, like a new client, and reports the result. */
 function ask(order: GoodOrder, kind: QuestionKind): void {
   const { path, headers, body } = questions[kind](order);
   const startedAt = Date.now();
@@ -85,7 +88,7 @@ function ask(order: GoodOrder, kind: QuestionKind): void {
     const status = response.statusCode ?? 0;
     response.on('error', (error: NodeJS.ErrnoException) => once(error.code ?? error.message));
     response.on('data', () => {
-      // a stream works when its first bytes arrive
+      // a stream works if its first bytes arrive
       if (kind !== 'stream' || isEnded) return;
       once(status);
       asked.destroy();

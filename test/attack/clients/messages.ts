@@ -1,9 +1,9 @@
 import type { Targets } from '#test/attack/chain/hurtful-chain.ts';
 
-/** Order for a client process at its start. */
+/** The message that a client process receives at its start. */
 export interface ClientOrder {
   readonly port: number;
-  /** The address that it asks from. */
+  /** The IP address from which the client sends requests. */
   readonly address: string;
   readonly targets: Targets;
 }
@@ -11,34 +11,40 @@ export interface ClientOrder {
 export interface AttackOrder extends ClientOrder {
   readonly scenario: string;
   readonly seconds: number;
-  /** Least number of answered or cut requests: on a busy machine the attack lasts until then; 0: no minimum. */
+  /**
+   * Minimum number of answered or cut requests. On a busy machine, the attack lasts until it has reached this number. 0
+   * if there is no minimum.
+   */
   readonly answersLeast: number;
 }
 
-/** The most that an attack lasts longer, in milliseconds. */
+/** Maximum time by which an attack is prolonged, in ms. */
 export const prolongedMs = 20_000;
 
-/** Answers of an attack, counted by status; `cut`: connections that ended without any. */
+/** Number of answers of an attack, by status. `cut` counts connections that ended without an answer. */
 export type AttackTally = Readonly<Record<string, number>>;
 
 export interface GoodOrder extends ClientOrder {
-  /** Each search takes the next one. */
+  /** API keys. Each search uses the next key. */
   readonly keys: readonly string[];
 }
 
 export const questionKinds = ['lookup', 'search', 'page', 'stream'] as const;
 export type QuestionKind = (typeof questionKinds)[number];
 
-/** The good client's experience of one question. */
+/** The result of one request of the good client. */
 export interface GoodAnswer {
   readonly kind: QuestionKind;
   readonly path: string;
-  /** Start by the clock of the machine, in milliseconds. */
+  /** Start of the request by the machine's clock, in ms. */
   readonly startedAt: number;
   readonly milliseconds: number;
-  /** The HTTP status, or the error's code. */
+  /** The HTTP status, or the code of the error. */
   readonly outcome: number | string;
 }
 
-/** The good client gives up after this time: far beyond every bound, for machines that a suite of tests makes slow. */
+/**
+ * How long the good client waits for an answer, in ms. This is far above every bound, because a suite of tests makes a
+ * machine slow.
+ */
 export const patienceMs = 30_000;

@@ -5,15 +5,21 @@ import type { Attack, ExchangeOptions } from '#test/attack/scenario.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
 import { type AttackOrder, type AttackTally, prolongedMs } from './messages.ts';
 
-/** A refused attacker waits a little: its own processor time is not what is measured. */
+/**
+ * How long a refused attacker waits, in ms. Without this pause, the run would measure the attacker's own processor
+ * time.
+ */
 const pauseAfterFailureMs = 20;
 const pauseOfHoldersMs = 100;
-/** Sockets are opened in groups: a backlog of thousands would be the kernel's contest, not ours. */
+/**
+ * Number of sockets that are opened together. If thousands were opened at once, the kernel's backlog would decide the
+ * result, not the service.
+ */
 const openedAtOnce = 50;
 
 const statusLine = /HTTP\/1\.1 (\d{3})/gu;
 
-/** An attacker on raw sockets of one address. */
+/** An attacker that uses raw sockets from one IP address. */
 export class RawClient implements Attack {
   readonly targets: Targets;
   readonly random: Random;
@@ -48,7 +54,7 @@ export class RawClient implements Attack {
         this.#count(status!);
       }
     });
-    // what the service does to an attacker's connection is its right
+    // the service may do anything to an attacker's connection
     socket.on('error', () => undefined);
     socket.once('end', () => socket.end());
     socket.once('close', () => {
@@ -60,7 +66,7 @@ export class RawClient implements Attack {
   async exchange(request: Uint8Array, options: ExchangeOptions = {}): Promise<void> {
     const socket = this.#begin(request, options);
     const startedAt = performance.now();
-    // not `once` of events: it rejects where the service resets the connection
+    // do not use `once` of events, because it rejects if the service resets the connection
     await new Promise((resolve) => socket.once('close', resolve));
     if (socket.bytesRead === 0 && performance.now() - startedAt < pauseAfterFailureMs) {
       await delay(pauseAfterFailureMs);

@@ -1,6 +1,6 @@
 import { type Attack, get, json, pick, post, type Scenario } from '#test/attack/scenario.ts';
 
-/** Valid outpoints, all different. */
+/** Valid outpoints that are all different. */
 function outpoints({ targets, random }: Attack, count: number): string {
   const { payments } = targets.hoard;
   const from = random.below(1000);
@@ -12,7 +12,7 @@ function outpoints({ targets, random }: Attack, count: number): string {
   );
 }
 
-/** An index of addresses, and one that has almost the 100,000 outputs that one answer may list. */
+/** Attacks on the index of addresses. One address has almost 100,000 outputs, which is the maximum of one answer. */
 export const addressScenarios: readonly Scenario[] = [
   {
     name: 'address-hoard',

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { get, pick, post, type Scenario } from '#test/attack/scenario.ts';
 
 const mebibyte = 1024 * 1024;
-/** ord accepts lists of ids up to this size, without a key. */
+/** Maximum size of a list of ids in bytes. Ord accepts such lists without a key. */
 const largestBody = 32 * mebibyte;
 
 const listPaths = ['/missing', '/inscriptions', '/outputs'];
@@ -15,7 +15,9 @@ function idsBody(bytes: number): string {
   return `[${ids.join(',')}]`;
 }
 
-/** Distinct small objects, as many as the bound on brackets, commas and colons allows. */
+/**
+ * A list of distinct small objects. Their number is the maximum that the bound on brackets, commas and colons allows.
+ */
 function distinctObjects(): string {
   return `[${Array.from({ length: 240_000 }, (_, index) => `{"k${index}":1}`).join(',')}]`;
 }
@@ -23,7 +25,7 @@ function distinctObjects(): string {
 const hashesBody = (): string =>
   JSON.stringify({ hashes: Array.from({ length: 10_000 }, () => randomBytes(32).toString('hex')) });
 
-/** Bodies of requests: they cost memory while they arrive, and time when they are parsed. */
+/** Attacks with bodies of requests. A body costs memory while it arrives, and time when it is parsed. */
 export const bodyScenarios: readonly Scenario[] = [
   {
     name: 'bodies-large',

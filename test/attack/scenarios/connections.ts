@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { get, type Scenario } from '#test/attack/scenario.ts';
 
 const small = get('/r/blockheight', { connection: 'keep-alive' });
-/** One more than the service takes. */
+/** Number of connections, one more than the service accepts. */
 const allConnections = 1005;
 
 const manyHeaders = get(
@@ -13,7 +13,7 @@ const longHeaders = get(
   '/r/blockheight',
   Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`x-header-${index}`, 'a'.repeat(8000)])),
 );
-/** Bytes that are not HTTP/1.1: the beginnings of TLS and HTTP/2, an empty line, no line at all. */
+/** Bytes that are not HTTP/1.1: the beginnings of TLS and HTTP/2, an empty line, and bytes without a line. */
 const foreignBytes = [
   Buffer.from('160301020001000001fc0303', 'hex'),
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
@@ -22,7 +22,7 @@ const foreignBytes = [
   Buffer.from(`GET ${'/'.repeat(100_000)}`),
 ];
 
-/** Connections themselves: who holds them, and what is sent before a request is complete. */
+/** Attacks with connections: clients hold them, or send odd bytes before a request is complete. */
 export const connectionScenarios: readonly Scenario[] = [
   {
     name: 'sockets-idle',

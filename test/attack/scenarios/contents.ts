@@ -1,6 +1,6 @@
 import { get, pick, type Scenario } from '#test/attack/scenario.ts';
 
-/** Bodies of 4 MB: asked for in bytes, in part, and not at all. */
+/** Attacks with bodies of 4 MB. The clients read single bytes, complete bodies, or nothing. */
 export const contentScenarios: readonly Scenario[] = [
   {
     name: 'content-ranges',

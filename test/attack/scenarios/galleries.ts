@@ -2,7 +2,7 @@ import { type Attack, get, json, pick, type Scenario } from '#test/attack/scenar
 
 const galleryOf = (attack: Attack): string => pick(attack, attack.targets.galleries);
 
-/** Galleries of 134 kB on chain, whose JSON has 14 MB. */
+/** Attacks with galleries that have 134 kB on chain and 14 MB of JSON. */
 export const galleryScenarios: readonly Scenario[] = [
   {
     name: 'gallery-items',

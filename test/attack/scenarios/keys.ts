@@ -1,7 +1,7 @@
 import { newApiKey } from '#accounts/api-key.ts';
 import { get, type Scenario } from '#test/attack/scenario.ts';
 
-/** Keys: who guesses them must not lock out who has one. */
+/** Attacks on keys. A client that guesses keys must not lock out a client that has a key. */
 export const keyScenarios: readonly Scenario[] = [
   {
     name: 'keys-unknown',

@@ -1,14 +1,17 @@
 import { type Attack, get, json, pick, post, type Scenario } from '#test/attack/scenario.ts';
 
-/** Connections of one client that asks, leaves at once and asks again: few enough for a browser with some tabs. */
+/**
+ * Number of connections of a client that sends a request, leaves at once, and sends the next request. A browser with
+ * some tabs may have this number.
+ */
 const leavers = 25;
-/** Milliseconds: at once, or while the first statements run. */
+/** Maximum time before a client leaves, in ms. The client leaves at once, or while the first statements run. */
 const staysMs = 3;
 
 const stream = get('/events', { accept: 'text/event-stream' });
 const html = { accept: 'text/html' };
 
-/** A question of each kind that takes the event loop or the database more than a look-up. */
+/** A random request that costs the event loop or the database more than a look-up. */
 function dearRequest(attack: Attack): Uint8Array {
   const { targets, random } = attack;
   const needle = encodeURIComponent(pick(attack, targets.needles));
@@ -39,7 +42,7 @@ const leave = (attack: Attack, request: () => Uint8Array): Promise<void> =>
     attack.exchange(request(), { abortAfterMs: attack.random.below(staysMs) }),
   );
 
-/** Clients that are gone before their answer is made: nothing should be done for them any more. */
+/** Attacks by clients that leave before their answer is made. The service should do nothing for them any more. */
 export const leaverScenarios: readonly Scenario[] = [
   {
     name: 'leavers-events',

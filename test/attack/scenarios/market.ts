@@ -3,7 +3,7 @@ import { importSlugs } from '#test/attack/service/market-rows.ts';
 
 const data = '/marketplace/data';
 
-/** The name of a collection: an import of all items, or a gallery of 121,000. */
+/** The slug of a random collection, which is an import of all items or a gallery of 121,000 items. */
 const anySlug = (attack: Attack): string => pick(attack, [...importSlugs, ...attack.targets.galleries]);
 const anImport = (attack: Attack): string => pick(attack, importSlugs);
 const exportOf = (attack: Attack): Uint8Array =>
@@ -15,7 +15,10 @@ const activityOf = (attack: Attack): string => {
 };
 const sold = get(`${data}/sales?since=0`);
 
-/** Two imports of 40,000 items with 200,000 sales, and galleries that are collections too. */
+/**
+ * Attacks on the market. It has two imports of 40,000 items with 200,000 sales, and galleries that are also
+ * collections.
+ */
 export const marketScenarios: readonly Scenario[] = [
   {
     name: 'market-lists',

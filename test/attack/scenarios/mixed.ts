@@ -1,6 +1,6 @@
 import { type Attack, get, json, pick, post, type Scenario } from '#test/attack/scenario.ts';
 
-/** Requests of every kind, dear and cheap. */
+/** A random request of any kind, expensive or cheap. */
 function anyRequest(attack: Attack): Uint8Array {
   const { targets, random } = attack;
   const id = pick(
@@ -33,7 +33,7 @@ function anyRequest(attack: Attack): Uint8Array {
   ])();
 }
 
-/** The load of a soak: no part of it is an attack, all of it together is what a public service meets. */
+/** The load of a soak test. No part of it is an attack, but all parts together are the load of a public service. */
 export const mixedScenarios: readonly Scenario[] = [
   {
     name: 'quiet',

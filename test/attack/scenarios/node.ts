@@ -1,14 +1,17 @@
 import { type Attack, get, json, pick, type Scenario } from '#test/attack/scenario.ts';
 
-/** An id that nothing has, another one each time. */
+/** A random txid that no transaction has. */
 function unknownTxid({ random }: Attack): string {
   return Array.from({ length: 8 }, () => random.u32().toString(16).padStart(8, '0')).join('');
 }
 
-/** A transaction of 2 MB, whose block is read from the node. */
+/** The txid of a random transaction of about 600 kB. The service reads the transaction's block from the node. */
 const largeTxid = (attack: Attack): string => pick(attack, attack.targets.hoard.payments).txid;
 
-/** A node that takes 300 ms for each answer about transactions, four at a time, and whose transactions never end. */
+/**
+ * Attacks through a slow node. It needs 300 ms for each answer about transactions, and makes four answers at a time. A
+ * walk through its transactions never ends.
+ */
 export const nodeScenarios: readonly Scenario[] = [
   {
     name: 'node-transactions',

@@ -1,10 +1,10 @@
 import { type Attack, get, json, pick, type Scenario } from '#test/attack/scenario.ts';
 import { addresses } from '#web/assets.ts';
 
-/** Paths that answer under any pressure, and must not be a way around the budgets. */
+/** Paths that answer under any load. They must not be a way around the budgets. */
 const reports = ['/status', '/metrics', '/health/ready', '/health/live'];
 
-/** Answers of megabytes. */
+/** Paths with answers of several megabytes. */
 function largePaths({ targets }: Pick<Attack, 'targets'>): readonly string[] {
   const { galleries, hoard, runes } = targets;
   return [

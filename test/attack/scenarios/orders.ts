@@ -6,10 +6,13 @@ import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { type Attack, get, json, pick, post, type Scenario } from '#test/attack/scenario.ts';
 
-/** A P2WPKH script that anyone may be paid to: orders to an odd address are refused before they cost anything. */
+/**
+ * A P2WPKH script that receives the inscriptions of orders. Orders to an invalid address would be refused before they
+ * cost anything.
+ */
 const receiverScript = Uint8Array.of(0x00, 0x14, ...new Uint8Array(20).fill(7));
 const filesMax = 10_000;
-/** Bytes of the largest body of an order, less its fields. */
+/** Maximum size of the contents of an order in bytes: the largest body without its other fields. */
 const contentBytes = 48_000_000;
 
 const dataUrl = (bytes: Uint8Array): string =>
@@ -26,7 +29,7 @@ const manyFiles = (): object =>
     })),
   );
 
-/** A content of 300 kB: as long as one that is compressed for its price. */
+/** An order with a content of 300 kB. This is the length of a content that the service compresses for its price. */
 function textsToCompress(attack: Attack): object {
   const text = Array.from({ length: 28_000 }, () => attack.random.below(1_000_000_000)).join(' ');
   return {
@@ -38,10 +41,10 @@ function textsToCompress(attack: Attack): object {
 const priceOf = (order: object, plan = ''): Uint8Array =>
   post(`/price${plan}`, JSON.stringify({ order, type: 'direct' }));
 
-/** Addresses of a network that is the attacker's: each may make two orders in ten seconds. */
+/** One of the IP addresses of the attacker's network. Each of them may make two orders in ten seconds. */
 const addressOf = (place: number): string => `127.0.1.${1 + (place % 20)}`;
 
-/** An order whose delegate has 30 MB of fields that no order has, as one text or as many. */
+/** Orders whose delegate has 16 to 30 MB of unknown fields, in one text or in many. */
 function junkOrders(attack: Attack): readonly Uint8Array[] {
   const [delegateId = ''] = attack.targets.ordinary;
   const junk = 'j'.repeat(30_000_000);
@@ -63,7 +66,7 @@ function metadataOrder(): Uint8Array {
   return post('/inscribe', JSON.stringify(orderOf(files)));
 }
 
-/** Servers of files that send a byte in half a second, for as long as an attack lasts. Their ports. */
+/** Starts file servers that send a byte every half second until the attack ends. Returns their ports. */
 async function drippingServers(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () =>
     createServer((_, response) => {
@@ -79,7 +82,7 @@ async function drippingServers(count: number): Promise<readonly number[]> {
   return servers.map((server) => (server.address() as AddressInfo).port);
 }
 
-/** Everything up to orders that are stored, and that no one pays. */
+/** Attacks with orders, up to orders that are stored and that no one pays. */
 export const orderScenarios: readonly Scenario[] = [
   {
     name: 'prices-many',

@@ -1,10 +1,10 @@
 import { type Attack, get, json, pick, post, type Scenario } from '#test/attack/scenario.ts';
 
-/** 443 bytes that ask for 60 MB: all of five large galleries. */
+/** A request of 443 bytes that asks for 60 MB, because it lists five large galleries. */
 const galleriesOf = ({ targets }: Attack): Uint8Array =>
   post('/inscriptions', JSON.stringify(targets.galleries.slice(0, 5)));
 
-/** Every kind of large answer. */
+/** Requests for every kind of large answer. */
 function largeAnswers(attack: Attack): readonly Uint8Array[] {
   const { galleries, bodies, longTexts, metadata } = attack.targets;
   return [
@@ -23,7 +23,7 @@ function largeAnswers(attack: Attack): readonly Uint8Array[] {
   ];
 }
 
-/** Clients that ask for much and take it slowly, or not at all. */
+/** Attacks by clients that request much, and read it slowly or not at all. */
 export const readerScenarios: readonly Scenario[] = [
   {
     name: 'readers-galleries',

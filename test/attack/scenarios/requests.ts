@@ -12,7 +12,7 @@ const oddValues = [
   '%ff',
   '..%2f..',
   '99999999999999999999',
-  // infinite as a number
+  // infinite if it is read as a number
   '9'.repeat(400),
   '_',
   '%E2%80%AE',
@@ -39,7 +39,7 @@ const oddPaths = (value: string): readonly string[] => [
   `/${value}`,
 ];
 
-/** Paths of data that the index lacks, read from blocks of 4 MB. */
+/** Paths of data that the index does not have. The service reads the data from blocks of 4 MB. */
 function rawPaths({ targets, random }: Attack): readonly string[] {
   const id = targets.bodies[random.below(targets.bodies.length)]!;
   const height = targets.tipHeight - random.below(8);
@@ -55,7 +55,7 @@ function rawPaths({ targets, random }: Attack): readonly string[] {
   ];
 }
 
-/** Requests that are cheap to send, in every form that HTTP has for them. */
+/** Attacks with requests that are cheap to send, in every form of HTTP. */
 export const requestScenarios: readonly Scenario[] = [
   {
     name: 'look-ups',

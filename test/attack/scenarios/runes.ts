@@ -1,6 +1,6 @@
 import { get, json, pick, type Scenario } from '#test/attack/scenario.ts';
 
-/** A rune of 50,000 holders and 20,000 mints, and an address that got units in each of these. */
+/** Attacks on a rune with 50,000 holders and 20,000 mints, and on an address that received units in each mint. */
 export const runeScenarios: readonly Scenario[] = [
   {
     name: 'runes-pages',

@@ -8,7 +8,7 @@ const randomWord = ({ random }: Attack, length: number): string =>
 const searchOf = (text: string, more = ''): Uint8Array =>
   get(`/search?text=${encodeURIComponent(text)}${more}`);
 
-/** Texts that patterns and comparisons go wrong with, for a service that would read them as either. */
+/** Texts that would do harm if a service used them as patterns or in comparisons. */
 const patternLike = [
   '(a+)+$',
   `${'a'.repeat(900)}b`,
@@ -20,7 +20,7 @@ const patternLike = [
   '[[:alpha:]]{1,255}'.repeat(50),
 ];
 
-/** Searches that cost more than their URL. */
+/** Attacks with searches that cost more than their URL shows. */
 export const searchScenarios: readonly Scenario[] = [
   {
     name: 'needle-blanks',

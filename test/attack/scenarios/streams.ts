@@ -3,7 +3,7 @@ import { get, type Scenario } from '#test/attack/scenario.ts';
 const live = get('/events', { accept: 'text/event-stream' });
 const fromTheFirst = get('/events?from=1');
 
-/** Streams of events: each holds a place for as long as its client likes. */
+/** Attacks with streams of events. Each stream occupies a slot until its client closes it. */
 export const streamScenarios: readonly Scenario[] = [
   {
     name: 'streams-aborted',

@@ -3,7 +3,7 @@ import { insertAccount } from '#accounts/account.store.ts';
 import { newApiKey } from '#accounts/api-key.ts';
 import { attachEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 
-/** Makes so many keys that may search as often as they like, in the database of a service that runs. */
+/** Makes API keys without a limit on searches, in the database of a running service. */
 export async function makeKeys(dataDir: string, count: number): Promise<string[]> {
   const keys = Array.from({ length: count }, () => newApiKey());
   const { url } = await attachEmbeddedPostgres(dataDir);

@@ -5,8 +5,9 @@ import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { makeTestWallet, releaseTestWallet } from '#test/support/orders/test-wallet.ts';
 
 /**
- * Lets a service that runs take orders, until the returned function is called: its database gets a wallet, and this
- * process stands in for the one with the seed. It releases indices and has its lock, and brings no order on.
+ * Lets a running service accept orders, until the returned function is called. The service's database gets a wallet.
+ * This process replaces the process with the seed: it releases indices and holds that process's lock, but does not
+ * advance orders.
  */
 export async function takeOrders(dataDir: string, folder: string): Promise<() => Promise<void>> {
   const { url } = await attachEmbeddedPostgres(dataDir);

@@ -7,16 +7,20 @@ import type { Targets } from '#test/attack/chain/hurtful-chain.ts';
 import type { SoldItems } from '#test/attack/chain/sold-items.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** Imports that all have the same items: each is walked for itself. */
+/** Slugs of imports that all have the same items. The service walks through each import separately. */
 export const importSlugs = ['hurtful-1', 'hurtful-2'] as const;
-/** Buyers and sellers. */
+/** Number of buyers and sellers. */
 const traders = 50_000;
-/** Indexes of the first sync are built after it; with them the rows of a test chain take a second. */
+/**
+ * How long to wait for the indexes that are built after the first sync, in ms. With these indexes, inserting the rows
+ * of a test chain takes a second.
+ */
 const indexesWaitMs = 60_000;
 
 /**
- * Imports of all items, whose sales are spread over the blocks after them: a million transactions would take an hour to
- * mine and to index. As the indexer writes them, in the database of a service that runs and has indexed its chain.
+ * Makes imports of all items, in the database of a running service that has indexed its chain. The sales are spread
+ * over the blocks after the items. This function writes the rows of the indexer itself, because mining and indexing a
+ * million transactions would take an hour.
  */
 export async function makeMarket(
   dataDir: string,
@@ -52,7 +56,7 @@ export async function makeMarket(
   }
 }
 
-/** The last block whose sales are indexed, with all that is built late. */
+/** Height of the last block whose sales are indexed. -1 if the indexes that are built late do not exist yet. */
 async function indexedTo(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ height: number | null }>(
     `SELECT tip_height AS height FROM chain.state
@@ -79,7 +83,7 @@ async function insertSales(pool: pg.Pool, { key, tip, sold, sales }: SalesToMake
      FROM generate_series(0, $7::integer - 1) AS g`,
     [sold.height + 1, tip - sold.height, key, sold.count, salesRules, traders, sales],
   );
-  // their texts are made from the rows where they are not kept
+  // if the texts of events are not stored, the service makes them from the rows
   await pool.query(
     `UPDATE chain.outbox_texts t SET events = NULL, event_count = (SELECT count(*) FROM chain.sales s WHERE s.height = t.height)
      WHERE kind = $1`,

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** Report of the attacked process about itself, over IPC, because the attack may have closed HTTP. */
+/** A report of the attacked process about itself. It comes over IPC, because the attack may have closed HTTP. */
 export interface ProbeSample {
   /** Delays of the event loop since the last sample. */
   readonly loopP99Ms: number;
@@ -11,10 +11,13 @@ export interface ProbeSample {
   readonly resources: Readonly<Record<string, number>>;
 }
 
-/** Also the timer's own period, which each measured delay contains. */
+/** Resolution of the delay measurement, in ms. Each measured delay also contains this period of the timer. */
 const resolutionMs = 10;
 
-/** Loaded with `--import` before the service itself. Threads load it too, and have nothing to say. */
+/**
+ * Answers requests for samples. This file is loaded with `--import` before the service. Threads load it too, but answer
+ * nothing.
+ */
 function answerSamples(): void {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();

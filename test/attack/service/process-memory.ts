@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 /** The memory of a process, as Linux counts it. */
 export interface ProcessMemory {
   readonly bytes: number;
-  /** The most since the last `forgetPeak`. */
+  /** Maximum memory since the last call of `forgetPeak`. */
   readonly peakBytes: number;
 }
 
-/** Null where the process is gone. */
+/** The memory of a process. Null if the process no longer exists. */
 export function memoryOf(pid: number): ProcessMemory | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -19,12 +19,12 @@ export function memoryOf(pid: number): ProcessMemory | null {
   }
 }
 
-/** The peak begins again at the present size (proc(5), clear_refs). */
+/** Sets the peak to the present size (proc(5), clear_refs). */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** Open files and sockets. */
+/** Number of open files and sockets. */
 export function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }

@@ -12,26 +12,26 @@ import type { ProbeSample } from './probe.ts';
 import { SlowNode } from './slow-node.ts';
 
 const root = join(import.meta.dirname, '../../..');
-/** The heap of a process on a small server. */
+/** Size of the heap of a process on a small server, in MB. */
 const heapMegabytes = 1024;
-/** A process whose event loop stands still answers late, or never. */
+/** How long to wait for a sample, in ms. A process with a blocked event loop answers late, or never. */
 const probeWaitMs = 20_000;
 const startWaitMs = 120_000;
 const stopWaitMs = 30_000;
 
 /**
- * Settings as on the internet, except that no proxy is in between: programs search with a key or the claim to be our
- * page, and the limits by address are the defaults. With all features: the index of addresses too.
+ * Settings of a service on the internet, but without a proxy. Programs search with a key, or claim to be our page. The
+ * limits by IP address are the defaults. All features are on, including the index of addresses.
  */
 const settings = {
   SEARCH_ACCESS: 'restricted',
   LOG_LEVEL: 'warn',
   INDEX_ADDRESSES: 'true',
-  // an attacker's servers of files are on this machine
+  // the attacker's file servers are on this machine
   ALLOW_PRIVATE_URLS: 'true',
 } as const;
 
-/** `satscribe serve` in its own process with its own Postgres, over a chain made to hurt. */
+/** `satscribe serve` in its own process with its own Postgres. Its chain is made to do harm. */
 export class ServiceUnderAttack {
   readonly targets: Targets;
   readonly #folder: string;
@@ -46,10 +46,10 @@ export class ServiceUnderAttack {
     this.targets = targets;
   }
 
-  /** Makes the chain. Nothing runs yet: the first start indexes it. */
+  /** Makes the chain. Nothing runs yet, because the first start indexes the chain. */
   static prepare(size: ChainSize): ServiceUnderAttack {
     const folder = mkdtempSync(join(databaseFolder(), 'satscribe-attack-'));
-    // as root the database runs as an ordinary account, which must be able to reach the folder
+    // if this test runs as root, the database runs as an ordinary account, which must be able to reach the folder
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'data'), { mode: 0o755 });
     return new ServiceUnderAttack(folder, makeHurtfulChain(join(folder, 'chain'), size), size.sales);
@@ -63,7 +63,7 @@ export class ServiceUnderAttack {
     return this.#started.port;
   }
 
-  /** False once the process has ended, by itself or by `kill`. */
+  /** False if the process has ended, by itself or by `kill`. */
   get isAlive(): boolean {
     return (
       this.#running !== null &&
@@ -72,7 +72,7 @@ export class ServiceUnderAttack {
     );
   }
 
-  /** Whether it follows a node, and not a folder of blocks. */
+  /** Whether the service follows a node instead of a folder of blocks. */
   get hasNode(): boolean {
     return this.#node !== null;
   }
@@ -81,7 +81,10 @@ export class ServiceUnderAttack {
     return join(this.#folder, 'service.log');
   }
 
-  /** `hasNode`: it follows a slow node with the blocks of its folder, which were indexed before. */
+  /**
+   * Starts the process. If `hasNode` is true, the process follows a slow node with the blocks of its folder, which are
+   * indexed already.
+   */
   async start(hasNode = false): Promise<void> {
     const chain = join(this.#folder, 'chain');
     this.#node?.stop();
@@ -112,17 +115,17 @@ export class ServiceUnderAttack {
     this.#running = { child, port: await portOf(child, this.logFile) };
   }
 
-  /** Keys that may search, as often as they like. Only while the service runs. */
+  /** Makes keys that may search without a limit. Works only while the service runs. */
   makeKeys(count: number): Promise<string[]> {
     return makeKeys(join(this.#folder, 'data'), count);
   }
 
-  /** Imports with many items and sales. Only while the service runs. */
+  /** Makes imports with many items and sales. Works only while the service runs. */
   makeMarket(): Promise<void> {
     return makeMarket(join(this.#folder, 'data'), this.targets, this.#sales);
   }
 
-  /** Orders are taken from now on. Only while the service runs. */
+  /** Lets the service accept orders from now on. Works only while the service runs. */
   async takeOrders(): Promise<void> {
     this.#endOrders = await takeOrders(join(this.#folder, 'data'), this.#folder);
   }
@@ -132,12 +135,12 @@ export class ServiceUnderAttack {
     await this.#ask('collect');
   }
 
-  /** Null where the process does not answer in time. */
+  /** A sample of the process. Null if the process does not answer in time. */
   async sample(): Promise<ProbeSample | null> {
     return (await this.#ask('sample')) as ProbeSample | null;
   }
 
-  /** Ends the process at once; Postgres runs on, and the next start takes it over. */
+  /** Kills the process. Postgres continues to run, and the next start uses it. */
   async kill(): Promise<void> {
     if (!this.isAlive) return;
     const ended = once(this.#child, 'exit');
@@ -149,7 +152,7 @@ export class ServiceUnderAttack {
   async remove(): Promise<void> {
     await this.#endOrders?.();
     if (this.#running !== null && !(await this.#stop())) {
-      // Postgres runs on without it: only a start and an end in order stop that too
+      // Postgres continues to run after `kill`. Only a start and an orderly stop also stop Postgres
       await this.kill();
       await this.start();
       await this.#stop();
@@ -158,7 +161,7 @@ export class ServiceUnderAttack {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Ends the process in order. False where it was dead, or takes too long. */
+  /** Stops the process in order. False if the process was dead, or if it takes too long. */
   async #stop(): Promise<boolean> {
     if (!this.isAlive) return false;
     const ended = once(this.#child, 'exit', { signal: AbortSignal.timeout(stopWaitMs) });
@@ -190,7 +193,7 @@ export class ServiceUnderAttack {
   }
 }
 
-/** The port of the line `ready http://…`. */
+/** The port in the output line `ready http://…`. */
 async function portOf(child: ChildProcess, logFile: string): Promise<number> {
   let said = '';
   const signal = AbortSignal.timeout(startWaitMs);

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Calls that are worked on at once (rpcthreads), as in bitcoind; the others wait. */
+/** Number of calls that are processed at the same time (rpcthreads), as in bitcoind. Other calls wait. */
 const threads = 4;
-/** A call that answers about transactions make: what a disk that is busy takes to find one. */
+/** How long a call about transactions takes, in ms. A busy disk takes as long to find a transaction. */
 const slowMs = 300;
 const slowMethods: ReadonlySet<string> = new Set(['gettxout', 'getrawtransaction', 'getblock']);
-/** Bitcoin Core's codes (rpc/protocol.h). */
+/** Error codes of Bitcoin Core (rpc/protocol.h). */
 const [notFound, outOfRange, unknownMethod] = [-5, -8, -32_601];
 const satsEach = 0.000_005_46;
 
@@ -36,8 +36,8 @@ class Refusal extends Error {
 }
 
 /**
- * A bitcoind over a folder of blocks that is slow where clients choose what it is asked, and quick where the indexer
- * does. It is hostile to walks: any outpoint is unspent, and every transaction spends another one.
+ * A bitcoind that serves a folder of blocks. It is slow for calls that clients can choose, and quick for calls of the
+ * indexer. It is hostile to walks, because any outpoint is unspent, and every transaction spends another transaction.
  */
 export class SlowNode {
   readonly #dir: string;
@@ -171,7 +171,7 @@ export class SlowNode {
     throw new Refusal(notFound, 'Block not found');
   }
 
-  /** A transaction for a step of a walk, which never ends. */
+  /** A transaction for one step of a walk. The walk never ends. */
   #transaction(txid: string, verbosity: number): unknown {
     if (verbosity !== 2) throw new Refusal(notFound, 'No such mempool or blockchain transaction');
     const before = createHash('sha256').update(txid).digest('hex');

@@ -6,7 +6,7 @@ export interface PsbtCoin {
   readonly owner: number;
   readonly type: AddressType;
   readonly value: bigint;
-  /** Null: the default of its type. */
+  /** `null` means the default of the coin's type. */
   readonly sighash: number | null;
 }
 
@@ -19,7 +19,7 @@ export interface PsbtPayment {
 const isLegacy = (type: AddressType): boolean => type === 'p2pkh' || type === 'p2pk' || type === 'p2sh-2of2';
 const anyType = [0, 1, 2, 3, 0x81, 0x82, 0x83];
 
-/** An unsigned PSBT. Each coin is the only output of a transaction of its own. */
+/** An unsigned PSBT. Each coin is the only output of its own transaction. */
 export function unsignedPsbt({ coins, outputs, lockTime }: PsbtPayment): Transaction {
   const psbt = new Transaction({ lockTime, allowLegacyWitnessUtxo: true, disableScriptCheck: true });
   for (const [place, { owner, type, value, sighash }] of coins.entries()) {
@@ -42,7 +42,7 @@ export function unsignedPsbt({ coins, outputs, lockTime }: PsbtPayment): Transac
   return psbt;
 }
 
-/** Signs an input by one of its keys, or by all. */
+/** Signs an input with one of its keys, or with all of them. */
 export function signInput(
   psbt: Transaction,
   place: number,

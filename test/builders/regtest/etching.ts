@@ -3,9 +3,9 @@ import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 
 /**
- * The script of an output that etches a rune with a name that the protocol gives it, all of it premined.
+ * The script of an output that etches a rune. The protocol assigns the rune's name. The complete supply is premined.
  *
- * @param pointer the output that gets it; null: the first one
+ * @param pointer the output that gets the premine; `null` means the first one
  */
 export const premined = (amount: number | bigint, pointer: number | null = null): Uint8Array =>
   encipher({

@@ -16,11 +16,11 @@ import { pubECDSA } from '@scure/btc-signer/utils.js';
 
 export const regtest = { ...TEST_NETWORK, bech32: 'bcrt' };
 
-/** The key of an owner. */
+/** The private key of an owner. */
 export const privateKey = (owner: number): Uint8Array =>
   Uint8Array.from(digest('sha256', `owner ${owner}`, 'buffer'));
 
-/** Types of addresses that one or two keys spend. */
+/** Types of addresses that need one or two keys. */
 export const addressTypes = [
   'p2pk',
   'p2pkh',
@@ -50,7 +50,7 @@ export interface TypedAddress {
   readonly signers: readonly Uint8Array[];
 }
 
-/** Whether two keys sign for an address: its owner's, and that of a service. */
+/** Whether two keys sign for an address: the owner's key, and the key of a service. */
 export const isShared = (type: AddressType): boolean => type.endsWith('-2of2');
 
 const known = new Map<string, TypedAddress>();
@@ -63,9 +63,9 @@ export function typedAddress(owner: number, type: AddressType): TypedAddress {
   return found;
 }
 
-/** Leaves are spent only with signatures: the internal key belongs to an owner who never signs. */
+/** The owner of internal keys, who never signs. Leaves can then be spent only with the signatures that they require. */
 const unusedOwner = -1;
-/** The second key of an address with two. */
+/** The second key of an address that has two keys. */
 const servicesKey = privateKey(-2);
 
 function made(owner: number, type: AddressType): TypedAddress {
@@ -88,7 +88,7 @@ function made(owner: number, type: AddressType): TypedAddress {
   };
 }
 
-/** An address in the form of the library; fields of other types are absent. */
+/** An address in the form of the library. Fields of other address types are absent. */
 type Payment = Pick<TypedAddress, 'script'> & {
   readonly [Field in keyof TypedAddress['spending']]?: TypedAddress['spending'][Field] | undefined;
 };

@@ -10,8 +10,8 @@ const rootAt = 36;
 const nonceAt = 76;
 
 /**
- * The block that `generateblock` made of these transactions, with their fees paid to its coinbase: the call itself
- * claims none. The coinbase's other outputs, with the witness commitment, stay as they are.
+ * The block that `generateblock` made of these transactions, but with their fees paid to its coinbase, because the call
+ * itself claims no fees. The coinbase's other outputs, including the witness commitment, are unchanged.
  */
 export function withFees(blockHex: string, transactions: readonly RegtestTransaction[]): Buffer {
   const block = Buffer.from(blockHex, 'hex');
@@ -45,7 +45,7 @@ function merkleRoot(ids: readonly Buffer[]): Buffer {
   return level[0]!;
 }
 
-/** A header with a valid nonce for regtest: every second nonce is valid. */
+/** A header with a valid nonce for regtest. On average, every second nonce is valid. */
 function proven(header: Buffer): Buffer {
   for (let nonce = 0; ; nonce++) {
     header.writeUInt32LE(nonce, nonceAt);

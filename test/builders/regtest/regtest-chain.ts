@@ -15,29 +15,29 @@ export interface MinedBlock {
   readonly height: number;
   /** Display order. */
   readonly hash: string;
-  /** The value of its coinbase, spendable 100 blocks later. */
+  /** The output of the block's coinbase, which is spendable 100 blocks later. */
   readonly coinbase: Coin;
 }
 
 export interface InscribeOptions {
   /** Sats of the inscription's output. Default: 10,000. */
   readonly postage?: number;
-  /** Owner of that output. Default: 0. */
+  /** Owner of the inscription's output. Default: 0. */
   readonly to?: number;
   /** Fee of the reveal. Default: 10,000, or one sat per byte of the script. */
   readonly fee?: number;
-  /** Inputs of the reveal before the commitment, each returned to its owner. */
+  /** Inputs of the reveal before the commitment. Each of them returns to its owner. */
   readonly parents?: readonly Coin[];
-  /** Outputs of the reveal instead of the one with the postage; those of the parents come before them. */
+  /** Outputs of the reveal that replace the output with the postage. The outputs of the parents come before them. */
   readonly payments?: readonly NewOutput[];
-  /** Spent instead of a new coin. */
+  /** The coin to spend instead of a new coin. */
   readonly from?: Coin;
 }
 
 export interface Inscribed {
   readonly commit: RegtestTransaction;
   readonly reveal: RegtestTransaction;
-  /** Both, in mining order. */
+  /** Commit and reveal, in mining order. */
   readonly transactions: readonly RegtestTransaction[];
 }
 
@@ -48,8 +48,8 @@ export class RegtestChain {
   readonly rpc: BatchRpc;
   readonly #coinbases: (MinedBlock & { isSpent: boolean })[] = [];
   /**
-   * Owner of the miner's outputs, unique to this branch: an identical block would be the same one, and invalid blocks
-   * stay invalid.
+   * Owner of the miner's outputs, unique to this branch. With the same owner, a new block could be identical to an
+   * invalid block, which stays invalid.
    */
   #minerOwner = 1000;
 
@@ -57,14 +57,14 @@ export class RegtestChain {
     this.rpc = rpc;
   }
 
-  /** Mines this many blocks on an empty node; those older than 100 blocks provide the first coins. */
+  /** Mines this many blocks on an empty node. Coinbases that are older than 100 blocks are the first coins. */
   static async start(rpc: BatchRpc, blocks = 120): Promise<RegtestChain> {
     const chain = new RegtestChain(rpc);
     await chain.mineEmpty(blocks);
     return chain;
   }
 
-  /** A spendable coinbase that was not handed out before. */
+  /** A spendable coinbase that no other call got before. */
   async coin(): Promise<Coin> {
     const height = await this.height();
     const found = this.#coinbases.find((block) => !block.isSpent && block.height + maturity <= height + 1);
@@ -82,8 +82,8 @@ export class RegtestChain {
   }
 
   /**
-   * Commit and reveal of envelopes: contents, or a raw script. The commit's output 1 is change; in the reveal, the
-   * inscription's output follows those of the parents.
+   * Makes the commit and the reveal of envelopes, given as contents or as a raw script. Output 1 of the commit is the
+   * change. In the reveal, the inscription's output follows the outputs of the parents.
    */
   async inscribe(
     content: EnvelopeContent | readonly EnvelopeContent[] | Uint8Array,
@@ -106,7 +106,9 @@ export class RegtestChain {
     return { commit, reveal, transactions: [commit, reveal] };
   }
 
-  /** A block of exactly these transactions. Its miner takes their fees, or with `losesFees` leaves them unclaimed. */
+  /**
+   * A block with exactly these transactions. The miner takes their fees. With `losesFees`, the fees remain unclaimed.
+   */
   async mine(
     transactions: readonly RegtestTransaction[] = [],
     { losesFees = false }: { readonly losesFees?: boolean } = {},
@@ -123,13 +125,13 @@ export class RegtestChain {
     return this.#mined(await this.rpc.call<string>('getbestblockhash'));
   }
 
-  /** A block of the mempool's transactions. */
+  /** A block with the transactions of the mempool. */
   async mineMempool(): Promise<MinedBlock> {
     const [hash = ''] = await this.rpc.call<string[]>('generatetodescriptor', [1, this.#minerOutput()]);
     return this.#mined(hash);
   }
 
-  /** Blocks with only a coinbase. */
+  /** Mines blocks that have only a coinbase. */
   async mineEmpty(count: number): Promise<MinedBlock[]> {
     const blocks: MinedBlock[] = [];
     while (blocks.length < count) blocks.push(await this.mine());
@@ -141,7 +143,7 @@ export class RegtestChain {
     await this.rpc.call('sendrawtransaction', [made.hex, 0, 21_000_000]);
   }
 
-  /** An unconfirmed payment to a script, of a new coin. */
+  /** An unconfirmed payment to a script. It spends a new coin. */
   async pay(outputScript: Uint8Array, value: number): Promise<{ coin: Coin; payment: RegtestTransaction }> {
     const coin = await this.coin();
     const change = { value: coin.value - value - 1000, to: coin.owner };
@@ -157,7 +159,7 @@ export class RegtestChain {
     return payment;
   }
 
-  /** Sats of unspent outputs in blocks at the script of an owner. */
+  /** Sum of an owner's unspent outputs in blocks, in sats. */
   async unspentOf(owner: number): Promise<number> {
     const script = Buffer.from(scriptOf(owner)).toString('hex');
     const { total_amount: bitcoins } = await this.rpc.call<{ total_amount: number }>('scantxoutset', [
@@ -172,8 +174,8 @@ export class RegtestChain {
   }
 
   /**
-   * Takes back this many blocks: their transactions return to the mempool, and the next mined blocks are another
-   * branch. Returns the hash of the lowest one, for `reconsider`.
+   * Takes back this many blocks. Their transactions return to the mempool, and the next mined blocks are another
+   * branch. Returns the hash of the lowest block, for `reconsider`.
    */
   async takeBack(depth: number): Promise<string> {
     const height = await this.height();
@@ -184,7 +186,7 @@ export class RegtestChain {
     return hash;
   }
 
-  /** Lets the node choose again among all branches that were invalidated with this hash. */
+  /** Lets the node choose again among all branches, including those that were invalidated with this hash. */
   async reconsider(hash: string): Promise<void> {
     await this.rpc.call('reconsiderblock', [hash]);
   }

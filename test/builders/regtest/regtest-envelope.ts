@@ -1,8 +1,8 @@
-/** The content of an envelope; tags as in ord. */
+/** The content of an envelope. The tags are those of ord. */
 export interface EnvelopeContent {
   readonly contentType?: string;
   readonly body?: Uint8Array | string;
-  /** Ids as displayed. */
+  /** Ids in display form. */
   readonly parents?: readonly string[];
   readonly delegate?: string;
   readonly pointer?: number;
@@ -29,7 +29,7 @@ function chunks(bytes: Uint8Array): Uint8Array[] {
   );
 }
 
-/** The bytes of an id in a field: txid, and its index without trailing zeros. */
+/** The bytes of an id in a field: the txid, and the index without trailing zeros. */
 export function idBytes(id: string): Buffer {
   const [txid = '', index = '0'] = id.split('i');
   const tail = Buffer.alloc(4);
@@ -45,7 +45,7 @@ function pointerBytes(offset: number): Buffer {
   return bytes;
 }
 
-/** The script of one envelope. Several after one another are several inscriptions. */
+/** The script of one envelope. Several scripts one after another make several inscriptions. */
 export function envelopeScript(content: EnvelopeContent): Buffer {
   const { contentType, body, parents = [], delegate, pointer, metaprotocol, metadata, fields = [] } = content;
   const all: (readonly [number, Uint8Array])[] = [

@@ -1,7 +1,9 @@
 import { Address, p2tr, TaprootControlBlock, Transaction, utils } from '@scure/btc-signer';
 import { type AddressType, privateKey, regtest, type TypedAddress, typedAddress } from './regtest-address.ts';
 
-/** An output that a test can spend: with its owner's key or, if it commits to a script, by revealing the script. */
+/**
+ * An output that a test can spend with its owner's key. If the output commits to a script, the test reveals the script.
+ */
 export interface Coin {
   /** Display order. */
   readonly txid: string;
@@ -10,20 +12,20 @@ export interface Coin {
   readonly value: number;
   readonly owner: number;
   readonly script?: Uint8Array;
-  /** The signature type of its owner; absent: DEFAULT, or ALL if the type has no DEFAULT. */
+  /** The signature type of the owner. If absent, the type is DEFAULT, or ALL for an address without DEFAULT. */
   readonly sighash?: number;
-  /** The type of its address; absent: P2TR. */
+  /** The type of the coin's address. P2TR if absent. */
   readonly type?: AddressType;
 }
 
-/** An output to create: to an owner's key, to a committed script, or to any output script. */
+/** An output to create. It pays to an owner's key, to a committed script, or to any output script. */
 export interface NewOutput {
   readonly value: number;
   /** Default: 0. */
   readonly to?: number;
-  /** The type of the owner's address; absent: P2TR. */
+  /** The type of the owner's address. P2TR if absent. */
   readonly type?: AddressType;
-  /** Tapscript, e.g. envelopes; `OP_TRUE` is appended. */
+  /** A tapscript, for example envelopes. `OP_TRUE` is appended. */
   readonly commit?: Uint8Array;
   readonly outputScript?: Uint8Array;
 }
@@ -34,25 +36,31 @@ export interface RegtestTransaction {
   readonly hex: string;
   /** Sats. */
   readonly fee: number;
-  /** Its outputs that `transaction` can spend; those with other scripts are null. */
+  /** The outputs that `transaction` can spend. Outputs with other scripts are null. */
   readonly coins: readonly (Coin | null)[];
-  /** The output with that index. Throws if it cannot be spent. */
+  /** The output with this index. Throws if the output cannot be spent. */
   coin(vout: number): Coin;
-  /** Id of its n-th inscription. */
+  /** The id of the transaction's n-th inscription. */
   id(index?: number): string;
 }
 
-/** An output that burns its value; four bytes of data make the smallest transaction long enough for a mempool. */
+/**
+ * The script of an output that burns its value. Its four bytes of data make the smallest transaction long enough for a
+ * mempool.
+ */
 export const burnScript = Uint8Array.of(0x6a, 0x04, 1, 2, 3, 4);
 
-/** Signals replaceability (BIP 125), without a lock. */
+/** A sequence that signals replaceability (BIP 125), and sets no lock. */
 const replaceable = 0xffff_fffd;
 const opTrue = 0x51;
 
-/** Key of an owner. A transaction needs it for each coin and payment, and a point of the curve takes a millisecond. */
+/**
+ * The key of an owner. It is stored, because a transaction needs it for each coin and payment, and computing a point of
+ * the curve takes a millisecond.
+ */
 interface OwnerKey {
   readonly publicKey: Uint8Array;
-  /** P2TR, without a script path. */
+  /** The P2TR script without a script path. */
   readonly script: Uint8Array;
 }
 const ownerKeys = new Map<number, OwnerKey>();
@@ -68,11 +76,11 @@ function keyOf(owner: number): OwnerKey {
 
 const publicKey = (owner: number): Uint8Array => keyOf(owner).publicKey;
 
-/** Output script of an owner: the key (P2TR), with a script path if a script is given. */
+/** The output script of an owner's key (P2TR). If a script is given, the output also has a script path. */
 const outputScriptOf = (owner: number, script?: Uint8Array): Uint8Array =>
   script === undefined ? keyOf(owner).script : committed(owner, script).script;
 
-/** The commitments to a script by owner: its payment, its coin and its witness share one. */
+/** The commitments to a script, by owner. The payment, the coin and the witness of a script share one commitment. */
 const commitments = new WeakMap<Uint8Array, Map<number, ReturnType<typeof committedBy>>>();
 
 function committed(owner: number, script: Uint8Array): ReturnType<typeof committedBy> {
@@ -82,10 +90,10 @@ function committed(owner: number, script: Uint8Array): ReturnType<typeof committ
   byOwner.set(owner, made);
   return made;
 }
-// one place for the overload of `p2tr` that takes a tree
+// the only place that uses the overload of `p2tr` with a tree
 const committedBy = (key: Uint8Array, script: Uint8Array) => p2tr(key, { script }, regtest, true);
 
-/** The witness of a commitment: the revealed script, and a value that lets it succeed. */
+/** The script that a commitment reveals. `OP_TRUE` at its end lets it succeed. */
 const shown = (script: Uint8Array): Uint8Array => Buffer.concat([script, Buffer.from([opTrue])]);
 
 /** The output script of an owner, as a copy for the caller. */
@@ -97,7 +105,7 @@ export const addressOf = (owner: number): string =>
 
 const keyIn = (owner: number): Uint8Array => scriptOf(owner).slice(2);
 
-/** A signed transaction. Its fee is the sats of the coins that the payments leave. */
+/** A signed transaction. Its fee is the part of the coins that no payment gets. */
 export function transaction(
   coins: readonly Coin[],
   payments: readonly NewOutput[],
@@ -109,7 +117,7 @@ export function transaction(
     allowUnknownOutputs: true,
     allowUnknownInputs: true,
     disableScriptCheck: true,
-    // the inputs of P2PK, P2PKH and P2SH
+    // needed for inputs of P2PK, P2PKH and P2SH
     allowLegacyWitnessUtxo: true,
   });
   for (const coin of coins) {
@@ -151,7 +159,10 @@ function spendingOf({ owner, script, type = 'p2tr' }: Coin): Pick<TypedAddress, 
   return { script: outputScriptOf(owner, script), spending };
 }
 
-/** The owner's key signs with the coin's type, and the second key of a shared address with the default. */
+/**
+ * Signs an input. The owner's key signs with the coin's type. The second key of a shared address signs with the
+ * default.
+ */
 function signTyped(made: Transaction, index: number, { owner, sighash }: Coin, type: AddressType): void {
   const [first, ...others] = typedAddress(owner, type).signers;
   const defaultType = type.startsWith('p2tr') ? 0 : 1;
@@ -164,7 +175,7 @@ function signTyped(made: Transaction, index: number, { owner, sighash }: Coin, t
 }
 
 /**
- * Signs a transaction that someone else made of coins. The coins are in the order of its inputs; each belongs to a key.
+ * Signs a transaction that someone else made. The coins are in the order of its inputs, and each coin belongs to a key.
  */
 export function signed(
   unsigned: string,
@@ -175,7 +186,7 @@ export function signed(
     const witnessUtxo = { script: outputScriptOf(owner), amount: BigInt(value) };
     made.updateInput(index, { witnessUtxo, tapInternalKey: publicKey(owner) });
   }
-  // a signature commits to all of them
+  // each signature commits to all coins
   for (const [index, { owner }] of coins.entries()) {
     made.signIdx(privateKey(owner), index);
     made.finalizeIdx(index);
