@@ -20,10 +20,9 @@ import type { Random } from './random.ts';
  *
  * Three figures do not come from the 27 blocks. These blocks come from the fixtures of programs for inscriptions, so
  * they have more inscriptions than other blocks:
- * - Reveals: there are 76,804,684 up to height 864,351 (the example of ord's documentation). In 96,921 blocks of 1.63
- *   MB,
- *   which is the average size of these blocks, this is 486 a megabyte. The generated chain has fewer batches than the 27
- *   blocks. Only its number of reveals is that of mainnet.
+ * - Reveals: there are 76,804,684 up to height 864,351 (the example of ord's documentation). In 96,921 blocks of
+ *   1.63 MB, which is the average size of these blocks, this is 486 a megabyte. The generated chain has fewer batches
+ *   than the 27 blocks. Only its number of reveals is that of mainnet.
  * - Moves: according to ord, block 781735 has 230 moves and 465 reveals, and block 832918 has 6,339 moves and 1,006
  *   reveals. The generated chain has one move per reveal.
  * - Spent outputs: half of them come from about the newest ten blocks, and half have any age. Single blocks do not show

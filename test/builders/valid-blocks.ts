@@ -11,36 +11,38 @@ export interface Coin extends Output {
 export interface SpentCoin {
   readonly coin: Coin;
   readonly witness: readonly Uint8Array[];
-  /** Absent: empty, as for all outputs spent by a witness. */
+  /** If absent, it is empty, like for all outputs that a witness spends. */
   readonly scriptSig?: Uint8Array;
 }
 
 /** A block that a regtest node accepts, and its coinbase. */
 export interface ValidBlock {
   readonly height: number;
-  /** 32 bytes, internal order. */
+  /** 32 bytes in internal order. */
   readonly hash: Uint8Array;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The outputs that it spends, as a node gives them. */
+  /** The outputs that the block spends, in the form of a node. */
   readonly spent: Uint8Array;
-  /** Spendable `coinbaseMaturity` blocks later; value 0 if nothing was claimed. */
+  /**
+   * The coinbase's output, which is spendable `coinbaseMaturity` blocks later. Its value is 0 if nothing was claimed.
+   */
   readonly coinbase: Coin;
 }
 
 export interface MineOptions {
   readonly coinbaseScript: Uint8Array;
-  /** Sats of the reward left unclaimed: ord counts them as lost. */
+  /** Sats of the reward that are left unclaimed. Ord counts them as lost. */
   readonly unclaimed?: number;
-  /** Header time in seconds; absent: ten minutes per height after the network's first block. */
+  /** Header time in seconds. If absent, it is ten minutes per height after the network's first block. */
   readonly time?: number;
 }
 
 export const coinbaseMaturity = 100;
-/** Consensus bound, minus room for header and coinbase. */
+/** Maximum weight of the transactions in a block: the bound of consensus, minus room for header and coinbase. */
 export const blockWeightMax = 4_000_000 - 4000;
 
 const firstSubsidy = 5_000_000_000;
-const halvingInterval = 150; // of regtest's nodes
+const halvingInterval = 150; // in blocks, on regtest
 const genesisTime = 1_296_688_602;
 const blockIntervalSeconds = 600;
 const noBytes = new Uint8Array(0);
@@ -51,15 +53,15 @@ function subsidyAt(height: number): number {
 }
 
 /**
- * A witness program of version 2, for which consensus has no rule yet: any witness spends it (BIP 141), without a
- * signature, and with any number of items. ord reads an envelope from the second-last item of any witness. A program of
- * 20 or 32 bytes makes outputs as long as mainnet's.
+ * A witness program of version 2. Consensus has no rule for it yet, so any witness spends it (BIP 141), without a
+ * signature and with any number of items. Ord reads an envelope from the second-last item of any witness. With a
+ * program of 20 or 32 bytes, outputs are as long as mainnet's.
  */
 export function openScript(program: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([0x52, program.length]), program]);
 }
 
-/** Puts transactions into consecutive blocks and counts fees. The caller keeps track of the coins. */
+/** Puts transactions into consecutive blocks, and counts fees. The caller keeps track of the coins. */
 export class ValidBlocks {
   #tip: { readonly height: number; readonly hash: Uint8Array } = {
     height: 0,
@@ -73,7 +75,7 @@ export class ValidBlocks {
     return this.#tip.height;
   }
 
-  /** The index in its block of the transaction that is added next. */
+  /** The index of the next added transaction in its block. */
   get nextPlace(): number {
     return this.#builder.transactions + 1;
   }
@@ -87,7 +89,7 @@ export class ValidBlocks {
     return this.#fees;
   }
 
-  /** The next block follows this one: starts another branch. */
+  /** Starts another branch: the next block follows this block. */
   continueFrom(tip: { readonly height: number; readonly hash: Uint8Array }): void {
     this.#tip = tip;
   }

@@ -1,10 +1,10 @@
 import type { Random } from './random.ts';
 import { type Coin, openScript, type SpentCoin } from './valid-blocks.ts';
 
-/** Shares of outputs: P2WPKH, P2PKH, and the rest P2TR. */
+/** Shares of P2WPKH and P2PKH among outputs. The rest are P2TR. */
 const witnessKeyHashShare = 0.42;
 const keyHashShare = 0.15;
-/** Share of the long outputs that are P2WSH of two keys out of three, instead of P2TR. */
+/** Share of P2WSH (two keys out of three) among the long outputs. The other long outputs are P2TR. */
 const multisigShare = 0.22;
 const multisigScriptBytes = 105;
 const runestoneBytes = 9;
@@ -24,7 +24,10 @@ function push(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 
-/** A script as long as P2PKH, and spent with as many bytes: it drops hash, signature and key, without checking them. */
+/**
+ * A script that is as long as P2PKH, and is spent with as many bytes. It drops hash, signature and key without checking
+ * them.
+ */
 function openKeyHashScript(hash: Uint8Array): Uint8Array {
   return Buffer.concat([push(hash), Buffer.from([opcode.drop, opcode.twoDrop, opcode.true, opcode.nop])]);
 }
@@ -35,7 +38,8 @@ function isMultisig({ script }: Coin): boolean {
 }
 
 /**
- * Scripts as long as those of mainnet's wallets, which anyone can spend, with a witness or script as long as theirs.
+ * Makes scripts that are as long as those of mainnet's wallets. Anyone can spend them, with a witness or script as long
+ * as on mainnet.
  */
 export class Wallet {
   readonly #random: Random;
@@ -56,17 +60,20 @@ export class Wallet {
     return openScript(this.bytes(32));
   }
 
-  /** P2TR: the input of a reveal. */
+  /** A P2TR script for the input of a reveal. */
   taproot(): Uint8Array {
     return openScript(this.bytes(32));
   }
 
-  /** An unspendable output, as long as a runestone of one transfer. */
+  /** The script of an unspendable output that is as long as a runestone of one transfer. */
   runestone(): Uint8Array {
     return Buffer.concat([Buffer.from([opcode.return, opcode.number13]), push(this.bytes(runestoneBytes))]);
   }
 
-  /** Signature and key of P2WPKH, the signature of P2TR, or two signatures and the script of three keys. */
+  /**
+   * Spends a coin with as many bytes as a real wallet: signature and key of P2WPKH, the signature of P2TR, or two
+   * signatures and the script of three keys.
+   */
   signed(coin: Coin): SpentCoin {
     switch (coin.script.length) {
       case scriptLength.keyHash:

@@ -6,7 +6,7 @@ import { keptSizeFees } from '#orders/pricing/quoted-layout.ts';
 import { orderTerms, textTerms } from './order-terms.ts';
 import { scriptOf } from './regtest/regtest-transaction.ts';
 
-/** The key of the receiver. */
+/** The owner whose key receives the inscriptions. */
 const receiver = 700;
 
 /** A text in the form that a customer sends. */
@@ -20,7 +20,7 @@ const shownParent = ({ id, value }: OrderTerms['parents'][number]) => ({
   value: Number(value),
 });
 
-/** An order of texts to one receiver, in the form that the HTTP side makes. */
+/** An order of texts to one receiver, in the form that HTTP requests are converted to. */
 export function wantedOrder(
   texts: readonly string[],
   more: Partial<OrderTerms> = {},

@@ -10,7 +10,7 @@ const bitcoind = bitcoindThatRelaysReveals();
 describe.skipIf(bitcoind === null)('an index that is killed at every phase of a block, and cut off', () => {
   test('equals in the end a clean index of the same chain', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'satscribe-chaos-'));
-    // as root the database runs as an ordinary account, which must be able to reach the folder
+    // if this test runs as root, the database runs as an ordinary account, which must be able to reach the folder
     chmodSync(folder, 0o755);
     const said: string[] = [];
     const options = {
@@ -23,7 +23,7 @@ describe.skipIf(bitcoind === null)('an index that is killed at every phase of a 
       ord: null,
       say: (line: string) => said.push(line),
     };
-    // on a failure the folder stays: it has logs, the node and the database
+    // if the run fails, the folder stays, because it has logs, and the data of node and database
     const { differences, verdict } = await runChaos(options);
     expect(differences, said.join('\n')).toEqual([]);
     expect(verdict).toMatch(/^chaos: 0 differences; kills=\d+, reorgs=[1-9]/u);

@@ -21,16 +21,16 @@ import { aimAtSeam, type SeamAim, seamAims } from './seam-rounds.ts';
 
 export interface ChaosOptions {
   readonly seed: string;
-  /** Faults continue at least this long, and until each failpoint was hit. */
+  /** Minimum duration of the faults, in minutes. They also continue until each failpoint was hit. */
   readonly minutes: number;
-  /** Uses some seams of overlapped batches instead of all: the run takes half of the time. */
+  /** Whether the run uses only some seams of overlapped batches. Such a run takes half of the time. */
   readonly isShort: boolean;
   /** The folder of all logs, and of the data of node and database. */
   readonly folder: string;
   readonly bitcoind: string;
-  /** Index the sats of every output. */
+  /** Whether the index includes the sats of every output. */
   readonly hasSats: boolean;
-  /** An ord that answers the same requests at the end; null: no ord. */
+  /** Path of an ord that answers the same requests at the end; `null` if there is no ord. */
   readonly ord: string | null;
   readonly say: (line: string) => void;
 }
@@ -42,15 +42,15 @@ export interface ChaosResult {
 }
 
 const deepestReorg = 40;
-/** Blocks before the indexer's first start, so that it begins with a bulk load. */
+/** Number of blocks before the indexer's first start. With these blocks, the indexer begins with a bulk load. */
 const blocksBefore = 60;
-/** This many missed blocks make the next sync a bulk load. */
+/** Number of missed blocks after which the next sync is a bulk load. */
 const absenceBlocks = 130;
 const catchUpWithinMs = 120_000;
 const hitWithinMs = 25_000;
 const hitTriesMax = 4;
 const pendingAtEnd = 8;
-/** Share of the random rounds of a long run. */
+/** Share of rounds at seams among the random rounds of a long run. */
 const seamShare = 0.2;
 const shortAims = 2;
 const shortKills = 3;
@@ -60,7 +60,7 @@ const firstName = 'first';
 
 type Aim = (typeof failpoints)[number];
 
-/** One run: a random chain on a real node, faults at random, and the comparison with a clean index at the end. */
+/** Runs a random chain on a real node with random faults. At the end, compares the index with a clean index. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   mkdirSync(options.folder, { recursive: true, mode: 0o755 });
   const run = new ChaosRun(options);
@@ -84,9 +84,12 @@ class ChaosRun {
   readonly #counts = new Map<string, number>();
   #origin = '';
   #settings: Record<string, string> = {};
-  /** Few blocks, so that a load of a dozen has overlapped batches. */
+  /** Number of blocks in a batch. It is small, so that a load of a dozen batches has overlapped batches. */
   readonly #batchBlocks: number;
-  /** Rounds in which the database failed while a batch was held at a seam, and seams that no load reached. */
+  /**
+   * Number of rounds in which the database failed while a batch was held at a seam. `#missedSeams` are the seams that
+   * no load reached.
+   */
   #heldRounds = 0;
   readonly #missedSeams: string[] = [];
 
@@ -123,7 +126,10 @@ class ChaosRun {
     this.#reader = new EventReader(this.#origin);
   }
 
-  /** Rounds of blocks and faults: each failpoint first, in random order, among random ones; then at random. */
+  /**
+   * Runs rounds of blocks and faults. First, each failpoint has a round, in random order and among random rounds. Then
+   * all rounds are random.
+   */
   async rounds(): Promise<void> {
     const { minutes, isShort } = this.#options;
     const until = this.#startedAt + minutes * 60_000;
@@ -202,7 +208,7 @@ class ChaosRun {
       EVENTS_KEEP_BLOCKS: '1000000',
       INDEX_ADDRESSES: String(this.#random.unit() < 0.5),
       INDEX_SATS: String(this.#options.hasSats),
-      // most reorganisations are deeper: their spent sats are traced again
+      // most reorganisations are deeper, so their spent sats are traced again
       SATS_KEEP_BLOCKS: '6',
     };
   }
@@ -238,7 +244,7 @@ class ChaosRun {
     await this.#caughtUp(survivor);
   }
 
-  /** Another first sync of the final chain, which is killed at each seam. */
+  /** Runs another first sync of the final chain. This sync is killed at each seam. */
   async #firstSync(clean: pg.Pool): Promise<string[]> {
     const { node, database, indexer, random } = this.#parts();
     const { found, killed } = await killedFirstSync({
@@ -275,7 +281,7 @@ class ChaosRun {
     if (this.#random.unit() < 0.7) await this.#caughtUp(survivor);
   }
 
-  /** Repeats until the failpoint was hit: the process is armed, and the chain is made to pass the point. */
+  /** Repeats until the failpoint was hit: arms the process, and makes the chain pass the failpoint. */
   async #aimedRound(round: number, name: Aim): Promise<void> {
     const { indexer } = this.#parts();
     const before = indexer.hits.get(name) ?? 0;
@@ -299,7 +305,7 @@ class ChaosRun {
     const { node, random } = this.#parts();
     const way = aim === 'undo' ? 0.9 : aim === null ? random.unit() : 0;
     const most = Math.min(deepestReorg, node.tip.height - 101);
-    // most are shallow, but the deepest must occur too
+    // most reorganisations are shallow, but the deepest reorganisation must also occur
     const depth = 1 + Math.floor(random.unit() ** 2 * most);
     if (way < 0.45) {
       const count = 1 + random.below(6);

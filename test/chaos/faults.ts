@@ -14,7 +14,7 @@ export interface Parts {
   readonly name: string;
 }
 
-/** Faults of the parts while blocks arrive. Each settles when the part works again. */
+/** Faults of the parts while blocks arrive. Each function settles when the part works again. */
 export const faults = {
   none: async () => undefined,
   'indexer-kill': async ({ indexer, random }) => {
@@ -61,7 +61,7 @@ export type Fault = keyof typeof faults;
 
 export const faultNames = Object.keys(faults) as Fault[];
 
-/** Faults during which the node must run: they end only with new blocks. */
+/** Faults during which the node must run, because they end only with new blocks. */
 export const nodeFaults: ReadonlySet<Fault> = new Set(['node-restart', 'node-kill']);
 
 async function cut(proxy: TcpProxy, how: 'refuse' | 'stall', random: Random): Promise<void> {
@@ -69,6 +69,6 @@ async function cut(proxy: TcpProxy, how: 'refuse' | 'stall', random: Random): Pr
   proxy.set(how);
   await delay(100 + random.below(1500));
   proxy.set('pass');
-  // a stalled connection may resume, or be broken
+  // a stalled connection may resume, or may be broken
   if (random.unit() < 0.5) proxy.cut();
 }

@@ -8,9 +8,9 @@ import type { ChaosDatabase } from './processes/chaos-database.ts';
 import type { SeamArmed } from './processes/indexer-process.ts';
 import { Supervisor } from './processes/supervisor.ts';
 
-/** Some seams, each once, in random order, spread over a first sync of this number of batches. */
+/** Some seams, each once, in random order. They are spread over a first sync of this number of batches. */
 export function killsOfFirstSync(random: Random, batches: number, count: number): SeamArmed[] {
-  // each start continues where the last one was killed; the last load must be killed too
+  // each start continues where the last start was killed, and the last load must be killed too
   const passesMax = Math.max(1, Math.floor(batches / (count + 2)));
   return shuffled(random, seams)
     .slice(0, count)
@@ -18,7 +18,7 @@ export function killsOfFirstSync(random: Random, batches: number, count: number)
 }
 
 export interface FirstSync {
-  /** Name of its database and its log. */
+  /** Name of the database, and of the log. */
   readonly name: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
@@ -29,7 +29,10 @@ export interface FirstSync {
   readonly caughtUp: () => Promise<void>;
 }
 
-/** A first sync that is killed at seams, and the rows in which it differs: neither index ever took blocks back. */
+/**
+ * Runs a first sync that is killed at seams, and returns its differences from a clean index. Neither index has ever
+ * taken blocks back.
+ */
 export async function killedFirstSync({
   name,
   folder,

@@ -53,7 +53,7 @@ if (values.help || !Number.isFinite(minutes) || minutes < 0) {
 /** One run, with its verdict on the last line. */
 async function run(kind: 'blocks' | 'orders' | 'tokens', executable: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'satscribe-chaos-'));
-  // as root the database runs as an ordinary account, which must be able to reach the folder
+  // if this program runs as root, the database runs as an ordinary account, which must be able to reach the folder
   chmodSync(folder, 0o755);
   const { seed, ord = null, sats } = values;
   const flags = `${kind === 'blocks' ? '' : ` --${kind}`}${sats ? ' --sats' : ''}`;

@@ -3,7 +3,7 @@ import { isOverlapped, type Seam, seams } from '#kernel/process/failpoint.ts';
 import type { Parts } from './faults.ts';
 import type { ChaosDatabase } from './processes/chaos-database.ts';
 
-/** A seam of overlapped batches: the process kills itself there, or is held there while its database fails. */
+/** A seam of overlapped batches. The process kills itself there, or is held there while its database fails. */
 export interface SeamAim {
   readonly name: Seam;
   readonly how: 'overlapped' | 'held';
@@ -14,13 +14,13 @@ export const seamAims: readonly SeamAim[] = seams.flatMap((name) => [
   { name, how: 'held' as const },
 ]);
 
-/** Number of batches of a load. The one at the seam is in its first half. */
+/** Number of batches of a load. The batch at the seam is in the first half. */
 const batchesToCome = 12;
 const hitWithinMs = 25_000;
 const hitTriesMax = 4;
 const lookEveryMs = 50;
 
-/** Faults of the database while the process is held. Each settles when the database works again. */
+/** Faults of the database while the process is held. Each function settles when the database works again. */
 const faults: readonly ((database: ChaosDatabase, name: string, downMs: number) => Promise<void>)[] = [
   (database, name) => database.terminate(name),
   async (database) => database.proxy.cut(),
@@ -30,8 +30,8 @@ const faults: readonly ((database: ChaosDatabase, name: string, downMs: number) 
 ];
 
 /**
- * Lets a load reach a seam while its next batch is decided, and fail there. Returns the fault; null: no fault.
- * Sometimes the load follows a reorganisation.
+ * Lets a load reach a seam while its next batch is decided, and fail there. Returns the fault in words; `null` if there
+ * was no fault. Sometimes the load follows a reorganisation.
  */
 export async function aimAtSeam(parts: Parts, aim: SeamAim, batchBlocks: number): Promise<string | null> {
   const { node, random, indexer } = parts;

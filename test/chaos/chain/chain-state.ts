@@ -7,7 +7,9 @@ export interface SentTransaction {
   readonly outputs: readonly { readonly value: number; readonly script: Uint8Array }[];
 }
 
-/** The spendable outputs after a block, as the generator knows them. Immutable: every block has its own. */
+/**
+ * The spendable outputs after a block, as the generator knows them. Immutable, because every block has its own state.
+ */
 export interface ChainState {
   readonly height: number;
   readonly hash: Uint8Array;
@@ -15,13 +17,13 @@ export interface ChainState {
   readonly coins: readonly Coin[];
   /** Outputs that probably hold an inscription. */
   readonly held: readonly Coin[];
-  /** Outputs of 0 sats: a reveal that spends one is unbound. */
+  /** Outputs of 0 sats. If a reveal spends such an output, its inscription is unbound. */
   readonly empty: readonly Coin[];
-  /** Coinbases by the height from which they may be spent. */
+  /** Coinbases, with the height from which they may be spent. */
   readonly maturing: readonly { readonly from: number; readonly coin: Coin }[];
-  /** Ids of reveals, for fields; the newest last, bounded. */
+  /** Ids of reveals for fields of envelopes, the newest last. The list has a maximum length. */
   readonly reveals: readonly Uint8Array[];
-  /** Ids that are probably runes; the newest last, bounded. */
+  /** Ids that are probably runes, the newest last. The list has a maximum length. */
   readonly runes: readonly RuneId[];
 }
 

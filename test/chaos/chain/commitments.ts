@@ -7,13 +7,13 @@ type Witness = readonly Uint8Array[];
 
 /** The ways to spend a commitment. They need no signature. */
 export interface Commitment {
-  /** Shows the envelopes. */
+  /** The witness that shows the envelopes. */
   readonly reveal: Witness;
-  /** Shows a script without an envelope. */
+  /** The witness that shows a script without an envelope. */
   readonly plain: Witness;
-  /** Shows a script that drops an item first, such as one that looks like a signature. */
+  /** Makes a witness with a script that drops an item first. For example, the item looks like a signature. */
   readonly with: (item: Uint8Array) => Witness;
-  /** The name of a rune that the reveal pushes; null: none. */
+  /** The name of a rune that the reveal pushes; `null` if it pushes no name. */
   readonly name: bigint | null;
 }
 
@@ -26,13 +26,17 @@ const pushOf = (bytes: Uint8Array): Uint8Array => Uint8Array.of(bytes.length, ..
 const internalKey = utils.pubSchnorr(Uint8Array.from(digest('sha256', 'chaos', 'buffer')));
 
 /**
- * Taproot outputs that commit to envelopes, as wallets make them before a reveal: Bitcoin Core relays both transactions
- * by its default policy. Every block and branch shares them: an output script identifies its commitment.
+ * Taproot outputs that commit to envelopes, as wallets make them before a reveal. Bitcoin Core relays both transactions
+ * by its default policy. All blocks and branches share these commitments, because an output script identifies its
+ * commitment.
  */
 export class Commitments {
   readonly #byScript = new Map<string, Commitment>();
 
-  /** The output script of a new commitment. `envelopes` must be a script that runs to its end and leaves nothing. */
+  /**
+   * Makes a commitment, and returns its output script. `envelopes` must be a script that runs to its end and leaves
+   * nothing on the stack.
+   */
   make(envelopes: Uint8Array, name: bigint | null = null): Uint8Array {
     const pushed = name === null ? [] : [pushOf(runeCommitment(asRune(name))), dropScript];
     const revealScript = Buffer.concat([...pushed, envelopes, plainScript]);
@@ -59,7 +63,7 @@ export class Commitments {
     return script;
   }
 
-  /** Null: the coin is not a commitment. */
+  /** `null` if the coin is not a commitment. */
   of({ script }: Coin): Commitment | null {
     return this.#byScript.get(keyOf(script)) ?? null;
   }

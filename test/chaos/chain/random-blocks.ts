@@ -16,26 +16,26 @@ import { Commitments } from './commitments.ts';
 import { type Named, oddScript, plainEnvelopes, randomEnvelope } from './random-envelope.ts';
 import { randomRuneName, randomRunestone } from './random-runestone.ts';
 
-/** Share of outputs that commit to envelopes that the mempool also takes. */
+/** Share of outputs that commit to envelopes. The mempool also accepts these envelopes. */
 const commitmentShare = 0.4;
 const coinsWanted = 60;
 const fanOut = 40;
 const coinSats = 20_000;
 const revealsKept = 200;
 const runesKept = 60;
-/** Share of transactions with a runestone, and of commitments to the name of a rune. */
+/** Share of transactions with a runestone. `namedShare` is the share of commitments that commit to a rune's name. */
 const runestoneShare = 0.4;
 const namedShare = 0.3;
 const heldMax = 600;
 const transactionsMax = 14;
-/** Share of moves that sell, and of sold items that are sold again at once. */
+/** Share of moves that are sales. `resaleShare` is the share of sold items that are sold again at once. */
 const saleShare = 0.45;
 const resaleShare = 0.3;
-/** Sats of a buyer's payment that are left for the fee and the change. */
+/** Sats of a buyer's payment that remain for the fee and the change. */
 const moneySats = 500;
 const opReturn = 0x6a;
 
-/** Shares of the kinds of transactions in a block, in the order of `Filling.transaction`. */
+/** Cumulative shares of the kinds of transactions in a block, in the order of `Filling.transaction`. */
 const ways = { reveal: 0.42, move: 0.72, reinscribe: 0.8, feeSpend: 0.86, burn: 0.89, merge: 0.95 } as const;
 
 const sum = (coins: readonly Output[]): number => coins.reduce((total, { value }) => total + value, 0);
@@ -64,7 +64,7 @@ class Filling {
     this.#random = random;
   }
 
-  /** One transaction of a random kind, if the pools have its inputs. */
+  /** Adds one transaction of a random kind, if the pools have its inputs. */
   transaction(): void {
     const way = this.#random.unit();
     if (way < ways.reveal || this.held.length === 0) this.#reveal();
@@ -101,7 +101,7 @@ class Filling {
       return this.#commitments.make(plainEnvelopes(this.#envelopes(2)), name);
     }
     const program = new Uint8Array(this.#random.unit() < 0.5 ? 20 : 32);
-    // few owners, so that addresses hold several; a program of zeros would count as false
+    // there are few owners, so that addresses hold several outputs; a program of zeros would count as false
     program[0] = 1 + this.#random.below(40);
     return openScript(program);
   }
@@ -110,7 +110,10 @@ class Filling {
     return { coin, witness: this.#commitments.of(coin)?.plain ?? [new Uint8Array(16)] };
   }
 
-  /** Reveals the envelopes of a commitment, or up to `most` envelopes with any oddity if the coin allows everything. */
+  /**
+   * Reveals the envelopes of a commitment. If the coin allows everything, reveals up to `most` envelopes with any
+   * oddity.
+   */
   #revealing(coin: Coin, most: number): SpentCoin {
     const commitment = this.#commitments.of(coin);
     if (commitment !== null) return { coin, witness: commitment.reveal };
@@ -120,7 +123,7 @@ class Filling {
 
   #take(pool: Coin[]): Coin | null {
     if (pool.length === 0) return null;
-    // often the newest ones: chains of spends within a block, and within few blocks
+    // often take one of the newest coins, so that there are chains of spends within a block and within few blocks
     const back = this.#random.unit() < 0.3 ? Math.min(4, pool.length) : pool.length;
     const at = pool.length - 1 - this.#random.below(back);
     return pool.splice(at, 1)[0] ?? null;
@@ -182,7 +185,7 @@ class Filling {
     const coin = this.#take(this.coins);
     if (coin === null) return;
     const inputs = [this.#revealing(coin, 3)];
-    // parents are valid only if they are spent together with the reveal; an envelope in a later input is another curse
+    // a parent is valid only if it is spent together with the reveal; an envelope in a later input is another curse
     const beside = this.#random.unit() < 0.35 ? this.#take(this.held) : null;
     if (beside !== null) {
       const other = this.#random.unit() < 0.4 ? this.#revealing(beside, 2) : this.#plain(beside);
@@ -215,7 +218,7 @@ class Filling {
     this.#sort(made, made.length);
   }
 
-  /** Sells the contents of one or two outputs, and often sells them again at once. False: no one can pay. */
+  /** Sells the contents of one or two outputs, and often sells them again at once. Returns false if no one can pay. */
   #trade(): boolean {
     let items = this.#takeItems();
     let money = this.#takeMoney();
@@ -233,7 +236,7 @@ class Filling {
     return true;
   }
 
-  /** Outputs with a value: an output without one cannot be sold. */
+  /** Takes outputs with a value, because an output of 0 sats cannot be sold. */
   #takeItems(): Coin[] {
     const wanted = this.#random.unit() < 0.3 ? 2 : 1;
     const taken = Array.from({ length: wanted }, () => this.#take(this.held)).filter((coin) => coin !== null);
@@ -248,13 +251,17 @@ class Filling {
     return null;
   }
 
-  /** Listings that a buyer completes, after dummies: each item is signed for the output of its index. */
+  /**
+   * Sells listed items. The buyer completes the listings, and puts dummies before them. Each item is signed for the
+   * output of its index.
+   */
   #buyListed(items: readonly Coin[], money: Coin): Coin[] {
     const count = items.length;
     const dummies = Array.from({ length: count + this.#random.below(2) }, () =>
       this.#take(this.coins),
     ).filter((coin) => coin !== null);
-    // as many outputs before the payouts as dummies: the last items have one each, the first one has the rest
+    // there must be as many outputs before the payouts as dummies: each of the last items has its own output, and the
+    // first item has the rest
     const own = items.slice(Math.max(0, count - dummies.length + 1)).map(({ value }) => value);
     const shifted = sum([...dummies, ...items]) - own.reduce((total, value) => total + value, 0);
     const taker = this.#taker(money);
@@ -273,7 +280,10 @@ class Filling {
     );
   }
 
-  /** In the layout of ord: the item from input 0 to output 0, the payment to output 1. */
+  /**
+   * Sells an item by an offer in the layout of ord: the item moves from input 0 to output 0, and output 1 has the
+   * payment.
+   */
   #acceptOffer(item: Coin, money: Coin): Coin[] {
     return this.#settle(
       [this.#signed(item, 0x01), this.#signed(money, 0x00)],
@@ -282,12 +292,15 @@ class Filling {
     );
   }
 
-  /** The payer, or someone else. */
+  /** The script of the new owner, who is the payer or someone else. */
   #taker(money: Coin): Uint8Array {
     return this.#random.unit() < 0.5 ? money.script : this.#owner();
   }
 
-  /** The outputs of a buyer; change is another output. */
+  /**
+   * Adds the transaction of a sale, whose last output is the change. Returns the outputs of the buyer, without the
+   * change.
+   */
   #settle(inputs: readonly SpentCoin[], bought: readonly Output[], payouts: readonly Output[]): Coin[] {
     const change =
       sum(inputs.map(({ coin }) => coin)) - sum(bought) - sum(payouts) - this.#random.below(moneySats);
@@ -296,13 +309,13 @@ class Filling {
       ...payouts,
       { value: change, script: this.#owner() },
     ]);
-    // without a dummy the items are in the payouts
+    // if there is no dummy, the items are in the payouts
     this.held.push(...made.slice(bought.length, -1));
     this.coins.push(...made.slice(-1));
     return made.slice(0, bought.length);
   }
 
-  /** A text in the form of a signature of a type: no one checks it. */
+  /** Spends a coin with bytes that look like a signature of a type. No one checks them. */
   #signed(coin: Coin, sighash: number): SpentCoin {
     const commitment = this.#commitments.of(coin);
     if (commitment !== null) {
@@ -333,7 +346,7 @@ class Filling {
     this.#remember((made[0] as Coin).txid);
   }
 
-  /** Gives all of an output, or its end, to the miner. */
+  /** Gives all sats of an output, or its last sats, to the miner. */
   #feeSpend(): void {
     const coin = this.#take(this.held);
     if (coin === null) return;
@@ -364,7 +377,7 @@ const start: ChainState = {
   runes: [],
 };
 
-/** Makes blocks on any earlier block. The seed and the order of calls determine every byte. */
+/** Makes blocks on top of any earlier block. The seed and the order of calls determine every byte. */
 export class RandomBlocks {
   readonly random: Random;
   readonly #blocks = new ValidBlocks();
@@ -374,7 +387,7 @@ export class RandomBlocks {
     this.random = seededRandom(`chaos ${seed}`);
   }
 
-  /** Empty blocks until the first coinbase may be spent. */
+  /** Makes empty blocks until the first coinbase may be spent. */
   base(): ModelBlock[] {
     const made: ModelBlock[] = [];
     for (let count = 0; count < coinbaseMaturity; count++)
@@ -382,7 +395,7 @@ export class RandomBlocks {
     return made;
   }
 
-  /** A block on this one that may include transactions of the mempool. */
+  /** Makes a block on top of this block. The new block may include transactions of the mempool. */
   next(before: ChainState, sent: readonly SentTransaction[]): ModelBlock {
     const { random } = this;
     const blocks = this.#blocks;
@@ -421,7 +434,7 @@ export class RandomBlocks {
     };
   }
 
-  /** A reveal for the mempool: its coin stays in the state until a block spends it. */
+  /** A reveal for the mempool. Its coin stays in the state until a block spends the coin. */
   unconfirmed(state: ChainState): SentTransaction | null {
     const coins = state.coins.filter(({ value }) => value > 5000);
     const reveals = coins.flatMap((coin) => {

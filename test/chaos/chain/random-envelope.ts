@@ -3,7 +3,7 @@ import { ByteWriter } from '#test/builders/byte-writer.ts';
 import { type Envelope, tag, writeEnvelope } from '#test/builders/envelope.ts';
 import type { Random } from '#test/builders/random.ts';
 
-/** Values for fields that name existing inscriptions. */
+/** Existing inscriptions, as values for fields of an envelope. */
 export interface Named {
   readonly parents: readonly Uint8Array[];
   readonly delegate: Uint8Array | null;
@@ -22,7 +22,7 @@ const types = [
 const unknownEvenTag = 22; // ord: an unknown even tag makes an inscription unbound
 const unknownOddTag = 23;
 const pointerMax = 3000; // about the value of a transaction's outputs, so that some pointers are beyond them
-/** Not a valid CBOR item. */
+/** Bytes that are not a valid CBOR item. */
 const brokenMetadata = Buffer.from('bf61ff', 'hex');
 
 function chosen<Value>(random: Random, values: readonly Value[]): Value {
@@ -35,7 +35,10 @@ function randomBytes(random: Random, length: number): Uint8Array {
   return bytes;
 }
 
-/** Words, one of them unique to this text; repeated texts come from a small range of numbers. */
+/**
+ * A text of random words and a number. Most numbers are unique. The others come from a small range, so that texts
+ * repeat.
+ */
 export function randomText(random: Random): string {
   const count = 1 + random.below(6);
   const list = Array.from({ length: count }, () => chosen(random, words));
@@ -50,7 +53,7 @@ function randomBody(random: Random): Uint8Array | null {
   return Buffer.from(randomText(random));
 }
 
-/** CBOR (RFC 8949): a map of one short text to a number. */
+/** A CBOR map (RFC 8949) of one short text to a number, or sometimes broken CBOR. */
 function randomMetadata(random: Random): Uint8Array {
   if (random.unit() < 0.2) return brokenMetadata;
   const name = Buffer.from(`k${random.below(50)}`);
@@ -63,7 +66,7 @@ function smallNumber(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Fields of an inscription, of every kind that ord distinguishes. */
+/** An envelope with fields of every kind that ord distinguishes. */
 export function randomEnvelope(random: Random, named: Named): Envelope {
   const fields: [number, Uint8Array][] = [];
   const sometimes = (share: number, field: number, value: () => Uint8Array): void => {
@@ -83,7 +86,7 @@ export function randomEnvelope(random: Random, named: Named): Envelope {
   sometimes(0.03, unknownOddTag, () => randomBytes(random, 2));
   if (body !== null && random.unit() < 0.08) {
     fields.push([tag.contentEncoding, Buffer.from('br')]);
-    // some claims are false
+    // some contents claim to be brotli, but are not
     if (random.unit() < 0.8) body = brotliCompressSync(body);
   }
   return { fields, body };
@@ -100,13 +103,13 @@ export function plainEnvelopes(envelopes: readonly Envelope[]): Uint8Array {
 }
 
 /**
- * The bytes that ord reads as a script: one envelope or several, some of them with the oddities that ord knows. Not
+ * The bytes that ord reads as a script. They have one or several envelopes, some with the oddities that ord knows. Not
  * every such script could be run.
  */
 export function oddScript(random: Random, envelopes: readonly Envelope[]): Uint8Array {
   const out = new ByteWriter(512);
   for (const envelope of envelopes) {
-    // stutter: the beginning of an envelope directly before another one
+    // stutter: the beginning of an envelope directly before another envelope
     if (random.unit() < 0.04) out.u8(opFalse);
     if (random.unit() < 0.02) {
       out.u8(opFalse);
@@ -114,13 +117,13 @@ export function oddScript(random: Random, envelopes: readonly Envelope[]): Uint8
     }
     const start = out.length;
     writeEnvelope(out, envelope);
-    // an opcode that pushes a number in place of a piece of the body (pushnum), or a field without its value
+    // an opcode that pushes a number instead of a piece of the body (pushnum), or a field without its value
     if (random.unit() < 0.03) {
       out.length -= 1;
       out.u8(0x51);
       out.u8(0x68);
     }
-    // cut off in the middle: no inscription
+    // cut the envelope off in the middle, so that it is no inscription
     if (random.unit() < 0.02) out.length = start + Math.floor((out.length - start) / 2);
   }
   return out.copy();

@@ -6,9 +6,9 @@ import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, maxU128, smallU128, type U128 } from '#kernel/runes/u128.ts';
 import type { Random } from '#test/builders/random.ts';
 
-/** The first name of 13 letters: free on regtest at any height. */
+/** The first name of 13 letters. Such names are free on regtest at any height. */
 const firstFree = 99_246_114_928_149_462n;
-/** Few names, so that some are taken. */
+/** Number of names. It is small, so that some names are taken. */
 const nameCount = 400;
 const edictsMax = 4;
 
@@ -16,11 +16,11 @@ export const randomRuneName = (random: Random): bigint => firstFree + BigInt(ran
 
 /** Parts of a transaction that a runestone depends on or can name. */
 export interface RunestonePlace {
-  /** A name that an input commits to; null: no input does. */
+  /** A name that an input commits to; `null` if no input commits to a name. */
   readonly name: bigint | null;
   /** Ids that are probably runes. */
   readonly ids: readonly RuneId[];
-  /** Outputs of its transaction, without its own. */
+  /** Number of outputs of the runestone's transaction, without the runestone's own output. */
   readonly outputs: number;
 }
 
@@ -29,7 +29,7 @@ export interface RandomRunestone {
   readonly isEtching: boolean;
 }
 
-/** A runestone, or now and then a cenotaph. */
+/** A runestone, or sometimes a cenotaph. */
 export function randomRunestone(random: Random, { name, ids, outputs }: RunestonePlace): RandomRunestone {
   const isEtching = name !== null || ids.length === 0 || random.unit() < 0.15;
   const id = (): RuneId =>
@@ -39,7 +39,7 @@ export function randomRunestone(random: Random, { name, ids, outputs }: Runeston
   const edicts = Array.from({ length: random.below(edictsMax + 1) }, () => ({
     id: id(),
     amount: amountOf(random),
-    // one more than the last: all of them
+    // an index one above the last output means all outputs
     output: random.below(outputs + 2),
   }));
   const mint = ids.length > 0 && random.unit() < 0.5 ? id() : null;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { foldText } from '#kernel/text/fold.ts';
 import type { Random } from '#test/builders/random.ts';
 
-/** Tables of implementation state, each with the reason why a difference does not matter. */
+/** Tables of implementation state. For each table there is the reason why a difference does not matter. */
 export const excludedTables: Readonly<Record<string, string>> = {
   search_segments:
     'the start and end of segments depend on the time of sealing; answers of searches are compared',
@@ -25,12 +25,14 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   caught_up_at: 'the time at which the index first reached its node',
 };
 
-/** Whether a table is derived from the mempool, not from blocks: it is compared over HTTP. */
+/** Whether a table is derived from the mempool, not from blocks. Such a table is compared over HTTP. */
 const isOfMempool = (table: string): boolean => /^(pending|mempool)/u.test(table);
 
 const shownLength = 300;
 
-/** Every row of the tables of `chain` as text, without the exclusions: equal chains give equal dumps. */
+/**
+ * Every row of the tables of `chain` as text, without the excluded tables and columns. Equal chains give equal dumps.
+ */
 export async function dumpDerived(pool: pg.Pool): Promise<Map<string, string[]>> {
   const { rows: tables } = await pool.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
@@ -72,13 +74,16 @@ export async function compareDumps(survived: pg.Pool, clean: pg.Pool): Promise<s
 
 export interface SampledSearch {
   readonly needle: string;
-  /** Count of a scan of all folded texts. */
+  /** Number of matches, counted by a scan of all folded texts. */
   readonly expected: number;
 }
 
 const needlesSampled = 40;
 
-/** Pieces of existing texts, some joined to pieces that probably do not exist, each counted by a scan. */
+/**
+ * Pieces of existing texts. Some are joined to pieces that probably do not exist. A scan counts the matches of each
+ * piece.
+ */
 export async function sampleSearches(clean: pg.Pool, random: Random): Promise<SampledSearch[]> {
   const { rows } = await clean.query<{ text: Buffer }>(
     `SELECT coalesce(folded, body) AS text FROM chain.contents WHERE text > 0 AND length(body) > 0 ORDER BY content_id`,
@@ -102,7 +107,7 @@ export async function sampleSearches(clean: pg.Pool, random: Random): Promise<Sa
   return made;
 }
 
-/** Ids of some inscriptions, as displayed. */
+/** Ids of some inscriptions, in display form. */
 export async function sampleIds(clean: pg.Pool, most: number): Promise<string[]> {
   const { rows } = await clean.query<{ txid: Buffer; index: number }>(
     'SELECT txid, index FROM chain.inscriptions ORDER BY md5(key::text) LIMIT $1',

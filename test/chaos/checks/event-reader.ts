@@ -14,12 +14,12 @@ interface ReplayedBlock {
   readonly sequence: number;
   readonly height: number;
   readonly blockHash: string;
-  /** The block's events without their ids, and their expected number. */
+  /** The block's events without their ids. `expected` is the expected number of events. */
   readonly events: string[];
   readonly expected: number;
 }
 
-/** The remaining events of a stream, after every undo event took its block back. */
+/** The events that remain of a stream after each undo event has removed its block. */
 export class Replay {
   readonly blocks: ReplayedBlock[] = [];
   lastId: string | null = null;
@@ -65,7 +65,7 @@ export class Replay {
   }
 }
 
-/** Reads all current events of an address. */
+/** Reads all current events of the service at a URL. */
 export async function readAllEvents(origin: string): Promise<Replay> {
   const replay = new Replay();
   const answer = await fetch(`${origin}/events?from=0`);
@@ -77,8 +77,8 @@ export async function readAllEvents(origin: string): Promise<Replay> {
 const againMs = 200;
 
 /**
- * A consumer of server-sent events that resumes after each disconnection. In the end its replay must equal that of a
- * consumer that never saw the undone events.
+ * A consumer of server-sent events that resumes after each disconnection. In the end, its replay must equal the replay
+ * of a consumer that never saw the undone events.
  */
 export class EventReader {
   readonly replay = new Replay();

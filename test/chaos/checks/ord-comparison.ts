@@ -14,13 +14,10 @@ export interface OrdComparison {
 const atTipWithinMs = 120_000;
 const lanes = 6;
 const shownLength = 300;
-/** Fields of runes, which have no source here. */
+/** Fields of runes. They are left out, because they have no source here. */
 const leftOut: ReadonlySet<string> = new Set(['rune', 'runes', 'runestone']);
 
-/**
- * Indexes the node's chain with ord from nothing, sends ord and Satscribe the same requests, and compares every
- * field.
- */
+/** Indexes the node's chain with a new ord. Sends ord and Satscribe the same requests, and compares every field. */
 export async function compareWithOrd(
   ord: { readonly executable: string; readonly flags: readonly string[] },
   node: Bitcoind,
@@ -67,7 +64,7 @@ export async function compareWithOrd(
   }
 }
 
-/** Requests for every inscription, every output that holds or held one, and every block. */
+/** Requests for every inscription, for every output that holds or held an inscription, and for every block. */
 async function questions(pool: pg.Pool, tip: number): Promise<string[]> {
   const { rows: inscriptions } = await pool.query<{ txid: Buffer; index: number }>(
     'SELECT txid, index FROM chain.inscriptions ORDER BY key',
@@ -107,14 +104,14 @@ async function atTip(origin: string, tip: number): Promise<void> {
   }
 }
 
-/** Whether two answers match. If ord answers with an error, any answer except a server error is accepted. */
+/** Whether two responses match. If ord responds with an error, any response except a server error is accepted. */
 function isSame(ours: Asked, theirs: Asked): boolean {
   if (theirs.status !== 200) return ours.status < 500;
   if (ours.status !== 200) return false;
   return shownOf(ours.text) === shownOf(theirs.text);
 }
 
-/** The text of a JSON value with its keys in order, without the excluded ones. */
+/** The text of a JSON value with its keys in order, without the excluded keys. */
 function shownOf(text: string): string {
   const inOrder = (value: unknown): unknown => {
     if (typeof value === 'bigint') return String(value);

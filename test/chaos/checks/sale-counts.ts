@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Counts of a chain's sales: a run with a count of 0 has not tried that kind. */
+/** Numbers of a chain's sales by kind. If a number is 0, the run has not tried that kind. */
 export interface SaleCounts {
   readonly sales: number;
   readonly offers: number;

@@ -2,17 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
 
-/** A message whose sender was killed is sent again once its lease of a minute is over. */
+/**
+ * How long to wait for all messages, in ms. If a sender was killed, its message is sent again after the lease of a
+ * minute.
+ */
 const toldWithinMs = 150_000;
 const lookMs = 700;
 
-/** Messages as a receiver got them, by the path of its URL, and the last sequence of each subject. */
+/** Messages that a receiver got, by the path of its URL. `lastOf` is the last sequence number of each subject. */
 export interface ToldMessages {
   readonly byTarget: ReadonlyMap<string, readonly Received[]>;
   readonly lastOf: ReadonlyMap<string, number>;
 }
 
-/** Waits until no message is left to send. */
+/** Waits until no message is left to send, and returns the received messages. */
 export async function toldMessages(pool: pg.Pool, receiver: Receiver): Promise<ToldMessages> {
   for (const until = Date.now() + toldWithinMs; Date.now() < until; await delay(lookMs)) {
     const { rowCount } = await pool.query(`SELECT FROM service.webhooks WHERE state = 'waiting' LIMIT 1`);
@@ -29,7 +32,7 @@ export async function toldMessages(pool: pg.Pool, receiver: Receiver): Promise<T
 
 export const sequenceOf = ({ headers }: Received): number => Number(headers['x-satscribe-sequence']);
 
-/** Messages without repetitions, in the order in which they arrived. */
+/** Received messages without repetitions, in the order in which they arrived. */
 export function firstsOf(received: readonly Received[]): readonly Received[] {
   const seen = new Set<number>();
   return received.filter((message) => {

@@ -69,7 +69,10 @@ async function compareSearches(survived: Side, clean: Side, random: Random): Pro
   return found;
 }
 
-/** Once the mempool is quiet both see the same pending reveals: those of the node's mempool. */
+/**
+ * Compares the pending reveals. When the mempool is quiet, both sides see the same reveals, those of the node's
+ * mempool.
+ */
 async function comparePending(
   survived: Side,
   clean: Side,
@@ -84,12 +87,12 @@ async function comparePending(
     ];
     return pair[0] === pair[1];
   });
-  // two mempools that were never read would be equal too
+  // two mempools that were never read would also be equal
   if (pair[0] === pair[1] && pair[0].startsWith('200 ') && pair[0].length > 4) return [];
   return [`${path} (${(await mempool()).length} in the mempool): ${pair[0]} and not ${pair[1]}`];
 }
 
-/** The text without times of first sight and revisions, and sorted: these differ between the two. */
+/** The text in sorted order, without revisions and times of first sight, because these differ between the two sides. */
 function withoutMoments(text: string): string {
   const status = text.slice(0, 3);
   if (status !== '200') return text;

@@ -17,7 +17,7 @@ import type { LentParent } from './parents.ts';
 import type { Purse } from './purse.ts';
 import type { Shop } from './shop.ts';
 
-/** A payment of a customer, whatever its outcome. */
+/** A payment of a customer with any outcome. */
 interface SentPayment {
   readonly coin: Coin;
   readonly value: number;
@@ -27,19 +27,19 @@ interface SentPayment {
 
 export interface Customer extends OrderOfTest {
   readonly kind: OrderKind;
-  /** Null: its order has no parent. */
+  /** `null` if the order has no parent. */
   readonly parent: LentParent | null;
-  /** Transactions that bring the parent; later ones spend the same outputs. */
+  /** Transactions that bring the parent. They all spend the same outputs. */
   readonly lent: RegtestTransaction[];
   readonly script: Uint8Array;
   readonly amount: number;
-  /** Satributes of the sats that it may be inscribed on; null: any. */
+  /** Satributes of the sats on which the order may be inscribed; `null` means any. */
   readonly allowed: readonly string[] | null;
-  /** Null: its contents are its own. */
+  /** Items of a collection that the order has. `null` if the order has its own contents. */
   readonly items: OrderedItems | null;
-  /** The name that it etches; null: none. */
+  /** The name that the order etches; `null` if it etches no rune. */
   readonly rune: string | null;
-  /** The newest version of each. */
+  /** The newest version of each payment. */
   readonly payments: SentPayment[];
 }
 
@@ -59,39 +59,42 @@ const ways: readonly ((amount: number) => readonly number[])[] = [
   () => [],
 ];
 
-/** Pieces of dust in one transaction of a stranger. */
+/** Number of dust outputs in one transaction of a stranger. */
 const dustAtOnce = 30;
 const dustFee = 3000;
-/** More than nodes of tests estimate, in sat/vB. */
+/** Maximum fee rate in sat/vB. It is above all estimates of the nodes of tests. */
 const dearestFee = 40;
 const paymentFee = 1000;
-/** Time until most payments are seen. */
+/** Time in ms after which most payments are seen. */
 const seenMs = 700;
-/** More than the fees of a payment and of our reveal that spends it. */
+/** Fee of a replacement in sats. It is higher than the fees of a payment and of our reveal that spends the payment. */
 const replacementFee = 60_000;
-/** Customers whose payments may not be mined yet. */
+/** Number of the newest customers whose payments are sent again, because they may not be mined yet. */
 const sentAgainMax = 60;
 /**
- * Attempts for orders of a type without sats: others may give some back meanwhile. After that they are made without the
- * type.
+ * Maximum number of attempts to order sats of a type, if no sats of this type are left. Other orders may return some
+ * between the attempts. After these attempts, the order is made without the type.
  */
 const takenTries = 3;
 const takenMs = 200;
-/** Attempts for orders of items that others have, or of a full sale: after that something else is ordered. */
+/**
+ * Maximum number of attempts to order items that others have, or items of a full sale. After these attempts, something
+ * else is ordered.
+ */
 const itemTries = 3;
 
 const hexOfBytes = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
 interface Made {
   readonly id: string;
-  /** Present in orders of sats of the inventory; null in managed orders without such sats. */
+  /** Present in orders of sats of the inventory. Null in managed orders without such sats. */
   readonly rareSats?: string | null;
   readonly state: string;
   readonly charge: { readonly amount: number; readonly address: string };
-  /** Sats that one more payment must bring, in answers to reads. */
+  /** Sats that one more payment must bring. Present if an order is read. */
   readonly missing?: number;
   readonly parents?: readonly { readonly depositAddress: string }[];
-  /** Items of a collection; absent: the order is not for a collection. */
+  /** Items of a collection. Absent if the order is not for a collection. */
   readonly collection?: { readonly id: string; readonly items: readonly number[] };
 }
 
@@ -111,19 +114,19 @@ export interface CustomersParts {
   readonly runes: readonly MintedRune[];
 }
 
-/** Customers who do everything that customers do, right or wrong. */
+/** Customers who do everything that real customers do, right or wrong. */
 export class Customers {
   readonly all: Customer[] = [];
   payments = 0;
   replaced = 0;
   cancelled = 0;
-  /** Orders of items that were refused, because others had these items or half of those left. */
+  /** Number of refused orders of items. Others had these items, or half of the remaining items. */
   refusedItems = 0;
-  /** Orders of mints that were refused, because others had used them up. */
+  /** Number of refused orders of mints. Others had used up the mints. */
   refusedMints = 0;
   /** Number of outputs from a stranger. */
   dust = 0;
-  /** Sats from a stranger, by order: returning them may not be worth it. */
+  /** Sats from a stranger, by order. Returning them may cost more than they are worth. */
   readonly dustOf = new Map<string, number>();
   readonly #parts: CustomersParts;
   #made = 0;
@@ -133,33 +136,33 @@ export class Customers {
     this.#parts = parts;
   }
 
-  /** An order of sats of the inventory, paid exactly. */
+  /** Orders sats of the inventory, and pays the exact amount. */
   async buyStock(): Promise<void> {
     const customer = await this.order(this.#parts.random.unit() < 0.5 ? 'special sat' : 'special sats');
     await this.#send(customer, customer.amount);
   }
 
-  /** An order of items of the collection that lasts: paid exactly, or cancelled. */
+  /** Orders items of the collection that does not sell out. Pays the exact amount, or cancels the order. */
   async buyItems(isPaid: boolean): Promise<void> {
     const customer = await this.order('items', 'many');
     if (isPaid) await this.#send(customer, customer.amount);
     else await this.#cancel(customer);
   }
 
-  /** An order that is paid exactly. */
+  /** Makes an order, and pays the exact amount. */
   async payExactly(kind: OrderKind = 'direct'): Promise<void> {
     const customer = await this.order(kind);
     await this.#send(customer, customer.amount);
   }
 
-  /** An order whose parent arrives, but that is not paid. */
+  /** Makes an order whose parent arrives, but that is not paid. */
   async lendInVain(): Promise<Customer> {
     const customer = await this.order('children');
     await this.#lend(customer, false);
     return customer;
   }
 
-  /** Makes an order; its creation is sent until it is answered. */
+  /** Makes an order. The request is sent until it is answered. */
   async order(kind = this.#nextKind(), from: 'any' | 'many' = 'any'): Promise<Customer> {
     const { random, seed, webhookUrl, parents } = this.#parts;
     const number = this.#made++;
@@ -233,9 +236,9 @@ export class Customers {
   }
 
   /**
-   * Sends a creation with the same key until it is answered. A key whose maker died is given up, because its order was
-   * not made. If too few sats of a type are left, it is ordered without the type; if burns cost more than the offered
-   * fee, at twice the rate.
+   * Sends the request for an order with the same key until it is answered. If the process that had claimed the key
+   * died, the key is given up, because the order was not made. If too few sats of a type are left, orders without the
+   * type. If burns cost more than the offered fee, orders at twice the fee rate.
    */
   async #created({ path, body, rareSats }: OrderWish, webhookUrl: string): Promise<Made> {
     let { fee } = body;
@@ -246,7 +249,7 @@ export class Customers {
       const answer = await this.#parts.shop.ask<Made>(path, asked, randomUUID());
       if (answer.status === 200) return answer.body;
       if (wanted !== null) {
-        // others may have given some back
+        // other orders may have returned some sats
         if (answer.status === 400 || taken++ === takenTries) wanted = null;
         await delay(takenMs);
       } else if (answer.status === 400) {
@@ -255,12 +258,15 @@ export class Customers {
     }
   }
 
-  /** Null: others have these items or mints, unpaid orders have half of what is left, or nothing is left. */
+  /**
+   * Makes an order of items or mints. `null` if others have these items or mints, if unpaid orders have half of the
+   * rest, or if nothing is left.
+   */
   async #createdItems({ path, body }: OrderWish, webhookUrl: string): Promise<Made | null> {
     for (let tries = 0; tries < itemTries; tries++) {
       const answer = await this.#parts.shop.ask<Made>(path, { ...body, webhookUrl }, randomUUID());
       if (answer.status === 200) return answer.body;
-      // 409 may also be the key of a maker that died
+      // 409 may also mean that a process died that had claimed the key
       if (answer.status !== 400 && answer.status !== 409) throw refusedWith(answer);
       await delay(takenMs);
     }
@@ -270,7 +276,7 @@ export class Customers {
   /** Pays an order in one of the ways. */
   async pay(customer: Customer): Promise<void> {
     const { random } = this.#parts;
-    // its parent and its charge in one transaction, as wallets send them
+    // send the parent and the payment in one transaction, like wallets do
     if (customer.parent !== null && random.unit() < 0.6) return this.#lend(customer, true);
     if (customer.parent !== null && random.unit() < 0.8) await this.#lend(customer, false);
     const values = ways[random.below(ways.length)]?.(customer.amount) ?? [];
@@ -313,7 +319,7 @@ export class Customers {
     purse.keep(made.coin(outputs.length));
   }
 
-  /** Replaces one of the last payments: by as much, by less, or by a payment to someone else. */
+  /** Replaces one of the last payments by a payment of as much, of less, or to someone else. */
   async replace(): Promise<void> {
     const { random } = this.#parts;
     const recent = this.all.slice(-6).filter(({ payments }) => payments.length > 0);
@@ -331,7 +337,7 @@ export class Customers {
     else customer.payments[place] = { coin: before.coin, value, fee: replacementFee, made };
   }
 
-  /** Pays, and takes the payment back once it was seen. */
+  /** Makes an order, pays it, and takes the payment back after it was seen. */
   async regret(): Promise<void> {
     const customer = await this.order();
     await this.#send(customer, customer.amount);
@@ -345,7 +351,7 @@ export class Customers {
     customer.payments.pop();
   }
 
-  /** Asks to cancel an order, perhaps one that is paid. */
+  /** Requests to cancel an order, which may be paid. */
   async cancel(): Promise<void> {
     const customer = this.#any();
     if (customer !== null) await this.#cancel(customer);
@@ -356,7 +362,7 @@ export class Customers {
     if (status === 200) this.cancelled++;
   }
 
-  /** Sends unconfirmed transactions again, as wallets do; some are never sent again. */
+  /** Sends unconfirmed transactions again, like wallets do. Some are never sent again. */
   async sendAgain(share: number): Promise<void> {
     for (const { payments, lent } of this.all.slice(-sentAgainMax)) {
       for (const made of [...lent, ...payments.map((payment) => payment.made)]) {
@@ -365,7 +371,7 @@ export class Customers {
     }
   }
 
-  /** Sends its parent, and perhaps its payment. */
+  /** Sends an order's parent, and perhaps its payment. */
   async #lend(customer: Customer, isPaid: boolean): Promise<void> {
     const { parent, parents, lent, payments, amount } = customer;
     const coin = await this.#parts.purse.take(amount + replacementFee + 1000);
@@ -398,7 +404,7 @@ export class Customers {
     this.#parts.purse.keep(made.coin(1));
   }
 
-  /** False: the node refuses it. */
+  /** Sends a transaction to the node. False if the node refuses the transaction. */
   async #broadcast({ hex }: RegtestTransaction): Promise<boolean> {
     try {
       await this.#parts.rpc.call('sendrawtransaction', [hex, 0]);
@@ -410,7 +416,7 @@ export class Customers {
   }
 }
 
-/** Twice the rate of an order that burns; throws if its rate is not the reason for the refusal. */
+/** Twice the fee rate of an order that burns. Throws if the fee rate is not the reason for the refusal. */
 function dearer(body: OrderWish['body'], fee: number, answer: object): number {
   if (fee >= dearestFee || !('burnAfterInscribe' in body)) throw refusedWith(answer);
   return fee * 2;
@@ -418,7 +424,7 @@ function dearer(body: OrderWish['body'], fee: number, answer: object): number {
 
 const refusedWith = (answer: object): Error => new Error(`an order is refused: ${JSON.stringify(answer)}`);
 
-/** A payment. `value` 0: everything returns to its owner. */
+/** A payment. If `value` is 0, everything returns to its owner. */
 function paymentOf({ script }: Customer, coin: Coin, value: number, fee: number): RegtestTransaction {
   const change = { value: coin.value - value - fee, to: coin.owner };
   return transaction([coin], value === 0 ? [change] : [{ value, outputScript: script }, change]);

@@ -1,10 +1,10 @@
 import type { Random } from '#test/builders/random.ts';
 import { fileOf, type OrderWish, runeWish } from './order-wishes.ts';
 
-/** Letters of a name: enough for any height of regtest. */
+/** Number of letters of a name. It is enough for any height of regtest. */
 const letters = 14;
 
-/** The name that an order etches, which no other order of the run etches. */
+/** The name that an order etches. No other order of the run etches this name. */
 function nameOf(number: number): string {
   let name = 'ETCHED';
   for (let rest = number; name.length < letters; rest = Math.floor(rest / 26))
@@ -12,7 +12,7 @@ function nameOf(number: number): string {
   return name;
 }
 
-/** The order of an etching, with a premine, and perhaps with a file. */
+/** The request for an etching, with a premine and perhaps with a file. */
 export function etchingWishOf(random: Random, seed: string, number: number): OrderWish {
   const contents = random.unit() < 0.5 ? [`${seed} ${number} 0`] : [];
   return runeWish(random, number, {

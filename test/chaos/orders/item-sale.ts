@@ -5,16 +5,16 @@ import { type CollectionSpec, insertCollection } from '#test/support/collections
 
 /** The owner who gets the price of the items. */
 export const creator = 19_940;
-/** Addresses of lists: many orders name the same one. */
+/** Owners of addresses on lists. Many orders name the same address. */
 export const listed = [19_950, 19_951, 19_952, 19_953] as const;
 
 const allowing = (...items: readonly (number | null)[]) =>
   items.map((allowed, place) => ({ script: scriptOf(listed[place]!), items: allowed }));
 
-/** A collection whose items have contents that nothing else has. */
+/** A collection whose items have unique contents. */
 export type ItemSale = CollectionSpec & { readonly prefix: string };
 
-/** Collections of a run: one that sells out, and one that lasts. */
+/** Collections of a run: one sells out, and one does not. */
 export const sales: readonly ItemSale[] = [
   {
     id: 'few',
@@ -43,7 +43,7 @@ export const sales: readonly ItemSale[] = [
 /** The content of an item, which no other inscription has. */
 export const textOfItem = ({ prefix }: ItemSale, item: number): string => `${prefix}${item - 1}`;
 
-/** Collections as after their approval, with their files on the disk of the service. */
+/** Makes collections in the state after their approval, with their files on the disk of the service. */
 export async function openSales(
   pool: pg.Pool,
   filesDir: string,

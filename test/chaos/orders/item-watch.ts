@@ -11,9 +11,9 @@ import { type HeldItems, type SaleSeen, saleFaults } from './items-verdict.ts';
 
 const lookEveryMs = 500;
 
-/** Looks at the sales of a run all the time, with one snapshot for each look. */
+/** Checks the sales of a run all the time. Each check uses one snapshot. */
 export class ItemWatch {
-  /** Number of looks in which the database answered. */
+  /** Number of checks in which the database answered. */
   looks = 0;
   readonly #sales: readonly ItemSale[];
   readonly #open: () => pg.Pool;
@@ -23,7 +23,8 @@ export class ItemWatch {
   readonly #ended: Promise<void>;
 
   /**
-   * @param open a pool of the database, which is ended after each look: the database may be restarted
+   * @param open returns a pool of the database. The pool is ended after each check, because the database may be
+   *   restarted
    * @param say receives each fault when it is found, and the present action of the run
    */
   constructor(sales: readonly ItemSale[], open: () => pg.Pool, say: (words: string) => void) {
@@ -33,12 +34,12 @@ export class ItemWatch {
     this.#ended = this.#run();
   }
 
-  /** Faults in words, each once. */
+  /** Faults in words, without repetitions. */
   get faults(): readonly string[] {
     return [...this.#found];
   }
 
-  /** Compares collections with their orders and ledger: it needs as many looks as an operator's audit. */
+  /** Compares collections with their orders and ledger. This needs as many reads as an operator's audit. */
   async audit(): Promise<void> {
     await this.#read(async (pool) => (await auditFaults(pool)).map((fault) => `after a round: ${fault}`));
   }
@@ -87,7 +88,7 @@ export async function auditFaults(database: pg.Pool): Promise<string[]> {
     });
 }
 
-/** All sales at one moment. */
+/** All sales at the same moment. */
 export const readSales = (pool: pg.Pool, sales: readonly ItemSale[]): Promise<SaleSeen[]> =>
   withTransaction(
     pool,

@@ -3,18 +3,18 @@ import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { listed, sales } from './item-sale.ts';
 import { hexOf, type OrderWish, ownersOf, referralOf } from './order-wishes.ts';
 
-/** Share of orders that want items of the collection that sells out. */
+/** Share of orders of items that want items of the collection that sells out. */
 const fewShare = 0.4;
 const namedShare = 0.4;
 const listedShare = 0.5;
 
-/** Items of an order, by number. */
+/** Items of an order, by their numbers in the collection. */
 export interface OrderedItems {
   readonly collection: string;
   readonly numbers: readonly number[];
 }
 
-/** The order of a customer who buys items: drawn or named ones, some for an address that others name too. */
+/** The request of a customer who buys drawn or named items. Some items are for an address that others name too. */
 export function itemWishOf(
   random: Random,
   number: number,
@@ -45,7 +45,7 @@ export function itemWishOf(
   };
 }
 
-/** Items that follow each other, from a random one on. */
+/** Consecutive items that begin at a random item. */
 function named(random: Random, count: number, items: number): { readonly requestedIds: readonly number[] } {
   const first = random.below(items);
   return { requestedIds: Array.from({ length: count }, (_, place) => ((first + place) % items) + 1) };

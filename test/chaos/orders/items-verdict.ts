@@ -1,6 +1,6 @@
 import type { RowDifference } from '#collections/selling/sold-rows.queries.ts';
 
-/** Items of a collection that an order has. */
+/** Items of a collection that an order holds. */
 export interface HeldItems {
   readonly order: string;
   readonly phase: string;
@@ -8,15 +8,15 @@ export interface HeldItems {
   readonly numbers: readonly number[];
 }
 
-/** A sale at one moment, by its rows and the index. */
+/** A sale at one moment, according to its rows and to the index. */
 export interface SaleSeen {
   readonly id: string;
   readonly supply: number;
-  /** Number of items of phases that have one. */
+  /** Number of items that each phase sells. Phases without such a number are left out. */
   readonly roomOfPhases: ReadonlyMap<string, number>;
-  /** Orders that have items now, by their own rows. */
+  /** Orders that have items now, according to the rows of orders. */
   readonly held: readonly HeldItems[];
-  /** The order of each taken item, by the rows of items. */
+  /** The order of each taken item, according to the rows of items. */
   readonly orderOfItem: ReadonlyMap<number, string>;
   /** Number of inscriptions of each inscribed item. */
   readonly inscribed: ReadonlyMap<number, number>;
@@ -24,7 +24,7 @@ export interface SaleSeen {
   readonly counters: readonly RowDifference[];
 }
 
-/** Faults of a sale, which must have none at any moment. Pure. */
+/** Faults of a sale. A sale must have no faults at any moment. Pure. */
 export function saleFaults(sale: SaleSeen): string[] {
   const { id, supply, held, inscribed, counters } = sale;
   const sold = countOf(held.filter(({ isPaid }) => isPaid));
@@ -44,7 +44,7 @@ export function saleFaults(sale: SaleSeen): string[] {
   return found.map((fault) => `${id}: ${fault}`);
 }
 
-/** Items that two orders have, that do not exist, or whose row names another order. */
+/** Items that two orders have, that do not exist, or whose rows name another order. */
 function sharedItems({ supply, held, orderOfItem }: SaleSeen): string[] {
   const holder = new Map<number, string>();
   const found: string[] = [];
@@ -82,8 +82,8 @@ export interface EndedItems {
 }
 
 /**
- * Items in the wrong place after the end of all orders. An item is inscribed once if an order with it was delivered,
- * else never. Orders that have items for good are exactly the delivered ones. Pure.
+ * Faults of items after the end of all orders. An item must be inscribed once if an order with it was delivered,
+ * otherwise never. Only the delivered orders may keep their items. Pure.
  */
 export function endedSaleFaults({ id, held, inscribed }: SaleSeen, orders: readonly EndedItems[]): string[] {
   const delivered = orders.filter(({ collection, isDelivered }) => collection === id && isDelivered);

@@ -15,15 +15,15 @@ export interface MintedRune {
   readonly id: string;
 }
 
-/** Caps of the runes of a run: the first one lasts, and strangers use the others up. */
+/** Caps of the runes of a run. The first cap is never reached. Strangers use up the other caps. */
 const caps = [10_000n, 25n, 25n, 25n];
 /** Units of one mint. */
 export const mintUnits = 5n;
 const mintsMost = 4;
-/** More than a mint of a stranger costs, at any of its fees. */
+/** Sats for a mint of a stranger. They are more than the mint costs at any of its fees. */
 const mintSats = 60_000;
 
-/** Etches runes whose names ord gives, before the run begins. */
+/** Etches runes before the run begins. Ord assigns their names. */
 export async function etchMintedRunes(chain: RegtestChain): Promise<MintedRune[]> {
   const runes: MintedRune[] = [];
   for (const cap of caps) {
@@ -52,7 +52,7 @@ const spending = (coin: Coin, outputScript: Uint8Array, fee: number) =>
     ],
   );
 
-/** The order of some mints. */
+/** The request for some mints. */
 export function mintWishOf(random: Random, number: number, runes: readonly MintedRune[]): OrderWish {
   const rune = runes[random.below(runes.length)]!;
   return runeWish(random, number, {
@@ -76,7 +76,7 @@ export async function mintByStranger(
   const made = spending(coin, runestoneScript({ mint: parseRuneId(rune.id)! }), 500 + random.below(20_000));
   await chain.rpc.call('sendrawtransaction', [made.hex, 0]).then(
     () => purse.keep(made.coin(0)),
-    // the node has another transaction with the coin
+    // the node has another transaction that spends the coin
     () => undefined,
   );
 }

@@ -3,7 +3,10 @@ import type { OrderVerdict } from '#test/support/orders/order-verdict.ts';
 import type { Customer } from './customers.ts';
 import { mintUnits } from './minted-runes.ts';
 
-/** Differences between the mints that orders call executed and the units of their receivers, by the index. */
+/**
+ * Differences between the mints that orders report as executed and the units of their receivers, according to the
+ * index.
+ */
 export async function mintFaults(
   pool: pg.Pool,
   all: readonly Customer[],

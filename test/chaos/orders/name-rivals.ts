@@ -8,10 +8,10 @@ import type { OrderVerdict } from '#test/support/orders/order-verdict.ts';
 import type { Customer, Customers } from './customers.ts';
 import type { Purse } from './purse.ts';
 
-/** More than a claim and its etching cost. */
+/** Sats for a claim. They are more than the claim and its etching cost. */
 const claimSats = 60_000;
 
-/** Strangers who want names that customers etch: they claim them, and etch them at any time. */
+/** Strangers who want names that customers etch. They claim the names, and etch them at any time. */
 export class NameRivals {
   readonly #random: Random;
   readonly #chain: RegtestChain;
@@ -36,7 +36,7 @@ export class NameRivals {
     this.#purse.keep(claim.commit.coin(1));
   }
 
-  /** Etches a claimed name, perhaps too early, and claims again names that a reorganisation took back. */
+  /** Etches a claimed name, perhaps too early. Also claims names again whose claims a reorganisation took back. */
   async etch(): Promise<void> {
     const claims = [...this.#claims.values()].slice(-4);
     const claim = claims[this.#random.below(Math.max(1, claims.length))];
@@ -45,7 +45,7 @@ export class NameRivals {
     await this.#sent(claim.reveal.hex);
   }
 
-  /** False: the node refuses it. */
+  /** Sends a transaction to the node. False if the node refuses the transaction. */
   #sent(hex: string): Promise<boolean> {
     return this.#chain.rpc.call('sendrawtransaction', [hex, 0]).then(
       () => true,
@@ -54,7 +54,10 @@ export class NameRivals {
   }
 }
 
-/** Names that do not belong to the delivered orders, or belong to others, by the index. */
+/**
+ * Differences between the states of etching orders and the transactions that etched their names, according to the
+ * index.
+ */
 export async function nameFaults(
   pool: pg.Pool,
   all: readonly Customer[],

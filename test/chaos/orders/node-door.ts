@@ -8,13 +8,16 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy before a node: it can act when a service has sent a transaction and does not know the node's answer yet. */
+/**
+ * A proxy in front of a node. It can act after a service has sent a transaction, and before the service knows the
+ * node's answer.
+ */
 export class NodeDoor {
   readonly #server: Server;
   readonly #node: string;
   readonly #agent = new Agent({ keepAlive: true });
   #onSent: (() => Promise<void>) | null = null;
-  /** Number of transactions at which it acted. */
+  /** Number of transactions at which the proxy acted. */
   acted = 0;
 
   private constructor(node: string) {
@@ -32,7 +35,7 @@ export class NodeDoor {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Calls `act` once: after the next transaction was sent, before its answer is passed on. */
+  /** Calls `act` once: after the next transaction was sent, and before the node's answer is passed on. */
   afterNext(act: () => Promise<void>): void {
     this.#onSent = act;
   }

@@ -40,7 +40,7 @@ import { Shop } from './shop.ts';
 
 export interface OrderChaosOptions {
   readonly seed: string;
-  /** Faults continue at least this long, and until each failpoint was hit. */
+  /** Minimum duration of the faults, in minutes. They also continue until each failpoint was hit. */
   readonly minutes: number;
   /** The folder of all logs, and of the data of node and database. */
   readonly folder: string;
@@ -57,11 +57,11 @@ export interface OrderChaosResult extends RunEnd {
   readonly replaced: number;
   readonly kills: number;
   readonly reorgs: number;
-  /** Number of refused orders of items: others had these, or half of those left. */
+  /** Number of refused orders of items. Others had these items, or half of the remaining items. */
   readonly refused: number;
-  /** Number of looks at the sales of collections during the run. */
+  /** Number of checks of the collections' sales during the run. */
   readonly looks: number;
-  /** Number of times that the database was cut while the node had a transaction and the service did not know. */
+  /** Number of times that the database was cut while the node had a transaction, but the service did not know this. */
   readonly cuts: number;
   readonly hits: Readonly<Record<string, number>>;
   /** The last line of the output. */
@@ -69,24 +69,26 @@ export interface OrderChaosResult extends RunEnd {
 }
 
 const database = 'orders';
-/** A payment that is in no mempool is gone after two seconds. */
+/**
+ * Time in ms after which the service has noticed changes. A payment that is in no mempool is gone after two seconds.
+ */
 const noticedMs = 3000;
 const startBlocks = 260;
-/** Outputs of the inventory: this number of orders can have one. */
+/** Number of outputs of the inventory. As many orders can each have one. */
 const stockedOutputs = 120;
 /** Number of orders of a run that can have a parent. */
 const lentParents = 30;
-/** Longer than an expired order keeps its items. */
+/** Age at which an expired order no longer keeps its items. */
 const itemsFreeAfter = '3 minutes';
 const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
 
-/** Points of processes that answer, and of those that process orders. */
+/** Failpoints of processes that answer requests. `makerAims` are the failpoints of processes that process orders. */
 const shopAims = [
   ...deskFailpoints,
   'order-reserved' as const,
   'items-held' as const,
   ...webhookFailpoints,
-  // the others need old blocks to be scanned
+  // all payment failpoints except `payments-scan`, which needs a scan of old blocks
   ...paymentFailpoints.filter((name) => name !== 'payments-scan'),
 ];
 const makerAims = [
@@ -95,14 +97,14 @@ const makerAims = [
   ...parentFailpoints,
   'order-restocked' as const,
   ...itemFailpoints.filter((name) => name !== 'items-held'),
-  // the run itself asks for payouts
+  // all payout failpoints except `payout-asked`, because the run itself requests payouts
   ...payoutFailpoints.filter((name) => name !== 'payout-asked'),
 ];
 type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];
 
 /**
- * Random customers of a service that is killed, cut off and reorganised at any moment. At the end the money of each
- * order is followed on the chain.
+ * Runs random customers against a service that is killed, cut off and reorganised at any moment. At the end, the money
+ * of each order is followed on the chain.
  */
 export async function runOrderChaos(options: OrderChaosOptions): Promise<OrderChaosResult> {
   mkdirSync(options.folder, { recursive: true, mode: 0o755 });
@@ -164,7 +166,7 @@ class OrderChaos {
     this.#database = await ChaosDatabase.start(join(folder, 'database'));
     await this.#database.create(database);
     await migrate(this.#database.directUrl(database));
-    // its mempool is empty after each start
+    // the node's mempool is empty after each start
     this.#node = await startBitcoind({
       executable: bitcoind,
       dataDir: join(folder, 'node'),
@@ -218,7 +220,10 @@ class OrderChaos {
     };
   }
 
-  /** Rounds of customers, blocks and faults: each failpoint and each fault once, in random order; then at random. */
+  /**
+   * Runs rounds of customers, blocks and faults. First, each failpoint and each fault has a round, in random order.
+   * Then all rounds are random.
+   */
   async rounds(): Promise<void> {
     const until = this.#startedAt + this.#options.minutes * 60_000;
     const aims = this.#pairedAims();
@@ -236,8 +241,8 @@ class OrderChaos {
   }
 
   /**
-   * Pairs of a point of an answering process and a point of a process that processes orders, as far as there are any
-   * left.
+   * Pairs of failpoints: one of a process that answers requests, and one of a process that processes orders. If there
+   * are no more failpoints of one kind, pairs have only the other kind.
    */
   #pairedAims(): (readonly (Aim | undefined)[])[] {
     const [shops, makers] = [shuffled(this.#random, shopAims), shuffled(this.#random, makerAims)];
@@ -317,7 +322,7 @@ class OrderChaos {
         // proves which coins of the service may pay for returns
         INDEX_RUNES: 'true',
         PAYOUT_CONFIRMATIONS: String(payoutConfirmations),
-        // all customers have one address
+        // all customers have one IP address
         ORDER_RESERVED_MAX: '2000',
         COLLECTION_UNPAID_MAX: '1000',
         COLLECTION_UNPAID_NETWORK_MAX: '100000',
@@ -341,7 +346,7 @@ class OrderChaos {
     await this.#live();
   }
 
-  /** Repeats until both failpoints were hit: the processes are armed, and customers pass the points. */
+  /** Repeats until both failpoints were hit: arms the processes, and lets customers pass the failpoints. */
   async #aimedRound(round: number, [shopAim, makerAim]: readonly (Aim | undefined)[]): Promise<void> {
     const { shop, makers } = this.#running();
     const aims = [
@@ -352,7 +357,7 @@ class OrderChaos {
     await killAtPoints(aims, this.#random, (open) => this.#live(open));
   }
 
-  /** Some actions of customers and miners, and actions that pass the given points. */
+  /** Performs some actions of customers and miners, and actions that pass the given failpoints. */
   async #live(aims: readonly Aim[] = []): Promise<void> {
     const random = this.#random;
     const { customers, rivals, runes, purse, chain } = this.#running();
@@ -384,7 +389,10 @@ class OrderChaos {
     await delay(random.below(1500));
   }
 
-  /** An action that makes customers pass a point that they may not pass by chance; undefined: they pass it anyway. */
+  /**
+   * An action that makes customers pass a failpoint that they may not pass by chance. `undefined` if they always pass
+   * it.
+   */
   #passing(aim: Aim): (() => Promise<unknown>) | undefined {
     return aim.startsWith('payout-') ? this.#deliverAndPayOut : this.#passes[aim];
   }
@@ -402,7 +410,7 @@ class OrderChaos {
     const depth = reorgDepths[this.#random.below(reorgDepths.length)]!;
     this.#reorgs++;
     await chain.takeBack(depth);
-    // someone may spend the coin otherwise before the payment is mined again
+    // someone may spend the coin in another way before the payment is mined again
     if (this.#random.unit() < 0.4) await customers.replace();
     const blocks = depth + this.#random.below(3);
     if (this.#random.unit() < 0.5) await chain.mineEmpty(blocks + 1);
@@ -410,7 +418,7 @@ class OrderChaos {
     await customers.sendAgain(0.5);
   }
 
-  /** Makes the node forget a payment that was seen; no one sends it again for a while. */
+  /** Makes the node forget a payment that was seen. No one sends the payment again for a while. */
   async #forget(): Promise<void> {
     const parts = this.#running();
     await parts.customers.pay(await parts.customers.order());
@@ -419,7 +427,7 @@ class OrderChaos {
     await delay(noticedMs);
   }
 
-  /** Asks for payouts of everything that is deep enough. */
+  /** Requests payouts of everything that is deep enough. */
   async #payOut(): Promise<void> {
     const pool = this.#database!.pool(database);
     try {
@@ -429,7 +437,7 @@ class OrderChaos {
     }
   }
 
-  /** Buries all deliveries so far, and pays partners their shares of them. */
+  /** Buries all deliveries so far, and pays partners their shares of these deliveries. */
   async #payOutDelivered(): Promise<void> {
     const { customers, chain } = this.#running();
     await customers.payExactly();
@@ -437,7 +445,7 @@ class OrderChaos {
     await chain.mineEmpty(payoutConfirmations);
     await delay(noticedMs);
     await this.#payOut();
-    // it is signed and sent, so that the next block has it
+    // wait until the payout is signed and sent, so that the next block contains it
     await delay(noticedMs);
   }
 
@@ -452,7 +460,7 @@ class OrderChaos {
     await delay(noticedMs);
   }
 
-  /** Sends a parent to an order that is never paid: once its time is over, the parent is returned. */
+  /** Sends a parent to an order that is never paid. After the order's time has ended, the parent is returned. */
   async #lendInVain(): Promise<void> {
     const { customers } = this.#running();
     const { id } = await customers.lendInVain();
@@ -463,7 +471,7 @@ class OrderChaos {
     ).catch(() => undefined);
   }
 
-  /** Ends the time of an unpaid order; for one of items, perhaps so long ago that they are free. */
+  /** Ends the time of an unpaid order. If the order has items, the end may be so long ago that the items are free. */
   async #timeOver(): Promise<void> {
     const over = this.#random.unit() < 0.5 ? itemsFreeAfter : '0';
     await this.#database!.query(

@@ -11,9 +11,9 @@ export interface ServiceFaultParts {
   readonly database: ChaosDatabase;
   /** Name of the database of the service. */
   readonly name: string;
-  /** Indexes, answers, sends webhooks. */
+  /** The process that indexes, answers requests, and sends webhooks. */
   readonly shop: Supervisor;
-  /** One processes orders, the other takes over. */
+  /** Two processes. One processes orders, and the other takes over. */
   readonly makers: readonly Supervisor[];
 }
 
@@ -23,7 +23,7 @@ export interface OrderFaultParts extends ServiceFaultParts {
 
 const cutMs = 700;
 
-/** Faults while customers order and pay. Each settles when the part works again. */
+/** Faults while customers order and pay. Each function settles when the part works again. */
 export const serviceFaults = {
   none: async () => undefined,
   'shop-kill': async ({ shop, random }) => {
@@ -61,10 +61,10 @@ export const serviceFaults = {
 export type ServiceFault = keyof typeof serviceFaults;
 export const serviceFaultNames = Object.keys(serviceFaults) as ServiceFault[];
 
-/** Faults of a service, and one of a service that sends transactions. */
+/** Faults of a service, and one fault of a service that sends transactions. */
 export const orderFaults = {
   ...serviceFaults,
-  // the node has the transaction, but the service cannot write that it was sent
+  // the node has the transaction, but the service cannot store that it was sent
   'database-cut-after-broadcast': async ({ database, door }) => {
     door.afterNext(async () => {
       database.proxy.set('refuse');

@@ -3,7 +3,7 @@ import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.
 import type { LentParent } from './parents.ts';
 import { codes } from './partners.ts';
 
-/** Orders of customers by kind, with their number in each seventeen. */
+/** Kinds of customers' orders, with their number in every seventeen orders. */
 const shares = {
   direct: 3,
   managed: 2,
@@ -17,7 +17,7 @@ const shares = {
 } as const;
 export type OrderKind = keyof typeof shares;
 export const orderKinds = Object.keys(shares) as readonly OrderKind[];
-/** The kinds of the next seventeen orders. */
+/** The kinds of the next seventeen orders, in random order. */
 export const nextKinds = (random: Random): OrderKind[] =>
   shuffled(
     random,
@@ -29,25 +29,28 @@ export interface OrderWish {
   readonly kind: OrderKind;
   readonly path: '/inscribe' | '/order' | '/textorder' | '/collectionorder' | '/runes/etch' | '/runes/mint';
   readonly body: Readonly<Record<string, unknown>> & { readonly fee: number };
-  /** Contents that no other order inscribes. Empty: it wants items of a collection, which its answer names. */
+  /**
+   * Contents that no other order inscribes. Empty if the order wants items of a collection. The response then names the
+   * items.
+   */
   readonly contents: readonly string[];
   /** Scripts, in hex. */
   readonly receivers: readonly string[];
   readonly refund: string;
-  /** The script that its parent returns to. */
+  /** The script to which the order's parent returns. */
   readonly home: string;
-  /** Satributes of the sats that it may be inscribed on; null: any. */
+  /** Satributes of the sats on which the order may be inscribed; `null` means any. */
   readonly allowed: readonly string[] | null;
   readonly rareSats: string | null;
   readonly parent: LentParent | null;
-  /** The name that it etches; absent: it etches nothing. */
+  /** The name that the order etches. Absent if it etches no rune. */
   readonly rune?: string;
 }
 
 /** The fields of an order of runes that differ between etchings and mints. */
 type RuneWishParts = Pick<OrderWish, 'kind' | 'path' | 'contents' | 'rune'> & { readonly body: object };
 
-/** An order of runes: its owners, its fee rate and its referral are drawn alike for etchings and mints. */
+/** An order of runes. Its owners, its fee rate and its referral are drawn in the same way for etchings and mints. */
 export function runeWish(random: Random, number: number, { body, ...parts }: RuneWishParts): OrderWish {
   const [refund, home, receiver] = ownersOf(number);
   return {
@@ -69,19 +72,19 @@ export function runeWish(random: Random, number: number, { body, ...parts }: Run
 }
 
 /**
- * Satributes that orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of
- * one.
+ * Satributes that orders may allow. Every coin of the purse is from an early block, and a few coins begin with the
+ * first sat of a block.
  */
 const allowances: readonly (readonly string[])[] = [['vintage'], ['uncommon']];
-/** Sats a file for the referral of an order. */
+/** Sats per file for the referral of an order. */
 const additionalFee = 300;
-/** The type that the inventory of a run has: every sat of an early block. */
+/** The type of sats in the run's inventory. Every sat of an early block has this type. */
 const stockType = 'vintage';
-/** The script that burned inscriptions are sent to. */
+/** The script to which burned inscriptions are sent. */
 const opReturn = '6a';
-/** Repetitions of a text that brotli makes shorter. */
+/** Number of repetitions of a text. With so many repetitions, brotli makes the text shorter. */
 const repeated = 40;
-/** Owners that an order needs: for its refunds, for its returned parent, and for each delivered file. */
+/** Number of owners that an order needs: for its refunds, for its returned parent, and for each delivered file. */
 const ownersEach = 5;
 const firstOwner = 20_000;
 
@@ -99,12 +102,12 @@ interface Options {
 export interface WishParts {
   readonly random: Random;
   readonly seed: string;
-  /** Number among all orders of the run. */
+  /** Number of the order among all orders of the run. */
   readonly number: number;
   readonly parent: LentParent | null;
 }
 
-/** The order of a customer, correct in every respect. */
+/** The request of a customer, which is correct in every respect. */
 export function wishOf(
   kind: Exclude<OrderKind, 'items' | 'etching' | 'mints'>,
   { random, number, seed, parent }: WishParts,
@@ -140,7 +143,7 @@ export function wishOf(
   };
 }
 
-/** The partner of an order; some orders have one. */
+/** The partner of an order. Only some orders have a partner. */
 export const referralOf = (random: Random): { referral: string; additionalFee: number } | object =>
   random.unit() < 0.4 ? { referral: codes[random.below(codes.length)]!, additionalFee } : {};
 
@@ -157,14 +160,14 @@ function pathOf(kind: OrderKind, random: Random): '/inscribe' | '/order' | '/tex
   return paths[random.below(kind === 'children' ? 2 : 3)]!;
 }
 
-/** Options of an order, if its kind takes any; all orders may have a prefix. */
+/** Options of an order, if its kind accepts options. All orders may have a prefix. */
 function optionsOf(kind: OrderKind, count: number, random: Random): Options {
   const prefix = when(random.unit() < 0.15, { inscriptionIdPrefix: 'ab' });
-  // an input of some costs more than most dust brings
+  // at the higher fee rate, an input costs more than most dust is worth
   const fee = random.unit() < 0.3 ? 6 : 2;
-  // an inscription on a given sat or beside a parent is neither burned nor does it choose its own sat
+  // an inscription on a given sat, or beside a parent, cannot be burned and cannot choose its own sat
   if (kind === 'special sat' || kind === 'special sats' || kind === 'children') return { fee, ...prefix };
-  // at a rate that nodes of tests never exceed in estimates
+  // this rate is above all estimates of the nodes of tests
   if (random.unit() < 0.2) return { fee: 10, burnAfterInscribe: true, ...uncursed(count, random), ...prefix };
   if (random.unit() < 0.3) {
     const allowedSatributes = allowances[random.below(allowances.length)]!;
@@ -179,7 +182,7 @@ function optionsOf(kind: OrderKind, count: number, random: Random): Options {
 
 const when = <Fields>(isSo: boolean, fields: Fields): Fields | object => (isSo ? fields : {});
 
-/** Options of orders with one commit and one reveal a file. */
+/** Options of orders with one commit and one reveal for each file. */
 const uncursed = (count: number, random: Random): Partial<Options> =>
   when(count > 1 && random.unit() < 0.5, { uncurseIt: true } as const);
 
@@ -191,13 +194,13 @@ function managedOptions(count: number, random: Random): Partial<Options> {
   };
 }
 
-/** Whether each file may have a receiver of its own. */
+/** Whether each file may have its own receiver. */
 const isListed = (options: Options, count: number): boolean =>
   count > 1 && !isBurned(options) && options.batchMode === undefined;
 
 const isBurned = ({ burnAfterInscribe }: Options): boolean => burnAfterInscribe === true;
 
-/** Clients of managed orders send one parent, in a field of its own. */
+/** The fields of a parent. Clients of managed orders send one parent, in its own field. */
 function parentFields(path: OrderWish['path'], { id, coin }: LentParent, returnAddress: string): object {
   const parent = { inscriptionId: id, value: coin.value, returnAddress };
   return path === '/inscribe' ? { parents: [parent] } : { parent };

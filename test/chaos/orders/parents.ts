@@ -10,7 +10,7 @@ export interface LentParent {
 const parentSats = 10_000;
 const owner = 19_999;
 
-/** Inscriptions of customers, each for one order. */
+/** Makes inscriptions of customers. Each inscription is for one order. */
 export async function inscribeParents(chain: RegtestChain, count: number): Promise<LentParent[]> {
   const made = [];
   for (let number = 0; number < count; number++)

@@ -14,17 +14,20 @@ interface Partner {
   readonly owner: number;
 }
 
-/** Deeper than any reorganisation of a run: no partner is in debt at its end. */
+/**
+ * Number of confirmations before a payout. It is more than the depth of any reorganisation of a run, so no partner is
+ * in debt at the end.
+ */
 export const payoutConfirmations = 13;
 const firstOwner = 19_900;
-/** Two of them share one address. */
+/** Partners of a run. Two of them share one address. */
 const partners: readonly Partner[] = [
   { code: 'first', owner: firstOwner },
   { code: 'second', owner: firstOwner + 1 },
   { code: 'third', owner: firstOwner + 1 },
 ];
 export const codes = partners.map(({ code }) => code);
-/** The owner of revenue that is taken out. */
+/** The owner who receives the revenue that is taken out. */
 const operator = firstOwner + 2;
 
 const scriptHex = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
@@ -34,7 +37,7 @@ export async function registerPartners(shop: Shop): Promise<void> {
     await shop.ask('/referrals', { referral: code, address: addressOf(owner) });
 }
 
-/** Asks twice at the same moment for everything that is owed to partners, and perhaps for revenue. */
+/** Requests payouts twice at the same moment: of everything that is owed to partners, and perhaps of revenue. */
 export async function askForPayouts(pool: pg.Pool, isRevenueAsked: boolean): Promise<void> {
   const asked = { partner: null, confirmations: payoutConfirmations, isDryRun: false };
   const revenue = {
@@ -50,7 +53,7 @@ export async function askForPayouts(pool: pg.Pool, isRevenueAsked: boolean): Pro
     ...(isRevenueAsked ? [askRevenue(pool, revenue)] : []),
   ];
   for (const end of await Promise.allSettled(asking)) {
-    // a database that is down is not an AppError: nothing is stored then
+    // ignore a database that is down, because its error is not an AppError, and nothing is stored then
     if (end.status === 'rejected' && end.reason instanceof AppError && !refusals.has(end.reason.code))
       throw end.reason;
   }
@@ -66,11 +69,11 @@ interface PaidOut {
   readonly owner: string | null;
   readonly script: string;
   readonly sats: number;
-  /** Transactions of the payout, one of which is mined. */
+  /** Transactions of the payout. Only one of them is mined. */
   readonly txids: readonly string[];
 }
 
-/** Payouts that differ from the chain: each output must belong to one payout, once, and to delivered shares. */
+/** Payouts that differ from the chain. Each output must belong to exactly one payout, and to delivered shares. */
 export async function payoutFaults(
   pool: pg.Pool,
   money: ChainMoney,

@@ -1,14 +1,14 @@
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import type { Coin } from '#test/builders/regtest/regtest-transaction.ts';
 
-/** More than the largest payment, which is 1 BTC too much. */
+/** Value of a coin in sats. It is more than the largest payment, which is 1 BTC too much. */
 const coinSats = 130_000_000;
 const coinsOfBlock = 30;
 const blocks = 10;
-/** Deeper than any reorganisation of a run. */
+/** Number of blocks that bury a coin. It is more than the depth of any reorganisation of a run. */
 const buriedBlocks = 20;
 
-/** Coins of customers that no reorganisation takes back. The change of a coin is usable once it is buried. */
+/** Coins of customers that no reorganisation takes back. The change of a coin can be used when it is buried. */
 export class Purse {
   readonly #chain: RegtestChain;
   readonly #coins: Coin[] = [];
@@ -18,7 +18,7 @@ export class Purse {
     this.#chain = chain;
   }
 
-  /** The chain has enough mature coinbases of 50 BTC. */
+  /** Makes a purse. The chain must have enough mature coinbases of 50 BTC. */
   static async fill(chain: RegtestChain): Promise<Purse> {
     const purse = new Purse(chain);
     for (let block = 0; block < blocks; block++) {
@@ -30,7 +30,7 @@ export class Purse {
     return purse;
   }
 
-  /** Null: no coin is large enough now. */
+  /** Takes a coin with at least this value. `null` if no coin is large enough now. */
   async take(least: number): Promise<Coin | null> {
     const found = this.#coins.findIndex(({ value }) => value >= least);
     if (found >= 0) return this.#coins.splice(found, 1)[0] ?? null;
@@ -42,7 +42,7 @@ export class Purse {
     return null;
   }
 
-  /** The change of a payment, which may be replaced by another one. */
+  /** Keeps the change of a payment for later. The payment may still be replaced. */
   keep(coin: Coin): void {
     this.#young.push(coin);
   }

@@ -23,7 +23,7 @@ export interface RunEnd {
   readonly orders: number;
   readonly delivered: number;
   readonly refunded: number;
-  /** Items of each collection that its buyers have. */
+  /** Number of items that buyers have, for each collection. */
   readonly sold: readonly number[];
   /** Sats. */
   readonly lost: number;
@@ -89,7 +89,7 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
   };
 }
 
-/** Inscriptions on sats that their orders do not allow, by the index of sats. */
+/** Inscriptions on sats that their orders do not allow, according to the index of sats. */
 async function misplacedOf(pool: pg.Pool, { all }: Customers): Promise<string[]> {
   const satributes = new SatributeBook('regtest');
   const found: string[] = [];
@@ -112,7 +112,7 @@ async function misplacedOf(pool: pg.Pool, { all }: Customers): Promise<string[]>
   return found;
 }
 
-/** Parents that are neither with their owners nor returned whole. */
+/** Parents that are not with their owners, and were not returned completely. */
 async function strayParents(pool: pg.Pool, money: ChainMoney, { all }: Customers): Promise<string[]> {
   const found: string[] = [];
   for (const { id, parent, parents } of all) {
@@ -133,13 +133,13 @@ async function strayParents(pool: pg.Pool, money: ChainMoney, { all }: Customers
   return found;
 }
 
-/** Mines until no order waits, except for people. An order that still waits is a difference. */
+/** Mines until no order waits, except for people. An order that still waits for something else is a difference. */
 async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
   await customers.sendAgain(1);
   let open: string[] = [];
   await chain.mineMempool();
   for (const until = Date.now() + settledWithinMs; Date.now() < until; await delay(lookMs)) {
-    // a block in each look would always leave one that is not followed yet
+    // do not mine a block in each round, because there would always be a block that is not followed yet
     if (open.length > 0) await chain.mineMempool();
     await pool.query(
       `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE state IN ('waiting-payment', 'waiting-parent') AND expires_at > now()`,
@@ -157,8 +157,8 @@ async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
 }
 
 /**
- * Checks that each message was received, the messages of an order in their order, and that the last state is its
- * present one.
+ * Checks that each message was received, that an order's messages arrived in their order, and that the last message has
+ * the order's present state.
  */
 async function toldOf({ pool, customers, receiver }: EndedRun): Promise<string[]> {
   const { byTarget, lastOf } = await toldMessages(pool, receiver);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const askAgainMs = 200;
-/** A loaded machine takes minutes to start a process again. */
+/** How long to repeat a request, in ms. A loaded machine takes minutes to start a process again. */
 const askWithinMs = 600_000;
 
 /** An answer of the service, with the number of attempts that it took. */
@@ -11,13 +11,14 @@ export interface Answered<Body> {
 }
 
 /**
- * Sends requests to a service that may be down at any moment. A creation is sent again with its key, like clients do.
+ * Sends requests to a service that may be down at any moment. A request for a new order is sent again with its key,
+ * like clients do.
  */
 export class Shop {
   readonly #origin: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param apiKey null: requests have no key */
+  /** @param apiKey `null` if requests have no key */
   constructor(origin: string, apiKey: string | null = null) {
     this.#origin = origin;
     this.#headers = {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
 
-/** Unspent outputs of the inventory with other sats than their rows name. */
+/** Unspent outputs of the inventory that have other sats than their rows say. */
 export async function strayStock(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ txid: Buffer; vout: number; listed: string[]; packed: Buffer }>(
     `SELECT i.txid, i.vout, i.ranges::text[] AS listed, r.ranges AS packed

@@ -14,7 +14,7 @@ export class ChaosDatabase {
   readonly proxy: TcpProxy;
   readonly #dataDir: string;
   #server: EmbeddedPostgres;
-  /** A stopped process. */
+  /** Process id of the stopped WAL writer. Null if it is not stopped. */
   #walWriter: number | null = null;
 
   private constructor(dataDir: string, server: EmbeddedPostgres, proxy: TcpProxy) {
@@ -28,12 +28,12 @@ export class ChaosDatabase {
     return new ChaosDatabase(dataDir, server, await TcpProxy.listen(server.port));
   }
 
-  /** URL of a database for its writer, through the proxy. */
+  /** URL of a database for its writer. Its connections go through the proxy. */
   proxied(name: string): string {
     return this.#throughProxy(addressOf(this.#server.url, name));
   }
 
-  /** The settings of a service with a database, through the proxy. */
+  /** The settings of a service with a database. Its connections go through the proxy. */
   proxiedSettings(name: string): Record<string, string> {
     const { url, readerUrl } = this.#server;
     return {
@@ -42,7 +42,7 @@ export class ChaosDatabase {
     };
   }
 
-  /** Bypasses the proxy. Valid until the server is stopped. */
+  /** URL of a database that bypasses the proxy. Valid until the server is stopped. */
   directUrl(name: string): string {
     return addressOf(this.#server.url, name).href;
   }
@@ -58,12 +58,12 @@ export class ChaosDatabase {
     await this.query('postgres', `CREATE DATABASE ${name} OWNER ${owner}`);
   }
 
-  /** A pool of the harness itself that bypasses the proxy. Valid until the server is stopped. */
+  /** A pool of the test harness itself. It bypasses the proxy, and is valid until the server is stopped. */
   pool(name: string): pg.Pool {
     return createPool(this.directUrl(name), { applicationName: 'satscribe chaos' });
   }
 
-  /** One query of the superuser that bypasses the proxy. */
+  /** Runs one query as the superuser. It bypasses the proxy. */
   async query<Row extends pg.QueryResultRow>(name: string, text: string): Promise<Row[]> {
     const client = await connectClient(addressOf(this.#server.superuserUrl, name).href);
     try {
@@ -73,7 +73,7 @@ export class ChaosDatabase {
     }
   }
 
-  /** Ends all connections of a database except its own, as an operator does. */
+  /** Ends all connections to a database except its own connection, as an operator does. */
   async terminate(name: string): Promise<void> {
     await this.query(
       name,
@@ -81,7 +81,7 @@ export class ChaosDatabase {
     );
   }
 
-  /** Stops the server in order, and starts it again at the same port of the proxy. */
+  /** Stops the server in order, and starts it again. The port of the proxy stays the same. */
   async restart(downMs: number): Promise<void> {
     await this.#server.stop();
     await delay(downMs);
@@ -89,8 +89,8 @@ export class ChaosDatabase {
   }
 
   /**
-   * Stops the WAL writer. Until the next crash, commits that did not wait for the disk reach it only with a commit that
-   * does: normally this process writes them some tenths of a second later.
+   * Stops the WAL writer. Normally, this process writes commits to the disk some tenths of a second later. From now
+   * until the next crash, a commit that does not wait for the disk reaches it only together with a commit that waits.
    */
   async stopWalWriter(): Promise<void> {
     const [row] = await this.query<{ pid: number }>(
@@ -102,19 +102,19 @@ export class ChaosDatabase {
     this.#walWriter = row.pid;
   }
 
-  /** Lets a stopped WAL writer continue. Until then statements such as DROP DATABASE wait for it. */
+  /** Lets a stopped WAL writer continue. Until then, statements such as DROP DATABASE wait for it. */
   continueWalWriter(): void {
     if (this.#walWriter !== null) process.kill(this.#walWriter, 'SIGCONT');
     this.#walWriter = null;
   }
 
-  /** Ends the server without a checkpoint (SIGQUIT), or only its first process (SIGKILL): the next start recovers. */
+  /** Ends the server without a checkpoint (SIGQUIT), or only its first process (SIGKILL). The next start recovers. */
   async crash(signal: 'SIGQUIT' | 'SIGKILL', downMs: number): Promise<void> {
     const connection = await readConnectionFile(this.#dataDir);
     if (connection === null) throw new Error('the database does not run');
     process.kill(connection.serverPid, signal);
     while (isAlive(connection.serverPid)) await delay(20);
-    // a stopped process keeps the memory of its server
+    // a stopped process still uses the memory of its server
     if (this.#walWriter !== null) process.kill(this.#walWriter, 'SIGKILL');
     this.#walWriter = null;
     this.proxy.cut();
@@ -147,7 +147,7 @@ export class ChaosDatabase {
   }
 }
 
-/** Address of another database of the server, for the same role. */
+/** URL of another database of the server, for the same role. */
 function addressOf(url: string, name: string): URL {
   const address = new URL(url);
   address.pathname = `/${name}`;

@@ -24,7 +24,7 @@ export class ChaosNode {
   readonly zmqProxy: TcpProxy;
   /** The best chain from height 1 on. */
   chain: ModelBlock[] = [];
-  /** All mined blocks, including those of lost branches. */
+  /** Number of all mined blocks, including blocks of lost branches. */
   made = 0;
   reorgs = 0;
   deepestReorg = 0;
@@ -32,7 +32,7 @@ export class ChaosNode {
   /** A branch that was taken back and is longer than the current best one. */
   #longer: { readonly first: string; readonly chain: readonly ModelBlock[] } | null = null;
   #sent: SentTransaction[] = [];
-  /** Blocks of the longest chain so far. */
+  /** Number of blocks of the longest chain so far. */
   #longest = 0;
 
   private constructor(node: Bitcoind, rpcProxy: TcpProxy, zmqProxy: TcpProxy, blocks: RandomBlocks) {
@@ -62,7 +62,7 @@ export class ChaosNode {
     }
   }
 
-  /** Another branch overtakes the last `depth` blocks. */
+  /** Mines another branch that overtakes the last `depth` blocks. */
   async race(depth: number, ahead: number): Promise<void> {
     const branch = this.chain.slice(0, this.chain.length - depth);
     const first = branch.length;
@@ -79,7 +79,7 @@ export class ChaosNode {
     await this.settle();
   }
 
-  /** The last `depth` blocks become invalid, and others replace them: fewer, as many, or more. */
+  /** Invalidates the last `depth` blocks, and mines other blocks instead: fewer, as many, or more. */
   async invalidate(depth: number, count: number): Promise<void> {
     const kept = this.chain.slice(0, this.chain.length - depth);
     const before = this.chain;
@@ -93,7 +93,7 @@ export class ChaosNode {
     this.#longer = before.length > this.chain.length ? { first, chain: before } : null;
   }
 
-  /** Returns to the invalidated branch, if it is longer. Returns whether it was. */
+  /** Returns to the invalidated branch if that branch is longer. Returns whether it was longer. */
   async reconsider(): Promise<boolean> {
     const longer = this.#longer;
     if (longer === null || longer.chain.length <= this.chain.length) return false;
@@ -106,15 +106,18 @@ export class ChaosNode {
     return true;
   }
 
-  /** Restarts the node after a pause, stopped in order or killed; blocks that it forgot are submitted again. */
+  /**
+   * Restarts the node after a pause. The node is stopped in order, or killed. Blocks that it forgot are submitted
+   * again.
+   */
   async restart(how: 'stop' | 'kill', downMs: number): Promise<void> {
     await this.node[how]();
     await delay(downMs);
     await this.node.start();
     await this.#restore();
     if (how === 'stop') return;
-    // A killed node may no longer know the branch that it was told to invalidate: an indexer on that branch then
-    // waits for more work, as it must (`node_behind`).
+    // A killed node may no longer know that it was told to invalidate a branch. An indexer on that branch then waits
+    // for more work, as it must (`node_behind`).
     this.#longer = null;
     await this.extend(Math.max(1, this.#longest + 1 - this.chain.length));
   }
@@ -124,7 +127,10 @@ export class ChaosNode {
     await this.#prefer();
   }
 
-  /** Invalidates every branch that the node prefers to the model's: an abandoned one may have more blocks. */
+  /**
+   * Invalidates every branch that the node prefers to the model's branch, because an abandoned branch may have more
+   * blocks.
+   */
   async #prefer(): Promise<void> {
     const ours = new Set(this.chain.map(({ block }) => displayHash(block.hash)));
     while (!(await this.#isAtTip())) {
@@ -151,7 +157,7 @@ export class ChaosNode {
     throw new Error('the node did not reach the tip of its blocks');
   }
 
-  /** Sends a reveal to the mempool, like wallets do: the node takes it by its default policy. */
+  /** Sends a reveal to the mempool, like wallets do. The node accepts it by its default policy. */
   async send(): Promise<void> {
     const made = this.#blocks.unconfirmed(this.tip);
     if (made === null) return;
@@ -167,7 +173,7 @@ export class ChaosNode {
     try {
       await this.node.rpc.call('sendrawtransaction', [hex, 0, '21000000']);
     } catch (error) {
-      // a replacement spends the coin for a higher fee
+      // a replacement has spent the coin for a higher fee
       if (!/replacement|conflict|in-mempool|limit/u.test(String(error))) throw error;
       return;
     }
@@ -178,7 +184,7 @@ export class ChaosNode {
     this.#sent = [...others, made].slice(-sentKept);
   }
 
-  /** Txids of its mempool. */
+  /** Txids of the node's mempool. */
   mempool(): Promise<string[]> {
     return this.node.rpc.call<string[]>('getrawmempool');
   }
@@ -193,8 +199,8 @@ export class ChaosNode {
   }
 
   /**
-   * Submits a block. A killed node may still remember a branch as invalid that it was later told to reconsider, because
-   * that call had not reached the disk. The call is repeated once.
+   * Submits a block. A killed node may still remember a branch as invalid that it was told to reconsider, because that
+   * call had not reached the disk. The call is then repeated once.
    */
   async #submit({ hash, bytes }: ValidBlock): Promise<void> {
     try {

@@ -5,7 +5,7 @@ import type { BatchCounts, Failpoint, Seam } from '#kernel/process/failpoint.ts'
 import { machineEnvironment } from '#test/support/run-cli.ts';
 
 export interface IndexerOptions {
-  /** Name of its log file. */
+  /** Name of the log file. */
   readonly name: string;
   readonly folder: string;
   /** Settings by environment variable. */
@@ -13,7 +13,8 @@ export interface IndexerOptions {
 }
 
 /**
- * A seam at which a process kills itself, or is held once its next batch is decided, and the number of passes before.
+ * A seam at which a process kills itself, or is held when its next batch is decided. Before that, it passes the seam a
+ * number of times.
  */
 export interface SeamArmed {
   readonly name: Seam;
@@ -29,12 +30,12 @@ export type Armed =
 export interface IndexerEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Whether the harness ended it. */
+  /** Whether the test harness ended the process. */
   readonly wanted: boolean;
   readonly armed: Armed | null;
-  /** Its report at a seam; null: it reached no seam. */
+  /** The report of the process at a seam; `null` if the process reached no seam. */
   readonly batches: BatchCounts | null;
-  /** The documented error code that it ended with, if any. */
+  /** The documented error code of the process's end, if it had one. */
   readonly code: string | null;
 }
 
@@ -79,7 +80,7 @@ export class IndexerProcess {
     });
   }
 
-  /** The batches of its writer at its seam; null: it has not reached the seam. */
+  /** Numbers of batches of the process's writer at the seam; `null` if the process has not reached the seam. */
   batchesAtSeam(): BatchCounts | null {
     const numbers = /^failpoint \S+: (\d+) batches decided, (\d+) committed$/mu.exec(this.#said());
     return numbers === null ? null : { decided: Number(numbers[1]), committed: Number(numbers[2]) };
@@ -90,7 +91,7 @@ export class IndexerProcess {
     this.#child.kill('SIGCONT');
   }
 
-  /** SIGKILL, at any point of its work. */
+  /** Kills the process with SIGKILL, at any point of its work. */
   async kill(): Promise<IndexerEnd> {
     this.#wanted = true;
     this.#child.kill('SIGKILL');

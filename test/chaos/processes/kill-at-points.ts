@@ -10,13 +10,13 @@ export interface PointAim<Name extends Failpoint> {
 
 const hitWithinMs = 30_000;
 const hitTriesMax = 3;
-/** Least number of turns of a try: on a loaded machine one turn may take longer than all of its time. */
+/** Minimum number of turns of a try. On a loaded machine, one turn may take longer than the try's whole time. */
 const hitTurnsMin = 8;
 
 /**
- * Arms processes, and lets customers pass the points, until a process was killed at each.
+ * Arms processes, and lets customers pass the failpoints, until a process was killed at each failpoint.
  *
- * @param live one turn of customers, who pass the points that are not yet hit
+ * @param live performs one turn of customers, who pass the failpoints that are not hit yet
  */
 export async function killAtPoints<Name extends Failpoint>(
   aims: readonly PointAim<Name>[],
@@ -39,11 +39,11 @@ export async function killAtPoints<Name extends Failpoint>(
   }
 }
 
-/** Number of kills at a point. */
+/** Number of kills at a failpoint. */
 export const hitsOf = (processes: readonly Supervisor[], name: Failpoint): number =>
   processes.reduce((sum, { hits }) => sum + (hits.get(name) ?? 0), 0);
 
-/** Number of kills, at points and at other moments. */
+/** Number of kills, at failpoints and at other moments. */
 export const killsOf = (processes: readonly Supervisor[]): number =>
   processes.reduce(
     (sum, { kills, hits }) => sum + kills + [...hits.values()].reduce((all, times) => all + times, 0),

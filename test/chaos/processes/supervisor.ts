@@ -13,22 +13,25 @@ import { type Armed, type IndexerEnd, type IndexerOptions, IndexerProcess } from
 
 const startAgainMs = 200;
 const lookEveryMs = 20;
-/** Errors with which a start without a database ends; the service manager starts it again (docs/errors.md). */
+/**
+ * Error codes with which a start without a database ends. The service manager then starts the process again
+ * (docs/errors.md).
+ */
 const startFailures: ReadonlySet<string> = new Set(['postgres_unreachable', 'postgres_lost']);
 
-/** Keeps one indexer running, like a service manager: it is restarted, whatever ended it. */
+/** Keeps one indexer running, like a service manager. The indexer is restarted after any end. */
 export class Supervisor {
   readonly hits = new Map<Failpoint, number>(failpoints.map((name) => [name, 0]));
   /** Number of kills while the next batch was decided, by seam. */
   readonly overlaps = new Map<Seam, number>(seams.map((name) => [name, 0]));
   kills = 0;
-  /** Unexpected ends: without our signal or a failpoint. */
+  /** Unexpected ends, which came neither from our signals nor from a failpoint. */
   readonly exits: string[] = [];
-  /** Starts while the database was away. */
+  /** Number of starts that failed while the database was away. */
   failedStarts = 0;
   readonly #options: IndexerOptions;
   #current: IndexerProcess | null = null;
-  /** Points for the next starts, one for each. */
+  /** Failpoints for the next starts. Each start uses one of them. */
   readonly #armed: Armed[];
   #stopped = false;
   readonly #loop: Promise<void>;
@@ -39,20 +42,20 @@ export class Supervisor {
     this.#loop = this.#run();
   }
 
-  /** Kills the process; arms the next one with this. */
+  /** Kills the process, and arms the next process with this failpoint. */
   async kill(armed: Armed | null = null): Promise<void> {
     this.#arm(armed);
     const ended = await this.#current?.kill();
     if (ended?.signal === 'SIGKILL') this.kills++;
   }
 
-  /** Ends the process in order; arms the next one with this. */
+  /** Ends the process in order, and arms the next process with this failpoint. */
   async restart(armed: Armed | null = null): Promise<void> {
     this.#arm(armed);
     await this.#current?.stop();
   }
 
-  /** Ends it in order, without a successor. */
+  /** Ends the process in order, and starts no other process. */
   async stop(): Promise<IndexerEnd | null> {
     this.#stopped = true;
     const ended = (await this.#current?.stop()) ?? null;
@@ -60,7 +63,7 @@ export class Supervisor {
     return ended;
   }
 
-  /** Keeps it stopped while the work runs; arms the next one with this. */
+  /** Keeps the process stopped while the work runs, and arms the next process with this failpoint. */
   async without(work: () => Promise<void>, armed: Armed | null = null): Promise<void> {
     this.#arm(armed);
     let release = (): void => undefined;
@@ -75,7 +78,7 @@ export class Supervisor {
     }
   }
 
-  /** Waits until the process is held at its seam; null: it was not held within this time. */
+  /** Waits until the process is held at its seam. `null` if this does not happen within the time. */
   async held(withinMs: number): Promise<BatchCounts | null> {
     for (const until = Date.now() + withinMs; Date.now() < until; await delay(lookEveryMs)) {
       const batches = this.#current?.batchesAtSeam() ?? null;
@@ -105,7 +108,7 @@ export class Supervisor {
       await this.#held;
       this.#current = new IndexerProcess(this.#options, this.#armed.shift() ?? null);
       const ended = await this.#current.ended;
-      // its reports, such as that it was held, do not concern its successor
+      // reports of the ended process, for example that it was held, do not concern the next process
       this.#current = null;
       this.#note(ended);
       if (!this.#stopped) await delay(startAgainMs);

@@ -3,8 +3,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 export type ProxyMode = 'pass' | 'refuse' | 'stall' | 'mute';
 
 /**
- * A fixed port in front of one that may change or vanish. `refuse` ends all connections and accepts no new ones;
- * `stall` keeps them but passes no byte on, like a broken network; `mute` passes on requests, and no answers.
+ * A fixed port in front of a port that may change or vanish. `refuse` ends all connections, and accepts no new ones.
+ * `stall` keeps the connections but passes no byte on, like a broken network. `mute` passes on requests, but no
+ * answers.
  */
 export class TcpProxy {
   target: number;
@@ -39,7 +40,7 @@ export class TcpProxy {
     for (const pair of this.#pairs) this.#pauseOrResume(pair);
   }
 
-  /** Ends the existing connections; new ones are accepted. */
+  /** Ends the existing connections. New connections are accepted. */
   cut(): void {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
   }

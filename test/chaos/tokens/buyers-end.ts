@@ -28,24 +28,24 @@ export interface EndedBuyers {
   readonly passDay: PassDay;
 }
 
-/** Ends of orders of items that are sold for runes. */
+/** Results of all orders of items that are sold for runes. */
 export interface BuyersEnd {
   readonly faults: readonly string[];
-  /** Gains of creators by account and token. */
+  /** Gains of creators, by account and token. */
   readonly gains: ReadonlyMap<string, bigint>;
   readonly delivered: number;
-  /** Orders whose time was over, and whose sats went back. */
+  /** Number of orders whose time had ended, and whose sats were refunded. */
   readonly refunded: number;
-  /** Orders that were not delivered, whose rune came, and no sats. */
+  /** Number of orders that were not delivered, because the rune came without the sats. */
   readonly runesAlone: number;
-  /** Items that buyers have. */
+  /** Number of items that buyers have. */
   readonly sold: number;
 }
 
 const settledWithinMs = 300_000;
 const lookMs = 700;
 
-/** An order with what the model says of it on the final chain. */
+/** An order, with the model's statements about it on the final chain. */
 interface ModelledSale {
   readonly buyer: RuneBuyer;
   readonly delivery: Delivery;
@@ -53,14 +53,14 @@ interface ModelledSale {
 }
 
 /**
- * Lets the time of all orders be over that are not due, and mines until no order waits for anything but people; what
- * still waits is a difference. All payments are in blocks.
+ * Ends the time of all orders that are not due, and mines until no order waits, except for people. An order that still
+ * waits for something else is a difference. All payments are in blocks.
  */
 export async function settleBuyers(run: EndedBuyers): Promise<string[]> {
   const { pool, chain, buyers, passDay } = run;
   let open: string[] = [];
   for (const until = Date.now() + settledWithinMs; Date.now() < until; await delay(lookMs)) {
-    // a block in each look would always be one that is not followed yet
+    // do not mine a block in each round, because there would always be a block that is not followed yet
     if (open.length > 0) await chain.mineMempool();
     const pending = await pendingOf(pool);
     for (const { buyer, delivery } of await modelledSales(run)) {
@@ -76,7 +76,7 @@ export async function settleBuyers(run: EndedBuyers): Promise<string[]> {
   return open;
 }
 
-/** Orders of items whose token orders are pending, and whether their time is over. */
+/** Orders of items whose token orders are pending. The value says whether their time is over. */
 async function pendingOf(pool: pg.Pool): Promise<ReadonlyMap<string, 'running' | 'over'>> {
   const { rows } = await pool.query<{ id: string; time: 'running' | 'over' }>(
     `SELECT f.order_id AS id, CASE WHEN o.ends_at > now() - interval '2 minutes' THEN 'running' ELSE 'over' END AS time
@@ -136,7 +136,7 @@ export async function endsOfBuyers(run: EndedBuyers): Promise<BuyersEnd> {
   };
 }
 
-/** Items, counters and ledgers: by the rows, by the index, and by the audits of the service. */
+/** Faults of items, counters and ledgers, according to the rows, to the index, and to the audits of the service. */
 async function soldFaults(
   { pool, chain, buyers }: EndedBuyers,
   ends: readonly { readonly buyer: RuneBuyer; readonly verdict: OrderVerdict }[],

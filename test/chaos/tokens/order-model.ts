@@ -1,21 +1,21 @@
 import { addUnits, type Units } from './rune-model.ts';
 
-/** An order of a shop, by the model of the run. */
+/** An order of a shop in the model of the run. */
 export interface ModelOrder {
   readonly id: string;
   readonly account: string;
-  /** The txid of the etching of its rune. */
+  /** The txid of the etching of the order's rune. */
   readonly rune: string;
   /** Base units. */
   readonly amount: bigint;
-  /** Sats of its fee charge. */
+  /** Sats of the order's fee charge. */
   readonly feeAmount: bigint;
   /** The part of these sats that is revenue. */
   readonly baseFee: bigint;
-  /** Scripts of its charges in hex. */
+  /** Scripts of the order's charges in hex. */
   readonly feeScript: string;
   readonly tokenScript: string;
-  /** Whether its time was over before anything was paid: then all payments are late. */
+  /** Whether the order's time ended before anything was paid. If so, all payments are late. */
   readonly isOver: boolean;
 }
 
@@ -25,16 +25,16 @@ export interface PaidOutput {
   readonly script: string;
   readonly sats: bigint;
   readonly runes: Units;
-  /** Whether it contains an inscription. */
+  /** Whether the output contains an inscription. */
   readonly isAside: boolean;
 }
 
-/** An order at the end, by the model or by the service. */
+/** The end of an order, according to the model or to the service. */
 export interface OrderEnd {
   readonly state: string;
   readonly fee: string;
   readonly token: string;
-  /** Its outputs as lines of `receivedLine`, sorted. */
+  /** The order's outputs as lines of `receivedLine`, sorted. */
   readonly received: readonly string[];
 }
 
@@ -49,7 +49,10 @@ export const receivedLine = (
 /** The key of sats in the holdings of accounts. */
 export const bitcoin = 'BTC';
 
-/** The order, and the gain of its account, from the payments on the final chain, once nothing waits. Pure. */
+/**
+ * The end of an order, and the gain of its account. They follow from the payments on the final chain, when nothing
+ * waits any more. Pure.
+ */
 export function endOfOrder(
   order: ModelOrder,
   paid: readonly PaidOutput[],

@@ -4,15 +4,15 @@ import type { RuneBuyer } from './rune-buyers.ts';
 
 const againMs = 200;
 
-/** One query, or several in one transaction, of a superuser: the database may be down. */
+/** Runs one query, or several in one transaction, as a superuser. The database may be down. */
 type Query = (text: string) => Promise<pg.QueryResultRow[]>;
 
 type PassingOrder = Pick<RuneBuyer, 'id' | 'tokenOrder' | 'chargeScript' | 'tokenScript'>;
 
 /**
- * Lets a day pass for an order of items: its times, and those of its token order and of its payments, become a day
- * older. Payments that came in time stay so, and later ones are late. It may be done twice. False: one of its payments
- * has not been seen, and nothing is done.
+ * Lets a day pass for an order of items: the times of the order, of its token order, and of its payments become a day
+ * older. Payments that came in time stay in time, and later payments are late. If the database fails, a day may pass
+ * twice. Returns false, and does nothing, if one of the payments has not been seen.
  *
  * @param payments txids of payments that must have been seen
  */
@@ -27,7 +27,8 @@ export async function passDay(
   );
   const txids = new Set(seen.map(({ txid }) => Buffer.from(String(txid), 'hex').reverse().toString('hex')));
   if (payments.some((txid) => !txids.has(txid))) return false;
-  // one by one: a process that writes several of them waits for none that is locked here
+  // update payments one by one, because a process that writes several payments must not wait for a payment that is
+  // locked here
   for (const { txid, vout } of seen)
     await untilDone(() =>
       query(
@@ -35,7 +36,7 @@ export async function passDay(
           WHERE txid = '\\x${txid}' AND vout = ${vout}`,
       ),
     );
-  // locked as the service locks them; credits are written under the lock of their token order
+  // lock the rows as the service locks them; credits are written under the lock of their token order
   await untilDone(() =>
     query(
       `SELECT FROM service.orders WHERE id = '${order.id}' FOR UPDATE;
@@ -52,7 +53,7 @@ export async function passDay(
   return true;
 }
 
-/** Ends the time of an order of a shop some seconds ago: the node notes the seconds at which it has a payment. */
+/** Ends the time of a shop's order some seconds ago, because the node notes arrivals of payments in whole seconds. */
 export async function endTime(query: Query, id: string): Promise<void> {
   // whole milliseconds, as the service stores them
   const end = `date_trunc('milliseconds', now() - interval '10 seconds')`;
@@ -61,7 +62,7 @@ export async function endTime(query: Query, id: string): Promise<void> {
   await untilDone(() => query(over));
 }
 
-/** A database that is down may have done it, or not. */
+/** Repeats work until the database confirms it. A database that is down may have done the work, or not. */
 async function untilDone<Done>(work: () => Promise<Done>): Promise<Done> {
   for (;;) {
     try {

@@ -26,7 +26,7 @@ export const buyingCases = [
   'cancelled with a rune',
   'late',
   'rune late',
-  // of what other orders became
+  // these cases follow from other orders
   'topped up',
   'replaced',
   'by a stranger',
@@ -35,7 +35,7 @@ export const buyingCases = [
 export type BuyingCase = (typeof buyingCases)[number];
 const firstCases = buyingCases.slice(0, 15);
 
-/** An order of items with what became of it. */
+/** An order of items, with its outcome. */
 export interface RuneBuyer extends ModelSale {
   readonly tokenOrder: string;
   readonly collection: string;
@@ -43,7 +43,7 @@ export interface RuneBuyer extends ModelSale {
   readonly asked: RunRune;
   readonly charge: Uint8Array;
   readonly token: Uint8Array;
-  /** Scripts in hex, which no others have. */
+  /** Scripts in hex. No other order has these scripts. */
   readonly receiver: string;
   readonly refund: string;
   isOver: boolean;
@@ -51,9 +51,9 @@ export interface RuneBuyer extends ModelSale {
   isCancelled: boolean;
   /** The newest version of each payment. */
   readonly payments: SentPayment[];
-  /** All versions, by txid. */
+  /** All versions of all payments, by txid. */
   readonly sent: Map<string, SentHalf>;
-  /** Something is missing that its buyer will pay. */
+  /** Whether something is missing that the buyer will pay. */
   isShort: boolean;
 }
 
@@ -77,28 +77,28 @@ interface RuneBuyersParts {
   readonly payments: TokenPayments;
   readonly shop: Shop;
   readonly sales: readonly RuneSale[];
-  /** Lets a day pass for an order. False: the service has not seen all of these payments yet. */
+  /** Lets a day pass for an order. False if the service has not seen all of these payments yet. */
   readonly passDay: PassDay;
 }
 
-/** Owners of addresses that receive items, and refunds: no others have these keys. */
+/** First owner of addresses that receive items and refunds. No other part of the run has these keys. */
 const firstOwner = 70_000;
 const runeSats = 546;
 const recent = 8;
-/** Orders are made of another sale where others have all that this one has. */
+/** Maximum number of sales that are tried for an order. Others may have all items of a sale. */
 const orderTries = 3;
 const againMs = 200;
 const seenWithinMs = 6_000;
 const partSats = 2_000;
 const dustSats = 330;
 
-/** Buyers of items that are sold for runes, who do all that buyers do, right or wrong. */
+/** Buyers of items that are sold for runes. They do everything that real buyers do, right or wrong. */
 export class RuneBuyers {
   readonly all: RuneBuyer[] = [];
   readonly done = new Map<BuyingCase, number>();
-  /** Sats at charges that may not be worth sending back, by order. */
+  /** Sats at charges, by order. Sending them back may cost more than they are worth. */
   readonly dustOf = new Map<string, number>();
-  /** Orders that were refused, as others had what was left. */
+  /** Number of orders that were refused, because others had what was left. */
   refused = 0;
   readonly #parts: RuneBuyersParts;
   #cases: BuyingCase[] = [];
@@ -122,7 +122,7 @@ export class RuneBuyers {
     return buyingCases.filter((name) => !this.done.has(name));
   }
 
-  /** Makes an order of any sale; null: it is refused. */
+  /** Makes an order of any sale; `null` if the order is refused. */
   async order(): Promise<RuneBuyer | null> {
     const { random, sales, shop } = this.#parts;
     for (let tries = 0; tries < orderTries; tries++) {
@@ -138,7 +138,7 @@ export class RuneBuyers {
       };
       const answer = await shop.ask<MadeSale>('/collectionorder', body, randomUUID());
       if (answer.status === 200) return this.#add(sale, count, { receiver, refund }, answer.body);
-      // 409 may also be the key of a process that died
+      // 409 may also mean that a process died that had claimed the key
       if (answer.status !== 400 && answer.status !== 409)
         throw new Error(`an order of items is refused: ${JSON.stringify(answer)}`);
       this.refused++;
@@ -147,27 +147,27 @@ export class RuneBuyers {
     return null;
   }
 
-  /** An order that is paid as it is to be. */
+  /** Makes an order, and pays the exact amounts. */
   async payExactly(): Promise<void> {
     const buyer = await this.order();
     if (buyer !== null) await this.#send(buyer, 'both at once', [unitsTo(buyer), satsTo(buyer)]);
   }
 
-  /** Buys in the next of the cases. */
+  /** Makes an order, and pays it in the next of the ways. */
   async buy(): Promise<void> {
     if (this.#cases.length === 0) this.#cases = shuffled(this.#parts.random, firstCases);
     const buyer = await this.order();
     if (buyer !== null) await this.#buyAs(buyer, this.#cases.pop()!);
   }
 
-  /** The next of what happens to orders later. */
+  /** Performs the next of the actions that come after an order was paid. */
   async act(): Promise<void> {
     const { random } = this.#parts;
     const acts = [() => this.#topUp(), () => this.replace(), () => this.#pester(), () => this.#endTime()];
     await acts[random.below(acts.length)]?.();
   }
 
-  /** Replaces one of the last payments by as much, or by less, or by nothing. */
+  /** Replaces one of the last payments by a payment of as much, of less, or of nothing. */
   async replace(): Promise<void> {
     const { random, payments } = this.#parts;
     const buyer = this.#any((each) => each.payments.length > 0);
@@ -238,7 +238,7 @@ export class RuneBuyers {
     await this.#send(buyer, way, outputs);
   }
 
-  /** Pays what was missing, and more. */
+  /** Pays the missing amount of an order, and more. */
   async #topUp(): Promise<void> {
     const buyer = this.#any(({ isShort }) => isShort);
     if (buyer === null) return;
@@ -246,7 +246,7 @@ export class RuneBuyers {
     await this.#send(buyer, 'topped up', [unitsTo(buyer, 1n + buyer.units / 2n), satsTo(buyer)]);
   }
 
-  /** A stranger sends dust, and perhaps units of any rune, to addresses of an order of any state. */
+  /** Lets a stranger send dust, and perhaps units of any rune, to addresses of an order in any state. */
   async #pester(): Promise<void> {
     const { random, payments } = this.#parts;
     const buyer = this.#any(() => true);
@@ -260,13 +260,13 @@ export class RuneBuyers {
     this.dustOf.set(buyer.id, (this.dustOf.get(buyer.id) ?? 0) + dust + runeSats);
   }
 
-  /** The time of one of the last orders is over, whatever was paid. */
+  /** Ends the time of one of the last orders, even if it was paid. */
   async #endTime(): Promise<void> {
     const buyer = this.#any(({ isOver }) => !isOver);
     if (buyer !== null && (await this.#end(buyer))) this.#count('over');
   }
 
-  /** Ends the time of an order once its payments are seen. False: they are not, for so long. */
+  /** Ends the time of an order after its payments are seen. False if they are not seen within the maximum time. */
   async #end(buyer: RuneBuyer): Promise<boolean> {
     for (const until = Date.now() + seenWithinMs; Date.now() < until; await delay(againMs)) {
       if (!(await this.#parts.passDay(buyer, [...buyer.sent.keys()]))) continue;
@@ -296,7 +296,7 @@ export class RuneBuyers {
   }
 
   #note(buyer: RuneBuyer, { coin, outputs, made, kind }: SentPayment): void {
-    // nothing of a payment that was taken back whole is ever seen
+    // a payment that was taken back completely is never seen
     if (outputs.length === 0) return;
     const halves = outputs.map(({ value, outputScript, units = [] }) =>
       outputScript === buyer.charge
@@ -356,7 +356,7 @@ export class RuneBuyers {
     return buyer;
   }
 
-  /** Neighbours from a random item on. */
+  /** Consecutive items that begin at a random item. */
   #named({ items }: RuneSale, count: number): { readonly requestedIds: readonly number[] } {
     const first = this.#parts.random.below(items);
     return { requestedIds: Array.from({ length: count }, (_, place) => ((first + place) % items) + 1) };
@@ -388,7 +388,7 @@ const satsTo = ({ charge, sats }: RuneBuyer, value = Number(sats)): PayingOutput
   outputScript: charge,
 });
 
-/** Less of an output, so that it may be too little. */
+/** A smaller amount of an output, which may be too little. */
 function lessOf({ value, outputScript, units = [] }: PayingOutput): PayingOutput {
   const fewer = units.map(([rune, amount]) => [rune, amount > 1n ? amount - 1n : amount] as const);
   return { value: Math.max(runeSats, value - 1_000), outputScript, units: fewer };

@@ -34,11 +34,11 @@ export interface MinedOutput {
   readonly sats: bigint;
 }
 
-/** The model's runes after each block of a node, on all branches. */
+/** The model's state of runes after each block of a node, on all branches. */
 export class RuneChain {
   /** Runestones of the run, by the txid of their transactions. */
   readonly messages = new Map<string, RuneMessage>();
-  /** Txids of etchings, by the id of their rune: the service's runestones name ids. */
+  /** Txids of etchings, by the id of their rune, because the service's runestones use ids. */
   readonly etchings = new Map<string, string>();
   readonly #rpc: NodeRpc;
   /** Blocks up to this height have no runestone. */
@@ -89,8 +89,8 @@ export class RuneChain {
   }
 
   /**
-   * Transactions of the chain up to a block, and scripts of the service: a transaction that spends from one of its
-   * scripts leaves its change at another one.
+   * Finds the service's transactions in the chain up to a block, and the service's scripts. If a transaction spends
+   * from one of these scripts, its change goes to another one.
    *
    * @param charges scripts of the service that customers pay
    * @param receivers scripts of withdrawals
@@ -114,7 +114,7 @@ export class RuneChain {
     return { txids, own };
   }
 
-  /** The oldest first. */
+  /** Transactions of the chain up to a block, the oldest first. */
   async #transactionsTo(hash: string): Promise<ModelTransaction[]> {
     const blocks: (readonly ModelTransaction[])[] = [];
     for (let at = hash; ; ) {
@@ -125,7 +125,7 @@ export class RuneChain {
     }
   }
 
-  /** Reads the runestone of a transaction that the run did not write, with the second reader. */
+  /** Reads the runestone of a transaction that the run did not write. Uses the second reader. */
   #readStone({ txid, outputs }: ModelTransaction): void {
     if (this.messages.has(txid)) return;
     const stone = outputs.find(({ script }) => script.startsWith('6a5d'));

@@ -1,7 +1,7 @@
-/** The terms of a rune as its etching has them. */
+/** The terms of a rune, as in its etching. */
 export interface ModelTerms {
   readonly premine: bigint;
-  /** Number of mints that count; 0: it cannot be minted. */
+  /** Maximum number of valid mints; 0 if the rune cannot be minted. */
   readonly cap: number;
   /** Units of a mint. */
   readonly amount: bigint;
@@ -10,20 +10,20 @@ export interface ModelTerms {
 export interface ModelEdict {
   /** The txid of the etching. */
   readonly rune: string;
-  /** 0: all units left. */
+  /** 0 means all units that are left. */
   readonly amount: bigint;
-  /** The number of outputs means all of them except OP_RETURN. */
+  /** Index of an output. The number of outputs means all outputs except OP_RETURN. */
   readonly output: number;
 }
 
-/** The runestone of a transaction as the run wrote it: the model reads no script. */
+/** The runestone of a transaction, as the run wrote it. The model does not read scripts. */
 export interface RuneMessage {
   readonly etching: ModelTerms | null;
   /** The txid of the etching. */
   readonly mint: string | null;
   readonly edicts: readonly ModelEdict[];
   readonly pointer: number | null;
-  /** Whether it burns all incoming runes. */
+  /** Whether the transaction burns all incoming runes. */
   readonly isCenotaph: boolean;
 }
 
@@ -35,14 +35,17 @@ export const plainMessage: RuneMessage = {
   isCenotaph: false,
 };
 
-/** A transaction of a block. Hashes are in display order, outpoints `<txid>:<vout>`, scripts in hex. */
+/**
+ * A transaction of a block. Hashes are in display order, outpoints have the form `<txid>:<vout>`, and scripts are in
+ * hex.
+ */
 export interface ModelTransaction {
   readonly txid: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly { readonly script: string; readonly sats: bigint }[];
 }
 
-/** Units of runes by the txid of their etching. */
+/** Units of runes, by the txid of the rune's etching. */
 export type Units = ReadonlyMap<string, bigint>;
 
 /** All runes after a block. Immutable. */
@@ -50,10 +53,10 @@ export interface RuneState {
   readonly terms: ReadonlyMap<string, ModelTerms>;
   /** Unspent outputs with runes. */
   readonly unspent: ReadonlyMap<string, { readonly script: string; readonly runes: Units }>;
-  /** Runes that outputs got, spent or not. */
+  /** Runes that outputs got. Includes spent outputs. */
   readonly made: ReadonlyMap<string, Units>;
   readonly burned: Units;
-  /** Number of mints that counted. */
+  /** Number of valid mints. */
   readonly mints: ReadonlyMap<string, number>;
 }
 
@@ -65,16 +68,16 @@ export const noRunes: RuneState = {
   mints: new Map(),
 };
 
-/** Adds units, in place. */
+/** Adds units to a sum, in place. */
 export function addUnits(sums: Map<string, bigint>, key: string, amount: bigint): void {
   if (amount !== 0n) sums.set(key, (sums.get(key) ?? 0n) + amount);
 }
 
 /**
- * The runes after a block, by the rules of the protocol. It shares no code with the service, so that a run can compare
- * both. Pure.
+ * Computes the runes after a block by the rules of the protocol. It shares no code with the service, so that a run can
+ * compare both. Pure.
  *
- * @param messages of all transactions with a runestone, by txid
+ * @param messages the runestones of all transactions that have one, by txid
  */
 export function afterBlock(
   before: RuneState,
@@ -117,7 +120,7 @@ function applyTransaction(state: ChangingState, made: ModelTransaction, message:
   }
 }
 
-/** Units of the inputs, of the mint, and of the premine, which no output has yet. */
+/** Units of the inputs, of the mint, and of the premine. No output has these units yet. */
 function unitsIn(state: ChangingState, made: ModelTransaction, message: RuneMessage): Map<string, bigint> {
   const left = new Map<string, bigint>();
   for (const spent of made.inputs) {
@@ -147,7 +150,7 @@ function put(placed: Placed, vout: number, rune: string, amount: bigint): void {
   addUnits(runes, rune, amount);
 }
 
-/** Follows the edicts in their order, as far as units are left. */
+/** Follows the edicts in their order, while units are left. */
 function place(left: Map<string, bigint>, { outputs }: ModelTransaction, { edicts }: RuneMessage): Placed {
   const placed: Placed = [];
   const move = (vout: number, rune: string, wanted: bigint): void => {
@@ -173,7 +176,10 @@ function place(left: Map<string, bigint>, { outputs }: ModelTransaction, { edict
   return placed;
 }
 
-/** Gives the rest to the pointer, or to the first output that is not an OP_RETURN; without one it is burned. */
+/**
+ * Gives the remaining units to the pointer's output, or to the first output that is not an OP_RETURN. If there is no
+ * such output, the units are burned.
+ */
 function placeRest(
   left: Map<string, bigint>,
   placed: Placed,
