@@ -15,7 +15,7 @@ let browser: Browser;
 let page: Page;
 
 interface ReadFeed {
-  /** The parser's complaint; null: the text is well-formed. */
+  /** The parser's complaint; `null` if the text is well-formed. */
   readonly fault: string | null;
   readonly id: string | null;
   readonly title: string | null;
@@ -30,7 +30,7 @@ interface ReadFeed {
   }[];
 }
 
-/** Code that runs in the browser; tests do not have the browser's types. */
+/** Code that runs in the browser. It is a text, because tests do not have the browser's types. */
 const reader = `(text) => {
   const atom = 'http://www.w3.org/2005/Atom';
   const parsed = new DOMParser().parseFromString(text, 'application/xml');

@@ -34,13 +34,13 @@ describe.skipIf(executable === null)('the fonts of pages', () => {
     await runic.close();
   });
 
-  /** Bytes of what the first view loads, by path. */
+  /** Number of bytes that the first view loads, by path. */
   async function loaded(base: string): Promise<Map<string, number>> {
     const bytes = new Map<string, number>();
     const reading: Promise<void>[] = [];
     page.on('response', (response) => {
       const path = new URL(response.url()).pathname;
-      // it does not end
+      // this response does not end
       if (path === '/live') return;
       reading.push(response.body().then((body) => void bytes.set(path, body.length)));
     });

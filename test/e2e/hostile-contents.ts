@@ -8,7 +8,7 @@ const brParams = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_
 const br = (bytes: Uint8Array | string): Buffer => brotliCompressSync(bytes, { params: brParams });
 const side = 50_000;
 
-/** Contents of some bytes that are gigabytes to a browser, and the text that a card shows instead. */
+/** Contents of some bytes that become gigabytes in a browser. `says` is the text that a card shows instead. */
 export const bombs: readonly (RowSpec & { readonly says: RegExp })[] = [
   { name: 'text bomb', body: br(Buffer.alloc(bombBytes, 'a')), encoding: 'br', says: /^a{65536}…$/u },
   {
@@ -76,7 +76,7 @@ const svg = (content: string): RowSpec => ({
   body: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">${content}</svg>`,
 });
 
-/** Ten levels of ten uses each: 10,000,000,000 circles. */
+/** Circles in ten levels. Each level uses the next level ten times, which makes 10,000,000,000 circles. */
 const laughs = Array.from({ length: 10 }, (_, level) => {
   const inner = level === 0 ? '<circle r="9"/>' : `<use href="#l${level - 1}"/>`.repeat(10);
   return `<g id="l${level}">${inner}</g>`;
@@ -86,7 +86,7 @@ const filters = `<filter id="f" x="-9" y="-9" width="99" height="99">${'<feTurbu
   50,
 )}</filter>${'<rect width="100" height="100" filter="url(#f)"/>'.repeat(500)}`;
 
-/** Contents that take everything that a browser gives them. */
+/** Contents that use up everything that a browser gives them. */
 export const hogs: Readonly<Record<string, RowSpec>> = {
   'an endless loop': page('for (;;);'),
   'ever more memory': page('const kept = []; for (;;) kept.push(new Array(1e6).fill(kept.length + 0.5));'),
@@ -94,7 +94,7 @@ export const hogs: Readonly<Record<string, RowSpec>> = {
     'setInterval(() => { for (let i = 0; i < 1e4; i++) document.body.append(document.createElement("video")); });',
   ),
   'ever more workers': page(
-    // idle workers: hundreds that compute would stop the test too
+    // the workers are idle, because hundreds of busy workers would also stop the test
     'const url = URL.createObjectURL(new Blob(["onmessage = () => {};"])); setInterval(() => new Worker(url), 10);',
   ),
   'a flood of messages': page(
@@ -122,7 +122,10 @@ export const hogs: Readonly<Record<string, RowSpec>> = {
   },
 };
 
-/** Not bounded by the browser: it grows without end while this runs. Lists run no scripts. */
+/**
+ * A content that adds entries to the history. The browser has no bound for them, so they grow without end while the
+ * content runs. Lists run no scripts.
+ */
 export const addressFlood: RowSpec = page(
   'setInterval(() => { for (let i = 0; i < 500; i++) { history.pushState(null, "", "#" + Math.random()); location.hash = Math.random(); } });',
 );

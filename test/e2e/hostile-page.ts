@@ -1,12 +1,15 @@
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 
-/** The page's `window.report`: the names of its attempts, and of those that succeeded. */
+/**
+ * The page's `window.report`. `tried` has the names of all attempts, and `reached` has the names of those that
+ * succeeded.
+ */
 export interface Report {
   readonly tried: readonly string[];
   readonly reached: readonly string[];
-  /** Names of ways to leave its frame, for `window.leave(name)`. */
+  /** Names of ways to leave the page's frame, for `window.leave(name)`. */
   readonly waysOut: readonly string[];
-  /** Contents and recursive endpoints that it may read, with the results. */
+  /** Results of the contents and recursive endpoints that the page may read. */
   readonly allowed: readonly unknown[];
   readonly done: boolean;
 }

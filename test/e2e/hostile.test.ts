@@ -50,7 +50,7 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     await context.close();
   });
 
-  /** The frame of an inscription on its page, once it is asked to run. */
+  /** Runs an inscription on its page, and returns its frame. */
   const frameOf = async (name: string): Promise<Frame> => {
     await page.click('.run summary');
     const handle = await page.waitForSelector(`iframe[src="/preview/${idOf(name)}"]`);
@@ -78,7 +78,7 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     expect(page.url()).toBe(before.url);
     expect(await page.title()).toBe(before.title);
     expect(context.pages()).toHaveLength(1);
-    // then it tries to leave its frame
+    // after that, the page tries to leave its frame
     for (const way of report.waysOut) {
       await page.reload();
       const again = await frameOf('hostile');
@@ -127,7 +127,7 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     expect(await page.locator(`a[href="/inscription/${idOf('hostile')}"] .badge`).textContent()).toContain(
       'runs scripts',
     );
-    // one without scripts is a frame, and an SVG is a picture of ours
+    // a document without scripts is shown in a frame, and an SVG is a picture that this server draws
     expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
       '/block/0',
       `/preview/${idOf('still')}`,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Listeners in place of the rest of the network. They must receive nothing. */
+/** Listeners that replace the rest of the network. They must receive nothing. */
 export interface Listeners {
   readonly httpPort: number;
   readonly udpPort: number;

@@ -53,7 +53,7 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     const { hash } = await node.chain.mine([toBob, await purse.purchase(second.coin(0), alice, 90_000)]);
     await node.chain.mine([await purse.purchase({ ...toBob.coin(1), owner: bob }, alice, 30_000)]);
     await node.atTip();
-    // three days earlier, so that the chart has bars
+    // make the block three days older, so that the chart has bars
     const { height } = await node.bitcoind.rpc.call<{ height: number }>('getblockheader', [hash]);
     await node.database.pool.query('UPDATE chain.blocks SET time = time - 3 * 86400 WHERE height = $1', [
       height,
@@ -136,7 +136,7 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     await page.goto(`${base}/collection/frogs`);
     const shown = page.locator(`#items img[src="/thumbnails/${frog}.webp"]`);
     await shown.scrollIntoViewIfNeeded();
-    // the placeholder of other contents is a square
+    // the placeholder of all other contents is a square
     const shape = `(() => { const { naturalWidth, naturalHeight } = document.querySelector('#items img'); return naturalWidth / naturalHeight; })()`;
     await waitUntil(async () => (await page.evaluate(shape)) === 2, { limitMs: 20_000 });
     expect(await page.locator('#items .card').count()).toBe(60);

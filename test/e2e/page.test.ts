@@ -128,7 +128,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
   test('a block leads to the indexed blocks next to it, and names the heights between', async () => {
     const steps = async (height: number): Promise<[string, string | null][]> => {
       await page.goto(`${base}/block/${height}`);
-      // the same steps are above and below the inscriptions
+      // the same links are above and below the inscriptions
       const links = (await (await page.$$('.steps')).at(-1)?.$$('a')) ?? [];
       return Promise.all(
         links.map(async (link) => [(await link.textContent()) ?? '', await link.getAttribute('href')]),
@@ -227,7 +227,8 @@ describe.skipIf(executable === null)('in a real browser', () => {
   test('typed text is completed, by the keyboard alone', async () => {
     await page.goto(base);
     await page.click('input[name=q]');
-    // at once: on a busy machine pauses between keys bring lists for parts of it, and the next list drops the choice
+    // type everything at once: on a busy machine, pauses between keys show lists for parts of the text, and the next
+    // list drops the choice
     await page.keyboard.insertText('needl');
     await page.waitForSelector('[role=option]');
     expect(await page.locator('[role=option]').allTextContents()).toEqual(['needle']);
@@ -294,7 +295,7 @@ describe.skipIf(executable === null)('in a real browser', () => {
     await closed.app.close();
     await Promise.all(access.map((opened) => opened.close()));
     await closed.close();
-    // suggestions before the key was given, and the page that asks for it
+    // suggestions before the key was entered, and the page that asks for the key
     expect(new Set(problems.map((problem) => /status of 401/u.test(problem)))).toEqual(new Set([true]));
   });
 
@@ -412,13 +413,13 @@ describe.skipIf(executable === null)('in a real browser', () => {
 
   test('a recursive inscription imports a module and fetches data from other inscriptions', async () => {
     await page.goto(`${base}/inscription/${idOf('recursive')}`);
-    // it runs scripts, so it waits for the reader
+    // the document runs scripts, so it waits for the reader
     await page.click('.run summary');
     const frame = await frameOf('recursive');
     await frame.waitForFunction('document.getElementById("out").textContent === "Hello, recursion!"');
     expect(await frame.evaluate('origin')).toBe('null');
     expect(problems).toEqual([]);
-    // the same, alone in a window
+    // the same content, alone in a window
     await page.goto(`${base}/content/${idOf('recursive')}`);
     await page.waitForFunction('document.getElementById("out").textContent === "Hello, recursion!"');
     expect(await page.evaluate('origin')).toBe('null');

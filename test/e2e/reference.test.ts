@@ -6,7 +6,10 @@ import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 const executable = browserForTests();
 
-/** Time for the page, which reads the whole document three times: 4 s of a free processor, and others use it too. */
+/**
+ * Time for the page, in ms. It reads the complete document three times. This takes 4 s of a free processor, but other
+ * tests use the processor too.
+ */
 const slowPageMs = 120_000;
 
 describe.skipIf(executable === null)('the reference in a real browser', () => {

@@ -35,7 +35,7 @@ describe.skipIf(executable === null)('the search box in a real browser', () => {
   test('the id of an order never leaves the browser, and opens the order', async () => {
     const id = '0F8FAD5B-d9cb-469f-a165-70867728950e';
     const sent: string[] = [];
-    // the page itself requests the order: this test is about the search box
+    // the page of orders would itself request the order, but this test is about the search box
     await page.route('**/order', (route) => route.fulfill({ contentType: 'text/html', body: 'orders' }));
     page.on('request', (request) => sent.push(`${request.url()} ${request.headers()['referer'] ?? ''}`));
     for (const typed of [` ${id} `, `${base}/order#${id}`]) {

@@ -14,8 +14,8 @@ import { createTestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 
 /**
- * Chains with gaps in the database: an export must say what the ledger says of the islands one after another. What
- * an island spends of an earlier one was there all the time between: an output is spent once.
+ * Chains with gaps in the database. An export must equal the ledger's results for the islands one after another. If an
+ * island spends an output of an earlier island, nothing in between spent it, because an output is spent once.
  */
 interface TestIsland {
   readonly from: number;
@@ -134,7 +134,7 @@ test.each([
 ] as const)('islands %s are exported as the ledger has them one after another', async (_, chain, islands) => {
   const lines = await exported(writeIslands(chain, islands));
   expect(lines.map(({ claimedParents: _claimed, ...line }) => line)).toEqual(ofIslands(chain, islands));
-  // never a guess: parents are known where none are claimed
+  // nothing is guessed: parents are known only if no parents are claimed
   for (const { parents, claimedParents } of lines) {
     if ((claimedParents as string[]).length === 0) expect(parents).toEqual([]);
   }

@@ -89,7 +89,7 @@ async function exported(pool: pg.Pool, range: HeightRange = {}): Promise<Line[]>
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-/** Transactions of the chain by id: their place in their block. */
+/** Positions of the chain's transactions in their blocks, by txid. */
 function txIndexes(chain: GoldenChain, tip: GoldenTip): Map<string, number> {
   const places = new Map<string, number>();
   for (const header of tip.headers) {
@@ -101,7 +101,7 @@ function txIndexes(chain: GoldenChain, tip: GoldenTip): Map<string, number> {
   return places;
 }
 
-/** ord's answers in the form of our export. */
+/** ord's responses, converted to the form of our export. */
 function expected(chain: GoldenChain, tip: GoldenTip): Partial<Line>[] {
   const inscriptions = chain.inscriptions(tip);
   const places = txIndexes(chain, tip);
@@ -136,16 +136,16 @@ function only(line: Line, fields: Partial<Line>): Partial<Line> {
   return Object.fromEntries(Object.entries(line).filter(([name]) => name in fields));
 }
 
-/** Checks what other questions of ord's say about the same inscriptions. */
+/** Checks that other responses of ord say the same about the inscriptions. */
 function expectOtherAnswers(lines: readonly Line[], chain: GoldenChain, tip: GoldenTip): void {
   const byId = new Map(lines.map((line) => [line.id, line]));
   const ofKey = (key: string): Line => byId.get(key)!;
-  // lost ones have no answer there
+  // ord has no response there for lost inscriptions
   const shown = chain.answers<{ delegate: string | null }>(tip, 'r-inscription').filter(({ value }) => value);
   expect(shown.map(({ key }) => [key, ofKey(key).delegate])).toEqual(
     shown.map(({ key, value }) => [key, value!.delegate]),
   );
-  // 406 even when all encodings are accepted: ord sends no body
+  // 406 even if all encodings are accepted, because ord sends no body
   const contents = chain
     .answers<Content>(tip, 'r-undelegated-content')
     .filter(({ value }) => value?.status !== 406);
@@ -162,7 +162,7 @@ interface Content {
   readonly sha256?: string;
 }
 
-/** Asserts that fields which ord does not show follow from shown ones. */
+/** Asserts that the fields that ord does not show follow from the fields that it shows. */
 function expectConsistent({ id, curse, charms, number, parents, claimedParents }: Line): void {
   const isMarked = charms.includes('cursed') || charms.includes('vindicated');
   expect([id, curse !== null, charms.includes('cursed')]).toEqual([id, isMarked, number < 0]);
@@ -221,7 +221,7 @@ async function tablesOf(pool: pg.Pool): Promise<Record<string, unknown>> {
   return found;
 }
 
-/** Indexes in batches of `sizes` blocks, over and over, up to `until`. */
+/** Indexes in batches of `sizes` blocks, again and again, up to `until`. */
 async function indexInBatches(
   database: TestDatabase,
   dir: string,
@@ -267,7 +267,9 @@ async function indexInBatches(
   }
 }
 
-/** One in three chains, and in a long run all: others are in test/integration/indexer/index-chain.test.ts. */
+/**
+ * One of three chains, and all chains in a long run. test/integration/indexer/index-chain.test.ts has the other cases.
+ */
 const inOtherBatches = goldenChainNames.filter((_, place) => place % sampleStep(3) === 0);
 
 describe.each(goldenChainNames)('%s', (name) => {
@@ -313,7 +315,7 @@ describe.each(goldenChainNames)('%s', (name) => {
   });
 });
 
-/** A run that finds nothing to apply. */
+/** Runs the indexer, which must find nothing to apply. */
 async function ensureIndexed(database: TestDatabase, dir: string): Promise<void> {
   const source = await openFolderSource(dir);
   const { pool } = database;

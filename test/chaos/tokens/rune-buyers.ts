@@ -160,7 +160,7 @@ export class RuneBuyers {
     if (buyer !== null) await this.#buyAs(buyer, this.#cases.pop()!);
   }
 
-  /** Performs the next of the actions that come after an order was paid. */
+  /** Performs a random one of the things that happen to orders later. */
   async act(): Promise<void> {
     const { random } = this.#parts;
     const acts = [() => this.#topUp(), () => this.replace(), () => this.#pester(), () => this.#endTime()];

@@ -10,14 +10,14 @@ import { plainMessage, type RuneMessage, type Units } from './rune-model.ts';
 
 /** A rune that the run etched. */
 export interface RunRune {
-  /** The txid of its etching. */
+  /** The txid of the rune's etching. */
   readonly etching: string;
   readonly name: string;
   readonly id: { readonly block: number; readonly tx: number };
   readonly divisibility: number;
-  /** The most units that an order asks for. */
+  /** Maximum number of units that an order asks for. */
   readonly most: bigint;
-  /** Units of a mint; 0: it cannot be minted. */
+  /** Units of a mint; 0 if the rune cannot be minted. */
   readonly mint: bigint;
 }
 
@@ -26,7 +26,7 @@ export interface RuneCoin {
   readonly runes: Units;
 }
 
-/** Amounts: of a small rune, of one beyond doubles, of one near u128, and of one that is minted. */
+/** Amounts of four runes: a small rune, a rune beyond doubles, a rune near u128, and a rune that is minted. */
 const wishes = [
   { divisibility: 0, premine: 1_000_000_000n, most: 1_000n, cap: 0, mint: 0n },
   { divisibility: 8, premine: 10n ** 24n, most: 10n ** 18n, cap: 0, mint: 0n },
@@ -35,10 +35,10 @@ const wishes = [
 ] as const;
 const coinsOfRune = 40;
 const coinSats = 50_000;
-/** Deeper than any reorganisation of a run. */
+/** Number of blocks that bury a coin. It is more than the depth of any reorganisation of a run. */
 const buriedBlocks = 20;
 
-/** Coins with runes that no reorganisation takes back. The rest of a coin is usable once it is buried. */
+/** Coins with runes that no reorganisation takes back. The rest of a coin can be used when it is buried. */
 export class RunePurse {
   readonly runes: readonly RunRune[];
   readonly #chain: RegtestChain;
@@ -79,7 +79,7 @@ export class RunePurse {
         etching: { premine, cap, amount: mint },
         pointer: 0,
       });
-      // the coinbase is before it
+      // the index is 1, because the coinbase is before the etching
       const id = { block: (await chain.mine([etched])).height, tx: 1 };
       const name = formatSpacedRune({ rune: asRune(reservedRune(id.block, id.tx)), spacers: 0 });
       model.etchings.set(`${id.block}:${id.tx}`, etched.txid);
@@ -91,7 +91,7 @@ export class RunePurse {
     return new RunePurse(chain, runes, ready);
   }
 
-  /** Null: no coin has this number of units now. */
+  /** Takes a coin with at least this number of units. `null` if there is no such coin now. */
   async take(rune: RunRune, least: bigint): Promise<RuneCoin | null> {
     const has = ({ runes }: RuneCoin): boolean => (runes.get(rune.etching) ?? 0n) >= least;
     const found = this.#ready.findIndex(has);
@@ -104,7 +104,7 @@ export class RunePurse {
     return null;
   }
 
-  /** The rest of a payment, which may be replaced by another one. */
+  /** Keeps the rest of a payment for later. The payment may still be replaced. */
   keep(coin: RuneCoin): void {
     this.#young.push(coin);
   }
@@ -115,7 +115,7 @@ export class RunePurse {
   }
 }
 
-/** Coins with equal units, by an edict to all outputs. */
+/** Makes coins with equal units, by an edict to all outputs. */
 async function split(
   chain: RegtestChain,
   model: RuneChain,
@@ -133,7 +133,7 @@ async function split(
   const made = transaction([coin], [...outputs, { value: 0, outputScript: scriptOf(message, [rune]) }]);
   model.messages.set(made.txid, message);
   await chain.mine([made]);
-  // the first one also has the rest
+  // the first coin also has the rest
   return outputs.map((_, vout) => ({ coin: made.coin(vout), runes: new Map([[rune.etching, share]]) }));
 }
 

@@ -7,18 +7,21 @@ import type { RunRune } from './rune-purse.ts';
 /** A collection that is sold for a rune. */
 export interface RuneSale extends ItemSale {
   readonly sold: RunRune;
-  /** The account of its creator. */
+  /** The account of the collection's creator. */
   readonly account: string;
 }
 
-/** Two that last, one of them for the rune that waits for more blocks, and one that sells out. */
+/**
+ * Three collections. Two of them do not sell out, and one of these two is for the rune that waits for more blocks. The
+ * third collection sells out.
+ */
 const wishes = [
   { id: 'moths', items: 300, rune: 0, account: 0, amount: 25n },
   { id: 'bees', items: 300, rune: 1, account: 1, amount: 10n ** 12n },
   { id: 'ants', items: 6, rune: 2, account: 2, amount: 2n ** 80n + 1n },
 ] as const;
 
-/** Collections as after their approval, with their files on the disk of the service. */
+/** Makes collections in the state after their approval, with their files on the disk of the service. */
 export async function openRuneSales(
   pool: pg.Pool,
   filesDir: string,

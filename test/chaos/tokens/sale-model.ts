@@ -6,32 +6,32 @@ export interface ModelSale {
   readonly id: string;
   /** The account of the creator, which gets the rune. */
   readonly account: string;
-  /** The txid of the etching of its rune. */
+  /** The txid of the etching of the order's rune. */
   readonly rune: string;
-  /** Base units of it. */
+  /** Base units of the rune. */
   readonly units: bigint;
-  /** Sats of its charge. */
+  /** Sats of the order's charge. */
   readonly sats: bigint;
   /** Scripts in hex. */
   readonly chargeScript: string;
   readonly tokenScript: string;
-  /** Its time was over at some moment of the run: what was sent later is late. */
+  /** Whether the order's time had ended at some moment of the run. Payments that were sent later are late. */
   readonly isOver: boolean;
-  /** Its customer asked to cancel it. */
+  /** Whether the customer asked to cancel the order. */
   readonly isCancelAsked: boolean;
-  /** It was answered that it is cancelled. */
+  /** Whether the service responded that the order is cancelled. */
   readonly isCancelled: boolean;
 }
 
-/** An output of the final chain at one of its scripts. */
+/** An output of the final chain at one of the order's scripts. */
 export interface SaleOutput extends Omit<PaidOutput, 'isAside'> {
-  /** It was sent after the time of the order was over. */
+  /** Whether the output was sent after the order's time had ended. */
   readonly isLate: boolean;
 }
 
-/** The part of a payment that counts for an order: of the payment as it was first sent, or of what replaced it. */
+/** The part of a payment that counts for an order. The payment is the one that was sent first, or its replacement. */
 export interface SentHalf {
-  /** The coin that it spends: of two that spend the same, one is mined at most. */
+  /** The coin that the payment spends. If two payments spend the same coin, at most one of them is mined. */
   readonly coin: string;
   readonly units: bigint;
   readonly sats: bigint;
@@ -40,7 +40,7 @@ export interface SentHalf {
 
 /**
  * Whether an order is delivered. `due`: its payments are on the final chain, in time. `possible`: some branch may have
- * had them, or its customer asked to cancel it. `impossible`: no branch ever had them.
+ * had its payments, or its customer asked to cancel it. `impossible`: no branch ever had its payments.
  */
 export type Delivery = 'due' | 'possible' | 'impossible';
 
@@ -54,14 +54,17 @@ export function deliveryOf(
   return isPaid(sale, outputs) && !sale.isOver && !sale.isCancelAsked ? 'due' : 'possible';
 }
 
-/** All units, and all sats in one output: several outputs each cost an input, and may be too little together. */
+/**
+ * Whether an order is paid: all units arrived, and one output has all sats. Several outputs each cost an input, and may
+ * be too little together.
+ */
 function isPaid({ rune, units, sats, chargeScript, tokenScript }: ModelSale, outputs: readonly SaleOutput[]) {
   const inTime = outputs.filter(({ isLate }) => !isLate);
   const came = inTime.map(({ script, runes }) => (script === tokenScript ? (runes.get(rune) ?? 0n) : 0n));
   return sumOf(came) >= units && inTime.some((each) => each.script === chargeScript && each.sats >= sats);
 }
 
-/** Whether enough was ever sent in time, where of each coin the most counts that it was to pay. */
+/** Whether enough was ever sent in time. If several payments spend the same coin, only the largest amount counts. */
 function mayHaveBeenPaid({ units, sats }: ModelSale, sent: readonly SentHalf[]): boolean {
   const most = [...Map.groupBy(sent, ({ coin }) => coin).values()].map((versions) => {
     const inTime = versions.filter(({ isLate }) => !isLate);
@@ -74,14 +77,14 @@ const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, each)
 const mostOf = (amounts: readonly bigint[]): bigint =>
   amounts.reduce((most, each) => (each > most ? each : most), 0n);
 
-/** The end of the token order of a sale, by the model or as the service has it. */
+/** The end of the token order of a sale, according to the model or to the service. */
 export interface SaleEnd {
   readonly state: string;
-  /** Its outputs as `receivedLine` says them, sorted. */
+  /** The order's outputs as lines of `receivedLine`, sorted. */
   readonly received: readonly string[];
 }
 
-/** The gain of the creator: all at the address of the token order, and nothing of the charge. Pure. */
+/** The gain of the creator: everything at the address of the token order, and nothing of the charge. Pure. */
 export function gainOfSale(
   { tokenScript }: ModelSale,
   outputs: readonly SaleOutput[],
@@ -97,8 +100,9 @@ export function gainOfSale(
 }
 
 /**
- * States that a token order may have once the time of all orders is over that are not due: what was delivered for a
- * rune that a reorganisation took back ends in error, and so does what was not delivered. Pure.
+ * States that a token order may have at the end, when the time of all orders that are not due is over. An order that
+ * was delivered for a rune that a reorganisation took back ends in error. An order that was not delivered also ends in
+ * error. Pure.
  */
 export function tokenStatesOf(delivery: Delivery, isDelivered: boolean): readonly string[] {
   if (!isDelivered) return ['error'];

@@ -2,7 +2,7 @@ import type { ShopOrder } from '#test/support/tokenpay/shop-world.ts';
 import { type OrderEnd, receivedLine } from './order-model.ts';
 import type { RunRune } from './rune-purse.ts';
 
-/** A token order as its answer has it. */
+/** A token order in the form of the service's response. */
 export type ShownOrder = Omit<ShopOrder, 'received'> & {
   readonly received: readonly (ShopOrder['received'][number] & {
     readonly txid: string;
@@ -10,7 +10,7 @@ export type ShownOrder = Omit<ShopOrder, 'received'> & {
   })[];
 };
 
-/** The end of a token order by its answer. Pure. */
+/** The end of a token order, read from the service's response. Pure. */
 export function shownEnd(
   { state, feeCharge, tokenCharge, received }: ShownOrder,
   runes: readonly RunRune[],

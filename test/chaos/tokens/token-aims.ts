@@ -1,6 +1,6 @@
 import { tokenFailpoints, webhookFailpoints } from '#kernel/process/failpoint.ts';
 
-/** Points that the answering process passes. */
+/** Failpoints that the answering process passes. */
 export const shopAims = [
   'token-order-making' as const,
   'items-held' as const,
@@ -20,14 +20,14 @@ const takingAims = [
   'payout-marked' as const,
   'payout-mined' as const,
 ];
-/** Points that a process with the seed passes. */
+/** Failpoints that a process with the seed passes. */
 export const makerAims = [...tokenFailpoints.filter((name) => name !== 'token-order-making'), ...takingAims];
-/** Points that withdrawals pass. */
+/** Failpoints that withdrawals pass. */
 export const takersPass: ReadonlySet<string> = new Set([
   'withdrawal-reserving',
   'withdrawal-reserved',
   ...takingAims,
 ]);
-/** Points that orders of items pass. */
+/** Failpoints that orders of items pass. */
 export const buyersPass: ReadonlySet<string> = new Set(['items-held', 'order-made']);
 export type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];

@@ -32,7 +32,7 @@ import { TokenWatch } from './token-watch.ts';
 
 export interface TokenChaosOptions {
   readonly seed: string;
-  /** Faults continue at least this long, and until each failpoint was hit. */
+  /** Minimum duration of the faults, in minutes. They also continue until each failpoint was hit. */
   readonly minutes: number;
   /** The folder of all logs, and of the data of node and database. */
   readonly folder: string;
@@ -55,18 +55,23 @@ const database = 'tokens';
 const startBlocks = 160;
 const baseFee = 9_000;
 const accountsCount = 3;
-/** Deeper than any reorganisation of a run: after that, a batch whose coins are gone is planned again. */
+/**
+ * Number of confirmations before a batch whose coins are gone is planned again. It is more than the depth of any
+ * reorganisation of a run.
+ */
 const payoutConfirmations = 14;
 const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
 const completedWithinMs = 60_000;
 const completionTriesMax = 3;
 const lookMs = 200;
-/** A short run has few withdrawals: these turns add the missing cases. */
+/**
+ * Maximum number of additional turns at the end. A short run has few withdrawals, so these turns add the missing cases.
+ */
 const lastTurnsMax = 30;
 const linesMax = 40;
 
 /**
- * Random customers of shops that are paid in runes, with a service that is killed, cut off and reorganised at any
+ * Runs random customers of shops that are paid in runes, with a service that is killed, cut off and reorganised at any
  * moment. During the run, and at its end, ledger and index are compared with a model of the protocol.
  */
 export async function runTokenChaos(options: TokenChaosOptions): Promise<TokenChaosResult> {
@@ -110,7 +115,7 @@ class TokenChaos {
   #receiver: Receiver | null = null;
   readonly #supervisors: Supervisor[] = [];
   #parts: Parts | null = null;
-  /** Reorganisations by depth; `<depth> after completion`: they took a completed order back. */
+  /** Number of reorganisations by depth. `<depth> after completion` counts those that took a completed order back. */
   readonly #reorgs = new Map<string, number>();
 
   constructor(options: TokenChaosOptions) {
@@ -123,7 +128,7 @@ class TokenChaos {
     this.#database = await ChaosDatabase.start(join(folder, 'database'));
     await this.#database.create(database);
     await migrate(this.#database.directUrl(database));
-    // its mempool is empty after each start
+    // the node's mempool is empty after each start
     this.#node = await startBitcoind({
       executable: bitcoind,
       dataDir: join(folder, 'node'),
@@ -194,7 +199,10 @@ class TokenChaos {
     };
   }
 
-  /** Rounds of customers, blocks and faults in random order: each failpoint once, and for the duration of the run. */
+  /**
+   * Runs rounds of customers, blocks and faults in random order. Each failpoint has one round, and the rounds last at
+   * least as long as the run should last.
+   */
   async rounds(): Promise<void> {
     const until = this.#startedAt + this.#options.minutes * 60_000;
     const aims = this.#pairedAims();
@@ -211,7 +219,7 @@ class TokenChaos {
     }
   }
 
-  /** Kills at the points, or causes the next fault: each once, then any. */
+  /** Kills processes at the failpoints, or causes the next fault. Each fault occurs once, and then any fault. */
   async #round(round: number, aim: readonly (Aim | undefined)[] | undefined, faults: ServiceFault[]) {
     if (aim === undefined) await this.#faultRound(round, faults.pop() ?? this.#anyFault());
     else await this.#aimedRound(round, aim);
@@ -267,7 +275,7 @@ class TokenChaos {
     await this.#database?.stop();
   }
 
-  /** Keys of shops, and the wallet that their customers pay to. */
+  /** Makes keys of shops, and the wallet that their customers pay. */
   async #openAccounts(origin: string, seedFile: string) {
     const pool = this.#database!.pool(database);
     await makeTestWallet(pool, seedFile);
@@ -280,7 +288,7 @@ class TokenChaos {
     return accounts;
   }
 
-  /** Collections that are sold for runes of the run. */
+  /** Makes collections that are sold for runes of the run. */
   async #openSales(runes: readonly RunRune[], accounts: readonly RunAccount[]) {
     const pool = this.#database!.pool(database);
     const files = join(this.#options.folder, 'files');
@@ -292,7 +300,7 @@ class TokenChaos {
 
   #startService(runes: readonly RunRune[], origin: string): Pick<Parts, 'shop' | 'makers'> {
     const common = {
-      // one rune waits for more blocks than the others
+      // one rune waits for more blocks than the other runes
       TOKENPAY_CONFIRMATIONS: `1,${runes[1]!.name}:3`,
       PAYOUT_CONFIRMATIONS: String(payoutConfirmations),
     };
@@ -320,7 +328,7 @@ class TokenChaos {
         ORDER_RATE: '0',
         INDEX_RUNES: 'true',
         TOKENPAY_BASE_FEE: String(baseFee),
-        // all buyers have one address
+        // all buyers have one IP address
         COLLECTION_UNPAID_MAX: '1000',
         COLLECTION_UNPAID_NETWORK_MAX: '100000',
         // the receiver of webhooks is on this machine
@@ -367,7 +375,7 @@ class TokenChaos {
     await killAtPoints(aims, this.#random, (open) => this.#live(open));
   }
 
-  /** Some actions of customers and miners, and actions that pass the given points. */
+  /** Performs some actions of customers and miners, and actions that pass the given failpoints. */
   async #live(aims: readonly Aim[] = []): Promise<void> {
     const random = this.#random;
     const { customers, takers, buyers } = this.#running();
@@ -398,7 +406,7 @@ class TokenChaos {
     await delay(random.below(800));
   }
 
-  /** Orders of items alone, and what becomes of them. */
+  /** Makes only orders of items, and the things that happen to them later. */
   async #buySome(): Promise<void> {
     const { buyers, chain } = this.#running();
     for (let times = 0; times < 2; times++) await buyers.buy();
@@ -406,7 +414,7 @@ class TokenChaos {
     await chain.mineMempool();
   }
 
-  /** Makes withdrawals of the accounts' holdings: one account may have nothing yet. */
+  /** Makes withdrawals of the accounts' holdings. One account may have nothing yet. */
   async #takeSome(): Promise<void> {
     const { takers } = this.#running();
     for (let times = 0; times < 2; times++) await takers.some();
@@ -428,7 +436,7 @@ class TokenChaos {
     await this.#takeBack(reorgDepths[this.#random.below(reorgDepths.length)]!);
   }
 
-  /** Replaces the last blocks by another branch, with some of their payments. */
+  /** Replaces the last blocks by another branch that has some of their payments. */
   async #takeBack(depth: number): Promise<void> {
     const { chain, customers, buyers } = this.#running();
     this.#countReorg(String(depth));
@@ -442,14 +450,15 @@ class TokenChaos {
     await this.#sendAgain(0.5);
   }
 
-  /** Takes completed orders back. On a loaded machine an order takes longer to complete: then another one is tried. */
+  /** Takes completed orders back. On a loaded machine, an order takes longer to complete, so another order is tried. */
   async #takeCompletedBack(depth: number): Promise<void> {
     for (let tries = 0; tries < completionTriesMax; tries++)
       if (await this.#reorganiseCompleted(depth)) return;
   }
 
   /**
-   * Pays an order, and takes the block of its payment back once it is completed. False: it was not completed in time.
+   * Pays an order, and takes the block of its payment back after the order is completed. False if the order was not
+   * completed in time.
    */
   async #reorganiseCompleted(depth: number): Promise<boolean> {
     const { chain, customers, desk } = this.#running();

@@ -8,10 +8,10 @@ import type { TokenRunEnd } from './token-run-verdict.ts';
 import type { TokenTakers } from './token-takers.ts';
 import type { TokenWatch } from './token-watch.ts';
 
-/** Reorganisations that take a completed order back are as deep as this. */
+/** Depths of the reorganisations that take a completed order back. */
 export const depthsAfterCompletion = [1, 12] as const;
 
-/** All that a run did. */
+/** Everything that a run did. */
 interface TriedRun {
   readonly customers: TokenCustomers;
   readonly takers: TokenTakers;
@@ -19,12 +19,12 @@ interface TriedRun {
   readonly watch: TokenWatch;
   readonly items: ItemWatch;
   readonly end: Pick<TokenRunEnd, 'sales'>;
-  /** Reorganisations by depth. */
+  /** Number of reorganisations by depth. */
   readonly depths: ReadonlyMap<string, number>;
   readonly supervisors: readonly Supervisor[];
 }
 
-/** Things that a run must have done, and has not: a verdict about nothing proves nothing. */
+/** Things that a run should have done, but has not done. Without them, the verdict proves nothing. */
 export function missingOf({
   customers,
   takers,

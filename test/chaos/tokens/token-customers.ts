@@ -24,7 +24,7 @@ export const paymentCases = [
   'minted',
   'inscribed',
   'never',
-  // by the outcome of other orders
+  // these cases follow from the outcome of other orders
   'late',
   'again',
   'topped up',
@@ -41,7 +41,7 @@ export interface TokenCustomer extends Omit<ModelOrder, 'isOver'> {
   readonly asked: RunRune;
   readonly fee: Uint8Array;
   readonly token: Uint8Array;
-  /** Secret of its webhooks. */
+  /** Secret of the order's webhooks. */
   readonly secret: string;
   isPaid: boolean;
   readonly payments: SentPayment[];
@@ -71,7 +71,7 @@ export interface TokenCustomersParts {
   readonly endTime: (id: string) => Promise<void>;
 }
 
-/** An order of an account, with sats beyond its base fee. */
+/** The request for an order of an account, with sats beyond its base fee. */
 interface WholeWish {
   readonly account: RunAccount;
   readonly rune: RunRune;
@@ -80,11 +80,11 @@ interface WholeWish {
 }
 
 const runeSats = 546;
-/** Time until most payments are seen. */
+/** Time in ms after which most payments are seen. */
 const seenMs = 700;
 const recent = 12;
 
-/** Customers of shops who do everything that customers do, right or wrong. */
+/** Customers of shops who do everything that real customers do, right or wrong. */
 export class TokenCustomers {
   readonly all: TokenCustomer[] = [];
   readonly sent = new Map<PaymentCase, number>();
@@ -100,7 +100,8 @@ export class TokenCustomers {
   }
 
   /**
-   * Makes an order. Its creation is sent until it is answered, with another key if a killed process claimed the first.
+   * Makes an order. The request is sent until it is answered, with another key if a killed process had claimed the
+   * first key.
    */
   async order(rune = this.#anyRune()): Promise<TokenCustomer> {
     const { random, accounts } = this.#parts;
@@ -109,7 +110,7 @@ export class TokenCustomers {
     return this.#make({ account, rune, units, moreSats: random.below(3) * 700 });
   }
 
-  /** Makes an order of an account, and pays it exactly. */
+  /** Makes an order of an account, and pays the exact amounts. */
   async payWhole(wish: WholeWish): Promise<TokenCustomer> {
     const customer = await this.#make(wish);
     await this.#payAs(customer, 'exact');
@@ -145,7 +146,7 @@ export class TokenCustomers {
     await this.#payAs(customer, way);
   }
 
-  /** An order that is paid exactly. */
+  /** Makes an order, and pays the exact amounts. */
   async payExactly(rune?: RunRune): Promise<TokenCustomer> {
     const customer = await this.order(rune);
     await this.#payAs(customer, 'exact');
@@ -158,7 +159,7 @@ export class TokenCustomers {
     if (customer !== null) await this.#send(customer, 'again', whole(customer));
   }
 
-  /** Pays again an amount that was too little, and more. */
+  /** Pays an order again, with more than half of its amounts, because an earlier payment may have been too little. */
   async topUp(): Promise<void> {
     const customer = this.#any(({ isPaid }) => isPaid);
     if (customer !== null)
@@ -176,7 +177,7 @@ export class TokenCustomers {
     await this.#send(customer, 'late', whole(customer));
   }
 
-  /** Replaces one of the last payments by as much, or by less. */
+  /** Replaces one of the last payments by a payment of as much, or of less. */
   async replace(): Promise<void> {
     const customer = this.#any(({ payments }) => payments.length > 0);
     if (customer === null) return;
@@ -190,7 +191,7 @@ export class TokenCustomers {
     customer.payments[place] = made;
   }
 
-  /** Pays, and takes the payment back once it was seen. */
+  /** Makes an order, pays it, and takes the payment back after it was seen. */
   async regret(): Promise<void> {
     const customer = await this.payExactly();
     await delay(seenMs);
@@ -279,7 +280,7 @@ export class TokenCustomers {
     outputs: readonly PayingOutput[],
     kind: SentPayment['kind'] = {},
   ): Promise<void> {
-    // whatever the node says: its answer may be lost
+    // ignore the node's answer here, because the answer may be lost
     customer.isPaid = true;
     const made = await this.#parts.payments.send(outputs, kind);
     if (made === null) return;
@@ -338,7 +339,7 @@ export class TokenCustomers {
     return runes[this.#parts.random.below(runes.length)]!;
   }
 
-  /** A number of units from 1 to the most, of any length. */
+  /** A number of units from 1 to the maximum, with any number of digits. */
   #unitsOf({ most }: RunRune): bigint {
     const { random } = this.#parts;
     const bits = BigInt(random.below(most.toString(2).length));

@@ -14,7 +14,7 @@ import {
   type TokenLook,
 } from './tokens-verdict.ts';
 
-/** A look, and the last block of the index in display order. */
+/** The result of a check, and the last block of the index in display order. */
 export interface TakenLook {
   readonly block: string;
   readonly look: TokenLook;
@@ -22,7 +22,10 @@ export interface TakenLook {
 
 const textOf = (bytes: Uint8Array): string => displayHash(bytes);
 
-/** All money of shops in the snapshot of a transaction; null: the index does not know the runes of its blocks yet. */
+/**
+ * Reads all money of shops in the snapshot of a transaction. `null` if the index does not know the runes of its blocks
+ * yet.
+ */
 export async function takeLook(tx: pg.ClientBase): Promise<TakenLook | null> {
   const { rows } = await tx.query<{ hash: Buffer | null }>('SELECT tip_hash AS hash FROM chain.state');
   const tip = rows[0]?.hash ?? null;
@@ -104,7 +107,7 @@ async function readSeenCredits(tx: pg.ClientBase): Promise<SeenCredit[]> {
   }));
 }
 
-/** Sums by the function of the service's audit. */
+/** Sums of units by rune, computed by the function of the service's audit. */
 async function readParts(tx: pg.ClientBase): Promise<Map<string, SeenParts>> {
   const parts = await runeParts(tx);
   return new Map(

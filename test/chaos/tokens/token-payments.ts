@@ -21,13 +21,13 @@ export interface PayingOutput {
 
 /** The way in which a payment uses the protocol. */
 export interface PaymentKind {
-  /** Whether it burns its runes: one edict names an output that does not exist. */
+  /** Whether the payment burns its runes. One of its edicts then names an output that does not exist. */
   readonly isCenotaph?: boolean;
-  /** The rune that it mints to its first output. */
+  /** The rune that the payment mints to its first output. */
   readonly mint?: RunRune;
 }
 
-/** A payment of a customer, whatever its outcome. */
+/** A payment of a customer with any outcome. */
 export interface SentPayment {
   readonly coin: Coin;
   readonly runeCoins: readonly RuneCoin[];
@@ -37,11 +37,11 @@ export interface SentPayment {
 }
 
 const paymentFee = 2_000;
-/** More than the fees of a payment. No transaction spends a payment. */
+/** Fee of a replacement in sats. It is more than the fees of a payment. No transaction spends a payment. */
 const replacementFee = 40_000;
-/** Above any number of outputs of a payment. */
+/** Index of an output that does not exist. It is above the number of outputs of any payment. */
 const nowhere = 99;
-/** Outputs before those of the payment: the rest of its runes, and of its sats. */
+/** Number of outputs before the outputs of the payment: the rest of its runes, and the rest of its sats. */
 const ownOutputs = 2;
 const runeRestSats = 10_000;
 
@@ -53,10 +53,10 @@ interface TokenPaymentsParts {
   readonly model: RuneChain;
 }
 
-/** Makes and sends payments from coins that no reorganisation takes back: none spends another. */
+/** Makes and sends payments from coins that no reorganisation takes back. No payment spends another payment. */
 export class TokenPayments {
   readonly #parts: TokenPaymentsParts;
-  /** Transactions that a node may have forgotten, each after those that it spends. */
+  /** Transactions that a node may have forgotten. Each of them comes after the transactions that it spends. */
   readonly #sent: RegtestTransaction[] = [];
   /** Outpoints with an inscription. */
   readonly inscribed = new Set<string>();
@@ -69,7 +69,7 @@ export class TokenPayments {
     return this.#parts.runes.runes;
   }
 
-  /** Null: there are too few coins now, or the node refuses it. */
+  /** Sends a payment. `null` if there are too few coins now, or if the node refuses the payment. */
   async send(outputs: readonly PayingOutput[], kind: PaymentKind = {}): Promise<SentPayment | null> {
     const { purse, runes } = this.#parts;
     const sats = outputs.reduce((sum, { value }) => sum + value, 0);
@@ -87,7 +87,10 @@ export class TokenPayments {
     return this.#sendFrom(coin, runeCoins, outputs, kind, paymentFee);
   }
 
-  /** Replaces a payment by one with the same coins; no outputs: everything returns. Null: the node refuses it. */
+  /**
+   * Replaces a payment by another payment with the same coins. If there are no outputs, everything returns. `null` if
+   * the node refuses the other payment.
+   */
   replace({ coin, runeCoins }: SentPayment, outputs: readonly PayingOutput[]): Promise<SentPayment | null> {
     return this.#sendFrom(coin, runeCoins, outputs, {}, replacementFee);
   }
@@ -108,7 +111,7 @@ export class TokenPayments {
     return true;
   }
 
-  /** Sends unconfirmed transactions again, as wallets do; some are never sent again. */
+  /** Sends unconfirmed transactions again, like wallets do. Some are never sent again. */
   async sendAgain(isSent: () => boolean, last = this.#sent.length): Promise<void> {
     for (const made of this.#sent.slice(-last)) if (isSent()) await this.#broadcast(made);
   }
@@ -142,7 +145,7 @@ export class TokenPayments {
     return { coin, runeCoins, outputs, kind, made };
   }
 
-  /** False: the node refuses it. */
+  /** Sends a transaction to the node. False if the node refuses the transaction. */
   async #broadcast({ hex }: RegtestTransaction): Promise<boolean> {
     try {
       await this.#parts.rpc.call('sendrawtransaction', [hex, 0]);
@@ -170,7 +173,7 @@ function messageOf(outputs: readonly PayingOutput[], { isCenotaph = false, mint 
       output: isCenotaph ? nowhere : place + ownOutputs,
     })),
   );
-  // minted units have no edict
+  // minted units need no edict
   return {
     ...plainMessage,
     edicts,

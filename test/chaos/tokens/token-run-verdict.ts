@@ -37,14 +37,14 @@ export interface EndedTokenRun {
 }
 
 export interface TokenRunEnd {
-  /** Orders by their state. */
+  /** Number of orders by state. */
   readonly states: Readonly<Record<string, number>>;
-  /** Outputs of the final chain that were credited or set aside. */
+  /** Number of outputs of the final chain that were credited or set aside. */
   readonly received: number;
-  /** Withdrawals by their state. */
+  /** Number of withdrawals by state. */
   readonly withdrawals: Readonly<Record<string, number>>;
   readonly messages: number;
-  /** Orders of items that are sold for runes. */
+  /** Results of orders of items that are sold for runes. */
   readonly sales: Omit<BuyersEnd, 'faults' | 'gains'>;
   readonly differences: readonly string[];
 }
@@ -52,7 +52,7 @@ export interface TokenRunEnd {
 const settledWithinMs = 240_000;
 const lookMs = 500;
 const looksAtEnd = 3;
-/** More than the confirmations of any order of a run. */
+/** Number of blocks at the end. It is more than the confirmations of any order of a run. */
 const blocksAtEnd = 4;
 
 /** Waits until everything is deep enough in blocks, and compares the service with the model. */
@@ -105,7 +105,7 @@ export async function verdictOfTokenRun(run: EndedTokenRun): Promise<TokenRunEnd
   };
 }
 
-/** Mines until nothing waits; anything that still waits is a difference. */
+/** Mines until nothing waits. Anything that still waits is a difference. */
 async function settle({ pool, chain, payments }: EndedTokenRun): Promise<string[]> {
   await payments.sendAgain(() => true);
   do await chain.mineMempool();
@@ -119,7 +119,7 @@ async function settle({ pool, chain, payments }: EndedTokenRun): Promise<string[
   return ['payments still wait'];
 }
 
-/** Whether index, payments and orders have looked at a block, and nothing waits. */
+/** Whether index, payments and orders have processed a block, and nothing waits. */
 async function isSettled(pool: pg.Pool, best: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     `SELECT FROM chain.state, service.payments_offset AS p, service.token_orders_offset AS o
@@ -167,8 +167,8 @@ export const scriptsOf = (orders: readonly ModelOrder[]): ReadonlySet<string> =>
   new Set(orders.flatMap(({ feeScript, tokenScript }) => [feeScript, tokenScript]));
 
 /**
- * Checks that each message arrived at least once, in order, signed, with the secret of its order, and that the last one
- * is the end.
+ * Checks that each message arrived at least once, in order, signed, and with the secret of its order. The last message
+ * must report the end.
  */
 async function toldOf(
   { pool, receiver, watch, shop }: EndedTokenRun,

@@ -4,7 +4,7 @@ import type { TokenRunEnd } from './token-run-verdict.ts';
 import { type TokenTakers, takingCases } from './token-takers.ts';
 import type { TokenWatch } from './token-watch.ts';
 
-/** All that a run says of itself. */
+/** Everything that a run says about itself. */
 interface SaidRun {
   readonly customers: TokenCustomers;
   readonly takers: TokenTakers;
@@ -14,7 +14,7 @@ interface SaidRun {
   readonly seed: string;
   readonly kills: number;
   readonly reorgs: number;
-  /** Reorganisations by depth. */
+  /** Number of reorganisations by depth. */
   readonly depths: ReadonlyMap<string, number>;
 }
 
@@ -25,7 +25,11 @@ const equal = (counts: object): string =>
     .map(([name, times]) => `${name}=${times}`)
     .join(', ');
 
-/** The table before the last line. @param points kills by failpoint */
+/**
+ * The table before the last line.
+ *
+ * @param points number of kills by failpoint
+ */
 export function tableOfRun({
   customers,
   takers,
@@ -56,7 +60,7 @@ export function tableOfRun({
   return rows.map(([name, words]) => `${name.padEnd(16)} ${words}`);
 }
 
-/** The last line. */
+/** The last line of the output. */
 export function verdictLine({ customers, takers, buyers, watch, end, seed, kills, reorgs }: SaidRun): string {
   const { states, withdrawals, sales, received, messages, differences } = end;
   return `chaos: ${differences.length} differences; orders=${customers.all.length} (${equal(states)}), payments=${customers.sentCount}, withdrawals=${takers.all.length} (${equal(withdrawals)}), sales=${buyers.all.length} (${equal(sales)}), received=${received}, messages=${messages}, kills=${kills}, reorgs=${reorgs}, looks=${watch.looks} (compared=${watch.compared}, stale=${watch.stale}), seed=${seed}`;

@@ -15,7 +15,7 @@ import type { RunRune } from './rune-purse.ts';
 import type { RunAccount } from './token-customers.ts';
 import type { ModelWithdrawal } from './withdrawal-model.ts';
 
-/** Acts of accounts with their earnings. */
+/** Kinds of actions of accounts with their earnings. */
 export const takingCases = [
   'bitcoin',
   'rune',
@@ -40,9 +40,9 @@ const acts = [
 ] as const satisfies readonly TakingCase[];
 export type TakingCase = (typeof takingCases)[number];
 
-/** A withdrawal that was answered. */
+/** A withdrawal that the service has accepted. */
 export interface TakenWithdrawal extends ModelWithdrawal {
-  /** The script of its own address, in hex. */
+  /** The script of the withdrawal's address, in hex. */
   readonly script: string;
 }
 
@@ -52,7 +52,7 @@ export interface TokenTakersParts {
   /** The account that withdraws only to listed addresses. */
   readonly listing: string;
   readonly runes: readonly RunRune[];
-  /** A pool of the database, which is ended after each use: the database may be restarted. */
+  /** Opens a pool of the database. The pool is ended after each use, because the database may be restarted. */
   readonly open: () => pg.Pool;
 }
 
@@ -70,21 +70,24 @@ interface Balance {
   };
 }
 
-/** First owner of addresses of withdrawals: no other part has these keys. */
+/** First owner of addresses of withdrawals. No other part of the run has these keys. */
 const firstOwner = 50_000;
 const askAgainMs = 200;
-/** Rates in sats per virtual byte, below and above the node's estimate. */
+/** Fee rates in sats per virtual byte, below and above the node's estimate. */
 const ownRates = [1, 2, 30] as const;
 const coinDecimals = 8;
 const allSats = 21_000_000n * 100_000_000n;
-/** No rune of a run has this supply. */
+/** Number of units that is above the supply of every rune of a run. */
 const moreUnits = 2n ** 127n;
 
-/** Accounts of shops that withdraw their earnings: all, half, some, twice at once, and requests that are refused. */
+/**
+ * Accounts of shops that withdraw their earnings: all, half, some, or twice at the same moment. They also send requests
+ * that are refused.
+ */
 export class TokenTakers {
   readonly all: TakenWithdrawal[] = [];
   readonly done = new Map<TakingCase, number>();
-  /** Scripts of requests that created no withdrawal: nothing may ever be sent there. */
+  /** Scripts of requests that created no withdrawal. Nothing may ever be sent to them. */
   readonly refused: string[] = [];
   readonly #parts: TokenTakersParts;
   #acts: (typeof acts)[number][] = [];
@@ -104,7 +107,7 @@ export class TokenTakers {
     return this.#asked;
   }
 
-  /** Lists an address for the account with a list, at the start. */
+  /** Lists an address for the account that has a list of addresses. Called at the start. */
   async start(): Promise<void> {
     await this.#list(this.#owners++);
   }
@@ -114,7 +117,7 @@ export class TokenTakers {
     return takingCases.filter((name) => !this.done.has(name));
   }
 
-  /** The next act of an account: each kind once, then again in another order. */
+  /** Performs the next action of an account. Each kind occurs once, and then again in another order. */
   async act(): Promise<void> {
     const wish = await this.#wish();
     if (wish === null) return;
@@ -129,29 +132,30 @@ export class TokenTakers {
     }
   }
 
-  /** A small withdrawal, which most balances cover. */
+  /** Makes a small withdrawal, which most balances cover. */
   async some(): Promise<void> {
     const wish = await this.#wish();
     if (wish !== null) await this.#ask({ ...wish, units: someOf(wish) });
   }
 
   /**
-   * Two withdrawals of the whole balance at the same moment: at most one is made, whatever other requests there are.
+   * Requests two withdrawals of the complete balance at the same moment. At most one of them is made, even if there are
+   * other requests.
    */
   async #twice(wish: Wish): Promise<void> {
     this.#count('whole at once twice');
     await Promise.all([this.#ask(wish), this.#ask(wish)]);
   }
 
-  /** A withdrawal of more than the account can have, or to an address that it has not listed. */
+  /** Requests a withdrawal of more than the account can have, or to an address that the account has not listed. */
   async #beyond(wish: Wish): Promise<void> {
-    // more than payments can add meanwhile
+    // this is more than payments can add in the meantime
     const units = wish.rune === null ? allSats : moreUnits;
     if ((await this.#ask({ ...wish, units })) !== null)
       throw new Error('more was withdrawn than the account has');
   }
 
-  /** Asks for a withdrawal, and lets the operator cancel it at once: a process may be signing it. */
+  /** Requests a withdrawal, and lets the operator cancel it at once, while a process may be signing it. */
   async #cancelled(wish: Wish): Promise<void> {
     const made = await this.#ask({ ...wish, units: someOf(wish) });
     if (made === null) return;
@@ -165,7 +169,10 @@ export class TokenTakers {
     if (isEnded) this.#count('cancelled');
   }
 
-  /** Asks until it is answered, with another key if a killed process claimed the first. Null: it is refused. */
+  /**
+   * Sends a request until it is answered, with another key if a killed process had claimed the first key. `null` if the
+   * request is refused.
+   */
   async #ask(wish: Wish): Promise<TakenWithdrawal | null> {
     const { random, listing } = this.#parts;
     const { account, rune } = wish;
@@ -193,7 +200,7 @@ export class TokenTakers {
     return made;
   }
 
-  /** A token of an account with its whole balance. Null: the account that was drawn has nothing. */
+  /** A token of a random account, with the account's complete balance. `null` if the account has nothing. */
   async #wish(): Promise<Wish | null> {
     const { random, accounts, runes } = this.#parts;
     const account = accounts[random.below(accounts.length)]!;
@@ -212,7 +219,7 @@ export class TokenTakers {
     return this.#withPool((pool) => withTransaction(pool, (tx) => allowAddress(tx, listed)));
   }
 
-  /** Repeats work until the database, which may be down, has done it: both kinds of work may be done twice. */
+  /** Repeats work until the database, which may be down, has done it. Both kinds of work may be done twice. */
   async #withPool<Result>(work: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
     let last: unknown = null;
     for (let tries = 0; tries < 600; tries++) {
@@ -240,13 +247,13 @@ export class TokenTakers {
 
 const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
 
-/** A tenth of the units; for sats, at least more than all dust and its fee. */
+/** A tenth of the units. For sats, the amount is at least more than all dust and the withdrawal's fee. */
 const someOf = ({ rune, units }: Wish): bigint => {
   const part = units / 10n + 1n;
   return rune === null && part < 5_000n && units > 5_000n ? 5_000n : part;
 };
 
-/** The answer of a withdrawal to the address of an owner; null: it is refused. */
+/** The response to a withdrawal to an owner's address; `null` if the withdrawal is refused. */
 async function answerOf(
   { account, rune, units }: Wish,
   owner: number,

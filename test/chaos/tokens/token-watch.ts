@@ -11,7 +11,7 @@ import { areFollowed, chainFaults, heldFaults, ledgerFaults, type TokenLook } fr
 const lookEveryMs = 300;
 
 interface TokenWatchParts {
-  /** Opens a pool of the database, which is ended after each look: the database may be restarted. */
+  /** Opens a pool of the database. The pool is ended after each check, because the database may be restarted. */
   readonly open: () => pg.Pool;
   readonly model: RuneChain;
   /** Scripts of all charges in hex. */
@@ -22,14 +22,20 @@ interface TokenWatchParts {
   readonly say: (words: string) => void;
 }
 
-/** Looks at the money of shops during a run, with one snapshot for each look. */
+/** Checks the money of shops during a run. Each check uses one snapshot. */
 export class TokenWatch {
-  /** Looks in which the database answered, and those of them in which index and payments had the same block. */
+  /**
+   * Number of checks in which the database answered. `compared` counts the checks in which index and payments had the
+   * same block.
+   */
   looks = 0;
   compared = 0;
-  /** Looks in which a credit was about to go. */
+  /** Number of checks in which a credit was about to be deleted. */
   stale = 0;
-  /** Looks in which a withdrawal was reserved, and those in which one was not yet at its state in blocks. */
+  /**
+   * Number of checks in which a withdrawal was reserved. `behind` counts the checks in which a withdrawal did not have
+   * its state in blocks yet.
+   */
   reserved = 0;
   behind = 0;
   readonly #parts: TokenWatchParts;
@@ -43,17 +49,17 @@ export class TokenWatch {
     this.#ended = this.#run();
   }
 
-  /** Faults in words, each once. */
+  /** Faults in words, without repetitions. */
   get faults(): readonly string[] {
     return [...this.#found];
   }
 
-  /** States of an order that looks saw, in order. */
+  /** States of an order that the checks saw, in order. */
   statesOf(order: string): readonly string[] {
     return this.#states.get(order) ?? [];
   }
 
-  /** One more look. */
+  /** Makes one more check. */
   async look(): Promise<void> {
     const pool = this.#parts.open();
     try {

@@ -2,7 +2,7 @@ import { bitcoin, type OrderEnd } from './order-model.ts';
 import { addUnits, type RuneState, type Units } from './rune-model.ts';
 import { type ModelWithdrawal, satsToReceiver, takenBy } from './withdrawal-model.ts';
 
-/** A credit by its row. Runes are named by the txid of their etching. */
+/** A credit according to its row. Runes are named by the txid of their etching. */
 export interface SeenCredit {
   readonly outpoint: string;
   readonly order: string;
@@ -11,20 +11,20 @@ export interface SeenCredit {
   readonly runes: Units;
   readonly isAside: boolean;
   /**
-   * Its payment is in another block, or in no block: a reorganisation took it back, and the credit is about to be
-   * deleted.
+   * Whether the payment is in another block, or in no block. A reorganisation has then taken it back, and the credit is
+   * about to be deleted.
    */
   readonly isStale: boolean;
 }
 
-/** A withdrawal by its row. */
+/** A withdrawal according to its row. */
 export interface SeenWithdrawal extends ModelWithdrawal {
   readonly state: string;
-  /** Transactions of its batch, in display order: at most one of them is mined. */
+  /** Txids of the withdrawal's batch, in display order. At most one of these transactions is mined. */
   readonly txids: readonly string[];
 }
 
-/** Units of a rune by the audit of the service. */
+/** Units of a rune according to the service's audit. */
 export interface SeenParts {
   /** Sum of the balances of accounts. */
   readonly owed: bigint;
@@ -35,20 +35,20 @@ export interface SeenParts {
 
 /** The money of shops in one snapshot of the database. */
 export interface TokenLook {
-  /** Index and payments have the same last block, so holdings can be compared with debts. */
+  /** Whether index and payments have the same last block. If so, holdings can be compared with debts. */
   readonly isAtOneBlock: boolean;
   /** Balances by account and token (`balanceKey`). */
   readonly balances: ReadonlyMap<string, bigint>;
-  /** Reserved units of balances by the same keys, except those that reserve nothing. */
+  /** Reserved units of balances by the same keys. Balances without reserved units are left out. */
   readonly reserved: ReadonlyMap<string, bigint>;
   readonly withdrawals: readonly SeenWithdrawal[];
-  /** Sats that batches in blocks paid miners, by the ledger. */
+  /** Sats that batches in blocks paid to miners, according to the ledger. */
   readonly minerFees: bigint;
-  /** Base fees in the ledger, and prices of withdrawals less the fees of miners. */
+  /** Base fees in the ledger, plus prices of withdrawals, minus the fees of miners. */
   readonly fees: bigint;
   readonly credits: readonly SeenCredit[];
   readonly parts: ReadonlyMap<string, SeenParts>;
-  /** Units of all unspent outputs, and burned units, by the index. */
+  /** Units of all unspent outputs, according to the index. `burned` are the burned units. */
   readonly supply: Units;
   readonly burned: Units;
   readonly states: ReadonlyMap<string, string>;
@@ -56,7 +56,7 @@ export interface TokenLook {
 
 export const balanceKey = (account: string, token: string): string => `${account} ${token}`;
 
-/** Faults of the money of shops, which must have none at any moment. Pure. */
+/** Faults of the money of shops. There must be no faults at any moment. Pure. */
 export function ledgerFaults({
   balances,
   reserved,
@@ -97,7 +97,7 @@ export function ledgerFaults({
   ];
 }
 
-/** Balances whose reserved units differ from those of open withdrawals. */
+/** Balances whose reserved units differ from the units that open withdrawals reserve. */
 function reservedFaults(reserved: TokenLook['reserved'], withdrawals: readonly SeenWithdrawal[]): string[] {
   const open = takenFrom(withdrawals.filter(({ state }) => state === 'pending' || state === 'processing'));
   return [...new Set([...reserved.keys(), ...open.keys()])]
@@ -117,8 +117,8 @@ function takenFrom(withdrawals: readonly ModelWithdrawal[]): Map<string, bigint>
 }
 
 /**
- * Whether withdrawals agree with blocks: completed if and only if a transaction of theirs is mined. Between a block and
- * the next look of the service they do not. Pure.
+ * Whether withdrawals agree with blocks: a withdrawal must be completed if and only if one of its transactions is
+ * mined. They do not agree between a block and the service's next round. Pure.
  */
 export const areFollowed = (
   { withdrawals }: Pick<TokenLook, 'withdrawals'>,
@@ -129,10 +129,10 @@ export const areFollowed = (
 const isOfSats = (key: string): boolean => key.endsWith(` ${bitcoin}`);
 
 /**
- * Runes whose units in the ledger, set aside and waiting differ from those at addresses of charges. Credits that are
- * about to go are left out, and their outputs count again if another block has them. Pure.
+ * Runes whose units in the ledger, set aside and waiting differ from the units at addresses of charges. Credits that
+ * are about to be deleted are left out. Their outputs count again if another block has them. Pure.
  *
- * @param made runes that outputs got by the model, spent or not
+ * @param made runes that outputs got according to the model, including spent outputs
  */
 export function heldFaults(
   { isAtOneBlock, credits, parts }: TokenLook,
@@ -184,7 +184,7 @@ function unitFaults(words: string, is: Units, wanted: Units): string[] {
     .map((rune) => `${words} ${is.get(rune) ?? 0n} of ${rune}, and the model ${wanted.get(rune) ?? 0n}`);
 }
 
-/** Credits whose runes differ from those of the model's output. */
+/** Credits whose runes differ from the runes of their output in the model. */
 function creditFaults(credits: readonly SeenCredit[], { made }: RuneState): string[] {
   return credits
     .filter(({ isStale }) => !isStale)
@@ -222,19 +222,19 @@ export function balanceFaults(
     );
 }
 
-/** Messages of an order that its shop received. */
+/** Messages about an order that its shop received. */
 export interface ToldOrder {
   readonly id: string;
-  /** Sequences in the order of arrival, without repetitions. */
+  /** Sequence numbers of messages in the order of arrival, without repetitions. */
   readonly sequences: readonly number[];
-  /** The last sequence that was stored. */
+  /** The last sequence number that was stored. */
   readonly last: number;
-  /** States of the messages by sequence. */
+  /** States in the messages, by sequence number. */
   readonly states: readonly string[];
-  /** States that looks saw, in order. */
+  /** States that the checks saw, in order. */
   readonly seen: readonly string[];
   readonly end: string;
-  /** Messages with a wrong signature or a wrong secret. */
+  /** Number of messages with a wrong signature or a wrong secret. */
   readonly forged: number;
 }
 

@@ -1,15 +1,15 @@
 import { bitcoin } from './order-model.ts';
 import { addUnits, type Units } from './rune-model.ts';
 
-/** A withdrawal with the promises of its answer. */
+/** A withdrawal with the promises of the service's response. */
 export interface ModelWithdrawal {
   readonly id: string;
   readonly account: string;
-  /** The txid of the etching of its rune, or `BTC`. */
+  /** The txid of the etching of the withdrawal's rune, or `BTC`. */
   readonly token: string;
   /** Requested base units. */
   readonly amount: bigint;
-  /** Sats of the price. */
+  /** Sats of the withdrawal's price. */
   readonly fee: bigint;
   readonly postage: bigint;
   readonly payer: string;
@@ -46,7 +46,7 @@ export const satsToReceiver = ({
 }: Omit<ModelWithdrawal, 'id' | 'account'>): bigint =>
   token !== bitcoin ? postage : payer === 'withdrawal' ? amount - fee : amount;
 
-/** Differences between the state of a withdrawal at the end and what the chain has at its address. Pure. */
+/** Differences between the state of a withdrawal at the end and the outputs at its address on the chain. Pure. */
 export function withdrawalEndFaults(
   withdrawal: ModelWithdrawal,
   state: string,

@@ -26,12 +26,12 @@ interface EndedWithdrawals {
 const roundsMax = 8;
 const overWithinMs = 20_000;
 const lookMs = 500;
-/** Sats that cover an account's debts, and the prices of its later acts. */
+/** Sats that cover an account's debts, and the prices of its later actions. */
 const moreSats = 60_000;
 
 /**
- * Pays accounts the units that their open withdrawals lack after reorganisations, and mines until these have ended. One
- * that still waits then is a difference.
+ * Pays accounts the units that their open withdrawals lack after reorganisations, and mines until these withdrawals
+ * have ended. A withdrawal that still waits then is a difference.
  *
  * @param settle brings payments into blocks
  */
@@ -47,7 +47,7 @@ export async function coverWithdrawals(
     say(`withdrawals wait: ${lacking.size} balances lack something`);
     for (const account of takers.accounts) {
       const runes = payments.runes.filter(({ etching }) => lacking.has(balanceKey(account.name, etching)));
-      // sats alone are sent with units of any rune
+      // if only sats are missing, they are sent with units of any rune
       const paid = runes.length === 0 ? payments.runes.slice(0, 1) : runes;
       for (const rune of paid) {
         const units = lacking.get(balanceKey(account.name, rune.etching)) ?? 1n;
@@ -67,7 +67,7 @@ export async function coverWithdrawals(
   return waiting;
 }
 
-/** More than PAYOUT_CONFIRMATIONS of a run. */
+/** Number of blocks after which a transaction is given up. It is more than PAYOUT_CONFIRMATIONS of a run. */
 const givenUpBlocks = 16;
 
 async function areOver(pool: pg.Pool): Promise<boolean> {
@@ -77,7 +77,7 @@ async function areOver(pool: pg.Pool): Promise<boolean> {
   return rowCount === 0;
 }
 
-/** Units that balances lack: of those that their open withdrawals take, or of zero. */
+/** Units that balances lack to cover their open withdrawals, or to reach zero. */
 async function lackingOf(pool: pg.Pool): Promise<Map<string, bigint>> {
   const [balances, reserved] = [await readBalances(pool), await readReserved(pool)];
   const lacking = new Map<string, bigint>();
@@ -88,7 +88,10 @@ async function lackingOf(pool: pg.Pool): Promise<Map<string, bigint>> {
   return lacking;
 }
 
-/** Withdrawals by the service and the final chain, and the units that they take from accounts by the model. */
+/**
+ * Compares withdrawals of the service with the final chain. Returns the faults, and the units that withdrawals take
+ * from accounts according to the model.
+ */
 export async function endsOfWithdrawals({ pool, chain, takers, model }: EndedWithdrawals): Promise<{
   readonly faults: readonly string[];
   readonly states: Readonly<Record<string, number>>;

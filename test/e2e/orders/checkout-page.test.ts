@@ -61,7 +61,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('the checkou
   const opened = (order: ShopOrder, options = {}): Promise<Page> =>
     pages.open(`/tokenpay/checkout/${order.id}`, options);
 
-  /** Makes the page look at once, like when it is shown again. */
+  /** Makes the page refresh at once, like when it is shown again. */
   const look = (page: Page): Promise<unknown> =>
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
 

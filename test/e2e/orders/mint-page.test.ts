@@ -23,7 +23,7 @@ const buyer = 950;
 const hourMs = 3_600_000;
 const hours = (count: number): Date => new Date(Date.now() + count * hourMs);
 
-/** A collection whose files are on the disk, as after its approval. The first one is a picture. */
+/** Makes a collection in the state after its approval, with its files on the disk. The first files are pictures. */
 async function approve(pool: pg.Pool, folder: string, spec: CollectionSpec, pictures = 1): Promise<void> {
   await insertCollection(pool, spec);
   const files = new CustomerFiles(folder);
@@ -89,7 +89,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('minting in 
     await page.fill('#listedAddress', addressOf(buyer + 1));
     await page.click('#listed button');
     await says(page, '#listed-answer', /friends: this address is not on the list\./u);
-    // a person on no list pays the public price
+    // a person who is on no list pays the public price
     await says(page, '#price', /Creator.*5,000 sats/su);
     await page.fill('#listedAddress', address);
     await page.click('#listed button');
@@ -113,7 +113,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('minting in 
     await world.deliver(id);
     await page.reload();
     await says(page, '#state', /1 inscription delivered/u);
-    // the chosen item
+    // the order has the chosen item
     expect(await page.frameLocator('.order-art iframe').locator('pre').innerText()).toBe('2');
     // the remaining number is updated without a reload
     await other.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
@@ -144,7 +144,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('minting in 
     await page.click('#order-button');
     await says(page, '#refusals', /Another order has one of these items/u);
     await page.fill('#requestedIds', '2');
-    // the answer is lost once: the same request again gets the first order
+    // the answer is lost once; the same request, sent again, gets the first order
     let asked = 0;
     await page.route('**/collectionorder', async (route) => {
       asked += 1;
@@ -196,7 +196,7 @@ const persons: PersonCheck = {
   problemOf: async (token) => (token === 'solved 2' ? null : 'The token was used before: solve it again.'),
 };
 
-/** The script of Turnstile in the form that a page uses: each challenge is solved at once. */
+/** The script of Turnstile in the form that a page uses. It solves each challenge at once. */
 const turnstileScript = `
   let solved = 0;
   window.turnstile = {

@@ -1,12 +1,12 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
-/** Time for a page beside a node, on a busy machine. */
+/** How long to wait for a page, in ms. A node runs at the same time, and the machine may be busy. */
 export const seenMs = 60_000;
 
 /** Pages of one browser, and the problems that they report. */
 export class Pages {
   readonly problems: string[] = [];
-  /** Addresses of other servers that a page requested. */
+  /** URLs of other servers that a page requested. */
   readonly strangers: string[] = [];
   readonly #browser: Browser;
   readonly base: string;
@@ -34,7 +34,7 @@ export class Pages {
     });
     page.on('console', (message) => {
       const { url } = message.location();
-      // refusals that the page shows
+      // the page shows these refusals itself
       const isRefusal = /status of (?:400|401|404|409)/u.test(message.text()) && url.startsWith(this.base);
       if (message.type() === 'error' && !isRefusal) this.problems.push(`${message.text()} ${url}`);
     });
@@ -46,7 +46,7 @@ export class Pages {
   }
 }
 
-/** Waits until a part of a page shows these words; else throws its text. */
+/** Waits until a part of a page shows these words. Otherwise throws the text of the part. */
 export const says = (page: Page, selector: string, words: RegExp): Promise<unknown> =>
   page
     .locator(selector)

@@ -11,7 +11,7 @@ import { says } from './opened-pages.ts';
 const executable = browserForTests();
 const receiver = 910;
 const runMs = 240_000;
-/** Time for a page beside a node, on a busy machine. */
+/** How long to wait for a page, in ms. A node runs at the same time, and the machine may be busy. */
 const seenMs = 60_000;
 
 const payment = customerAddress(920, 'p2wpkh');
@@ -52,7 +52,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     page.on('pageerror', (error) => problems.push(error.message));
     page.on('console', (message) => {
       const { url } = message.location();
-      // refusals that the pages show
+      // the pages show these refusals themselves
       const isRefusal = /status of (?:400|404|429)/u.test(message.text()) && url.startsWith(base);
       if (message.type() === 'error' && !isRefusal) problems.push(`${message.text()} ${url}`);
     });
@@ -60,7 +60,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     return page;
   }
 
-  /** Orders a text on the page; the page of the order. */
+  /** Orders a text on the page, and returns the page of the order. */
   async function ordered(text: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await opened('/inscribe', options);
     await page.fill('#text', text);
@@ -140,7 +140,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await mintsIt();
   });
 
-  /** Continues from the page of that rune to mints of it. */
+  /** Orders mints of the etched rune, from the rune's page on. */
   async function mintsIt(): Promise<void> {
     const page = await opened('/rune/A•PAGE•ETCHES•THIS', { viewport: { width: 390, height: 844 } });
     await page.getByRole('link', { name: 'Mint it' }).click();
@@ -244,7 +244,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     const unknown = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
     await page.goto(`${base}/order#${unknown}`);
     await says(page, '#notices', /This service has no order with this id\./u);
-    // it is requested again, and the words stay
+    // the page requests the order again, and the words stay
     const again = page.waitForResponse(/\/order\?id=/u);
     await page.evaluate("dispatchEvent(new Event('online'))");
     await again;
@@ -279,7 +279,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     }
   });
 
-  /** Puts the model of a wallet into the pages of a context. */
+  /** Adds the model of a wallet to the pages of a context. */
   async function inject(
     page: Page,
     script: string,

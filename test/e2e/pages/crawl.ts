@@ -1,17 +1,20 @@
-/** A page of the crawl: it answered HTML. */
+/** A page of the crawl. Its response was HTML. */
 export interface CrawledPage {
   readonly path: string;
-  /** Its path without ids, numbers and names: pages of one kind have the same. */
+  /** The page's path without ids, numbers and names. All pages of one kind have the same text here. */
   readonly kind: string;
 }
 
 export interface Crawl {
   readonly pages: readonly CrawledPage[];
-  /** Links that lead to an error, or to something other than a page without saying so. */
+  /** Links that lead to an error, and links that lead to something other than a page but do not say so. */
   readonly faults: readonly string[];
 }
 
-/** Pages of one kind that are read: the first one for its form, others for parts that the first may lack. */
+/**
+ * Number of pages of one kind that are read. The first page shows the form of the kind. The others may have parts that
+ * the first page lacks.
+ */
 const perKind = 3;
 
 /** Words of a link that may lead to something other than a page. */
@@ -23,7 +26,7 @@ interface Link {
   readonly words: string;
 }
 
-/** Links of the frame of a page are on every page. */
+/** Links of a page, including the links of its frame, which every page has. */
 function linksOf(html: string): Link[] {
   const links = [...html.matchAll(/<a\b([^>]*)>([\s\S]*?)<\/a>/gu)].flatMap(
     ([, attributes = '', inner = '']) => {
@@ -59,7 +62,7 @@ const decoded = (text: string): string =>
 /** Parameters that change the form of a page; other parameters choose its contents. */
 const shaping = ['text', 'hash', 'in', 'tab', 'kind', 'page', 'cursor', 'sat'];
 
-/** The kind of a page: each part of its path that is not a plain word is a star. */
+/** The kind of a page. Each part of its path that is not a plain word becomes a star. */
 export function kindOf(path: string): string {
   const { pathname, searchParams } = new URL(path, 'http://127.0.0.1');
   const parts = pathname
@@ -78,7 +81,7 @@ interface Step {
 
 interface Reading {
   readonly fault: string | null;
-  /** Null: it is not a page of ours. */
+  /** The HTML of the page. `null` if it is not a page of this server. */
   readonly html: string | null;
 }
 
@@ -89,7 +92,7 @@ async function read(base: string, { path, words, on }: Step): Promise<Reading> {
   const isUnsaid = !isPage && words !== '' && !saysSo.test(words);
   const wrong = answer.status >= 400 ? String(answer.status) : `${type}, linked as "${words.trim()}"`;
   const fault = answer.status >= 400 || isUnsaid ? `${path} on ${on}: ${wrong}` : null;
-  // contents of others and the reference are not pages of ours
+  // contents of others and the reference are not pages of this server
   if (!isPage || /^\/(?:content|preview|docs|r)\b/u.test(path)) {
     await answer.body?.cancel();
     return { fault, html: null };
@@ -107,8 +110,8 @@ function stepsOn(base: string, path: string, html: string): Step[] {
 }
 
 /**
- * Follows all links from some pages on, like a browser. Of each kind of page a few are read; the answer of each link is
- * judged.
+ * Follows all links from some pages on, like a browser. Reads a few pages of each kind, and judges the response of each
+ * link.
  */
 export async function crawl(base: string, from: readonly string[]): Promise<Crawl> {
   const queue: Step[] = from.map((path) => ({ path, words: '', on: 'the start' }));

@@ -4,10 +4,13 @@ import type { Page } from 'playwright-core';
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Widths of a small phone, a phone and a desk. */
+/** Widths in pixels of a small phone, a phone and a desktop. */
 export const widths = [320, 390, 1280] as const;
 
-/** Code that runs in the page. Texts of more letters may break: ids, hashes and texts of strangers. */
+/**
+ * Code that runs in the page, and finds faults of its layout. Ids, hashes and texts of strangers may break, because
+ * they have more letters.
+ */
 const layoutFaults = `(() => {
   const faults = [];
   const root = document.documentElement;
@@ -35,8 +38,8 @@ const layoutFaults = `(() => {
 })()`;
 
 /**
- * Code that runs in the page: each target of a finger is at least 44 px high or wide, except links within a text (WCAG
- * 2.5.5).
+ * Code that runs in the page, and finds targets that are too small for a finger. Each target must be at least 44 px
+ * high or wide, except links within a text (WCAG 2.5.5).
  */
 export const smallTargets = `(() => {
   const isInText = (element) => element.matches('a') && getComputedStyle(element).display === 'inline';

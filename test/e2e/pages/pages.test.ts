@@ -9,7 +9,7 @@ import { type Crawl, crawl } from './crawl.ts';
 import { axeFindings, layoutFaultsOf, smallTargets } from './page-checks.ts';
 import { pictureFaults, pictureOf } from './pictures.ts';
 
-// its pictures are compared with stored ones, which another browser draws differently
+// the pictures are compared with stored pictures, which another browser would draw differently
 const executable = wholeBrowserForTests();
 
 const unknown = 'ab'.repeat(32);
@@ -46,7 +46,7 @@ const missing = [
   '/satributes/none',
 ];
 
-/** Time for all pages of one run: some hundred. */
+/** Time for all pages of one run, in ms. A run has some hundred pages. */
 const longMs = 900_000;
 
 describe.skipIf(executable === null)('the pages of the demo in a real browser', () => {
@@ -131,7 +131,7 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
     const faults = await faultsOfAll({ javaScriptEnabled: false }, async (page, path) => {
       const main = (await page.locator('main').innerText()).trim();
       const needsScripts = /page[^.]* needs scripts/iu.test(main);
-      // the id of an order, typed into the search box, has a page with a link to that of orders
+      // the id of an order in the search box leads to a page with a link to the page of orders
       const isOrder = /^\/(?:(?:order|inscribe)\b|\?q=)/u.test(path);
       if (isOrder) return needsScripts ? [] : ['does not say that it needs scripts'];
       return main.length > 20 && !needsScripts ? [] : ['shows nothing'];
@@ -203,7 +203,7 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
   });
 });
 
-/** Kinds whose pictures are stored. They show the same at each start of the demo. */
+/** Kinds of pages whose pictures are stored. These pages look the same at each start of the demo. */
 const picturedKinds = [
   '/',
   '/inscriptions',

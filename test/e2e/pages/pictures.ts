@@ -4,16 +4,19 @@ import sharp from 'sharp';
 const file = new URL('../../fixtures/pages/pictures.json', import.meta.url);
 
 /**
- * Cells of a picture: letters become grey, while a missing tile, a white frame in the dark or a lost style is visible.
+ * Number of cells of a picture. In such cells, letters become grey, but a missing tile, a white frame in the dark or a
+ * lost style is visible.
  */
 const columns = 24;
 const rows = 32;
-/** Allowed mean difference in grey (of 255): other fonts of a machine, one more line, another time of day. */
+/**
+ * Maximum mean difference in grey (of 255). It allows other fonts of a machine, one more line, or another time of day.
+ */
 const meanMost = 10;
 
 export type Pictures = Readonly<Record<string, string>>;
 
-/** A screenshot as a few cells of grey. */
+/** A screenshot, reduced to a few cells of grey. */
 export async function pictureOf(screenshot: Buffer): Promise<string> {
   const cells = await sharp(screenshot)
     .resize(columns, rows, { fit: 'fill', kernel: 'cubic' })
@@ -30,7 +33,7 @@ function differenceOf(one: string, other: string): number {
   return a.reduce((sum, cell, index) => sum + Math.abs(cell - (b[index] ?? 0)), 0) / a.length;
 }
 
-/** Pictures that differ from the stored ones. UPDATE_PICTURES=1 stores them. */
+/** Pictures that differ from the stored pictures. If UPDATE_PICTURES is 1, stores the pictures instead. */
 export function pictureFaults(seen: Pictures): string[] {
   if (process.env['UPDATE_PICTURES'] === '1') {
     writeFileSync(file, `${JSON.stringify(seen, null, 2)}\n`);

@@ -17,7 +17,7 @@ let subjects = 0;
 const aMinute = (burst: number): Rate => ({ burst, perSeconds: 60 });
 const newSubject = (): string => `subject ${subjects++}`;
 
-/** Processes that share the buckets of the database, on one clock that the test moves. */
+/** Processes that share the buckets of the database. They all use one clock, which the test moves. */
 class Processes {
   readonly limiters: RateLimiter[];
   statements = 0;
@@ -38,7 +38,7 @@ class Processes {
     return this.#nowMs;
   }
 
-  /** Advances the time, and every process does its periodic work. */
+  /** Advances the time. Then every process does its periodic work. */
   pass(milliseconds: number): void {
     this.#nowMs += milliseconds;
     for (const limiter of this.limiters) limiter.giveBackExpired();
@@ -54,7 +54,7 @@ describe('a bucket of several processes', () => {
     const step = fc.record({
       process: fc.nat(2),
       requests: fc.integer({ min: 0, max: 40 }),
-      // some arrive while a statement is running
+      // some requests arrive while a statement is running
       isSpread: fc.boolean(),
       thenMs: fc.constantFrom(0, 1, 100, 700, leaseMs, 5000, 60_000),
     });
@@ -98,14 +98,14 @@ describe('a bucket of several processes', () => {
     const processes = new Processes(3);
     const subject = newSubject();
     const [first, second] = processes.limiters as [RateLimiter, RateLimiter];
-    // so that the leases grow
+    // send requests, so that the leases grow
     for (let request = 0; request < 20; request++)
       expect((await first.take(subject, aMinute(600))).isAllowed).toBe(true);
     processes.pass(leaseMs);
     await first.take('another', aMinute(600));
     let allowed = 0;
     while ((await second.take(subject, aMinute(600))).isAllowed) allowed++;
-    // and the tokens that flowed in meanwhile did not fit
+    // the tokens that flowed in at the same time did not fit
     expect(allowed).toBe(600);
     await processes.close();
   });
@@ -175,7 +175,7 @@ describe('the database', () => {
     const processes = new Processes(1);
     const [limiter] = processes.limiters as [RateLimiter];
     const subject = newSubject();
-    // ten a second, its full rate
+    // ten requests a second, which is the full rate
     for (let request = 0; request < 200; request++) {
       expect((await limiter.take(subject, aMinute(600))).isAllowed).toBe(true);
       processes.pass(100);
@@ -214,7 +214,7 @@ describe('the database', () => {
       'SELECT min(level) AS lowest, max(level) AS highest FROM service.rate_limits WHERE subject = ANY($1)',
       [names],
     );
-    // 40 were taken of each, and less than one flowed in for every second
+    // 40 tokens were taken of each subject, and fewer than 30 flowed in
     expect(rows[0]?.lowest).toBeGreaterThanOrEqual(9960);
     expect(rows[0]?.highest).toBeLessThan(9990);
   });

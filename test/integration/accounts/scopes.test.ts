@@ -6,7 +6,7 @@ import { giveKey, type TestAccess, testAccess } from '#test/support/http/search-
 
 let database: TestDatabase;
 let given: TestAccess;
-/** A key with one scope only. */
+/** Keys that have only one scope each. */
 const keys = new Map<Scope, string>();
 
 beforeAll(async () => {

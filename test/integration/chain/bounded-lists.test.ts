@@ -18,19 +18,19 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
   await writeListedRows(database.pool, { count: 3_000, perBlock: 20 });
-  // of every third one is spent
+  // every third output is spent
   await database.pool.query(
     `INSERT INTO chain.outputs (value, height, spent_height, vout, txid, script)
      SELECT k, k, CASE WHEN k % 3 = 0 THEN 99 END, 0, sha256(k::text::bytea), $1 FROM generate_series(1, 90) AS k`,
     [ownerScript(7)],
   );
-  // three transactions, with vouts of one byte and of two
+  // three transactions, with output indexes of one byte and of two bytes
   await database.pool.query(
     `INSERT INTO chain.outputs (value, height, vout, txid, script)
      SELECT 546, 0, k, sha256((k % 3)::text::bytea), $1 FROM generate_series(1, 2500) AS k`,
     [ownerScript(9)],
   );
-  // more inscriptions in one output than are read at once
+  // one output gets more inscriptions than are read at once
   await database.pool.query(
     `UPDATE chain.locations SET txid = sha256('one') WHERE key >= 400 AND spent_height IS NULL AND script = $1`,
     [ownerScript(0)],

@@ -15,7 +15,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
 
-/** Inscriptions of a block; all but the first hundred are children. */
+/** Number of inscriptions of a block. All except the first hundred are children. */
 const perBlock = 1_500;
 const parents = 100;
 
@@ -45,7 +45,8 @@ afterAll(async () => {
 });
 
 /**
- * Applies a block: of four children three are of inscription 1, the rest of one of the first hundred, all by `salt`.
+ * Applies a block. Three of four children belong to inscription 1. The other children belong to one of the first
+ * hundred inscriptions. `salt` decides all this.
  */
 async function apply(height: number, salt: number): Promise<void> {
   const first = height * perBlock;
@@ -73,7 +74,7 @@ async function apply(height: number, salt: number): Promise<void> {
   ]);
 }
 
-/** Takes blocks back as an undo does. */
+/** Takes blocks back, like an undo does. */
 async function takeBack(height: number): Promise<void> {
   await discountChildren(client, height * perBlock);
   await pool.query(

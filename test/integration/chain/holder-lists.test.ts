@@ -17,7 +17,7 @@ interface Balance {
 const tip = 9;
 const owners = 17;
 const random = seededRandom('holder lists');
-/** Some above 2^64, and many equal, so that the order is that of scripts. */
+/** Balances. Some are above 2^64, and many are equal, so that the scripts decide the order. */
 const balances = Array.from({ length: 60 }, (_, at): Balance => {
   const height = random.below(tip);
   const amount = at % 7 === 0 ? 2n ** 100n + BigInt(random.below(3)) : BigInt(1 + random.below(4));

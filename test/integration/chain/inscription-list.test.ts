@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A filter with numbers instead of the bytes of the question. */
+/** A filter with numbers, where a query has bytes. */
 interface PlainFilter {
   readonly contentType?: string | undefined;
   readonly from?: number | undefined;
@@ -84,7 +84,7 @@ function meets(row: ListedRow, filter: PlainFilter): boolean {
 const ask = (question: ListQuestion) =>
   withSnapshot(database.pool, ({ client }) => listInscriptions(client, question), null);
 
-/** Every key of a filter, page by page. */
+/** All keys of a filter, page by page. */
 async function allKeys(filter: PlainFilter, order: 'asc' | 'desc', limit: number): Promise<number[]> {
   const keys: number[] = [];
   let after: number | null = null;
@@ -147,7 +147,7 @@ describe('lists of inscriptions', () => {
   });
 
   test('end a page early where two filters of many have little in common', async () => {
-    // half of the inscriptions are of owner 0 and a third are pictures, none of them both
+    // half of the inscriptions belong to owner 0 and a third are pictures, but no inscription is both
     const filter = { owner: 0, contentType: 'image/*' };
     expect(expected(filter, 'desc')).toEqual([]);
     const page = await ask({ filter: filterOf(filter), order: 'desc', limit: 10, after: null });
@@ -155,7 +155,7 @@ describe('lists of inscriptions', () => {
     expect(page.endKey).not.toBeNull();
   });
 
-  /** Plans of every statement that a question runs, with what they read. */
+  /** Plans of every statement that a query runs, with the pages that it reads. */
   async function plansOf(question: ListQuestion): Promise<string[]> {
     return withSnapshot(
       database.pool,
@@ -227,7 +227,7 @@ describe('lists of inscriptions', () => {
 });
 
 describe('a list whose index is still to be built', () => {
-  /** Drops an index, as an upgrade does that brings another one, and lets the writer build it afterwards. */
+  /** Drops an index, like an upgrade that adds another index. The writer builds the index again afterwards. */
   async function without(index: string, work: () => Promise<void>): Promise<void> {
     const client = await database.pool.connect();
     try {

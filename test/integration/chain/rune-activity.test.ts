@@ -11,10 +11,10 @@ const [minted, etched, transferred] = [0, 1, 2];
 const places: ActivityPlace[] = [{ height: 1, txIndex: 0, step: etched, vout: 0 }];
 let database: TestDatabase;
 
-/** Not zeros, which are the txid of the rune without an etching. */
+/** A txid that is not zero, because zeros are the txid of the rune without an etching. */
 const txidOf = (txIndex: number): Buffer => Buffer.alloc(32, txIndex + 1);
 
-/** Mints of one block, which are one row; often more than a page has. */
+/** Adds mints of one block, which are one row. A row often has more mints than a page. */
 async function mint(random: Random, height: number, before: number): Promise<number> {
   const most = random.below(4) === 0 ? 40 : 3;
   const chosen = Array.from({ length: 1 + random.below(most) }, () => random.below(transactions));

@@ -21,7 +21,7 @@ beforeAll(async () => {
      SELECT k, 1, k, 0, 0, false, false, 0, 1000000 + k, 0, sha256(k::text::bytea) FROM generate_series(0, $1 - 1) AS k`,
     [runes],
   );
-  // all of one rune: its statistics say so
+  // all mints belong to one rune, and the statistics say so
   await pool.query(
     `INSERT INTO chain.rune_mints (rune_key, height, mints, tx_indexes)
      SELECT 0, 2 + k, k + 1, ARRAY[k % 1000] FROM generate_series(0, $1 - 1) AS k`,
@@ -74,7 +74,7 @@ test('a rune without mints reads none, where another one has all', async () => {
     const activity = await counted((client) =>
       runeActivity(client, without, { order, limit: 100, after: null }),
     );
-    // the planner looks at the row where an index ends
+    // the planner reads the row at which an index ends
     expect(activity.rows).toBeLessThanOrEqual(1);
   }
 });

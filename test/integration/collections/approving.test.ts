@@ -57,7 +57,7 @@ const market = {
 
 const strict: ApprovalOptions = { allowsDoubles: false, bytesMax: fileBytesMax, nonStandard: false };
 
-/** Approves a collection, and counts the contents stored meanwhile. */
+/** Approves a collection, and counts the contents that are stored during the approval. */
 function approve(
   id: string,
   given: Partial<ApprovalOptions> & { signal?: AbortSignal; onStored?: (files: number) => void } = {},
@@ -249,7 +249,7 @@ test('an import and an approval at once never take one slug', async () => {
       ),
     ]);
     const [{ state }] = (await stateOf(slug)) as [{ state: string }];
-    // the first one has the slug, and the other one does not
+    // the first collection has the slug, and the other collection does not have it
     return [imported.slug, approved, state].join();
   });
   for (const [nth, outcome] of (await Promise.all(raced)).entries()) {
@@ -286,7 +286,7 @@ test('an interrupted approval fetches the missing files', async () => {
   const before = asksFor('resumed');
   const { fetched } = await approve('resumed');
   expect(fetched).toBeLessThanOrEqual(60);
-  // some were already being fetched
+  // some contents were already being fetched
   expect(asksFor('resumed') - before).toBe(fetched);
 });
 
@@ -347,7 +347,7 @@ test('a sweep leaves contents that collections name, and deletes those that a re
   await pending('kept', 2);
   await approve('kept');
   for (const id of ['dropped', 'waiting']) {
-    // one of its two files is missing: the other one stays for the next run
+    // one of the collection's two files is missing, and the other file stays for the next run
     await pending(id, 2);
     server.contents.delete(`/${id}/1.txt`);
     await faultsOf(approve(id));
@@ -358,7 +358,7 @@ test('a sweep leaves contents that collections name, and deletes those that a re
   expect(await Promise.all(all.map(isThere))).toEqual([true, true, true, true]);
   const client = await database.pool.connect();
   try {
-    // much later: unnamed contents are deleted after a week
+    // much later, because unnamed contents are deleted after a week
     const later = new Date(Date.now() + 30 * 86_400_000);
     for (const folder of fileFolders) await sweepFolder(client, files, folder, later);
   } finally {

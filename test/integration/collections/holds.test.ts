@@ -31,7 +31,7 @@ afterAll(() => database.drop());
 const hold = (collection: string, given: Parameters<typeof holdRequest>[1] = {}) =>
   holds.ask(holdRequest(collection, given), never);
 
-/** Holds, stores and pays for items at once. */
+/** Holds items, and stores and pays an order of them at once. */
 async function sell(collection: string, given: Parameters<typeof holdRequest>[1] = {}): Promise<string> {
   const orderId = randomUUID();
   expect((await hold(collection, { orderId, ...given })).kind).toBe('held');
@@ -53,7 +53,7 @@ describe('items', () => {
     const asked = await Promise.all(Array.from({ length: 50 }, () => hold('crowd')));
     const held = asked.flatMap((found) => (found.kind === 'held' ? found.items.map(({ item }) => item) : []));
     expect(new Set(held).size).toBe(held.length);
-    // half of what is left, while nothing is paid for
+    // half of the remaining items, while nothing is paid
     expect(held).toHaveLength(20);
     expect(asked.filter(({ kind }) => kind === 'bounds')).toHaveLength(30);
     await requireExactCounts(database.pool, 'crowd');
@@ -136,7 +136,7 @@ describe('items', () => {
 });
 
 describe('held together', () => {
-  /** A request of each kind, from few clients, addresses and items, so that they compete. */
+  /** A random request. The requests come from few clients, addresses and items, so that they compete. */
   const request = fc.record({
     items: fc.oneof(
       fc.record({ kind: fc.constant('drawn' as const), count: fc.integer({ min: 1, max: 4 }) }),
@@ -161,7 +161,7 @@ describe('held together', () => {
         const [together, apart] = [`together-${++collections}`, `apart-${collections}`];
         for (const id of [together, apart])
           await insertCollection(database.pool, { id, items: 12, price: 9, creatorAddress: 'ada', phases });
-        // the bounds of a client cover all collections: each of these has clients of its own
+        // the bounds of a client cover all collections, so each of these collections has its own clients
         const requestsOf = (id: string, first: number) =>
           given.map(({ items, client, buyer }) =>
             holdRequest(id, {
@@ -202,7 +202,7 @@ describe('held together', () => {
 
   test('a collection that fails takes nothing from the others', async () => {
     for (const id of ['sound', 'broken']) await insertCollection(database.pool, { id, items: 4 });
-    // its counts say that items are free although an order has them
+    // the counts of the collection say that items are free although an order has them
     await database.pool.query(
       `UPDATE service.mint_items SET order_id = gen_random_uuid(), order_place = item WHERE collection = 'broken'`,
     );
@@ -349,7 +349,7 @@ describe('an allowance', () => {
     expect(await by('stranger')).toSatisfy(refuses('closed', 'its list'));
     expect(await by('carl')).toMatchObject({ kind: 'closed' });
     expect(await by('anna', 3)).toSatisfy(refuses('closed', '2 items'));
-    // someone else names her address and does not pay
+    // someone else names her address in an order, and does not pay
     for (let times = 0; times < 3; times++) expect((await by('anna', 2)).kind).toBe('held');
     await sell('listed', { script: scriptOf('anna') });
     expect((await by('anna', 2)).kind).toBe('closed');
@@ -395,7 +395,7 @@ describe('an allowance', () => {
     await withTransaction(database.pool, (tx) => undecideItems(tx, first));
     await requireExactCounts(database.pool, 'back');
     const second = await sell('back', { script, items: { kind: 'drawn', count: 1 } });
-    // the first one keeps its items, and is decided about again
+    // the first order keeps its items, and the service decides about it again
     await withTransaction(database.pool, async (tx) => {
       expect(await lockContenders(tx, first)).toEqual({ left: 1, items: 2, others: [] });
       await decideItems(tx, first, 'refused');

@@ -248,7 +248,7 @@ test('uploads to this service are read from disk', async () => {
   server.contents.set('/b.txt', 'fetched');
   expect(await approve()).toBe('approved uploads: 2 items, 15 bytes, 1 files fetched now\n');
   expect([...server.asked.keys()].filter((path) => path.startsWith('/files/'))).toEqual([]);
-  // without PUBLIC_URL uploads have the address that this machine was reached by
+  // without PUBLIC_URL, uploads have the address by which the client reached this machine
   await insertPending(database.pool, {
     id: 'local-uploads',
     totalCount: 2,

@@ -22,7 +22,7 @@ afterAll(async () => {
   await data.remove();
 });
 
-/** The disk of one upload, which counts its writes: an interrupted upload may still be writing. */
+/** The disk of one upload. It counts its writes, because an interrupted upload may still be writing. */
 class CountedDisk implements ContentsDisk {
   puts = 0;
 

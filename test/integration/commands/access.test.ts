@@ -30,7 +30,7 @@ async function end({ child, ended }: CliProcess): Promise<void> {
   await ended;
 }
 
-/** Processes that answer questions from the database, and their addresses. */
+/** Starts processes that answer requests from the database. Returns their URLs. */
 async function startServices(count: number, env: Record<string, string> = {}): Promise<string[]> {
   const started = Array.from({ length: count }, () =>
     startCli(['serve', '--role', 'api', '--port', '0'], {
@@ -52,8 +52,8 @@ interface Tally {
 }
 
 /**
- * Clients that send requests one after another, as fast as they can, for some time, and longer until there are enough:
- * a loaded machine answers fewer in the same time.
+ * Clients that send requests one after another, as fast as they can, for some time. They continue until there are
+ * enough requests, because a loaded machine answers fewer in the same time.
  */
 async function hammer(
   addresses: readonly string[],
@@ -70,7 +70,7 @@ async function hammer(
       if (answer.status === 200) tally.allowed++;
       else if (answer.status === 429) {
         tally.refused++;
-        // three clients of each process still send many times as many requests as allowed
+        // even with this pause, three clients of each process send many times as many requests as allowed
         await sleep(5);
       } else throw new Error(`status ${answer.status}`);
     }
@@ -99,7 +99,7 @@ describe('two processes of one database', () => {
     const seconds = (performance.now() - began) / 1000;
     const fair = perMinute + (perMinute / 60) * seconds;
     expect(allowed).toBeLessThanOrEqual(fair + (leaseCap({ burst: perMinute, perSeconds: 60 }) - 1) * 2);
-    // they give enough, too: tokens of leases return
+    // the processes also allow enough, because tokens of leases return
     expect(allowed).toBeGreaterThan(fair - leaseCap({ burst: perMinute, perSeconds: 60 }) * 2 - 2);
     expect(refused).toBeGreaterThan(allowed);
 
@@ -109,7 +109,7 @@ describe('two processes of one database', () => {
       "SELECT n_tup_ins + n_tup_upd AS statements FROM pg_stat_user_tables WHERE relname = 'rate_limits'",
     );
     expect(rows[0]?.statements).toBeGreaterThan(0);
-    // one for each lease, and one for each token that flowed in and that both asked for
+    // one statement for each lease, and one for each token that flowed in and that both processes requested
     expect(rows[0]?.statements).toBeLessThan(allowed);
   });
 
@@ -119,7 +119,7 @@ describe('two processes of one database', () => {
     const { key } = await giveKey(database.pool);
     const [first = '', second = ''] = await startServices(2);
     const before = await hammer([first, second], key, 1000);
-    // written with the next flush
+    // the usage is written with the next flush
     const limitMs = usageFlushMs + 10_000;
     await waitUntil(
       async () => expect(await usageOf()).toEqual({ requests: before.allowed, refused: before.refused }),
@@ -128,7 +128,7 @@ describe('two processes of one database', () => {
     for (let request = 0; request < 5; request++) await search(first, key);
     processes[0]?.child.kill('SIGKILL');
     await processes[0]?.ended;
-    // the stated time itself
+    // wait exactly the stated time
     await sleep(leaseMs);
     const after = await hammer([second], key, 1000);
     expect(after.allowed).toBeGreaterThan(0);
@@ -200,7 +200,7 @@ describe('accounts and keys on the command line', () => {
       '--rate',
       '42/10',
     );
-    // nothing except the key on stdout
+    // stdout has nothing except the key
     expect(made.stdout).toMatch(/^satscribe_[0-9a-f]{48}\n$/u);
     expect(made.stderr).toContain('orders, tokenpay; requests: 42 in 10 s');
     const json = JSON.parse((await cli('keys', 'create', '--account', 'alice', '--json')).stdout) as Record<

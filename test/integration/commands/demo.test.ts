@@ -20,7 +20,10 @@ interface Shown {
   readonly answer: string;
 }
 
-/** The requests of a document with the answers that it shows, without those that need an id of an earlier answer. */
+/**
+ * The requests of a document, with the responses that it shows. Requests that need an id of an earlier response are
+ * left out.
+ */
 function shownRequests(document: string): Shown[] {
   const text = readFileSync(document, 'utf8');
   const blocks = [...text.matchAll(/```\n(\$ curl [\s\S]*?)```/gu)].map(([, block]) => block ?? '');
@@ -32,7 +35,7 @@ function shownRequests(document: string): Shown[] {
   });
 }
 
-/** Quoted texts of a shown answer that a later answer has too. */
+/** Quoted texts of a shown response that a later response also has. */
 const lastingTexts = (answer: string): string[] =>
   (answer.match(/"(?:[^"\\]|\\.)+"/gu) ?? []).filter(
     (text) => !text.includes('…') && !/\d{4}-\d\d-\d\dT.*Z"$/u.test(text),
@@ -121,7 +124,7 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     const dry = withdrawing.split('\n', 2).join('\n');
     const priced = await run('bash', ['-c', `key=${key}\n${functions}\n${dry}`]);
     expect(priced.stdout).toContain('"dryRun":true');
-    // other commands use these to ask its node
+    // other commands use these settings to reach the demo's node
     const settings = `${functions}\n. $data/node.env\necho "$BITCOIN_RPC_URL"; head -c 11 "$BITCOIN_COOKIE_FILE"`;
     expect((await run('bash', ['-c', settings])).stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n__cookie__:$/u);
   });

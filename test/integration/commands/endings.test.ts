@@ -41,7 +41,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** Starts a process with a database of its own, in the server that all tests share. */
+/** Starts a process with its own database, on the server that all tests share. */
 function start(words: readonly string[]): CliProcess {
   const started = startCli(words, database.settings);
   processes.push(started);
@@ -69,12 +69,12 @@ async function terminated(service: CliProcess): Promise<CliResult & { seconds: n
 }
 
 interface ReadersLock {
-  /** Settles when a reader waits for it. */
+  /** Settles when a reader waits for the lock. */
   whenWaitedFor(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Holds a lock that readers wait for, so that a search takes any time. */
+/** Holds a lock that readers wait for, so that a search can take any time. */
 async function blockReaders(): Promise<ReadersLock> {
   const client = await connectClient(database.url);
   await client.query('BEGIN; LOCK TABLE chain.contents IN ACCESS EXCLUSIVE MODE');
@@ -106,7 +106,7 @@ describe('SIGTERM', () => {
     const { exitCode, seconds, stderr } = await terminated(service);
     expect({ exitCode, late: stderr.includes('did not end in time') }).toEqual({ exitCode: 0, late: false });
     expect(seconds).toBeLessThan(25);
-    // it got an answer or nothing; never a wrong answer
+    // the client got a response or nothing, but never a wrong response
     expect([0, 500, 503, 504]).toContain((await search).status);
     await lock.end();
   });
@@ -118,7 +118,7 @@ describe('SIGTERM', () => {
     const search = fetch(new URL('/search?text=a', at));
     await lock.whenWaitedFor();
     const ending = terminated(service);
-    // it refuses all connections by now
+    // by now, the process refuses all connections
     await waitUntil(async () => {
       const { ok } = await fetch(new URL('/health/ready', at)).catch(() => ({ ok: false }));
       return !ok;
@@ -153,7 +153,7 @@ describe('SIGTERM', () => {
     );
     expect(at).not.toBeNull();
     const { exitCode, signal } = await terminated(service);
-    // it was not ready yet
+    // the process was not ready yet
     expect({ exitCode, signal }).toEqual({ exitCode: 143, signal: null });
     const again = start(sample);
     expect((await fetch(new URL('/health/ready', await addressOf(again)))).status).toBe(200);

@@ -141,7 +141,7 @@ describe('a block that is damaged', () => {
     expect(health.status).toBe(503);
     const { reasons } = (await health.json()) as { reasons: { code: string }[] };
     expect(reasons.map(({ code }) => code)).toContain('block_truncated');
-    // a crash of the server empties its table: other processes of the database must know it all the same
+    // a crash of the server empties this table, but other processes of the database must still know the problem
     await database.pool.query('DELETE FROM chain.follower_status');
     const problems = async (): Promise<unknown[]> =>
       (await database.pool.query<object>('SELECT problem_code FROM chain.follower_status')).rows;

@@ -6,7 +6,7 @@ import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 
 const pgbouncer = pgbouncerForTests();
 
-/** Settings that databases of other operators have. */
+/** Settings of a database like those of some operators. */
 const awkward = {
   datestyle: 'German, DMY',
   standard_conforming_strings: 'off',
@@ -37,7 +37,7 @@ afterEach(async () => {
   await Promise.all(poolers.splice(0).map((pooler) => pooler.stop()));
 });
 
-/** One account for everything: a pooler has 20 connections for it. */
+/** Starts a service with one account for everything. A pooler has 20 connections for this account. */
 function serve(url: string): CliProcess {
   const words = ['serve', '--blocks', 'samples/regtest', '--port', '0'];
   const started = startCli(words, { DATABASE_URL: url });
@@ -61,7 +61,7 @@ describe('a service whose database has other settings, through a pooler if there
     expect(search.status).toBe(200);
     const { results } = (await search.json()) as { results: { inscriptionid: string }[] };
     expect(results.length).toBeGreaterThan(0);
-    // searches at once: more than the pool of readers has connections
+    // more searches at once than the pool of readers has connections
     const many = Array.from({ length: 30 }, (_, place) =>
       get(`/search?text=${String.fromCharCode(97 + (place % 26))}`),
     );
@@ -71,7 +71,7 @@ describe('a service whose database has other settings, through a pooler if there
       contents.push((await get(`/content/${inscriptionid}`)).status);
       expect((await get(`/indexer/inscription?id=${inscriptionid}`)).status).toBe(200);
     }
-    // 406: stored in an encoding that the client does not accept
+    // 406 means that the content is stored in an encoding that the client does not accept
     expect(contents.filter((status) => status !== 200 && status !== 406)).toEqual([]);
     expect(contents).toContain(200);
   });

@@ -92,7 +92,7 @@ test('explain says which rule refused each move of a transaction that sold nothi
     for (const move of moves) {
       expect(move).toMatchObject({ txid: words[2], height, why: refusals[move.refusedBy] });
     }
-    // with the block named by the operator
+    // here the operator names the block
     const named = await runCli([...words, '--blocks', chain.dirs.best, '--height', String(height)], {
       DATABASE_URL: url,
     });

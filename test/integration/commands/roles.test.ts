@@ -32,7 +32,7 @@ async function onServer(statement: string): Promise<void> {
 
 function start(role: string): CliProcess {
   const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
-  // a process that answers strangers has no address of the writer
+  // a process that answers strangers does not know the writer's database URL
   const writer = role === 'api' ? {} : { DATABASE_URL: databaseUrl };
   const started = startCli(['serve', '--role', role, ...node, '--port', '0'], {
     ...writer,
@@ -101,7 +101,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
   });
 
   test('answer from any number, index in one, and a second indexer takes over if the first one dies', async () => {
-    // it runs before the database is migrated, and waits
+    // the process runs before the database is migrated, and waits
     const api = start('api');
     const first = start('indexer');
     const at = await addressOf(api);
@@ -122,7 +122,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     await first.ended;
     await bitcoind.rpc.call('generatetoaddress', [1, address]);
     await until(() => height(at), 6);
-    // the second one follows payments too
+    // the second process also follows payments
     await until(paidAt, 6);
     await until(() => state(atSecond), 'following');
     expect(await height(await addressOf(other))).toBe(6);
@@ -131,7 +131,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     const { exitCode, stderr } = await second.ended;
     expect(exitCode).toBe(0);
     expect(stderr).toContain('standing by');
-    // no process indexes any more, and the others report that while they answer
+    // no process indexes any more, and the other processes report this while they answer
     const answer = await fetch(new URL('/health/ready', at));
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ reasons: [{ code: 'indexer_gone' }], height: 6 });
@@ -149,7 +149,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
   });
 
   test('that answer wait for the rights of their role, and show the statements that grant them', async () => {
-    // a process that indexes and does not know the role
+    // this process indexes, and does not know the role
     const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
     const indexer = startCli(['serve', '--role', 'indexer', ...node, '--port', '0'], {
       DATABASE_URL: databaseUrl,

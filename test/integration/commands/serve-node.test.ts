@@ -27,7 +27,7 @@ const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
 let bitcoind: Bitcoind;
 let dataDir: string;
 let folder: { path: string; remove(): Promise<void> };
-/** Index of the first 110 blocks. */
+/** A database with an index of the first 110 blocks. */
 let indexed: FilledDatabase;
 let database: TestDatabase;
 const processes: CliProcess[] = [];
@@ -46,13 +46,13 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Serves a database of its own, on the server that all tests share. */
+/** Starts a service with its own database, on the server that all tests share. */
 function serve(words: readonly string[] = [], env: Record<string, string> = {}): CliProcess {
   const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
   return start([...node, ...words], { ...database.settings, ...env });
 }
 
-/** Serves without one: with the embedded server, in a folder that does not exist yet. */
+/** Starts a service without a database URL. It uses the embedded server, in a folder that does not exist yet. */
 function serveAlone(words: readonly string[], env: Record<string, string> = {}): CliProcess {
   return start(['--node', bitcoind.rpcUrl, '--data', dataDir, ...words], env);
 }
@@ -140,7 +140,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
       ({ height }) => height === before + 1,
     );
     await bitcoind.rpc.call('invalidateblock', [hash]);
-    // another address, so that the blocks differ
+    // mine to another address, so that the blocks differ
     const other = 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry';
     const [, newest] = await bitcoind.rpc.call<string[]>('generatetoaddress', [2, other]);
     await until(
@@ -234,7 +234,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect((await fetch(new URL('/health/live', at))).status).toBe(200);
     expect((await fetch(new URL('/search?text=a', at))).status).toBe(503);
     expect(existsSync(dataDir)).toBe(false);
-    // from here on, while a database is created and the API takes the port, there is always an answer
+    // from here on there must always be a response, even while a database is created and the API takes the port
     let isWatched = true;
     let silences = 0;
     const watching = (async () => {
@@ -251,7 +251,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(await addressOf(service)).toBe(at);
     isWatched = false;
     await watching;
-    // the moment between two listening sockets
+    // there may be no response in the moment between two listening sockets
     expect(silences).toBeLessThanOrEqual(2);
     expect(await ready(at)).toMatchObject({ status: 200 });
   });
@@ -266,7 +266,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     );
     syncing.child.kill('SIGTERM');
     expect(await syncing.ended).toMatchObject({ exitCode: 0, signal: null });
-    // nothing is indexed in a folder that is not there
+    // nothing is indexed in a folder that does not exist
     const waiting = start(['--node', 'http://127.0.0.1:1', '--data', dataDir], {});
     await until(
       () => Promise.resolve(waiting.stderr()),
@@ -296,7 +296,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
 
   test('continues to serve if the node begins to refuse it, and says so', { tags: ['proof'] }, async () => {
     await beginIndexed();
-    // a copy does not change when the node makes a new cookie
+    // use a copy, because it does not change when the node makes a new cookie
     const cookieFile = join(folder.path, 'cookie');
     await copyFile(bitcoind.cookieFile, cookieFile);
     const service = start(['--node', bitcoind.rpcUrl, '--cookie-file', cookieFile], {

@@ -77,7 +77,7 @@ describe('serve with an embedded Postgres', () => {
     const { stdout, exitCode } = await run(['index', '--blocks', sample]);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ blocks: 0, undoneAbove: null });
-    // without a folder it serves the existing index
+    // without a folder, the service serves the existing index
     const { seen } = start(['serve', '--port', '0']);
     const [, address = ''] = await seen(ready);
     expect(await get(address, '/status')).toMatchObject({ chain: 'regtest' });
@@ -103,7 +103,7 @@ describe('demo', () => {
     const first = start(['demo', '--sample', 'regtest', '--port', '0', '--log-level', 'info']);
     await once(first.child.stderr!, 'data');
     first.child.kill('SIGINT');
-    // later than the same signal passed on by npm would arrive; it may have ended by itself before
+    // this is later than npm would pass on the same signal; the process may have ended by itself before
     setTimeout(() => first.child.kill('SIGINT'), 600);
     expect(await first.ended).toMatchObject({ exitCode: 130 });
     const second = start(['demo', '--sample', 'regtest', '--port', '0']);

@@ -13,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** Token of a hosted node: its holder uses the account of the owner. */
+/** Token of a hosted node. Anyone who has the token can use the owner's account. */
 const token = 'v1-5e6d1c0ffee0token0of0a0hosted0node';
 const golden = new GoldenChain('envelopes-1');
 
@@ -52,7 +52,7 @@ async function serve(words: readonly string[]): Promise<{ at: string; process: C
   return { at: (await process.seen(/^ready (\S+)\n$/u))[1] ?? '', process };
 }
 
-/** All texts about the machine that any client can read. */
+/** Reads all texts about the machine that any client can read. */
 async function told(at: string): Promise<string> {
   const asked = ['/status', '/health/ready', '/health/live', '/metrics'].map(async (path) => {
     const response = await fetch(new URL(path, at), { headers: { accept: 'application/json' } });

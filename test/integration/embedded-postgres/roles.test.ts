@@ -37,7 +37,10 @@ async function ask<Row extends pg.QueryResultRow>(url: string, sql: string): Pro
   }
 }
 
-/** Refused statements about its own rights, in the database of the service and in others of the server. */
+/**
+ * Tries statements about the role's own rights, in the database of the service and in other databases of the server.
+ * All of them must be refused.
+ */
 async function refusals(url: string): Promise<string[]> {
   const inDatabase = async (name: string, sql: string): Promise<string> => {
     const address = new URL(url);
@@ -120,7 +123,7 @@ describe('the roles of an embedded server', () => {
         WHERE typnamespace = 'chain'::regnamespace AND typowner <> 'satscribe_writer'::regrole`,
     );
     expect(foreign).toEqual([]);
-    // as the service does at every start
+    // do what the service does at every start
     expect((await migrate(server.url)).applied).toEqual([]);
     await ensureReaderRights(server.url, server.readerUrl);
     expect(await excessReaderRights(server.readerUrl)).toEqual({ role: 'satscribe_reader', excess: [] });

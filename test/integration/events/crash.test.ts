@@ -29,7 +29,7 @@ afterEach(async () => {
   await folder.remove();
 });
 
-/** Rows of blocks as a bulk load commits them. */
+/** Adds rows of blocks in the way in which a bulk load commits them. */
 async function addRows(from: number, to: number): Promise<void> {
   await pool.query(
     `BEGIN; SET LOCAL synchronous_commit = off;
@@ -38,7 +38,9 @@ async function addRows(from: number, to: number): Promise<void> {
   );
 }
 
-/** The process that brings such commits to the disk a moment later: it stands still until the end of the server. */
+/**
+ * Stops the process that writes such commits to the disk a moment later. It stays stopped until the end of the server.
+ */
 async function stopWalWriter(): Promise<number> {
   const superuser = await connectClient(server.superuserUrl);
   const { rows } = await superuser.query<{ pid: number }>(

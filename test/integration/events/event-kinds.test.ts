@@ -65,7 +65,7 @@ async function goTo(
   });
 }
 
-/** Every row of the further kind, its text as it was written. */
+/** All rows of the additional event kind, with their text as it was written. */
 async function readBirths(
   pool: pg.Pool,
 ): Promise<{ sequence: number; height: number; count: number; text: string | null }[]> {
@@ -84,8 +84,8 @@ async function readBirths(
 }
 
 /**
- * Asserts that stored events of both kinds equal those of the tables, and that the hashes are chained from the first
- * height of each.
+ * Asserts that the stored events of both kinds equal the events of the tables. The hashes of each kind must be chained
+ * from the kind's first height.
  */
 async function expectWhole(pool: pg.Pool): Promise<void> {
   for (const kind of both) {
@@ -211,7 +211,7 @@ describe('a kind that is added to a database', () => {
     const some = await readHashes(pool, births);
     expect(some.size).toBeGreaterThan(0);
     expect(Math.max(...some.keys())).toBeLessThan(golden.chain.headers.length - 1);
-    // opening the database resumes it
+    // opening the database resumes the interrupted work
     await goTo(pool, best);
     await expectWhole(pool);
     expect(await readOutbox(pool)).toEqual(before);
@@ -219,7 +219,7 @@ describe('a kind that is added to a database', () => {
     await goTo(clean.pool, best);
     expect(await readHashes(pool, births)).toEqual(await readHashes(clean.pool, births));
     await clean.drop();
-    // blocks that were taken back before it was there have no events of it
+    // blocks that were taken back before the kind existed have no events of this kind
     const entries = await readEntries(pool, births);
     const cancelled = new Set(entries.map(({ cancels }) => cancels));
     const gone = entries.filter(({ sequence, height }) => cancelled.has(sequence) && height >= firstHeight);

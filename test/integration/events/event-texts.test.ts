@@ -32,7 +32,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 async function index(pool: pg.Pool, dir: string, tip?: string): Promise<void> {
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
-  // every block keeps its text, to be compared
+  // all blocks keep their texts, so that the texts can be compared
   const signal = new AbortController().signal;
   await follow({ source, pool, signal, threads: parseThreads(), eventsKeepBlocks: 1_000_000 });
 }
@@ -72,7 +72,7 @@ async function compare(
 }
 
 describe('the text of a block', () => {
-  // the deepest chain is half of the time
+  // the deepest chain takes half of the time
   for (const name of goldenChainNames)
     test(`is what another program makes of ord, from the ledger and from the tables: ${name}`, {
       tags: name === 'deep-1' ? ['proof'] : [],
@@ -93,7 +93,7 @@ describe('the text of a block', () => {
   test('says of blocks with gaps before them what is known', async () => {
     await index(database.pool, join(samples, 'mainnet'));
     const { known, unknown } = await compare(database.pool, 'mainnet');
-    // of the only block with its whole history the spent outputs are missing
+    // the only block with a complete history lacks its spent outputs
     expect({ known, unknown }).toEqual({ known: 0, unknown: (await readOutbox(database.pool)).length });
     const texts = (await readOutbox(database.pool)).map(({ text }) => text ?? '').join('');
     expect(texts).toMatch(/^created [0-9a-f]{64}i0 \? \? \? /mu);

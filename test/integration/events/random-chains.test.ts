@@ -70,7 +70,7 @@ function writeFolder(dir: string, chain: readonly ModelBlock[]): void {
   folder.finish(false, {});
 }
 
-/** Two chains that part some blocks before their ends, shorter and longer. */
+/** Two chains that separate some blocks before their ends. One is shorter, and one is longer. */
 function fork(seed: string): [ModelBlock[], ModelBlock[]] {
   const random = new RandomBlocks(seed);
   const grow = (chain: ModelBlock[], count: number): ModelBlock[] => {
@@ -127,7 +127,7 @@ test('only the newest blocks keep their texts, and those that were taken back as
   const tip = short.at(-1)!.block.height;
   await index(pool, join(root, 'kept-short'), 10);
   expect(await keptHeights()).toEqual(Array.from({ length: 10 }, (_, at) => tip - 9 + at));
-  // eight go, eleven come: three heights more
+  // eight blocks are taken back and eleven are added, which makes three more heights
   await index(pool, join(root, 'kept-long'), 10);
   const kept = await keptHeights();
   const higher = Array.from({ length: 10 }, (_, at) => tip - 6 + at);

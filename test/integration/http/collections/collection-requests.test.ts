@@ -38,7 +38,7 @@ async function create(id: string, headers: Readonly<Record<string, string>> = {}
 }
 
 describe('an order', () => {
-  /** A collection whose files are on the disk. */
+  /** Makes a collection whose files are on the disk. */
   async function selling(id: string, given: Partial<CollectionSpec> = {}): Promise<void> {
     const files = new CustomerFiles(http.filesDir);
     for (let item = 0; item < 20; item++) await files.put(Buffer.from(String(item)));

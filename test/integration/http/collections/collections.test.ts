@@ -374,7 +374,7 @@ describe('phases', () => {
   });
 });
 
-/** The address of one of many buyers. */
+/** The address of a buyer. There are many buyers. */
 const buyer = (number: number): string =>
   scriptToAddress(taprootScript(createHash('sha256').update(String(number)).digest()), networks.regtest)!;
 const taprootScript = (key: Buffer): Buffer => Buffer.concat([Buffer.of(0x51, 0x20), key]);

@@ -9,7 +9,7 @@ import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { whileLocked } from '#test/support/postgres/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** More bytes than the buffers of two unread sockets hold. */
+/** A body with more bytes than the buffers of two unread sockets hold. */
 const long = Buffer.alloc(48 * 1024 * 1024, 'long body ');
 /** Two pieces. */
 const medium = Buffer.alloc(pieceBytes + 1, 'medium ');
@@ -96,10 +96,10 @@ describe('a content', () => {
   test('is read at the pace of its client, without a connection between pieces', async () => {
     const before = await receivedBytes();
     const socket = await slowClient('long');
-    // the only connection is free for others
+    // the only connection is free for other clients
     expect(await (await get('short')).text()).toBe('short');
     let last = -1;
-    // hex digits: two per byte
+    // hex digits are sent, which are two bytes for each byte
     await waitUntil(async () => last === (last = (await receivedBytes()) - before), { everyMs: 300 });
     expect(last).toBeLessThan(2 * (long.length / 2));
     expect(reads.sending.length).toBe(1);
@@ -121,7 +121,7 @@ describe('contents', () => {
   test('count every client with any request: heavy readers disturb it', async () => {
     const seen = vi.spyOn(reads, 'sees');
     await http.app.inject({ url: '/blockheight', remoteAddress: '192.0.2.7' });
-    // a client that only asks whether the process lives does not count
+    // a client that only checks whether the process lives does not count
     await http.app.inject({ url: '/health/live', remoteAddress: '192.0.2.8' });
     expect(seen.mock.calls.flat()).toEqual(['192.0.2.7']);
     seen.mockRestore();
@@ -148,7 +148,7 @@ describe('contents', () => {
       const refused = await get('short');
       expect(refused.status).toBe(503);
       expect(await refused.text()).toBe('too many contents are being read: try again in a few seconds\n');
-      // other answers have connections of their own
+      // other responses have their own connections
       expect((await fetch(new URL('/blockheight', address))).status).toBe(200);
       await waitUntil(async () => (await runningReads()) === 1);
       controller.abort();

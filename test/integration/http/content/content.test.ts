@@ -93,7 +93,7 @@ describe('GET /content/<id>', () => {
     const answer = await content('png');
     expect(answer.statusCode).toBe(200);
     expect(answer.rawPayload).toEqual(png);
-    // a text inscription may be the script of another one, as on ord
+    // a text inscription may be the script of another inscription, as on ord
     expect(answer.headers).not.toHaveProperty('x-content-type-options');
     expect(answer.headers).toMatchObject({
       'content-type': 'image/png',
@@ -149,7 +149,7 @@ describe('GET /content/<id>', () => {
       });
       expect(answer.body).toContain('`br`');
     }
-    // before the missing body is noticed, as in ord
+    // the encoding is checked before the missing body is noticed, as in ord
     expect((await content('packed nothing')).statusCode).toBe(406);
     expect((await content('packed nothing', { 'accept-encoding': 'br' })).statusCode).toBe(404);
   });
@@ -344,7 +344,7 @@ describe('GET /preview/<id>', () => {
     expect(answer.headers['content-encoding']).toBeUndefined();
     expect(answer.body).toContain(words);
     expect(answer.body).not.toContain('<img');
-    // the second time it is known
+    // the second time, the result is known
     expect((await http.app.inject(`/preview/${idOf(name)}?size=${size}`)).body).toBe(answer.body);
   });
 

@@ -16,7 +16,7 @@ import { parseThreads } from '#test/support/parse-threads.ts';
 
 const golden = new GoldenChain('reorg-1');
 const [best, , long] = golden.tips().map(({ tip }) => tip) as [string, string, string];
-/** The progress of a catch-up pass; null: it has ended. */
+/** The progress of a catch-up pass; `null` if it has ended. */
 let reached: number | null = null;
 const births = birthKind({ firstHeight: asHeight(90), reached: () => reached });
 let root: string;

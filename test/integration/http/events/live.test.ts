@@ -126,7 +126,7 @@ class ServerSentStream {
   }
 }
 
-/** Each 20 streams have a client of their own. */
+/** Each group of 20 streams has its own client. */
 const clientAddress = (at: number): string => `127.0.0.${2 + Math.floor(at / 20)}`;
 
 /** The number of streams that one client can open now. */
@@ -160,7 +160,7 @@ describe('server-sent events', () => {
     await goTo(short);
     await until(async () => expect(whole.lastEventId).toBe(await lastId()));
     expect(live.events).toEqual(whole.events.slice(before.length));
-    // it disconnects in the middle of the next events, and reconnects
+    // the client disconnects in the middle of the next events, and reconnects
     const seen = live.events.length;
     expect(seen).toBeGreaterThan(10);
     live.close();
@@ -259,7 +259,7 @@ describe('server-sent events', () => {
       const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'));
       for (const socket of sockets) {
         socket.on('error', () => undefined);
-        // one that waits for the answer of another as well: it has no connection of its own
+        // each socket also sends a second request, which waits for the first answer and has no connection of its own
         const request = `GET /events HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n`;
         socket.write(request + request);
       }
@@ -296,7 +296,7 @@ describe('a client that does not read', () => {
   test('has no events read ahead, and is forgotten when it disconnects', { tags: ['proof'] }, async () => {
     await goTo(best);
     const { pool, readers } = http.database;
-    // the best chain again and again: some 100 MB of events
+    // add the best chain again and again, which makes some 100 MB of events
     await pool.query(
       `INSERT INTO chain.outbox (sequence, height, block_hash, event_count, events)
        SELECT (SELECT max(sequence) FROM chain.outbox) + row_number() OVER (), height, block_hash, event_count, events
@@ -309,7 +309,7 @@ describe('a client that does not read', () => {
     const socket = connect(Number(new URL(address).port), '127.0.0.1');
     socket.pause();
     socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    // it stops once the buffers in between are full, however busy the machine is until then
+    // it stops when the buffers in between are full, even if the machine is busy until then
     const standsStill = (): Promise<unknown> =>
       until(async () => {
         const before = pages;
@@ -322,7 +322,7 @@ describe('a client that does not read', () => {
     const { rows } = await pool.query<{ pages: number }>(
       'SELECT sum(event_count) / 5000 AS pages FROM chain.outbox',
     );
-    // servers of tests never wait for the disk: a page takes a connection to be read, and one to be flushed
+    // servers of tests never wait for the disk, so a page needs one connection to be read, and one to be flushed
     expect(Number(rows[0]!.pages)).toBeGreaterThan((3 * taken) / 2);
     // the answer is complete once the client continues to read
     let received = 0;

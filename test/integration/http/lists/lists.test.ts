@@ -241,7 +241,7 @@ describe('/address and /outputs', () => {
 
   test('list the unspent outputs of every address, their sum and their contents', async () => {
     let count = 0;
-    // those with the most contents, including reinscribed and merged ones, and one in ten of the others
+    // addresses with the most contents, including reinscribed and merged ones, and one in ten of all other addresses
     const known = [...owners].toSorted(([, a], [, b]) => b.length - a.length);
     for (const [place, [address, outputs]] of known.entries()) {
       if (address === null || (place > 40 && place % 10 !== 0)) continue;
@@ -281,7 +281,7 @@ describe('/address and /outputs', () => {
       expect(held.body.map(({ outpoint }) => outpoint).sort()).toEqual(
         inscribed.map(({ outpoint }) => outpoint).sort(),
       );
-      // without the index, the facts about inscriptions are the same
+      // without the index, the facts about inscriptions stay the same
       expect((await get(`/address/${address}`, bareApp)).body).toEqual({
         inscriptions: ids,
         runes_balances: (await get<Fields>(`/address/${address}`)).body['runes_balances'],
@@ -481,7 +481,7 @@ describe('a cursor', () => {
     expect(await ask(Buffer.concat([bytes, Buffer.alloc(2)]))).toBe(400);
     const beyond = Buffer.from(bytes).fill(0xff, positionAt);
     expect(await ask(beyond)).toBe(200);
-    // the number of the page
+    // these bytes are the number of the page
     expect(await ask(Buffer.from(bytes).fill(0xff, 5, 9))).toBe(400);
   });
 });

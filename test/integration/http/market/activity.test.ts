@@ -116,7 +116,7 @@ describe('the sales of a collection', () => {
       { to: alice },
     );
     await imported('pond', [[childId, null]]);
-    // the child's output follows that of its parent
+    // the child's output follows the output of its parent
     const bought = await purse.purchase(child.coin(1), bob, 40_000);
     await node.chain.mine([bought]);
     await node.atTip();
@@ -191,11 +191,11 @@ describe('the sales of a collection', () => {
     const ours = await purse.purchase(delivered.coin(0), bob, 50_000);
     const bought = await purse.purchase(sold.coin(0), bob, 60_000);
     const { pool } = node.database;
-    // the order itself is not tested, only its transaction
+    // only the transaction is tested, not the order
     await pool.query(
       'ALTER TABLE service.wallet_transactions DROP CONSTRAINT IF EXISTS wallet_transactions_order_id_fkey',
     );
-    // as in a service: stored before it is sent
+    // like in a service, store the transaction before it is sent
     await pool.query(
       `INSERT INTO service.wallet_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
        VALUES ($1, gen_random_uuid(), 'reveal', 0, 0, '', '{}', 0)`,
@@ -233,7 +233,7 @@ describe('the sales of a collection', () => {
     for (const included of ['', 'null', day, '1970-01-01'])
       expect(await activity('recent', `&startDate=${included}`)).toHaveLength(1);
     expect(await activity('recent', '&startDate=9999-12-31')).toEqual([]);
-    // all blocks become ten days older; no list of this slug is kept yet
+    // make all blocks ten days older; no list of this slug is stored yet
     await node.database.pool.query('UPDATE chain.blocks SET time = time - 864000');
     await imported('aged', [[idOfReveal(sold), null]]);
     expect(await activity('aged')).toEqual([]);

@@ -61,7 +61,7 @@ function galleryOf(ids: readonly string[], title: string): Promise<RegtestTransa
       [1, new Map([[0, title]])],
     ]),
   );
-  // a push has 520 bytes at most
+  // a push has at most 520 bytes
   const fields: [number, Uint8Array][] = [];
   for (let at = 0; at < properties.length; at += 520) fields.push([17, properties.subarray(at, at + 520)]);
   return inscribed(node.chain, { body: 'a gallery', fields }, { to: alice });
@@ -132,7 +132,7 @@ describe('the list of collections', () => {
     await pool.query('UPDATE chain.blocks SET time = time - 864000 WHERE height <= $1', [await tipHeight()]);
     await node.chain.mine();
     await node.atTip();
-    // sums of a block are kept, and no block ever changes its time
+    // the sums of a block are stored, because no block ever changes its time
     const fresh = await marketApp(node.database);
     const { collections } = (await fresh.inject('/marketplace/data/collections?q=aged')).json<Body>();
     expect((collections as Body[])[0]!['week']).toMatchObject({ sales: 0, volume: 0 });
@@ -232,7 +232,7 @@ describe('the statistics of a collection', () => {
     const { days } = stats['sales'] as { days: Body[] };
     expect(days[0]).toMatchObject({ day: new Date(header.time * 1000).toISOString().slice(0, 10) });
     expect(days.map(({ volume }) => volume).reduce<number>((sum, one) => sum + Number(one), 0)).toBe(120_000);
-    // another day, whose blocks are earlier than the previous ones
+    // move the block to another day; its time is then before the time of the previous blocks
     await node.database.pool.query('UPDATE chain.blocks SET time = time - 864000 WHERE height = $1', [
       header.height + 1,
     ]);
@@ -298,7 +298,8 @@ describe('the holders of a collection', () => {
       holders: [holder(alice, 2, 2)],
     });
     expect(await found('/held/holders?at=0')).toMatchObject({ count: 0, holders: [], items: { indexed: 0 } });
-    // reorganised to another buyer: earlier answers are the same, and the hash shows the difference
+    // after a reorganisation the item has another buyer; earlier responses stay the same, and the hash shows the
+    // difference
     await node.bitcoind.rpc.call('invalidateblock', [hash]);
     await node.chain.mine([instead]);
     await node.chain.mine();

@@ -7,7 +7,7 @@ import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 let http: HttpApp;
 let given: TestAccess;
-/** A key of each scope. */
+/** Keys, one for each scope. */
 const keys: string[] = [];
 
 beforeAll(async () => {

@@ -12,7 +12,7 @@ const path = '/marketplace/data/export';
 
 let node: IndexedNode;
 let app: ReturnType<typeof buildCheckedApp>;
-/** Sales of 50,000, 60,000 and 70,000 sats in three blocks; the first is of an item with a hostile name. */
+/** Sales of 50,000, 60,000 and 70,000 sats in three blocks. The first sale is of an item with a hostile name. */
 let sold: readonly RegtestTransaction[];
 let item: string;
 

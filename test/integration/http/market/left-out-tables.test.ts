@@ -51,7 +51,7 @@ async function at(url: string): Promise<{ status: number; retry: boolean; text: 
   };
 }
 
-/** Reads a page: only clients that ask for HTML get it. */
+/** Reads a page as HTML, because only clients that ask for HTML get the page. */
 async function words(url: string): Promise<string> {
   return (await app.inject({ url, headers: { accept: 'text/html' } })).body;
 }
@@ -73,7 +73,7 @@ describe('if the settings leave out sales', () => {
   test('every path that only needs sales says so, with a code and advice, whatever was indexed before', async () => {
     const urls = [...ofSalesAlone, `/sale/${sold.txid}`];
     await claim({ indexSales: false });
-    // an index that has sales, then one that never had
+    // first an index that has sales, then an index that never had sales
     for (const remove of [false, true]) {
       if (remove) await node.database.pool.query(`DELETE FROM chain.derived_tables WHERE name = 'sales'`);
       for (const url of urls) {
@@ -92,7 +92,7 @@ describe('if the settings leave out sales', () => {
         expect((await at(page)).text).toContain('INDEX_SALES is false');
       expect(await words(soldTab)).toContain('sales are not indexed here');
     }
-    // set again: they are being filled in
+    // the setting is on again, and the tables are being filled
     await claim({});
     for (const url of ofSalesAlone) {
       const { status, retry, text } = await at(url);
@@ -135,7 +135,7 @@ describe('holders of items that a block without spent outputs moved', () => {
     const { page, stats } = await seen('held');
     expect(stats).toMatchObject({ holders: 1, items: { held: 1, unknown: 0 } });
     expect(page).not.toContain('is unknown');
-    // the state after a block that spends its output and lacks the spent outputs
+    // set the state after a block that spends the output, but lacks its spent outputs
     const { rows } = await pool.query<{ ctid: string }>(
       `UPDATE chain.locations SET spent_height = height WHERE spent_height IS NULL RETURNING ctid::text`,
     );
@@ -175,7 +175,7 @@ describe('sums of sales of an index with gaps', () => {
     const tip = await node.bitcoind.rpc.call<number>('getblockcount');
     await pool.query('UPDATE chain.blocks SET has_spent = false, tx_count = 2 WHERE height = $1', [tip - 2]);
     expect(await from()).toBe(tip - 1);
-    // kept data continue with new blocks, also after one without spent outputs
+    // stored data continue with new blocks, also after a block without spent outputs
     const kept = async (): Promise<unknown> =>
       (await app.inject(`${data}/collections/frogs/stats`)).json<{ sales: object }>().sales;
     const before = ((await kept()) as { countedFrom: number }).countedFrom;

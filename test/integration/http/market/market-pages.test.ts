@@ -55,7 +55,7 @@ afterAll(async () => {
   await node.close();
 });
 
-/** The first sale was two days before the last block. */
+/** Sets the times of blocks, so that the first sale was two days before the last block. */
 const setTimes = (): Promise<unknown> =>
   node.database.pool.query(
     `UPDATE chain.blocks SET time = 1700000000 + height
@@ -154,7 +154,7 @@ describe('all sales', () => {
     const older = await page(next!.replaceAll('&amp;', '&'));
     expect(new Set(txids(older))).toEqual(new Set([first!.txid]));
     expect(older).toContain('rel="first"');
-    // none of the first 5,000 matches: the page links to the rows after them
+    // none of the first 5,000 sales matches, and the page links to the sales after them
     const none = await page('/market/activity?from=1000000');
     expect(none).toContain('No match among the last 5,000 checked sales');
     const rest = /href="(\/market\/activity\?[^"]*before=[^"]*)" rel="next"/u.exec(none)?.[1];
@@ -338,7 +338,7 @@ describe('a collection', () => {
     expect(names(await page(`/collection/frogs?q=%23${rows[0]!.number}`))).toEqual(['Frog 9']);
   });
 
-  /** The address of the link with these words. */
+  /** The URL of the link with these words. */
   const linkWith = (text: string, words: string): string => {
     const links = [...text.matchAll(/<a class="chip" href="([^"#]*)#items"[^>]*>(.*?)<\/a>/gsu)];
     const found = links.find(([, , shown = '']) => shown.replaceAll(/<[^>]*>/gu, '') === words);
@@ -419,7 +419,7 @@ describe('a collection', () => {
     expect(await page(`${path}?trait=Skin:Green`)).toContain('No item matches.');
     expect(await page(path)).toContain('aria-label="Items"');
 
-    // one more than the maximum for sorting
+    // this is one more than the maximum for sorting
     const { pool } = node.database;
     await pool.query('UPDATE chain.parent_children SET children = 100001');
     const long = await page(`${path}?q=none&sort=name`);

@@ -16,7 +16,7 @@ import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-
 const alice = 11;
 const bob = 12;
 
-/** Dollars for a coin; null: unknown. */
+/** Dollars per bitcoin; `null` if unknown. */
 let bitcoin: string | null = null;
 let node: IndexedNode;
 let app: ReturnType<typeof buildCheckedApp>;

@@ -112,7 +112,7 @@ describe('sales of all collections', () => {
     const since = await height();
     expect(await salesAt(`?since=${since}`)).toHaveLength(1);
     const { pool } = node.database;
-    // no order is needed to know whose transaction it is
+    // no order is needed to know that the transaction belongs to the service
     await pool.query(
       `ALTER TABLE service.wallet_transactions DROP CONSTRAINT wallet_transactions_order_id_fkey`,
     );
@@ -195,7 +195,7 @@ describe('sales of all collections', () => {
     const [told, block] = await eventsAt('sales', after);
     expect(told).toMatchObject({ id: lines[0]!.id, type: 'reclassified', version: 3 });
     expect(block).toMatchObject({ type: 'block', height: since + 1, blockHash: next });
-    // other kinds have no event of that row
+    // other kinds have no event for that row
     expect(await eventsAt('inscriptions', after)).toMatchObject([{ type: 'block', blockHash: next }]);
     for (const first of ['', '&from=1', '&after=0']) {
       const all = await eventsAt('sales', first);

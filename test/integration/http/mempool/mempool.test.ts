@@ -33,7 +33,7 @@ describe('/mempool', () => {
         code: 'no_node',
       });
     }
-    // the start options of the service are no failure to log
+    // the start options of the service are not logged as failures
     expect(http.logged.filter(({ level }) => level === 'error' || Number(level) >= 50)).toEqual([]);
     const search = await get('/search?text=pending&pending=1');
     expect(search.json()).toMatchObject({ status: 'ok', totalItems: 0 });

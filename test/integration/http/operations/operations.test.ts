@@ -25,12 +25,12 @@ const blocks = [
 
 async function open(options: HttpAppOptions = {}): Promise<HttpApp> {
   http = await createHttpApp(blocks, options);
-  // a process indexes
+  // from now on, it seems that a process indexes
   giveBack = await holdWriterLock(http.database.pool);
   return http;
 }
 
-/** The status of the indexing process. */
+/** Writes the status of the indexing process. */
 async function say(
   { database }: HttpApp,
   {
@@ -397,7 +397,7 @@ test('many requests for the status at once are read one after another', async ()
     taken = 0;
     const answers = await Promise.all(Array.from({ length: 50 }, () => app.inject(path)));
     expect(new Set(answers.map(({ statusCode }) => statusCode)), path).toEqual(new Set([alone.statusCode]));
-    // they arrive over a dozen turns of the event loop
+    // the responses arrive over a dozen turns of the event loop
     expect(taken, path).toBeLessThanOrEqual(12 * once);
   }
 });

@@ -14,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 
-/** A chain with an inscription of 130 children and one of 105 parents. */
+/** A chain that has an inscription with 130 children, and an inscription with 105 parents. */
 const golden = new GoldenChain('families-1');
 const [best] = golden.tips();
 const folder = mkdtempSync(join(tmpdir(), 'satscribe-ord-'));
@@ -249,7 +249,7 @@ describe('many at once', () => {
 
   test('an unknown inscription is null for a client of ord, and a message for others', async () => {
     for (const url of [`/inscription/${unknownId}`, '/inscription/999999', `/inscription/${ids[0]}/9999`]) {
-      // undefined: `inject` then sends no such header
+      // with `undefined`, `inject` sends no such header
       const forOrd = await app.inject({ url, headers: { ...json, 'user-agent': undefined as never } });
       expect([url, forOrd.statusCode, forOrd.body]).toEqual([url, 404, 'null']);
       for (const headers of [
@@ -409,7 +409,7 @@ describe('without a node', () => {
       expect(answer.statusCode, url).toBe(404);
       expect(answer.json<{ error: string }>().error, url).toMatch(/node/u);
     }
-    // these need only the index
+    // these paths need only the index
     expect((await bare.inject({ url: `/inscription/${ids[0]}`, headers: json })).statusCode).toBe(200);
     expect((await bare.inject({ url: '/blockheight' })).body).toBe(String(tip.height));
   });
