@@ -134,7 +134,7 @@ test.each([
 ] as const)('islands %s are exported as the ledger has them one after another', async (_, chain, islands) => {
   const lines = await exported(writeIslands(chain, islands));
   expect(lines.map(({ claimedParents: _claimed, ...line }) => line)).toEqual(ofIslands(chain, islands));
-  // nothing is guessed: parents are known only if no parents are claimed
+  // nothing is guessed: parents are known if no parents are claimed
   for (const { parents, claimedParents } of lines) {
     if ((claimedParents as string[]).length === 0) expect(parents).toEqual([]);
   }

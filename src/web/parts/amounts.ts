@@ -13,7 +13,7 @@ const shownDigits = 4;
 /** An amount in coins with all digits: 0.0007 */
 export const coins = (sats: number): string => shortened((sats / satsPerCoin).toFixed(8));
 
-/** if an amount is below one coin, its leading zeros are not significant digits */
+/** An exact price: `70,000 sats`, or from 0.01 BTC upwards `0.0123 BTC`. */
 export const price = (sats: number): string =>
   sats < namedInCoins ? plural(sats, 'sat') : `${coinsGrouped(coins(sats))} BTC`;
 
@@ -21,7 +21,7 @@ export const price = (sats: number): string =>
 export function volume(sats: number): Markup {
   if (sats < namedInCoins) return html`<span class="nowrap">${plural(sats, 'sat')}</span>`;
   const value = sats / satsPerCoin;
-  // below one coin, leading zeros are not significant digits
+  // if an amount is below one coin, its leading zeros are not significant digits
   const decimals = Math.max(0, shownDigits - (Math.floor(Math.log10(value)) + 1));
   const rounded = shortened(value.toFixed(decimals));
   return html`<span class="nowrap" title="${plural(sats, 'sat')}">${coinsGrouped(rounded)} BTC</span>`;

@@ -39,7 +39,7 @@ describe('indexing a chain', () => {
     expect(await dumpChain(database.pool)).toEqual(dump);
   });
 
-  // test/integration/golden.test.ts shows it for the other chains
+  // test/integration/golden.test.ts shows the same for the other chains
   test('gives the same rows of a chain in batches of any size, and with restarts between', async () => {
     const dir = folderOf(new GoldenChain('mixed-2'));
     await indexFolder(database.pool, dir);
@@ -110,33 +110,37 @@ describe('indexing a chain', () => {
   test('takes as many statements for a batch of many blocks as for one of few', async () => {
     const dir = folderOf(new GoldenChain('mixed-1'));
     const counts: number[] = [];
-    // both have rows for every table
+    // both databases have rows in every table
     for (const until of [160, 174]) {
       const other = await freshDatabase();
       const statements = countStatements(other.pool);
       await indexFolder(other.pool, dir, { until: asHeight(until) });
       counts.push(statements());
     }
-    // claiming, planning, loading, one batch, the missing indexes
+    // the statements are: claiming, planning, loading, one batch, and the missing indexes
     expect(counts[1]).toBe(counts[0]);
     const batched = await freshDatabase();
     await indexFolder(batched.pool, dir, { until: asHeight(159) });
     const statements = countStatements(batched.pool);
     await indexFolder(batched.pool, dir, { bounds: { blocksMax: 5 } });
-    // 15 blocks in three batches: at most eleven statements, six of runes and four questions each, and around them 20
-    // and three for each kind of event, whose hash chain continues or begins again
+    // 15 blocks in three batches need at most eleven statements, six statements of runes and four queries each. Around
+    // the batches there are 20 statements, and three for each kind of event, whose hash chain continues or begins again
     expect(statements()).toBeLessThanOrEqual(3 * (11 + 6 + 4) + 20 + 3 * 3);
   });
 });
 
-/** Statements of index builds: the number of connections, with their settings and locks, depends on the machine. */
+/**
+ * Statements of index builds. They are left out, because the number of connections, with their settings and locks,
+ * depends on the machine.
+ */
 const ofIndexBuild = /^\s*(?:SET|RESET|ANALYZE|CREATE|BEGIN|COMMIT|SELECT (?:set_config|pg_))/u;
 
-/** Statements of the follower's reports, which come by the clock. */
+/** Statements of the follower's reports. They are left out, because their number depends on time. */
 const ofReport = /^\s*INSERT INTO chain\.follower_status\b/u;
 
 /**
- * Counts the statements on connections that a pool opens from now on, except those that build indexes or report.
+ * Counts the statements on connections that a pool opens from now on. Statements that build indexes or report are left
+ * out.
  */
 function countStatements(pool: pg.Pool): () => number {
   let statements = 0;

@@ -32,7 +32,7 @@ import { putWallet } from '#wallet/wallet.store.ts';
 
 const operator = 31;
 const stranger = 32;
-/** Its outputs are taken back and spent. */
+/** An owner whose outputs are taken back and spent. */
 const mover = 33;
 const asker = testAsker();
 const outpointOf = ({ txid, vout }: Coin) => ({ txid: parseTxid(txid)!, vout });
@@ -40,7 +40,7 @@ const shown = ({ txid, vout }: Coin): string => `${txid}:${vout}`;
 
 describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
   let indexed: IndexedNode;
-  /** Output with an uncommon sat; the others are the operator's too, and cannot be in the inventory. */
+  /** An output with an uncommon sat. The operator also owns the other outputs, but they cannot be in the inventory. */
   let good: Coin;
   let other: Coin;
   let foreign: Coin;
@@ -99,7 +99,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     await indexed.close();
   });
 
-  /** A block's first sat, in an output of 10,000. */
+  /** Pays a block's first sat, in an output of 10,000 sats. */
   async function pay(to: number): Promise<RegtestTransaction> {
     const coin = await indexed.chain.coin();
     return transaction(
@@ -122,7 +122,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     return utxosOfIndex(database.readers, bitcoind.rpc, tracer);
   }
 
-  /** One that remembers nothing. `owner`: whose addresses are the wallet's. */
+  /** An inventory that remembers nothing. `owner` is the owner of the wallet's addresses. */
   function inventory(owner: number | null = operator, descriptor?: string): Inventory {
     const { bitcoind, database } = indexed;
     return new Inventory({
@@ -143,7 +143,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
   const uncommon = async (owner?: number): Promise<InventoryStanding['uncommon']> =>
     (await inventory(owner).standing()).uncommon;
 
-  /** Reserves a sat as an order does. */
+  /** Reserves a sat like an order does. */
   async function reserve({ output, keyIndex, place, sat }: OfferedSat): Promise<void> {
     const { pool } = indexed.database;
     const { rows } = await pool.query<{ id: string }>(
@@ -182,7 +182,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       maxSize: 390_000,
       minSize: 1,
     });
-    // again: it is the same one
+    // add it again: the list still has it once
     await inventory().add(outpointOf(good), asker);
     expect(await inventory().list(asker)).toHaveLength(1);
   });
@@ -239,7 +239,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     expect((await noNode.standing()).uncommon.count).toBe(0);
     const [listed] = await inventory(stranger).list(asker);
     expect(listed?.problem).toMatch(/is not the operator’s/u);
-    // it is the operator's, and orders cannot be signed for it
+    // the output is the operator's, but orders cannot be signed for it
     const elsewhere = inventory(stranger, `addr(${addressOf(operator)})`);
     expect((await elsewhere.list(asker))[0]?.problem).toMatch(/so orders cannot have it/u);
     expect((await elsewhere.standing()).uncommon).toMatchObject({ count: 0, amount: 0 });
@@ -254,7 +254,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       node: bitcoind.rpc,
       satTracer: tracer,
       utxos: reader(),
-      // as in a service: the role that answers requests may read it
+      // like in a service, the role that answers requests may read it
       inventory: new Inventory({
         pool: database.readers,
         network: 'regtest',
@@ -267,7 +267,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       }),
     });
     const ask = () => app.inject({ url: '/inventory', headers: { 'x-api-key': '' } });
-    // without INDEX_SATS no order is taken
+    // without INDEX_SATS, no order is accepted
     expect((await ask()).json<InventoryStanding>().uncommon).toMatchObject({
       amount: 2,
       count: 0,
@@ -309,7 +309,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     expect(await uncommon(own)).toMatchObject({ count: 0, minSize: 100_000_000 });
     expect(await problems()).toContain('is not an unspent output of the chain');
 
-    // mined again, in another block
+    // mine the transaction again, in another block
     await chain.mineMempool();
     await chain.mineEmpty(1);
     await indexed.atTip();
@@ -333,7 +333,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const empty = await runCli(['inventory', 'list'], env);
     expect([empty.exitCode, empty.stdout]).toEqual([0, '']);
     expect(empty.stderr).toContain('The inventory is empty: satscribe inventory scan');
-    // the node of the tests has none
+    // the node of the tests has no ZMQ
     expect(empty.stderr).not.toContain('ZMQ');
     await inventory().add(outpointOf(other), asker);
     const listed = await runCli(['inventory', 'list', '--json'], env);
@@ -369,13 +369,13 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const [offer] = await offered('uncommon');
     expect(offer).toMatchObject({ place: 0, keyIndex: 0, output: { value: 10_000 } });
     expect(offer!.sat % 5_000_000_000).toBe(0);
-    // with another postage nothing would be left for an output
+    // with this postage, nothing would be left for an output
     expect(await offered('uncommon', 9_900)).toEqual([]);
     expect(await offered('uncommon', 330)).toMatchObject([{ place: 0 }]);
-    // the uncommon sat costs more, and is before it
+    // the uncommon sat costs more, and is before this sat
     expect(await offered('vintage')).toMatchObject([{ place: 330 }]);
     expect(await offered('black')).toEqual([]);
-    // each of an output of its own, and no more than there are
+    // each sat is from its own output, and there are no more sats than outputs
     for (const postage of [546, 330]) {
       const both = await offered('uncommon', postage, 2);
       expect(new Set(both.map(({ output }) => displayHash(output.txid))).size).toBe(2);
@@ -383,7 +383,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     }
     expect((await found.standing()).uncommon.count).toBe(2);
     await reserve(offer!);
-    // at once, whatever is remembered of node and index
+    // this is true at once, although the inventory remembers responses of node and index
     expect((await found.standing()).uncommon).toMatchObject({ count: 1, amount: 1 });
     const next = await offered('uncommon', 546, 2);
     expect(next).toHaveLength(1);
@@ -397,7 +397,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     for (const coin of [good, other]) await inventory().add(outpointOf(coin), asker);
     const found = inventory();
     const offered = new Set<string>();
-    // each is one of two: the chance of a false alarm is one in 2^59
+    // each offer is one of two outputs, so the chance of a false alarm is one in 2^59
     for (let asked = 0; asked < 60; asked++) {
       const { sats } = await found.offer('uncommon', { postage: 546, count: 1 }, asker);
       offered.add(displayHash(sats[0]!.output.txid));
@@ -410,7 +410,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const found = inventory();
     await reserve((await found.offer('uncommon', { postage: 546, count: 1 }, asker)).sats[0]!);
     expect(await reservedOutpoints(indexed.database.pool)).toEqual(new Set([shown(good)]));
-    // as once its reveal is mined: the row of the order stays
+    // remove the output like after its reveal is mined, when the row of the order stays
     await inventory().remove(outpointOf(good));
     expect(await reservedOutpoints(indexed.database.pool)).toEqual(new Set());
   });
@@ -488,7 +488,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const base58check = createBase58check((bytes: Uint8Array) =>
       Uint8Array.from(createHash('sha256').update(bytes).digest()),
     );
-    /** The point of the private key 1, and that key, as BIP 32 writes them for test networks. */
+    /** The point of the private key 1, and that key itself, in BIP 32's form for test networks. */
     const extended = (version: string, key: string): string =>
       base58check.encode(
         Uint8Array.from(Buffer.from(`${version}${'00'.repeat(9)}${'07'.repeat(32)}${key}`, 'hex')),

@@ -23,7 +23,7 @@ beforeAll(async () => {
       rows: Array.from({ length: itemsABlock }, (__, nth) => ({ name: `item ${height} ${nth}` })),
     })),
   );
-  // the last item is on no list
+  // the last item is not on the list
   const ids = Array.from({ length: count - 1 }, (_, key): [string, null] => [
     idOf(`item ${Math.floor(key / itemsABlock)} ${key % itemsABlock}`),
     null,
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 type Standing = 'burned' | 'lost' | 'unbound' | 'unknown';
-/** The number of a holder, or where else it is. */
+/** The number of a holder, or another state of an item. */
 type Where = number | Standing;
 interface Move {
   readonly key: number;
@@ -60,7 +60,10 @@ const moves = fc.array(
   { maxLength: 40 },
 );
 
-/** All that happens to each item in order: what is burned, lost, bound to no sat or unknown moves no more. */
+/**
+ * Everything that happens to each item, in order. An item that is burned, lost, bound to no sat or unknown moves no
+ * more.
+ */
 function histories(first: readonly Where[], random: readonly Move[]): Move[][] {
   const sorted = random.toSorted((one, other) => one.height - other.height);
   return first.map((to, key) => {
@@ -76,7 +79,7 @@ function histories(first: readonly Where[], random: readonly Move[]): Move[][] {
 async function store(all: readonly Move[][]): Promise<void> {
   const rows = all.flatMap((history) =>
     history.flatMap(({ key, height, to }, step) =>
-      // an unknown move only ends the location before it
+      // an unknown move only ends the location before the move
       to === 'unknown' ? [] : [{ key, height, step, to, spent: history[step + 1]?.height ?? null }],
     ),
   );
@@ -97,7 +100,7 @@ async function store(all: readonly Move[][]): Promise<void> {
   );
 }
 
-/** The same from the histories alone. */
+/** The same result, computed from the histories alone. */
 function naiveHolders(all: readonly Move[][], height: number): unknown {
   const listed = all.slice(0, count - 1).filter((_, key) => revealOf(key) <= height);
   const places = listed.map((history) => history.filter((move) => move.height <= height).at(-1)!.to);

@@ -7,7 +7,7 @@ import { importItems } from '#test/support/market/market-app.ts';
 
 const daySeconds = 86_400;
 const lastTime = 1_700_000_000;
-/** A block a day; the last one is the tip. */
+/** Number of blocks. There is one block a day, and the last block is the tip. */
 const blocks = 36;
 const tipHeight = blocks - 1;
 const txid = Buffer.alloc(32, 0xab);
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { pool } = database;
   await insertChain(
     pool,
-    // three later ones, whose time has not come
+    // three of these blocks are after the tip, and their time has not come
     Array.from({ length: blocks + 3 }, (_, height) => ({
       height,
       rows: height === tipHeight ? [{ name: 'sold' }] : [],
@@ -43,7 +43,7 @@ const endsWith = (height: number): Promise<unknown> =>
     [height],
   );
 
-/** Sets the progress of a rebuild of sales: a height, or null before the first block. */
+/** Sets the progress of a rebuild of sales, which is a height, or null before the first block. */
 const reaches = (height: number | null): Promise<unknown> =>
   database.pool.query(
     `UPDATE chain.derived_tables SET is_remade = true, tip_height = $1,
@@ -68,7 +68,7 @@ test('the month is walked again for each new row of its blocks, and not for olde
   await reaches(null);
   expect(await read(recent, false)).toBe('walk');
   await read(recent, true);
-  // the month begins at height 5, and a block a day before it may be later by its time
+  // the month begins at height 5; by its time, a block of the day before may be later
   for (const height of [0, 1, 2, 3]) {
     await reaches(height);
     expect([height, await read(recent, false)]).toMatchObject([height, { imports: new Map(), days: [] }]);
@@ -128,7 +128,8 @@ test('a day, a week and a month end with the last block, for all and for each im
   );
   expect(days.map(({ volume }) => volume)).toEqual([50, 100, 200, 300, 400, 500]);
 
-  // a new block, whose time is before that of the last one, is read alone; what falls out of a span leaves it
+  // a new block whose time is before the time of the last block is read alone; sales that are now too old for a span
+  // leave it
   await endsWith(blocks + 1);
   await pool.query('UPDATE chain.blocks SET time = $1 WHERE height = $2', [
     lastTime + daySeconds - 7_200,
@@ -146,7 +147,7 @@ test('a day, a week and a month end with the last block, for all and for each im
   const later = await known(recent, false);
   expect(later).toEqual(await known(new RecentSales(), true));
   expect(later.all.day.sales).toBe(0);
-  // an import changes what belongs to it
+  // an import changes which sales belong to the collection
   await importItems(database, { slug: 'three' }, [[id, null]]);
   expect(await read(recent, false)).toBe('walk');
   expect([...(await known(recent, true)).imports.keys()].toSorted()).toEqual(['one', 'three', 'two']);

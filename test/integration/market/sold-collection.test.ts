@@ -44,7 +44,7 @@ const remove = (slug: string, ...numbers: number[]): Promise<void> =>
       numbers.map((number) => item(number).id),
     ),
   );
-/** Makes inscriptions known, by their keys. */
+/** Adds inscriptions to the index, by their keys. */
 async function index(keys: Readonly<Record<number, number>>): Promise<void> {
   for (const [number, key] of Object.entries(keys))
     await database.pool.query(
@@ -80,7 +80,7 @@ test('items are in the order of their inscriptions, each once, however they come
   await index({ 1: 10, 2: 20, 3: 30, 4: 40, 5: 50 });
   await add('ordered', 2, 4);
   expect(await shown('ordered')).toEqual(ponds(2, 4));
-  // 9 is not indexed yet
+  // inscription 9 is not indexed yet
   await add('ordered', 9, 3, 1);
   expect(await shown('ordered')).toEqual(ponds(1, 2, 3, 4, 9));
   await add('ordered', 3, 5);

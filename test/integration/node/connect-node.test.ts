@@ -14,7 +14,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 const hasBitcoind = bitcoindForTests() !== null;
 const password = { user: 'satscribe', password: 'a secret that must stay secret' };
 
-/** Everything that an error carries, its causes too. */
+/** All texts of an error, including the texts of its causes. */
 function everythingOf(error: unknown): string {
   const seen: string[] = [];
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -240,7 +240,7 @@ describe.skipIf(!hasBitcoind)('a node that stops and starts', () => {
       await bitcoind.start();
       expect((await node.block(hash)).length).toBeGreaterThan(80);
       expect((await node.spentOutputs(hash)).bytes.length).toBe(2);
-      // by bulk RPC, which learns of the new cookie by itself
+      // bulk RPC finds the new cookie by itself
       expect((await node.headers(asHeight(3), 1))?.length).toBe(1);
       await expect
         .poll(() => new Set(gaps), { timeout: 30_000 })
@@ -310,7 +310,7 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     const heard: NodeMessage[] = [];
     node.messages.listen((message) => heard.push(message));
     await bitcoind.rpc.call('generatetodescriptor', [1, 'raw(51)']);
-    // Core publishes within milliseconds
+    // Bitcoin Core publishes within milliseconds
     expect(await bitcoind.rpc.call('getblockcount')).toBe(1);
     expect(heard).toEqual([]);
     await node.close();
@@ -343,7 +343,7 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
   test('that has pruned blocks says from where on it has them, and names the one that is gone', async () => {
     const bitcoind = await startBitcoind({ prune: true });
     nodes.push(bitcoind);
-    // files of 64 kB, whole ones are removed, and never the last 288 blocks
+    // the node removes only complete files of 64 kB, and never the last 288 blocks
     await bitcoind.rpc.call('generatetodescriptor', [1200, 'raw(51)']);
     await bitcoind.rpc.call('pruneblockchain', [900]);
     const node = await connectNode(bitcoind.settings);
@@ -357,7 +357,7 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     await expect(node.block(asBlockHash(gone))).rejects.toMatchObject(isPruned);
     await expect(node.spentOutputs(asBlockHash(gone))).rejects.toMatchObject(isPruned);
     expect((await node.block(asBlockHash(await hashAt(pruneHeight!)))).length).toBeGreaterThan(80);
-    // its headers are there all the same
+    // the headers of these blocks are still there
     expect(await node.headers(genesisHeight, 10)).toHaveLength(10);
     await node.close();
   });
@@ -367,7 +367,7 @@ test('an address that is not a URL, and one without a listener', async () => {
   await expect(connectNode({ rpcUrl: 'nonsense', auth: { kind: 'none' } })).rejects.toMatchObject({
     code: 'config_invalid',
   });
-  // with a password of which a URL has no other form
+  // a URL with such a password has no other valid form
   for (const rpcUrl of ['http://127.0.0.1:9', 'http://someone:50%of-it@127.0.0.1:9']) {
     const error = await failureOf(connectNode({ rpcUrl, auth: { kind: 'none' } }));
     expect(error).toMatchObject({ code: 'node_unreachable' });

@@ -11,7 +11,7 @@ import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 const golden = new GoldenChain('envelopes-1');
-// a block with transactions
+// a block with many transactions
 const header = golden.chain.headers.toSorted(
   (a, b) => golden.block(b).spent.length - golden.block(a).spent.length,
 )[0]!;
@@ -20,7 +20,7 @@ const hash = parseBlockHash(header.hash)!;
 const tip = golden.chain.headers.at(-1)!;
 const secret = 'the password of the node';
 
-/** Answers as a node does, where a test does not say otherwise. */
+/** Honest answers of a node. A test may replace them. */
 const honest: Record<string, unknown> = {
   getblockchaininfo: {
     chain: 'regtest',
@@ -45,7 +45,7 @@ const bytes = (response: ServerResponse, value: Uint8Array): void => {
 describe('a server that is no honest node', () => {
   let server: Server;
   let settings: NodeSettings;
-  /** False answers, by method of RPC or path of REST without hash. */
+  /** False answers, by RPC method or by path of REST without the hash. */
   let falseAnswers: Record<string, Answer>;
   let asked: string[];
 
@@ -250,7 +250,7 @@ describe('a server that is no honest node', () => {
       for (let round = 0; round < 2; round++) {
         expect(Buffer.from(await node.block(hash)).equals(whole), name).toBe(true);
       }
-      // not tried a second time
+      // the source does not try a second time
       expect(
         asked.filter((path) => path === '/rest/block/'),
         name,

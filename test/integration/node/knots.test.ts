@@ -7,7 +7,7 @@ import { startNodeProxy } from '#test/support/node/regtest-proxy.ts';
 
 const knots = knotsForTests();
 
-/** The differences of Bitcoin Knots from Bitcoin Core, and what is equal. */
+/** The differences between Bitcoin Knots and Bitcoin Core, and the things that are equal. */
 describe.skipIf(knots === null)('Bitcoin Knots', () => {
   let live: LiveMempool;
 
@@ -48,7 +48,7 @@ describe.skipIf(knots === null)('Bitcoin Knots', () => {
     const { transactions } = await live.chain.inscribe({ contentType: 'text/plain', body: 'spends' });
     const hash = parseBlockHash((await live.chain.mine(transactions)).hash)!;
     const overRest = await live.node.spentOutputs(hash);
-    // the coinbase spends nothing, the commit one output
+    // the coinbase spends no output, and the commit spends one output
     expect([...overRest.bytes.subarray(0, 3)]).toEqual([3, 0, 1]);
     const proxy = await startNodeProxy(live.bitcoind.rpcUrl, (path) => path.startsWith('/rest/'));
     const byRpc = await connectNode({ ...live.bitcoind.settings, restUrl: proxy.url });

@@ -21,7 +21,7 @@ let world: OrderWorld;
 const { inscribed, termsOf, ordered, to, send, shown, expectAt, expectChildren, accounts, audited, told } =
   lentParents(() => world);
 
-/** Txids in the node's mempool. */
+/** Reads the txids in the node's mempool. */
 const mempool = (): Promise<string[]> => world.bitcoind.rpc.call<string[]>('getrawmempool');
 
 async function made(id: string, kind: 'reveal' | 'burn') {
@@ -31,7 +31,7 @@ async function made(id: string, kind: 'reveal' | 'burn') {
     .map(({ txid, ...each }) => ({ ...each, id: displayHash(txid) }));
 }
 
-/** Mempool transactions in the form in which a miner takes them. */
+/** Transactions of the mempool, in the form in which a miner takes them. */
 async function signed(id: string, kind: 'reveal' | 'burn'): Promise<RegtestTransaction[]> {
   const { rows } = await world.database.pool.query<RegtestTransaction & { internal: Buffer }>(
     `SELECT txid AS internal, encode(bytes, 'hex') AS hex, fee FROM service.wallet_transactions
@@ -41,7 +41,7 @@ async function signed(id: string, kind: 'reveal' | 'burn'): Promise<RegtestTrans
   return rows.map(({ internal, ...row }) => ({ ...row, txid: displayHash(asTxid(internal)) }));
 }
 
-/** A paid order whose reveals and burns the node has. */
+/** A paid order whose reveals and burns are in the node's mempool. */
 async function underWay(texts: readonly string[], more: Parameters<typeof ordered>[2] = {}): Promise<string> {
   const { id, charge } = await ordered(texts, [], { ...more, terms: { ...more.terms, ...burned } });
   await send([], [charge]);
@@ -51,7 +51,7 @@ async function underWay(texts: readonly string[], more: Parameters<typeof ordere
   return id;
 }
 
-/** Checks that all inscriptions of an order are in OP_RETURN outputs of its burns, with ord's charm. */
+/** Checks that all inscriptions of an order are in OP_RETURN outputs of the order's burns, with ord's charm. */
 async function expectBurned(id: string): Promise<void> {
   const { files } = await shown(id);
   const burns = new Set((await made(id, 'burn')).map((burn) => burn.id));
@@ -74,7 +74,7 @@ async function expectBurned(id: string): Promise<void> {
   }
 }
 
-/** Spends the first anchor of an order's reveal as a stranger, with a higher fee than its burn. */
+/** Spends the first anchor of an order's reveal as a stranger, with a higher fee than the order's burn. */
 async function takeAnchor(id: string): Promise<string> {
   const [reveal] = await made(id, 'reveal');
   const vout = reveal!.plan.outputs.findIndex(({ kind }) => kind === 'burn');
@@ -189,7 +189,8 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     const id = await underWay(['again']);
     await world.chain.mineMempool();
     await world.until(id, 'completed');
-    // the block of reveal and burn, which two empty blocks and another one replace; then that of the payment
+    // the first depth takes back the block of reveal and burn, which two empty blocks and another one replace; the
+    // second depth takes back the block of the payment
     for (const [depth, state] of [
       [1, 'queued'],
       [4, 'waiting-confirmation'],
@@ -222,7 +223,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
          UPDATE service.orders SET look_at = now() WHERE id = $1`,
         [id, height, hash],
       );
-    /** Milliseconds until its next look; null: not by time. */
+    /** Milliseconds until the order's next check; `null` if the check does not depend on time. */
     const nextLook = async (): Promise<number | null> => {
       const { rows: found } = await pool.query<{ ms: number | null }>(
         'SELECT 1000 * extract(epoch FROM look_at - now())::float8 AS ms FROM service.orders WHERE id = $1',
@@ -321,7 +322,7 @@ describe.skipIf(bitcoindForTests() === null)('burns that a node refuses, or that
     await world.follow();
     const texts = ['stuck'];
     const id = await underWay(texts);
-    // fees rise after it was paid
+    // fees rise after the order was paid
     await world.database.pool.query('UPDATE service.orders SET paid_estimate = 2000 WHERE id = $1', [id]);
     await world.chain.mineEmpty(1);
     const [bump] = await world.eventually(async () => {
@@ -336,7 +337,7 @@ describe.skipIf(bitcoindForTests() === null)('burns that a node refuses, or that
       'getmempoolentry',
       [reveal!.id],
     );
-    // all three are mined together
+    // all three transactions are mined together
     expect(entry.chunkweight).toBeGreaterThan(1600);
     expect((await mempool()).toSorted()).toHaveLength(3);
     await world.chain.mineMempool();

@@ -12,9 +12,12 @@ import {
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 
 const receiver = 810;
-/** A consumer waits this long once after the creation, and then uses the address. */
+/**
+ * How long a consumer waits for the address after it creates an order, in ms. It waits only once, and then uses the
+ * address.
+ */
 const addressWithinMs = 1000;
-/** The headers of client 0.1.4, which sends an empty key. */
+/** The headers of client 0.1.4, which sends an empty API key. */
 const oldClient = { 'x-api-key': '', 'user-agent': 'npm-inscription-v0.1.4' };
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=';
 
@@ -72,7 +75,7 @@ describe('bodies that consumers send', () => {
     dataURL: `data:${type};base64,${base64}`,
   });
   const hello = Buffer.from('héllo').toString('base64');
-  /** Fields of clients beside the address, and the fee in answers. */
+  /** Bodies of clients: the fields in addition to the address, and the fee in responses. */
   const bodies: readonly (readonly [string, SentBody, string | number])[] = [
     [
       'a numeric text as fee, and characters as size',
@@ -123,7 +126,7 @@ describe('bodies that consumers send', () => {
       expect(Date.now() - from).toBeLessThan(addressWithinMs);
       expect(faultsOf(orderOfConsumer, read)).toEqual([]);
       expect(read.charge.amount).toBe(body.charge.amount);
-      // counted again, whatever was sent
+      // the service counts the size again, even if the client sent another size
       expect(read.files.map(({ size }) => size)).toEqual([bytesOf(fields.files[0]!.dataURL)]);
     }
   });

@@ -23,7 +23,7 @@ import { waitUntil } from '#test/support/wait-until.ts';
 
 const refunded = 701;
 
-/** An order with a referral, which gets 300 sats of the base fee and the customer's addition. */
+/** An order with a referral. The referral gets 300 sats of the base fee, and the customer's addition. */
 const referred = (order: WantedOrder, referral: string, additional: number): WantedOrder => ({
   ...order,
   request: { ...order.request, referral, additionalFee: Number(order.terms.additionalFee) },
@@ -37,7 +37,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
   });
   afterAll(() => world?.close());
 
-  /** Pays to a script, unconfirmed. */
+  /** Pays to a script, in an unconfirmed transaction. */
   async function pay(script: Uint8Array, value: number) {
     const { coin } = await world.chain.pay(script, value);
     return coin;
@@ -118,7 +118,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect(await accounts(order.id)).toEqual({
       outside: -amount,
       postage: 1092,
-      // of 2 × 2,000 and 2 × 250
+      // the base fees are 2 × 2,000, and the customer's additions are 2 × 250
       service: 3700,
       referral: 800,
       fee: chainFee,
@@ -152,7 +152,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.chain.takeBack(2);
     await world.chain.mineEmpty(3);
     await world.until(order.id, 'waiting-confirmation');
-    // the payment is in no block: it is not booked
+    // the payment is in no block, so it is not booked
     expect(await accounts(order.id)).toEqual({});
     await world.chain.mineMempool();
     await world.until(order.id, 'completed');
@@ -162,7 +162,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     });
     const after = await accounts(order.id);
     expect(after).toMatchObject(delivered);
-    // everything else was refunded, less fees
+    // everything else was refunded, minus fees
     expect(-(after['outside'] ?? 0)).toBe(546 + 1700 + 1000 + (after['fee'] ?? 0));
     expect((await world.audit()).differences).toEqual([]);
   });
@@ -283,7 +283,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect(await swept()).toBe(0);
     const before = await orderRecoveryKit(pool, direct, { reveal: null, parent: null });
     await ages(2, [direct, large, knownLate]);
-    // refused requests keep nothing
+    // refused requests store nothing
     await pool.query(
       "INSERT INTO service.order_events (order_id, event, from_state) VALUES ($1, 'cancelled', 'expired')",
       [direct],
@@ -292,7 +292,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     for (const id of [direct, large, knownLate]) expect(await leaves(id)).toBe(0);
     expect(await leaves(younger)).toBe(1);
     expect(await swept()).toBe(0);
-    // the address is still that of the key, with the hash of the leaf instead of the leaf
+    // the address still belongs to the key, with the hash of the leaf instead of the leaf
     const kit = await orderRecoveryKit(pool, direct, { reveal: null, parent: null });
     expect(kit).toEqual({
       ...before,
@@ -301,7 +301,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     });
     await expect(orderRecoveryKit(pool, large, { reveal: 0, parent: null })).rejects.toThrow('no reveals');
 
-    // first seen within its time, but known only now
+    // the payment was first seen within the order's time, but is known only now
     await pool.query("UPDATE service.orders SET expires_at = now() + interval '1 hour' WHERE id = $1", [
       knownLate,
     ]);
@@ -322,7 +322,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     }
     expect((await world.audit()).differences).toEqual([]);
 
-    // rows of files are deleted later: names may be long
+    // rows of files are deleted later, so their names may be long
     expect((await world.customerOrders.read(direct))!.files).toHaveLength(1);
     await pool.query(
       "UPDATE service.orders SET leaves_deleted_at = now() - interval '24 days' WHERE id = $1",
@@ -374,7 +374,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await pay(made.script, order.quote.amount);
     await world.chain.mineMempool();
     await world.until(made.id, 'queued');
-    // together they exceed a cluster of unconfirmed transactions: they wait for the commit's block
+    // together, the reveals exceed a cluster of unconfirmed transactions, so they wait for the commit's block
     await world.sent(made.id, ['commit']);
     await world.chain.mineMempool();
     await world.sent(made.id);
@@ -392,7 +392,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const ids = await idsOf();
     expect(ids).toEqual([expect.stringMatching(/^beef.*i0$/u), expect.stringMatching(/^beef.*i1$/u)]);
     await world.stop();
-    // the tables of an order whose lock time is being searched: nothing is stored yet
+    // make the tables of an order whose lock time is being searched, when nothing is stored yet
     const { pool } = world.database;
     await forgetTransactions(pool, order.id);
     await pool.query(`UPDATE service.orders SET state = 'prep' WHERE id = $1`, [order.id]);
@@ -429,7 +429,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const tx = await world.database.pool.connect();
     try {
       await tx.query('BEGIN');
-      // lock times are still being searched, and payments have seen the reorganisation
+      // lock times are still being searched, but payments have already seen the reorganisation
       await forgetTransactions(tx, order.id);
       await tx.query(`UPDATE service.orders SET state = 'prep' WHERE id = $1`, [order.id]);
       await tx.query('UPDATE service.payments_seen SET height = NULL, hash = NULL WHERE script = $1', [
@@ -492,7 +492,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   test('whose reveal also spends a second payment is delivered if a reorganisation removes only that one', async () => {
     const { order } = await world.customerOrders.create(wanted(['one of two']));
-    // both of them together pay
+    // only two payments together pay the order
     const amount = Number(order.amount);
     const [part, less] = [Math.ceil(amount * 0.6), Math.ceil(amount * 0.55)];
     await pay(order.script, part);
@@ -505,11 +505,11 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       const { transactions } = (await world.customerOrders.read(order.id))!;
       const [reveal] = transactions;
       const inputs = reveal?.plan.inputs.map(({ value }) => value) ?? [];
-      // in one block the txids decide which is first
+      // if both are in one block, their txids decide which is first
       return inputs.toSorted((a, b) => b - a).join() === values.join() && reveal?.sentAt !== null;
     };
     await world.eventually(spent([part, part]));
-    // the blocks in between are not seen: the first payment was never less deep
+    // the service does not see the blocks in between, so for the service the first payment was never less deep
     await world.stop();
     await world.chain.takeBack(1);
     await world.chain.broadcast(transaction([coin], [{ value: coin.value - 50_000, to: coin.owner }]));

@@ -20,7 +20,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
-/** The chains fed to a real node. All of them take minutes. */
+/** The golden chains that a real node gets. All of them together take minutes. */
 const chains = (process.env['GOLDEN_NODE_CHAINS'] ?? 'reorg-1').split(',');
 
 const questions = ['output', 'decode', 'block', 'r-blockinfo', 'inscription'];
@@ -62,7 +62,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         golden,
         best!,
         question,
-        // without a node more of them are compared (golden.test.ts): here only the node's transactions matter
+        // more responses are compared without a node (golden.test.ts); here only the node's transactions matter
         { step: sampleStep(8) },
       );
       expect(different).toEqual([]);
@@ -153,7 +153,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
 
       test('without a node or blocks, only facts of their transaction are null', async () => {
         const told = (await askAll('a node')) as Record<string, unknown>[];
-        // the value comes from the index of sats, and scripts of up to 128 bytes from balances of runes
+        // the value comes from the index of sats; scripts of up to 128 bytes come from balances of runes
         const unknown = settings.indexSats ? {} : { value: null };
         expect(told.every(({ script_pubkey: script }) => String(script).length <= 256)).toBe(true);
         expect(await askAll('neither')).toEqual(told.map((fields) => ({ ...fields, ...unknown })));
@@ -220,7 +220,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
             await pool.query('DELETE FROM chain.lost_sats');
             without = (await ask('blocks', url)).json<unknown>();
           } finally {
-            // for a second try, too
+            // restore the rows, also for a second try
             await pool.query('INSERT INTO chain.lost_sats SELECT * FROM saved');
             await pool.query('DROP TABLE saved');
           }

@@ -18,7 +18,10 @@ import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
-/** The answers that a sat index changes, and the step through them. A long run compares all. */
+/**
+ * The kinds of responses that a sat index changes. The number is the step through them. A long run compares all
+ * responses.
+ */
 const sampled: Readonly<Record<string, number>> = {
   inscription: 15,
   'r-inscription': 20,
@@ -71,7 +74,7 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
     beforeAll(async () => {
       const source = await openFolderSource(folder, { tip: tip.tip });
       const { signal } = new AbortController();
-      // neither an index of addresses nor a node
+      // this index has neither addresses nor a node
       await follow({ source, pool: database.pool, signal, threads: parseThreads(), indexSats: true });
       await source.close();
     });
@@ -103,7 +106,7 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
     test('empty outputs with a value', async () => {
       const { asked, different } = await differences(app, golden, tip, 'output-empty', {
         step: step('output-empty'),
-        // only a node or an index of addresses knows whether one without a value is spent
+        // only a node or an index of addresses knows whether an output without a value is spent
         only: (line) => !line.includes('"value":0}') || isRunic(line),
         expected: withSats(golden, tip, 'output-empty'),
       });
@@ -150,7 +153,7 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
         }
         expect(answer.json()).toEqual(value);
         const page = await app.inject({ url: `/sat/${key}`, headers: { accept: 'text/html' } });
-        // the place is a link to the output, and the offset in it
+        // the page shows the location as a link to the output, and an offset in it
         const outpoint = value.satpoint?.slice(0, value.satpoint.lastIndexOf(':')) ?? null;
         for (const shown of [outpoint, value.address, ...value.inscriptions])
           if (shown !== null) expect(page.body).toContain(shown);
@@ -177,7 +180,7 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
         const places = [0, ids.length - 1, ids.length, -1, -ids.length - 1];
         for (const place of value!.more ? [0] : places) {
           const answer = await get(`/r/sat/${sat}/at/${place}`);
-          // as in ord: the last one can be another one later
+          // as in ord, a position from the end is not stored, because later another inscription may have it
           expect(answer.headers['cache-control']).toBe(place < 0 ? 'no-store' : 'no-cache');
           expect(answer.json()).toEqual({ id: ids.at(place) ?? null });
         }
@@ -190,7 +193,7 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
       const [heading, ...lines] = body.trimEnd().split('\n');
       expect(heading).toBe('sat\tsatpoint');
       const places = new Map(lines.map((line) => line.split('\t') as [string, string]));
-      // one of each block
+      // the file has one sat of each block
       expect([...places.keys()]).toEqual(tip.headers.map(({ height }) => String(height * 5_000_000_000)));
       for (const { key, value } of golden.satAnswers<RecordedSat>(tip, 'sat'))
         if (value !== undefined && value.rarity !== 'common') expect(places.get(key)).toBe(value.satpoint);

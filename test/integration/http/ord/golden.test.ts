@@ -18,7 +18,10 @@ import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
-/** Similar requests are sampled, a twenty-fourth of the inscriptions among them. A long run sends all of them. */
+/**
+ * Kinds of similar requests that are sampled. For example, a twenty-fourth of the inscriptions is requested. A long run
+ * sends all requests.
+ */
 const sampled: Readonly<Record<string, number>> = {
   inscription: 24,
   'inscription-number': 40,
@@ -40,19 +43,19 @@ const sampled: Readonly<Record<string, number>> = {
   rune: 4,
   sat: 40,
 };
-/** Most blocks of deep-1 are alike. */
+/** Kinds of requests about blocks. Most blocks of deep-1 are alike. */
 const ofBlocks = new Set(['block', 'r-blockinfo', 'inscriptions-block']);
 
-/** The step through the answers to a question: at least two are compared. */
+/** The step through the responses to a kind of request. At least two responses are compared. */
 const stepOf = (chain: string, question: string, answers: number): number => {
   const usual = chain === 'deep-1' && ofBlocks.has(question) ? 60 : (sampled[question] ?? 1);
   return sampleStep(Math.max(1, Math.min(usual, Math.floor(answers / 2))));
 };
 
-/** The fields of `/sat` that are empty in ord without a sat index. */
+/** The fields of `/sat` that are empty in an ord without a sat index. */
 const withoutSatIndex = { address: null, inscriptions: [], satpoint: null };
 
-/** `/content` as it was recorded: header bytes as latin-1. */
+/** A response of `/content` as it was recorded. Its header bytes are latin-1. */
 interface RecordedContent {
   readonly status: number;
   readonly contentType?: string;
@@ -70,7 +73,10 @@ interface RecordedRune {
   };
 }
 
-/** Asks about every `step`-th item, with as many requests at once as the pool has connections. */
+/**
+ * Sends requests about every `step`-th item. The number of requests at the same time is the number of the pool's
+ * connections.
+ */
 async function inLanes<T>(items: readonly T[], step: number, ask: (item: T) => Promise<void>): Promise<void> {
   const queue = items.filter((_, place) => place % step === 0).values();
   const lane = async (): Promise<void> => {
@@ -106,7 +112,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
     rmSync(folder, { recursive: true });
   });
 
-  // one app goes through all tips: its memory must not outlive a reorganisation
+  // one app follows all tips, because its memory must not outlive a reorganisation
   describe.each([...stale, best!])('at its tip $name', (tip) => {
     beforeAll(async () => {
       const source = await openFolderSource(folder, { tip: tip.tip });
@@ -163,7 +169,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       await inLanes(lines, stepOf(name, 'rune', lines.length), async (line) => {
         const { key, value } = exactJson(line) as RecordedRune;
         const { id, entry } = value;
-        // text, so that the order of keys and integers of 128 bits are compared too
+        // compare texts, so that the order of keys and integers of 128 bits are compared too
         const said = `{"key":${JSON.stringify(key)},"value":`;
         expect(line.startsWith(said)).toBe(true);
         const plain = key.replaceAll('•', '');
@@ -239,7 +245,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
         expect({
           key,
           status,
-          // blanks around a value do not belong to it, and clients remove them (RFC 9110, 5.5)
+          // blanks around a value are not part of the value, and clients remove them (RFC 9110, 5.5)
           contentType: headers['content-type']?.trim(),
           contentEncoding: headers['content-encoding'] ?? null,
           length: rawPayload.length,

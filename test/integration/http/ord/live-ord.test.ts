@@ -20,8 +20,8 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /**
- * Sends requests without recorded answers to an ord and to this server, both with the same node. Runs if ORD names an
- * ord 0.29.1: building one takes minutes, so the suite does not.
+ * Sends requests without recorded responses to an ord and to this server, which both use the same node. Runs only if
+ * ORD names an ord 0.29.1, because building an ord takes minutes.
  */
 const ord = process.env['ORD'] ?? '';
 const golden = new GoldenChain(process.env['ORD_CHAIN'] ?? 'families-1');
@@ -30,7 +30,7 @@ const tip = golden.chain.headers.at(-1)!;
 const genesisTxid = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b';
 const json = { accept: 'application/json' };
 
-/** A JSON text in the form for comparisons: keys in order, integers exact. */
+/** A JSON text in the form for comparisons: keys are in order, and integers are exact. */
 function comparable(text: string): string {
   const ordered = (value: unknown): unknown => {
     if (typeof value === 'bigint') return String(value);
@@ -55,7 +55,7 @@ interface Answered {
 
 const shown = (status: number, type: string | undefined, body: string): Answered => ({
   status,
-  // of errors only the status
+  // of errors, only the status is compared
   type: status === 200 ? (type ?? '').split(';')[0]! : '',
   body: status === 200 ? comparable(body) : '',
 });

@@ -8,7 +8,7 @@ const rows: RowSpec[] = Array.from({ length: 40 }, (_, place) => ({
   number: place,
   ...(place % 3 === 0 ? {} : { parents: [idOf('together 0')], metaprotocol: `protocol ${place}` }),
   ...(place % 5 === 0 ? { properties: `{"gallery":[],"attributes":{"title":"${place}","traits":{}}}` } : {}),
-  // more than are read together with others
+  // more properties than are read together with others
   ...(place === 7
     ? { properties: `{"gallery":[],"attributes":{"title":"${'long '.repeat(8000)}","traits":{}}}` }
     : {}),
@@ -19,7 +19,7 @@ let http: HttpApp;
 let connections = 0;
 
 beforeAll(async () => {
-  // no answer is kept: each is read
+  // no response is stored, so each response is read
   http = await createHttpApp([{ height: 0, rows }], { shared: { tipAnswers: null } });
   http.database.readers.on('acquire', () => {
     connections++;
@@ -54,6 +54,6 @@ test('each gets the same answer as alone', async () => {
   expect(alone.find(([url]) => url === '/inscription/7')?.[2]).toContain('long long');
   connections = 0;
   expect(await Promise.all(paths.map(answerOf))).toEqual(alone);
-  // inscriptions with long properties read them on separate connections
+  // long properties of inscriptions are read on separate connections
   expect(connections).toBeLessThan(paths.length / 4);
 });

@@ -32,7 +32,7 @@ function transaction(serial: number, scriptBytes: number): Spent {
   return { txid: displayHash(asTxid(doubleHash(bytes))), hex: bytes.toString('hex') };
 }
 
-/** A node for which all outputs of some transactions are spent. It counts calls, and can hold answers back. */
+/** A node that says that all outputs of some transactions are spent. It counts calls, and can delay responses. */
 class SpendingNode implements NodeRpc {
   readonly url = 'http://127.0.0.1:1';
   readonly asked: string[] = [];
@@ -167,7 +167,7 @@ describe('POST /outputs', () => {
   });
 });
 
-/** A folder that is as slow as a test wants, and that has lost its blocks. */
+/** A folder that is as slow as a test needs, and that has lost its blocks. */
 class SlowSource implements BlockSource {
   readonly name = 'a slow folder';
   readonly network = 'regtest';
@@ -204,7 +204,8 @@ test('without a node, blocks are read for one request after another, and for no 
   const gone = Promise.allSettled(
     [1, 2, 3].map(() => fetch(new URL(path, address), { signal: controller.signal, headers: accept })),
   );
-  // each has looked for inscriptions that lead to the block, and the first one for the blocks
+  // each request has searched for inscriptions that lead to the block, and the first request has searched for the
+  // blocks
   await waitUntil(() => source.reads === 1 && taken === 4);
   controller.abort();
   await gone;

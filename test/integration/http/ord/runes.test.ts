@@ -18,7 +18,7 @@ import { createHttpApp } from '#test/support/http-app.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
-/** ord's `/output` as recorded. */
+/** A response of ord's `/output` as it was recorded. */
 interface Output {
   readonly address: string | null;
   readonly indexed: boolean;
@@ -40,7 +40,7 @@ interface RuneAnswer {
   };
 }
 
-/** An amount in units of the rune, computed in another way than in the product. */
+/** An amount in units of the rune. It is computed in another way than in the product. */
 function unitsOf(amount: bigint, divisibility: number): string {
   const magnitude = 10n ** BigInt(divisibility);
   const rest = amount % magnitude;
@@ -50,7 +50,7 @@ function unitsOf(amount: bigint, divisibility: number): string {
   return rest === 0n ? `${amount / magnitude}` : `${amount / magnitude}.${digits.slice(0, end)}`;
 }
 
-// the second has inscriptions and runes in the same outputs
+// the second chain has inscriptions and runes in the same outputs
 describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => {
   const golden = new GoldenChain(name);
   const [best] = golden.tips();
@@ -100,10 +100,10 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
   const byOutpoint = (outputs: readonly Output[]): Output[] =>
     outputs.toSorted((a, b) => (a.outpoint < b.outpoint ? -1 : 1));
   const isRunic = (output: Output): boolean => Object.keys(output.runes).length > 0;
-  /** Several runes in one output, or runes beside other outputs. */
+  /** Whether an address has several runes in one output, or runes in one of several outputs. */
   const isVaried = (outputs: readonly Output[]): boolean =>
     outputs.some(isRunic) && (outputs.length > 1 || Object.keys(outputs[0]!.runes).length > 1);
-  /** Outputs with several contents, some of those with one rune, and some of the others. */
+  /** All varied addresses, a sample of the addresses with one rune, and a sample of all others. */
   const addresses = (): [string, Output[]][] =>
     [...byAddress].filter(
       ([, outputs], place) =>
@@ -178,7 +178,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
       return outpoint === undefined || text === undefined ? [] : [{ outpoint, text }];
     });
     expect(held.length).toBeGreaterThan(10);
-    // one name has no order
+    // take a sample of outputs with only one rune, because one name has no order
     const some = held.filter(
       ({ text }, place) => text.split('"amount"').length > 2 || place % sampleStep(6) === 0,
     );
@@ -348,7 +348,8 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     const [first] = runes;
     expect(await typed(` ${first!.value.id} `)).toBe(`/rune/${encodeURIComponent(first!.key)}`);
     expect(await typed('0°1′1″0‴')).toBe('/sat/5000000000');
-    // block 1 only has its coinbase, so its txid is the merkle root; it is in no table, but in its block
+    // block 1 has only its coinbase, so the coinbase's txid is the merkle root; no table has this txid, but its block
+    // does
     const { merkle_root: coinbase } = (await get('/r/blockinfo/1')).body as unknown as {
       merkle_root: string;
     };
@@ -359,7 +360,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     for (const text of [word, word.toLowerCase(), spaced.replaceAll('•', '.'), spaced.replaceAll('•', ' ')])
       expect(await page(text)).toContain(`<li class="meaning"><a href="${path}">`);
     expect(await page('1.5')).toContain('<li class="meaning"><a href="/sat/5000000005">');
-    // only the name of a sat: after the texts
+    // this is only the name of a sat, so it is after the texts
     const cards = (await page('word'))
       .split('class="filters"')
       .map((part) => part.split('class="meaning"').length - 1);
@@ -431,7 +432,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     expect((await get('/runes')).status).toBe(200);
   });
 
-  /** Changes facts of a block as no block can, so that old answers of this tip are recognised. */
+  /** Changes facts of a block in a way that no block can, so that the test recognises old responses of this tip. */
   async function setAnchored(height: number, isAnchored: boolean): Promise<void> {
     await database.pool.query('UPDATE chain.rune_blocks SET anchored = $2 WHERE height = $1', [
       height,

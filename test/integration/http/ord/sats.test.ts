@@ -13,7 +13,7 @@ import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 
-/** Paths about sats, except the answers about every sat, which golden.test.ts compares with ord's. */
+/** Paths about sats. golden.test.ts compares the responses about every sat with ord's responses. */
 const golden = new GoldenChain('sats-1');
 const [best] = golden.tips();
 const tip = golden.chain.headers.at(-1)!;
@@ -145,7 +145,7 @@ describe('without a sat index', () => {
   test.each([
     ['/r/sat/45000000000', 404, 'this server has no sat index'],
     ['/r/sat/45000000000/3', 404, 'this server has no sat index'],
-    // ord reads 64 bits here, without a check that the sat exists
+    // ord reads a number of 64 bits here, and does not check that the sat exists
     ['/r/sat/18446744073709551615', 404, 'this server has no sat index'],
     ['/r/sat/18446744073709551616', 400, 'sat is not a whole number'],
     ['/r/sat/nvtdijuwxlp', 400, 'sat is not a whole number'],
@@ -183,7 +183,7 @@ describe('/search redirects', () => {
     ['0°0′0″0‴', '/sat/0°0′0″0‴'],
     ['1°1′1″', '/sat/1°1′1″'],
     ['2016.0', '/sat/2016.0'],
-    // ord also finds at the target that there is no such sat
+    // ord also finds only at the target that there is no such sat
     ['6930000.0', '/sat/6930000.0'],
     ['50.5%', '/sat/50.5%'],
     [`${txid.toUpperCase()}:1:2`, `/satpoint/${txid}:1:2`],

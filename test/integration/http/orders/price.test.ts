@@ -56,7 +56,7 @@ describe('POST /price', () => {
       },
     });
     expect(status).toBe(200);
-    // 321 virtual bytes: docs/orders-api.md has the sum
+    // 321 virtual bytes, which docs/orders-api.md explains
     expect(body).toEqual({
       chainFee: 1605,
       baseFee: 2000,

@@ -75,7 +75,7 @@ test('a person sees the scopes and usage of the browser’s key', async () => {
     'Requests by day',
   ])
     expect(body).toContain(part);
-  // neither the key, nor the requests of others
+  // the page has neither the key nor the requests of other keys
   expect(body).not.toContain(key);
   expect(body).not.toContain(other.account);
 });
@@ -94,7 +94,7 @@ test('without a key there is a form, and an invalid or revoked one can be replac
   const { key, account: name } = await giveKey(http.database.pool);
   expect((await account(key)).body).toContain(name);
   await revokeKeys(http.database.pool, { account: name, scopes: [], key: null });
-  // a process remembers it, but the page reads it again
+  // this process remembers the key, but the page reads it again
   for (const wrong of [key, `${key}0`, '<b>']) {
     const { status, body } = await account(wrong);
     expect([status, body.includes(name)]).toEqual([200, false]);

@@ -16,13 +16,13 @@ import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
-/** Inscriptions and runes in the same outputs. */
+/** A chain with inscriptions and runes in the same outputs. */
 const golden = new GoldenChain('mixed-1');
 const [best] = golden.tips();
 const folder = mkdtempSync(join(tmpdir(), 'satscribe-chain-pages-'));
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-/** ord's `/output` as recorded. */
+/** A response of ord's `/output` as it was recorded. */
 interface Output {
   readonly address: string | null;
   readonly inscriptions: readonly string[];
@@ -36,7 +36,7 @@ interface Output {
 let database: TestDatabase;
 let blocks: BlockSource;
 let app: App;
-/** Without bytes of blocks and without a node. */
+/** A service without bytes of blocks and without a node. */
 let bare: App;
 const transactions: { readonly transaction: RawTransaction; readonly height: number }[] = [];
 
@@ -80,7 +80,7 @@ const recorded = <Value>(question: string): Value[] =>
   golden.answers<Value>(best!, question).flatMap(({ value }) => value ?? []);
 const outputs = (): Output[] => [...recorded<Output>('output'), ...recorded<Output>('output-empty')];
 
-/** ord's `/inscription` as recorded. */
+/** A response of ord's `/inscription` as it was recorded. */
 interface Inscription {
   readonly id: string;
   readonly satpoint: string;

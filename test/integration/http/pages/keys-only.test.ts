@@ -40,7 +40,7 @@ const searches = [
   '/?q=text',
   `/?hash=${'0'.repeat(64)}`,
 ];
-/** Headers with which browsers and programs show that a page of this server asks. */
+/** Headers by which browsers and programs show that the request comes from a page of this server. */
 const claims: readonly Record<string, string>[] = [
   {},
   { 'sec-fetch-site': 'same-origin' },
@@ -56,7 +56,7 @@ async function statusOf(url: string, headers: Record<string, string>, { app } = 
 interface Kept {
   readonly status: number;
   readonly location: unknown;
-  /** `name=value` of the cookie, as a browser sends it; absent: none was set. */
+  /** The cookie as `name=value`, as a browser sends it. Absent if no cookie was set. */
   readonly cookie: string | undefined;
   readonly setCookie: string;
 }

@@ -23,7 +23,7 @@ import { alice, bob, carol, Trades } from '#test/support/sales/trades.ts';
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const textOf = (page: string): string => page.replaceAll(/<[^>]+>/gu, ' ').replaceAll(/\s+/gu, ' ');
-/** Owner of more outputs than a page lists. */
+/** The owner of more outputs than a page lists. */
 const saver = 30;
 const minter = 31;
 const terms = {

@@ -26,7 +26,7 @@ test('GET /order without an id is a page for browsers, and the answer of the API
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'error', error: 'id is required.' }]);
     expect(answer.headers['vary']).toMatch(/accept\b/iu);
   }
-  // also for a browser that names one: the id must not be on a page of a server
+  // also if a browser names an order's id, because the id must not be on a page of a server
   for (const accept of [browser, '*/*']) {
     expect((await get(`/order?id=${id}`, accept)).json()).toMatchObject({ status: 'error' });
     expect((await get('/order?id=', accept)).json()).toMatchObject({ error: 'id is required.' });

@@ -97,7 +97,7 @@ describe('GET /inscription/<id> as JSON', () => {
     expect(answer.json()).toEqual({
       address: 'bc1qqurswpc8qurswpc8qurswpc8qurswpc89fe3yv',
       charms: [],
-      // missing blocks may have others
+      // missing blocks may have other children
       child_count: null,
       children: null,
       content_length: 17,
@@ -173,7 +173,7 @@ describe('GET /inscription/<id> as JSON', () => {
       satpoint: null,
       value: null,
     });
-    // none is claimed, so none holds
+    // no parent is claimed, so no parent is valid
     expect(await inscription(idOf('later 1'))).toMatchObject({ parents: [] });
   });
 
@@ -185,7 +185,7 @@ describe('GET /inscription/<id> as JSON', () => {
     [idOf('missing'), 404],
     ['999999', 404],
     ['2147483648', 400],
-    // the name of a sat, which needs a sat index
+    // the text is the name of a sat, which needs a sat index
     ['x', 404],
     ['X', 400],
     ['-', 400],
@@ -289,7 +289,7 @@ describe('pages', () => {
     expect(await idsOfPages('/block/800000?kind=video')).toEqual([]);
     for (const query of ['kind=x', 'tab=x', 'kind=text&after=x', 'page=0'])
       expect([query, (await get(`/block/800000?${query}`)).statusCode]).toEqual([query, 400]);
-    // programs get the same as before
+    // programs get the same response as before
     const json = { accept: 'application/json' };
     const [plain, odd] = await Promise.all(
       ['', '?kind=x&tab=y'].map((query) => http.app.inject({ url: `/block/800000${query}`, headers: json })),
@@ -336,7 +336,7 @@ describe('pages', () => {
       ['/?text=12345678901234567890&in=metadata', 'in metadata', 1],
     ]);
     expect(await offers('/?text=nothing+of+all+this')).toEqual([]);
-    // a text with matches
+    // the text of this search has matches
     const { body } = await get('/?text=first&in=content&order=desc&contentType=text/*');
     expect(body).not.toContain('>similar words <');
     const feed = /<a href="(\/search\.atom[^"]*)"/u.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
@@ -387,7 +387,7 @@ describe('pages', () => {
   test('offer the inscription of a number that was searched as text', async () => {
     const { body } = await get('/?text=7');
     expect(body).toContain(`<li class="meaning"><a href="/inscription/${idOf('sibling 3')}">`);
-    // a sat has the number too, which is rarely meant: after the texts
+    // a sat also has this number, but people rarely mean it, so it is after the texts
     expect(body.indexOf('<a href="/sat/7">')).toBeGreaterThan(body.indexOf('class="filters"'));
   });
 
@@ -445,7 +445,7 @@ describe('pages', () => {
       const answer = await get(asset);
       expect(answer.statusCode).toBe(200);
       expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
-      // a page of a process of another version
+      // a page of a process with another version names this path
       const other = await get(asset.replace(/[0-9a-f]{12}/u, '0'.repeat(12)));
       expect([other.statusCode, other.headers['location'], other.headers['cache-control']]).toEqual([
         303,

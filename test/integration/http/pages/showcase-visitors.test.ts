@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
-/** Connections that read for answers: they have their own role. */
+/** Number of connections that read for responses. They have their own role. */
 async function readers(): Promise<number> {
   const { rows } = await http.database.pool.query<{ count: number }>(
     `SELECT count(*)::integer AS count FROM pg_stat_activity
@@ -29,13 +29,13 @@ async function waiting(): Promise<number> {
 }
 
 test('the first page is shown to others if its first visitor leaves before the selection was made', async () => {
-  // until the selection is made, it only reads for the selection
+  // while the selection is being made, the service reads only for the selection
   await whileLocked(http.database, 'chain.inscriptions', async (unlock) => {
     const first = new AbortController();
     const gone = fetch(address, { signal: first.signal }).catch(() => null);
     await waitUntil(async () => (await waiting()) === 1);
     const second = fetch(address);
-    // one for each page, and that of the selection
+    // one connection for each page, and one for the selection
     await waitUntil(async () => (await readers()) === 3);
     first.abort();
     await gone;

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const get = (url: string, headers: Record<string, string> = {}) => http.app.inject({ url, headers });
 
-/** The green share of the right half, where the art is. */
+/** The share of green in the right half, which has the art. */
 async function greenOf(png: Buffer): Promise<number> {
   const { data, info } = await sharp(png).removeAlpha().raw().toBuffer({ resolveWithObject: true });
   let green = 0;

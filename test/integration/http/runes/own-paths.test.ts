@@ -42,7 +42,7 @@ interface RuneAnswer {
   };
 }
 
-/** A line of the canonical texts (docs/events.md), which were compared with ord's own events. */
+/** A line of the canonical texts (docs/events.md). They were compared with ord's own events. */
 interface Event {
   readonly kind: string;
   readonly height: number;
@@ -122,7 +122,7 @@ describe('runes on our own paths', () => {
       txid,
       output: kind === 'transferred' ? place : null,
       id,
-      // for an etching, the premine
+      // the amount of an etching is its premine
       amount: (kind === 'etched' ? rest[3] : rest[0]) ?? '',
     };
   }
@@ -132,7 +132,7 @@ describe('runes on our own paths', () => {
     return { status: answer.statusCode, body: exactJson(answer.body) as Body };
   };
 
-  /** All pages of a list. */
+  /** The entries of all pages of a list. */
   async function pages<Entry>(url: string, field: string, limit: number): Promise<Entry[]> {
     const found: Entry[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
@@ -148,7 +148,7 @@ describe('runes on our own paths', () => {
     return found;
   }
 
-  /** Addresses that ever received a rune. */
+  /** Addresses that have received a rune. */
   async function addressesOf({ value }: RuneAnswer): Promise<string[]> {
     const { body } = await get<{ activity: Activity[] }>(`/rune/${value.id}/activity?limit=1000`);
     return body.activity.flatMap(({ address }) => (address === null ? [] : [address]));
@@ -160,7 +160,7 @@ describe('runes on our own paths', () => {
     return [...found];
   }
 
-  /** One that ever got runes. */
+  /** An address that has received runes. */
   async function anAddress(): Promise<string> {
     for (const rune of runes) {
       const [address] = await addressesOf(rune);
@@ -230,7 +230,7 @@ describe('runes on our own paths', () => {
       expect((await get(`/address/${address}/runes?at=${tip}`)).body).toEqual(now.body);
     }
     expect(sent).toBeGreaterThan(10);
-    // outputs without an address are in no history
+    // the history has no outputs without an address
     for (const [name, amount] of transferred) {
       const made = events.filter(({ kind, txid, id }) => kind === 'transferred' && `${txid} ${id}` === name);
       expect(amount).toBeLessThanOrEqual(made.reduce((sum, event) => sum + BigInt(event.amount), 0n));

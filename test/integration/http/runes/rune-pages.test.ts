@@ -71,7 +71,7 @@ describe('pages of runes', () => {
     test('has each of its orders, and a filter for runes that can be minted now', async () => {
       expect(await names('')).toEqual(byNumber.map(named).toReversed());
       expect(await names('?sort=oldest')).toEqual(byNumber.map(named));
-      // as ord counts names: short ones first
+      // ord sorts names by number, so short names are first
       const short = byNumber
         .map(named)
         .toSorted(
@@ -137,7 +137,7 @@ describe('pages of runes', () => {
         const bodies = await steps(`${url}?limit=4`);
         const shown = bodies.reduce((sum, body) => sum + (body.match(/<th scope="row"/gu) ?? []).length, 0);
         expect([url, shown > 4 ? bodies.length > 1 : true]).toEqual([url, true]);
-        // the pages after the first have their usual length
+        // all pages except the first have their usual length
         expect([url, shown]).toEqual([url, rows]);
         seen[list] = Math.max(seen[list], rows);
         const answers = await Promise.all(

@@ -44,7 +44,7 @@ describe('/satscanner/supported-satributes', () => {
       'nakamoto',
       'black',
     ]);
-    // the sats of these are unknown
+    // the sats with these satributes are unknown
     for (const id of ['pizza', 'hitman', 'silkroad', 'legacy']) expect(result).not.toContain(id);
   });
 

@@ -12,7 +12,7 @@ const html = { accept: 'text/html,*/*;q=0.8' };
 const hostile = '<img src=x onerror=alert(1)>\u202e & "frogs"';
 
 let http: HttpApp;
-/** A fault of the node, or a call that hangs. Null: it does not have the transaction. */
+/** A fault of the node, or a call that hangs. `null` if the node does not have the transaction. */
 let nodeFails: ((signal?: AbortSignal) => Promise<never>) | null = null;
 let asked: string[] = [];
 
@@ -154,7 +154,7 @@ describe('a hash that the index does not have', () => {
     asked = [];
     expect(await targetOf(hash)).toBe(`/?hash=${hash}`);
     expect(asked).toEqual(['getrawtransaction']);
-    // not while a person is typing
+    // the node is not asked while a person is typing
     asked = [];
     expect(await namesOf(hash)).toMatchObject([{ kind: 'hash', path: `/?hash=${hash}` }]);
     expect(asked).toEqual([]);

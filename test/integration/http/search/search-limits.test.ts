@@ -7,7 +7,7 @@ import { createSearchService } from '#search/service/search-service.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** An engine whose searches take as long on the server as a question says. */
+/** An engine whose searches take as long on the server as a query says. */
 const slowEngine: SearchEngine = {
   name: 'slow',
   searchText: async ({ client, tip }, { needles }) => {

@@ -246,7 +246,7 @@ describe('GET /search/suggest', () => {
       ],
       names: [],
     });
-    // a word with the typed words before it
+    // the suggestion is a word with the typed words before it
     expect((await suggest('twice depl'))['words']).toEqual([
       { text: 'twice deployed', word: 'deployed', contents: 1 },
     ]);

@@ -28,20 +28,23 @@ interface Document {
 interface Question {
   readonly url: string;
   readonly headers: Headers;
-  /** Sent with POST. Absent: GET. */
+  /** Sent with POST. If absent, the request is a GET. */
   readonly body?: object;
 }
 
 const json = { accept: 'application/json' };
-/** More requests than the pool has connections for. */
+/** Number of requests at the same time. It is larger than the number of the pool's connections. */
 const atOnce = 8;
-/** Paths that answer from memory, from files, or only from their parameters, with the reason for a refusal here. */
+/**
+ * Paths that answer from memory, from files, or only from their parameters. A comment gives the reason for a refusal
+ * here.
+ */
 const withoutDatabase = new Set([
   '/assets/0/{*}',
   '/etch',
   '/favicon.ico',
   '/files/0',
-  // rates from a file that is not set here
+  // the rates are in a file that is not set here
   '/fxrate',
   // collections for sale have their own connections, and there are none here
   '/get-collection-json',
@@ -94,11 +97,12 @@ const withoutDatabase = new Set([
   '/webhooks/keys',
 ]);
 
-/** Paths whose reads serve all clients at once, so they continue without one of them, for at most 30 s. */
+/** Paths whose reads serve all clients at once. These reads continue without one of the clients, for at most 30 s. */
 const shared = new Set(['/status', '/health/ready', '/live']);
 
 /**
- * Reads the state of the index for one path alone. A service reads it once for all clients, also without one of them.
+ * Settings that make one path read the state of the index alone. A real service reads this state once for all clients,
+ * also if one of them has left.
  */
 const unshared = { banner: { now: () => null, tipHeight: () => null }, tipAnswers: null };
 
@@ -127,28 +131,31 @@ async function open(options: HttpAppOptions = {}): Promise<{ http: HttpApp; addr
   );
   await noticeLeavers(http);
   const address = await http.app.listen({ port: 0, host: '127.0.0.1' });
-  // The lists are read at the start of the server, for no client: on a busy machine that read waited for the lock of a
-  // test, and nothing ended it.
+  // At its start, the server reads the lists for no client. On a busy machine, that read waited for the lock of a test,
+  // and nothing ended it.
   expect((await fetch(new URL('/collections', address))).status).toBe(200);
   await dropIdle(http);
   return { http, address };
 }
 
-/** Asks connections of readers in the same way as the service, so that the server notices disconnected clients. */
+/** Sets up connections of readers like the service does, so that the server notices disconnected clients. */
 async function noticeLeavers({ database }: HttpApp): Promise<void> {
   await database.pool.query(
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET client_connection_check_interval = 100', current_database()); END $$`,
   );
 }
 
-/** Connections that were open before do not have the setting yet. */
+/** Closes connections that were open before, because they do not have the setting yet. */
 async function dropIdle({ database }: HttpApp): Promise<void> {
   for (const pool of [database.pool, database.readers, database.accessPool]) {
     while (pool.idleCount > 0) (await pool.connect()).release(true);
   }
 }
 
-/** Statements that wait for a lock. No role sees the state of another role's connections, but all see the locks. */
+/**
+ * Number of statements that wait for a lock. No role sees the state of another role's connections, but all roles see
+ * the locks.
+ */
 async function blocked({ database }: HttpApp): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(
     `SELECT count(DISTINCT l.pid) AS count FROM pg_locks l JOIN pg_database d ON d.oid = l.database
@@ -164,7 +171,7 @@ async function allTables({ database }: HttpApp): Promise<string> {
   return rows[0]?.names ?? '';
 }
 
-/** Sends all requests, leaves when the database has their statements, and returns earlier answers. */
+/** Sends all requests, and leaves when the database has their statements. Returns responses that arrived before. */
 async function askAndLeave(http: HttpApp, address: string, asked: readonly Question[]): Promise<string[]> {
   const controller = new AbortController();
   const answered: string[] = [];
@@ -184,12 +191,12 @@ async function askAndLeave(http: HttpApp, address: string, asked: readonly Quest
   });
   controller.abort();
   await settled;
-  // statements have 30 s: one that took this long was not ended for a disconnected client
+  // a statement may run for 30 s, so a statement that ends within 20 s was ended because its client left
   await waitUntil(async () => (await blocked(http)) === 0, { limitMs: 20_000 });
   return answered;
 }
 
-/** A search with a match at once: the time is taken by the look-ups of its page. */
+/** A search with a match at once, so that only the look-ups of its page take time. */
 function quickSearch(): SearchService {
   const unasked = () => Promise.reject(new Error('not asked for here'));
   const facets = {
@@ -220,7 +227,7 @@ function quickSearch(): SearchService {
   };
 }
 
-/** A URL of each path that GET reads, in each form of its answer. */
+/** One URL for each path that GET reads, in each form of its response. */
 async function questions(): Promise<{ path: string; asked: Question }[]> {
   const { paths } = JSON.parse(await readFile('docs/openapi.json', 'utf8')) as Document;
   return Object.entries(paths).flatMap(([path, { get }]) => {
@@ -273,7 +280,7 @@ describe('statements for disconnected clients end on the server', () => {
     ];
     const answered: string[] = [];
     await whileLocked(http.database, await allTables(http), async () => {
-      // not those in one group: four contents are read at once
+      // do not send all of them in one group, because four contents are read at once
       const rounds = Math.ceil(asked.length / atOnce);
       for (let round = 0; round < rounds; round++) {
         const part = asked.filter((_, place) => place % rounds === round);
@@ -299,7 +306,7 @@ describe('statements for disconnected clients end on the server', () => {
   });
 });
 
-// other systems have one loopback address
+// other systems have only one loopback address
 test.skipIf(process.platform !== 'linux')(
   'a client that leaves all its requests at once causes no statements, and others are served as usual',
   async () => {
@@ -379,11 +386,11 @@ test('reads of orders end on their own connections, and so do the reads before a
       { url: '/inscribe', headers: sent, body: order },
       { url: '/inscribe', headers: { ...sent, 'idempotency-key': id }, body: order },
     ];
-    // there are two connections for orders
+    // there are only two connections for orders
     for (let at = 0; at < asked.length; at += 2)
       expect(await askAndLeave(orders, address, asked.slice(at, at + 2))).toEqual([]);
   });
-  // the key of a failed creation is free again
+  // the key of a failed request is free again
   const keyed = { 'idempotency-key': id };
   await waitUntil(async () => (await orders.post('/inscribe', order, keyed)).status === 200);
   const { rows } = await orders.database.pool.query('SELECT FROM service.orders');

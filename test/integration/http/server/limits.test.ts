@@ -14,7 +14,7 @@ afterAll(async () => {
   await http.close();
 });
 
-/** The answer of the server to bytes, until it closes the connection. */
+/** The server's response to bytes. Reads until the server closes the connection. */
 async function exchange(bytes: string | Buffer): Promise<{ status: number; head: string; body: string }> {
   const socket = connect(port, '127.0.0.1');
   socket.write(bytes);
@@ -125,7 +125,7 @@ describe('on the wire', () => {
     expect(whole.headers['content-encoding']).toBeUndefined();
     const asset = await ask('/docs/static/index.css', long);
     expect([asset.statusCode, asset.headers['content-encoding']]).toEqual([200, undefined]);
-    // the error of an undecodable path is made before any hook
+    // the error for an undecodable path is made before any hook
     for (const url of ['/nothing', '/%ff']) {
       const page = await ask(url, { accept: 'text/html' });
       const text = await ask(url, { accept: `text/html${commas}` });
@@ -137,12 +137,12 @@ describe('on the wire', () => {
   test('timeouts and sizes are set on purpose', () => {
     const { server } = http.app;
     expect(server.headersTimeout).toBe(15_000);
-    // not in Node's types: the interval of checks of the two time limits
+    // this property is not in Node's types; it is the interval of checks of the two time limits
     expect(server).toHaveProperty('connectionsCheckingInterval', 5_000);
     expect(server.requestTimeout).toBe(600_000);
     expect(server.timeout).toBe(60_000);
     expect(server.keepAliveTimeout).toBe(72_000);
-    // and connections that are refused or being closed
+    // this includes connections that are refused or being closed
     expect(server.maxConnections).toBe(2_100);
   });
 

@@ -14,7 +14,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Invalid numbers, numbers that lose digits, and other values that readers forget. */
+/** Invalid numbers, numbers that lose digits, and other values that programmers forget. */
 const values = [
   'Infinity',
   'NaN',
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
-/** Values for the other parameters of a path, so that the odd one is read. */
+/** A usual value for each other parameter of a path, so that the service also reads the odd value. */
 const usual = (name: string): string =>
   /id|inscription|parent|delegate/u.test(name) ? idOf('a') : name === 'text' ? 'a' : '0';
 
@@ -66,7 +66,7 @@ test.each(values)('%j in any parameter of any path never causes a failure of our
     if (get === undefined || path === '/events') continue;
     for (const url of urlsOf(path, get, value)) {
       const { statusCode } = await http.app.inject(url);
-      // no mempool is followed here, and no derived table is filled
+      // here no mempool is followed, and no derived table is filled, so 503 is correct
       if (statusCode >= 500 && statusCode !== 503) failures.push(`${statusCode} ${url}`);
     }
   }

@@ -7,7 +7,7 @@ beforeAll(async () => {
   http = await createHttpApp([]);
   const { readers } = http.database;
   readers.on('connect', (client) => void client.query('SET statement_timeout = 200'));
-  // connections that are open already have another limit
+  // connections that are already open have another limit
   while (readers.idleCount > 0) (await readers.connect()).release(true);
 });
 afterAll(() => http.close());
@@ -29,12 +29,12 @@ test('too slow a question for the database is 504 with its own message, on every
       expect(answer.body, url).toContain(reason);
       expect(answer.headers['cache-control'], url).toBe('no-store');
     }
-    // the log has each failure, but not 32 kB from a client
+    // the log has each failure, but it does not have 32 kB from a client
     const failed = http.logged.filter(({ msg }) => msg === 'request failed');
     expect(failed).toHaveLength(5);
     for (const line of failed) expect(JSON.stringify(line).length).toBeLessThan(6_000);
     expect(failed.some(({ url }) => String(url).startsWith('/search?text=a&ignored=xxx'))).toBe(true);
   });
-  // and is no reason to be asked for later once the database has time again
+  // this is also no reason to delay requests when the database has time again
   expect((await app.inject('/search?text=a')).statusCode).toBe(200);
 });

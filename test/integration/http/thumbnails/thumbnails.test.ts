@@ -80,7 +80,7 @@ afterAll(async () => {
 const svg = (shapes: string, size = ''): Buffer =>
   Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" ${size}>${shapes}</svg>`);
 
-/** Images of other inscriptions on top of each other. */
+/** An SVG with images of other inscriptions on top of each other. */
 const layers = (...names: string[]): string =>
   names.map((name) => `<image href="/content/${idOf(name)}" width="9" height="9"/>`).join('');
 
@@ -114,7 +114,7 @@ const get = async (
 
 const week = 'public, max-age=1209600, immutable';
 
-/** The colour in the middle, and the size. */
+/** The colour in the middle of an image, and the image's size. */
 async function seen(answer: LightMyRequestResponse): Promise<object> {
   const { data, info } = await sharp(answer.rawPayload).raw().toBuffer({ resolveWithObject: true });
   const at = (Math.floor(info.height / 2) * info.width + Math.floor(info.width / 2)) * info.channels;

@@ -49,7 +49,7 @@ async function index(pool = database.pool, until = tip): Promise<void> {
   });
 }
 
-/** The fingerprints that a writer would load, once for each location. */
+/** The fingerprints that a writer would load. There is one fingerprint for each location. */
 async function fingerprints(): Promise<string[]> {
   const { rows } = await database.pool.query<{ fingerprint: string }>(
     `SELECT outpoint_fingerprint::text AS fingerprint FROM chain.locations
@@ -63,7 +63,7 @@ const halves = (text: string): [low: number, high: number] => {
   return [Number(bits & 0xffff_ffffn), Number(bits >> 32n)];
 };
 
-/** Removes all expected entries: extra ones remain, a missing one throws. */
+/** Removes all expected entries. Extra entries remain, and a missing entry throws. */
 function drain(tracked: TrackedOutputs, expected: readonly string[]): number {
   for (const text of expected) tracked.remove(...halves(text));
   return tracked.size;
@@ -118,7 +118,7 @@ describe('taking blocks back', () => {
     expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_, at) => at + 1));
     const cancelled = all.flatMap(({ cancels }) => (cancels === null ? [] : [cancels]));
     expect(new Set(cancelled).size).toBe(cancelled.length);
-    // of a block that was applied twice, the later row counts
+    // if a block was applied twice, the later row is cancelled
     expect(cancelled.slice(-(tip - 170)).every((sequence) => sequence > before.length + added.length)).toBe(
       true,
     );

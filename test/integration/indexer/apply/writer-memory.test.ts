@@ -28,7 +28,7 @@ let database: TestDatabase;
 let session: ChainSession;
 let source: BlockSource;
 let parsePool: ParsePool;
-/** Every content that ever had a row: the questions for a registry. */
+/** All contents that ever had a row. A registry is then asked about them. */
 const contents = new Map<string, { sha256: Buffer; variant: number }>();
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ async function applyTo(writer: BlockWriter, height: number, batchBlocks: number)
   await writer.finish();
 }
 
-/** Asserts that memory has the fingerprints of the tables, each as often as there, by removing them one by one. */
+/** Asserts that memory has the fingerprints of the tables, each as often as the tables, by removing them one by one. */
 async function expectEqual(held: WriterMemory, cacheEntries: number): Promise<void> {
   const fresh = await loadWriterMemory(session.reader, cacheEntries);
   expect(held.tracked.size).toBe(fresh.tracked.size);
@@ -73,7 +73,7 @@ async function expectEqual(held: WriterMemory, cacheEntries: number): Promise<vo
     const halves = [fingerprint.readUInt32BE(4), fingerprint.readUInt32BE(0)] as const;
     expect(held.tracked.has(...halves)).toBe(fresh.tracked.has(...halves));
   }
-  // as often as in the tables, without others: the counts are equal
+  // each fingerprint is there as often as in the tables, and the counts are equal, so there are no others
   const unspent = rows.filter(({ unspent: isThere }) => isThere);
   expect(held.tracked.size).toBe(unspent.length);
   for (const { fingerprint } of unspent) {
@@ -96,7 +96,7 @@ async function expectEqual(held: WriterMemory, cacheEntries: number): Promise<vo
   for (const [name, { sha256, variant }] of [...contents, ['', { sha256: unknown, variant: 0 }] as const]) {
     const id = ids.get(name);
     const found = held.contents.probe(sha256, 0, variant);
-    // an id is right, "no" is right, and for an unknown hash it asks
+    // the id must be right, "no" must be right, and for an unknown hash the registry asks the database
     if (found !== -2) expect(found).toBe(id ?? -1);
     if (fresh.contents.probe(sha256, 0, variant) === id && found === -1) expect(id).toBeUndefined();
   }

@@ -62,7 +62,7 @@ describe('a derived table that is added to an index', () => {
     const { texts } = await places();
     expect(texts).toBeGreaterThan(0);
     expect(await places()).toEqual({ texts, rows: 0, both: 0 });
-    // half of them, as if the process ended then
+    // make half of the rows, as if the process had ended then
     const stop = new AbortController();
     const { pool } = database;
     const { rows: middle } = await pool.query<{ height: number }>(
@@ -122,7 +122,7 @@ describe('a derived table that is added to an index', () => {
     tags: ['proof'],
   }, async () => {
     const node = new SimulatedNode(chains.golden);
-    // the shorter branch is followed if the node calls the other one invalid
+    // a node follows the shorter branch if it calls the other branch invalid
     const turnTo = (tip: string): void => {
       if (tip === best) node.invalid.delete(best);
       else node.invalid.add(best);
@@ -148,7 +148,8 @@ describe('a derived table that is added to an index', () => {
         return Buffer.from(rows[0]!.hash).reverse().toString('hex') === hash;
       });
     };
-    // below the tip of the tables, above it, and below again; each is waited for within the pass
+    // the branch changes below the tip of the tables, above it, and below it again; each change is awaited within the
+    // pass
     const turns = new Map([
       [20, best],
       [stale.forkHeight + 3, stale.tip],
@@ -174,7 +175,7 @@ describe('a derived table that is added to an index', () => {
     const tip = isOnStale ? stale.tip : best;
     await tipIs(tip);
     await chains.expectClean(database, { at: tip });
-    // from here on the writer adds their rows
+    // from here on, the writer adds the rows of these blocks
     const last = isOnStale ? best : stale.tip;
     turnTo(last);
     await tipIs(last);
@@ -223,7 +224,7 @@ describe('a derived table that is added to an index', () => {
       'SELECT height, events FROM chain.outbox_texts WHERE kind = $1 AND events IS NOT NULL ORDER BY height',
       [kind.number],
     );
-    // the writer stores texts of its blocks, a pass stores none
+    // the writer stores the texts of its blocks, but a pass stores no texts
     expect(rows[0]?.height).toBe(141);
     expect(rows.map(({ height, events }) => [height, inflateSync(events).toString('latin1')])).toEqual(
       texts.filter(({ height }) => height > 140).map(({ height, text }) => [height, text]),

@@ -43,7 +43,7 @@ async function pricesOf({ pool }: TestDatabase): Promise<number[]> {
   return rows.map(({ price }) => price);
 }
 
-/** Rows of the outbox that say that the events of a kind were rebuilt. */
+/** Rows of the outbox that report that the events of a kind were rebuilt. */
 async function toldOf({ pool }: TestDatabase): Promise<number[]> {
   const { rows } = await pool.query<{ kind: number }>(
     'SELECT reclassified AS kind FROM chain.outbox WHERE reclassified IS NOT NULL ORDER BY sequence',
@@ -51,7 +51,7 @@ async function toldOf({ pool }: TestDatabase): Promise<number[]> {
   return rows.map(({ kind }) => kind);
 }
 
-/** A collection of all inscriptions of a chain, and a function that reads its activity. */
+/** Makes a collection of all inscriptions of a chain. Returns a function that reads the collection's activity. */
 async function everything({ pool }: TestDatabase): Promise<(mayWalk?: boolean) => Promise<number[] | null>> {
   const { rows } = await pool.query<{ txid: Buffer; index: number }>(
     'SELECT txid, index FROM chain.inscriptions',
@@ -191,7 +191,7 @@ describe('an index with sales of older rules', () => {
       await chain.index(database, { at: 'stale' });
       await chain.pass(database, 'stale');
       await chain.expectClean(database, { at: 'stale' });
-      // all of these have the same rows by now
+      // all these databases have the same rows by now
       if (back === forkHeight - 12) expect(await chain.verified(database, 'stale')).toEqual([]);
     }
   });
@@ -260,7 +260,7 @@ describe('the outbox row of a rebuild', () => {
       expect(planStep(step.marker, (await readPosition(held, step.marker))!, 1_000)).toEqual({
         kind: 'nothing',
       });
-      // later blocks are indexed and undone
+      // index later blocks, and undo them
       await chain.index(database, { until: forkHeight + 1 });
       const later = planStep(step.marker, (await readPosition(held, step.marker))!, 1_000);
       expect(later).toMatchObject({ kind: 'advance', marker: { tip: { height: forkHeight + 1 } } });

@@ -129,7 +129,7 @@ describe('the table of outputs', () => {
       code: 'address_index_fixed',
       details: { wanted: true },
     });
-    // nothing was written, and the run continues as before
+    // nothing was written, and the next run continues as before
     await index(dir, { indexAddresses: false });
     const other = await createTestDatabase();
     const first = database;
@@ -163,7 +163,7 @@ describe('the table of outputs', () => {
 
   describe('a folder that spends', () => {
     const nowhere = { txid: Buffer.alloc(32, 0xee), vout: 3, value: 1000 };
-    /** A block after a chain that spends outputs, each in its own transaction. */
+    /** A block on top of a chain. It spends outputs, each in its own transaction. */
     const spending = (chain: readonly PaymentBlock[], coins: PaymentBlock['coins']): PaymentBlock => {
       const before = chain.at(-1) as PaymentBlock;
       const height = before.height + 1;
@@ -184,7 +184,7 @@ describe('the table of outputs', () => {
         code: 'block_corrupt',
         details: { height: wrong.height },
       });
-      // the blocks before it stay, and nothing of it is stored
+      // the blocks before the refused block stay, and nothing of the refused block is stored
       expect(await storedOutputs(database.pool)).toEqual(naive(chain));
       const { rows } = await database.pool.query<{ tip_height: number }>(
         'SELECT tip_height FROM chain.state',

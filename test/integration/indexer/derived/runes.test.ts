@@ -56,7 +56,7 @@ async function expectVerified(pool: pg.Pool, source: BlockSource): Promise<void>
   expect(verified.differences).toEqual([]);
 }
 
-/** Texts from the tables have the stored hashes, chained from the first block. */
+/** Asserts that texts from the tables have the stored hashes, which are chained from the first block. */
 async function expectEvents(pool: pg.Pool): Promise<string> {
   const texts = await textsOfTables(pool, 'regtest', storedRuneKind);
   let previous = Buffer.alloc(32);
@@ -71,7 +71,7 @@ async function expectEvents(pool: pg.Pool): Promise<string> {
   return texts.map(({ text }) => text).join('');
 }
 
-/** One size for each chain, and all in a long run. */
+/** Batch sizes. Each chain uses one of them, or all in a long run. */
 const sizes = [7, 1, 1000];
 
 describe.each(goldenChainNames)('%s', (name) => {
@@ -83,7 +83,7 @@ describe.each(goldenChainNames)('%s', (name) => {
     const dir = folderOf(golden);
     const { pool } = await freshDatabase();
     for (const tip of golden.tips()) {
-      // the unit tests of the ledger compare the store with ord's answers
+      // the unit tests of the ledger compare this store with ord's responses
       const store = new RuneStore(networks[golden.chain.network]);
       store.apply(tip.headers.map((header) => golden.block(header)));
       await indexFolder(pool, dir, {
@@ -111,7 +111,7 @@ async function exported(pool: pg.Pool): Promise<string> {
   return text;
 }
 
-/** A random chain in a source, and its store. */
+/** A random chain in a source, with its store. */
 class RandomRunes {
   readonly source = new RuneSource();
   readonly store = new RuneStore(networks.regtest);

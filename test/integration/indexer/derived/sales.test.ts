@@ -81,7 +81,7 @@ async function soldIn(pool: TestDatabase['pool']): Promise<unknown> {
   return { sales: rows.map(({ sale }) => sale), hashes: [...(await readHashes(pool, storedSaleKind))] };
 }
 
-/** Output of `sales explain` for a transaction, with the node's blocks. */
+/** Runs `sales explain` for a transaction, with the node's blocks. Returns its output. */
 async function explainedBy(...words: readonly string[]): Promise<string> {
   const { rpcUrl, cookieFile } = node.bitcoind;
   const source = ['--node', rpcUrl, '--cookie-file', cookieFile];
@@ -165,7 +165,7 @@ describe('sales of a real chain', () => {
     expect(explained[0]).toMatchObject({ price: 70_000, sighash: pairType, rules: 3, isWash: false });
     const [refused] = JSON.parse(await explainedBy(moved.txid, '--json')) as unknown[];
     expect(refused).toMatchObject({ inscriptionId: sent.id(), class: 'transfer', refusedBy: 'change' });
-    // no inscription has this block as its own, and the node has no index of transactions
+    // this block is the own block of no inscription, and the node has no index of transactions
     expect(await explainedBy(fees.money.txid)).toContain('moves no inscription, so it sells nothing');
     expect(await explainedBy('ab'.repeat(32))).toContain('No indexed block has it.');
   });
@@ -217,7 +217,7 @@ describe('sales of a real chain', () => {
     expect(await salesOf(bought, cancelled)).toEqual([]);
     expect(await verified()).toEqual([]);
     await expectClean();
-    // and back: the longer branch of the sale wins again
+    // go back: the longer branch with the sale is the best again
     await node.bitcoind.rpc.call('invalidateblock', [
       await node.bitcoind.rpc.call<string>('getblockhash', [
         (await node.bitcoind.rpc.call<number>('getblockcount')) - 2,

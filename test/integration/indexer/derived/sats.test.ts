@@ -52,7 +52,7 @@ interface OrdSat {
   readonly sat: number | null;
 }
 
-/** One size for each chain, and all in a long run. */
+/** Batch sizes. Each chain uses one of them, or all in a long run. */
 const sizes = [1000, 7, 1];
 
 describe.each(goldenChainNames)('%s', (name) => {
@@ -64,7 +64,7 @@ describe.each(goldenChainNames)('%s', (name) => {
     const dir = folderOf(golden);
     const { pool } = await freshDatabase();
     for (const tip of golden.tips()) {
-      // the unit tests of the ledger compare the store with ord's answers
+      // the unit tests of the ledger compare this store with ord's responses
       const store = new SatStore();
       store.apply(tip.headers.map((header) => golden.block(header)));
       await indexFolder(pool, dir, {
@@ -94,7 +94,7 @@ async function inscribedSats(pool: pg.Pool): Promise<Record<string, number>> {
   );
 }
 
-/** A random chain in a source, and its store. */
+/** A random chain in a source, with its store. */
 class RandomSats {
   readonly source = new RuneSource();
   readonly store = new SatStore();
@@ -122,15 +122,15 @@ class RandomSats {
     }
   }
 
-  /** The chain as it is now, for a node that keeps it after a reorganisation. */
+  /** The present chain, for a node that keeps this chain after a reorganisation. */
   past(): PastOfBlocks {
     return new PastOfBlocks(this.#branch);
   }
 }
 
 /**
- * Random sats without a coinbase twin (BIP 30) in this number of blocks, whose coins are often cut where they were cut
- * before.
+ * Random sats in this number of blocks, without two equal coinbases (BIP 30). Their coins are often cut where they were
+ * cut before.
  */
 function withoutTwins(text: string, blocks: number): RandomSats {
   for (let serial = 0; ; serial++) {
@@ -241,7 +241,7 @@ describe('random chains', () => {
     random.grow(30);
     await index(pool, random.source, 7, { satsKeepBlocks: 12, until: asHeight(stop - 1) });
     expect(await readSatTables(pool)).toEqual(store);
-    // its newest blocks can be taken back without a node
+    // the newest blocks of this index can be taken back without a node
     expect((await pool.query('SELECT FROM chain.spent_sats')).rowCount).toBe(12);
     expect(await rollback({ pool, network: 'regtest', height: asHeight(stop - 13), signal })).toMatchObject({
       blocks: 12,
@@ -365,7 +365,7 @@ describe('reorganisations below the kept depth', () => {
     const past = random.past();
     random.goBack(20);
     random.grow(21);
-    // one node that has left them, and one that has them but is pruned below
+    // one node no longer has these blocks, and another node has them but has pruned the blocks below
     for (const [prunedBelow, block] of [
       [15, 10],
       [5, 1],

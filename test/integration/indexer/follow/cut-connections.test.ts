@@ -8,7 +8,7 @@ import { CuttingProxy } from '#test/support/postgres/cutting-proxy.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const { freshDatabase, folderOf } = indexTests();
-/** Maximum cuts; each takes as long as the pause before the next try. */
+/** Maximum number of cuts. Each cut takes as long as the pause before the next try. */
 const cutsMax = 8;
 const seeds = Array.from({ length: propertyRuns(1) }, (_, at) => `cuts ${at + 1}`);
 

@@ -19,7 +19,7 @@ import { runCli } from '#test/support/run-cli.ts';
 const { freshDatabase } = indexTests();
 const { signal } = new AbortController();
 const satsKeepBlocks = 6;
-/** A P2WPKH address of regtest without a known key. */
+/** A P2WPKH address of regtest whose key is not known. */
 const address = 'bcrt1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdku202';
 
 describe.skipIf(bitcoindForTests() === null)(
@@ -60,7 +60,7 @@ describe.skipIf(bitcoindForTests() === null)(
       const { pool, url } = await freshDatabase();
       await index(pool);
       const before = await readSatTables(pool);
-      // half the chain, so that stale blocks spend outputs of stale blocks
+      // this is half of the chain, so that stale blocks spend outputs of stale blocks
       const fork = Math.floor(tip / 2);
       const left = await bitcoind.rpc.call<string>('getblockhash', [fork + 1]);
       await bitcoind.rpc.call('invalidateblock', [left]);
@@ -71,7 +71,7 @@ describe.skipIf(bitcoindForTests() === null)(
       const after = await readSatTables(pool);
       expect(after).toEqual(await readSatTables(clean.pool));
       expect(after).not.toEqual(before);
-      // and back: the old branch is the best one again
+      // go back: the old branch is the best again
       await bitcoind.rpc.call('invalidateblock', [
         await bitcoind.rpc.call<string>('getblockhash', [fork + 1]),
       ]);
@@ -80,7 +80,7 @@ describe.skipIf(bitcoindForTests() === null)(
       await index(pool);
       const again = await readSatTables(pool);
       expect(again.ranges).toMatchObject(before.ranges);
-      // `rollback` asks the node too, and changes nothing if the node does not answer
+      // `rollback` also asks the node, and changes nothing if the node does not answer
       const deep = ['rollback', '--to', String(fork), '--yes', '--log-level', 'warn'];
       const refused = await runCli([...deep, '--node', 'http://127.0.0.1:1'], { DATABASE_URL: url });
       expect(refused.stderr).toContain('sats_forgotten');

@@ -37,7 +37,7 @@ interface Block {
 const script = Buffer.concat([Buffer.from([0x51, 0x20]), Buffer.alloc(32, 5)]);
 const subsidy: Output = { value: 5_000_000_000, script };
 
-/** A block that reveals the name of its branch and its height. */
+/** A block that reveals its branch's name and its height. */
 function blockOn(below: Block | null, height: number, branch: string): Block {
   const out = new ByteWriter();
   writeRevealScript(out, Buffer.alloc(32, 1), Buffer.from('text/plain'), Buffer.from(`${branch} ${height}`));
@@ -66,7 +66,10 @@ function blockOn(below: Block | null, height: number, branch: string): Block {
   };
 }
 
-/** Two blocks below the first inscription height, and this many from it on; the branch begins at a height. */
+/**
+ * A chain with two blocks below the first inscription height, and this many blocks from that height on. The branch
+ * begins at `forkAt`.
+ */
 function chainOf(length: number, branch: string, trunk: readonly Block[] = [], forkAt = 0): Block[] {
   const chain = trunk.filter(({ ref }) => ref.height < forkAt);
   for (let height = first - 2 + chain.length; height < first + length; height++) {
@@ -75,7 +78,7 @@ function chainOf(length: number, branch: string, trunk: readonly Block[] = [], f
   return chain;
 }
 
-/** A signet node in this process: tests cannot mine on the real network. */
+/** A signet node in this process, because tests cannot mine on the real network. */
 function nodeOf(chain: readonly Block[]): LiveBlockSource & { chain: readonly Block[] } {
   const node = {
     name: 'signet in this process',
@@ -123,7 +126,7 @@ async function until(isSo: () => Promise<boolean> | boolean, end: Promise<unknow
   if (failure !== null) throw (failure as { error: unknown }).error;
 }
 
-/** Follows a node through chains, waiting for each; the result equals a clean index of the last one. */
+/** Follows a node through several chains, and waits for each. The result must equal a clean index of the last chain. */
 async function walk(chains: readonly (readonly Block[])[]): Promise<void> {
   const database = await freshDatabase();
   const node = nodeOf(chains[0] as readonly Block[]);

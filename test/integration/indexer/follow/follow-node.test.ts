@@ -19,7 +19,7 @@ const hasBitcoind = bitcoindForTests() !== null;
 interface Running {
   readonly statuses: FollowerStatus[];
   readonly undone: number[];
-  /** Settles when the follower is at the node's best block. */
+  /** Settles when the follower has reached the node's best block. */
   atTip(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -76,7 +76,7 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     return made;
   };
 
-  /** Rows of an index that begins now. */
+  /** Rows of a new index of the present chain. */
   async function cleanDump(): Promise<Record<string, string[]>> {
     const clean = await freshDatabase();
     const other = await start(bitcoind, clean);
@@ -131,7 +131,7 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     await mineReveals(1);
     await chain.mineEmpty(depth);
     await running.atTip();
-    // at once, or in two steps: the node took them back, then advanced
+    // the blocks were undone at once, or in two steps if the node had taken them back before it advanced
     expect(running.undone.reduce((sum, blocks) => sum + blocks, 0)).toBeGreaterThanOrEqual(depth);
   });
 

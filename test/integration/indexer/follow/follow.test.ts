@@ -101,7 +101,7 @@ describe('a follower of a node', () => {
     node.setTip(best, -1);
     const running = start(node, database.pool);
     await until(() => running.statuses.at(-1)?.state === 'following');
-    // several polls of a node without blocks
+    // wait for several polls of a node without blocks
     const looks = node.tipsGiven;
     await until(() => node.tipsGiven >= looks + 5);
     const client = await database.pool.connect();
@@ -140,7 +140,7 @@ describe('a follower of a node', () => {
     node.setTip(best);
     await running.until(best);
     await running.stop();
-    // each was parsed alone
+    // each of these blocks was parsed alone
     expect(turns).toBeGreaterThan(105);
     expect(turn.mock.calls.length).toBe(turns);
   });
@@ -184,12 +184,13 @@ describe('the cost of a block at the tip', () => {
       const before = statements;
       node.setTip(transfers.chain.tip, height);
       await until(() => committed >= height + 1);
-      // wait until the plan that finds no more blocks is over
+      // wait for the end of the plan that finds no more blocks
       await node.whenAwaited();
       counts.push(statements - before);
     }
     await running.stop();
-    // two plans of two questions, one write of at most thirteen statements and a commit, three questions, the status
+    // at most 24 statements: two plans of two queries, one write of at most thirteen statements and a commit, three
+    // queries, and the status
     expect(Math.max(...counts)).toBeLessThanOrEqual(24);
   });
 });
@@ -202,7 +203,7 @@ describe('the free space on the disk', () => {
     const options = { diskFolder: dir, onDiskShort: ({ neededBytes: bytes }: DiskNeed) => short.push(bytes) };
     await start(node, database.pool, { until: asHeight(110), ...options }).end;
     expect(short).toEqual([]);
-    // blocks of 2 GB each, by the tables
+    // pretend that blocks have 2 GB each, according to the tables
     await database.pool.query('UPDATE chain.blocks SET size_bytes = 2000000000');
     const need = await diskNeed(database.pool, {
       folder: dir,
@@ -277,7 +278,7 @@ describe('a temporary failure', () => {
         );
         return rows;
       };
-      // it is reported before it is written
+      // the problem is reported before it is written
       await expect.poll(stored).toEqual([{ state: 'waiting', problem_code: code }]);
       node.failure = null;
       node.setTip(best, 61);
@@ -315,7 +316,7 @@ describe('a temporary failure', () => {
       node.setTip(best, 60);
       const running = start(node, pool);
       await running.until(displayHash(node.best.at(-1)!.hash));
-      // the server's error
+      // this is the error of the server
       await pool.query(`CREATE FUNCTION public.refused() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${state}'; END $$`);
       await pool.query(
@@ -458,7 +459,7 @@ describe('a second follower', () => {
     let waits = 0;
     const running = start(node, database.pool, { standby: true, onStandby: () => waits++ });
     await until(() => waits === 1);
-    // nothing may happen: there is no condition to wait for
+    // nothing should happen, so there is no condition to wait for
     await sleep(50);
     expect((await database.pool.query('SELECT FROM chain.follower_status')).rowCount).toBe(0);
     expect(await lastTip(database.pool)).toBeNull();

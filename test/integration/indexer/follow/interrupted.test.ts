@@ -86,7 +86,7 @@ describe('data that memory forgot', () => {
   test('is read from the database: tiny caches give the same rows', async () => {
     for (const until of [200, 150]) {
       const database = await freshDatabase();
-      // all of it at once, and with a start in the middle, where memory is read from the tables
+      // index everything at once, or with a second start in the middle, when memory is read from the tables
       await index(database, { until: asHeight(until), bounds: { cacheEntries: 2, blocksMax: 4 } });
       await index(database, { bounds: { cacheEntries: 2, blocksMax: 4 } });
       expect(await dumpChain(database.pool)).toEqual(cleanRows);
@@ -108,7 +108,7 @@ describe('secondary indexes', () => {
 
   test('are built by the first of two processes that need them at once; the other one waits', async () => {
     const { pool } = await freshDatabase();
-    // enough rows that both builds overlap
+    // add enough rows that both builds overlap
     await pool.query(
       `INSERT INTO chain.locations (key, height, step, place, sat_offset)
        SELECT key, 1, 0, 1, 0 FROM generate_series(1, 100000) AS key`,
@@ -141,7 +141,7 @@ describe('secondary indexes', () => {
       `SELECT array_length(histogram_bounds::text::integer[], 1) AS bounds, current_setting('default_statistics_target') AS target
          FROM pg_stats WHERE schemaname = 'chain' AND tablename = 'locations' AND attname = 'key'`,
     );
-    // those of a small table; the connection keeps its own setting
+    // this is the target for a small table; the connection keeps its own setting
     expect(distinct).toEqual([{ bounds: 26, target: '100' }]);
     client.release();
   });
@@ -163,7 +163,7 @@ describe('secondary indexes', () => {
 
   test.each([
     ['that a first load does not need itself are built at its end', {}, true],
-    // small batches: the rows of the last two are in memory regardless of its bound, and never queried
+    // with small batches, the rows of the last two batches are always in memory, and are never queried
     ['that it needs exist as soon as memory lacks an answer', { cacheEntries: 2, blocksMax: 2 }, false],
   ])('%s', async (_, caches, isLate) => {
     const database = await freshDatabase();
@@ -184,7 +184,7 @@ describe('secondary indexes', () => {
     const late = await missingIndexes(client);
     client.release();
     expect(early).toContain('inscriptions_id');
-    // blocks spend outputs of earlier ones
+    // blocks spend outputs of earlier blocks
     expect(early.includes('locations_outpoint')).toBe(isLate);
     expect(late).toEqual([]);
   });

@@ -11,13 +11,16 @@ import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 
-/** Longer than the test: only a message can have woken the follower. */
+/** Interval of polls in ms. It is longer than the test, so that only a message can wake the follower. */
 const pollMs = 600_000;
-/** The label after the hash in a message of the topic `sequence`: a block was connected (Bitcoin Core doc/zmq.md). */
+/**
+ * Position of the label in a message of the topic `sequence`, after the hash. `connected` means that a block was
+ * connected (Bitcoin Core doc/zmq.md).
+ */
 const labelAt = 32;
 const connected = 'C'.charCodeAt(0);
 
-/** Forwards a node's messages, on demand without those about blocks, as a full ZMQ queue drops messages. */
+/** Forwards a node's messages. If a test wants this, it drops messages about blocks, like a full ZMQ queue. */
 class LossyRelay {
   dropsBlocks = false;
   dropped = 0;
@@ -92,18 +95,18 @@ describe.skipIf(bitcoindForTests() === null)('a lost notice of a block', () => {
     try {
       await reaches(await bitcoind.rpc.call<string>('getbestblockhash'));
       await expect.poll(() => rests, { timeout: 10_000 }).toBe(1);
-      // a notice that arrives is enough
+      // one notice that arrives is enough
       const heard = await chain.mine();
       await reaches(heard.hash);
-      // its queries after a block are answered before the next block arrives
+      // the follower's queries after a block are answered before the next block arrives
       await expect.poll(() => rests, { timeout: 10_000 }).toBe(2);
       relay.dropsBlocks = true;
       const unheard = await chain.mine();
       await expect.poll(() => relay.dropped).toBe(1);
-      // nothing may happen: there is no condition to wait for
+      // nothing should happen, so there is no condition to wait for
       await sleep(500);
       expect(await tip()).toBe(heard.hash);
-      // a transaction of the mempool is not a notice of a block, but skips a number
+      // a transaction in the mempool is not a notice of a block, but it skips a number
       const { commit } = await chain.inscribe({ contentType: 'text/plain', body: 'x' });
       await chain.broadcast(commit);
       await reaches(unheard.hash);

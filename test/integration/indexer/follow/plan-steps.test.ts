@@ -29,7 +29,7 @@ const ref = (height: number, branch: number): BlockRef => {
 const chainOf = (length: number, forkAt: number, branch: number): BlockRef[] =>
   Array.from({ length }, (_, height) => ref(height, height < forkAt ? 0 : branch));
 
-/** A source that has only refs, and counts how many it gave. */
+/** A source that has only references of blocks, and counts how many it returned. */
 function sourceOf(refs: readonly BlockRef[]): BlockSource & { given: number } {
   const islands: Island[] = [];
   for (const { height } of refs) {
@@ -79,7 +79,7 @@ async function store(refs: readonly BlockRef[]): Promise<void> {
   );
 }
 
-/** A node of mainnet whose chain is given from a height on. */
+/** A node of mainnet that has its chain from a height on. */
 function nodeOf(firstHeight: number, length: number): LiveBlockSource & { asked: number[] } {
   const headers: HeaderRef[] = [];
   for (let height = firstHeight; height < firstHeight + length; height++) {
@@ -166,7 +166,7 @@ describe('the plan for a source', () => {
     const theirs = sourceOf(chainOf(9005, 8990, 2));
     await store(ours);
     expect(await stepsTo(theirs)).toMatchObject({ undoTo: 8989 });
-    // and all of it once, for this test itself
+    // do not count the 9,005 references that this test itself read
     expect(theirs.given - 9005).toBeLessThan(60);
   });
 

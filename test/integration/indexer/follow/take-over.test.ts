@@ -44,10 +44,10 @@ test('a mempool follower that has lost its place does not overwrite the report o
   expect(await row()).toEqual(before);
   await writeProblem(pool, 'zmq', 'waiting', 'the node is away', second);
   expect(await row()).toMatchObject({ state: 'waiting', problem: 'the node is away' });
-  // no process follows: the next one may report a reason
+  // no process follows, so the next process may report a reason
   await writeProblem(pool, 'zmq', 'ended', null, first);
   expect(await row()).toMatchObject({ state: 'ended', problem: null });
-  // and a process silent for a minute does not count
+  // a process that is silent for a minute does not count either
   await withTransaction(pool, (tx) => writeState(tx, statusOf(second), { isFirst: true, isChanged: true }));
   await pool.query("UPDATE chain.mempool_state SET updated_at = now() - interval '61 seconds'");
   await writeProblem(pool, 'zmq', 'waiting', 'the node is away', first);
@@ -79,11 +79,11 @@ test('a process that waits for its node says so, never holds the writer’s lock
   announcing.catch(() => undefined);
   const said = async (): Promise<unknown[]> =>
     (await pool.query<object>('SELECT state, problem_code FROM chain.follower_status')).rows;
-  // it pauses again after it has looked
+  // the follower pauses again after its check
   await waitUntil(() => pauses > 3);
   expect(await said()).toEqual([]);
   giveBack();
-  // the lock is taken and released without a pause, and it is never refused
+  // the lock is taken and released without a pause, and the follower must never find it taken
   const client = await pool.connect();
   await waitUntil(async () => {
     for (let time = 0; time < 3; time++) {

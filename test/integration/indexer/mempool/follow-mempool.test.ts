@@ -54,7 +54,7 @@ for (const source of ['zmq', 'polling'] as const) {
     });
     afterAll(() => live.close());
 
-    /** A reveal that passes the mempool. */
+    /** A reveal that is in the mempool first. */
     const inscribe = (body: string, options: InscribeOptions = {}): Promise<Inscribed> =>
       live.chain.inscribe({ contentType: 'text/plain', body }, options);
     const word = (): string => `unheard${source}${words++}x`;
@@ -63,7 +63,7 @@ for (const source of ['zmq', 'polling'] as const) {
     const broadcast = async (...transactions: RegtestTransaction[]): Promise<void> => {
       for (const one of transactions) await live.chain.broadcast(one);
     };
-    /** Asserts that a search with pending=1 finds one hit, with its height. */
+    /** Asserts that a search with pending=1 finds one match, with its height. */
     const expectFound = async (text: string, id: string, height: string | null): Promise<void> => {
       const page = await search(text);
       expect(page).toMatchObject({ totalItems: 1, totalPages: 1 });
@@ -142,7 +142,7 @@ for (const source of ['zmq', 'polling'] as const) {
       await live.eventually(() => expectFound(text, reveal.id(), String(height)));
       const { rpc } = live.bitcoind;
       await live.chain.takeBack(1);
-      // the new branch spends the coin differently
+      // the new branch spends the coin in another way
       await live.chain.mine([transaction([from], [{ value: from.value - 500_000 }])]);
       expect(await rpc.call<string[]>('getrawmempool')).not.toContain(reveal.txid);
       await live.chain.mineEmpty(1);
@@ -154,7 +154,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const { commit, reveal } = await inscribe(text);
       await broadcast(commit, reveal);
       await live.eventually(() => expectFound(text, reveal.id(), null));
-      // beyond the two weeks after which a node drops a transaction; it checks whenever one arrives
+      // go beyond the two weeks after which a node drops a transaction; the node checks this when a transaction arrives
       await live.bitcoind.rpc.call('setmocktime', [Math.floor(Date.now() / 1000) + 15 * 86_400]);
       try {
         const coin = await live.chain.coin();
@@ -177,7 +177,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const { commit, reveal } = await inscribe(first, { from });
       await broadcast(commit, reveal);
       await live.eventually(() => expectFound(first, reveal.id(), null));
-      // the reveal's coin with a higher fee: another output
+      // spend the reveal's coin with a higher fee, to another output
       const bumped = transaction([commit.coin(0)], [{ value: 5000, to: 9 }]);
       await broadcast(bumped);
       await live.eventually(async () => {
@@ -191,7 +191,7 @@ for (const source of ['zmq', 'polling'] as const) {
         );
       });
       await expectFound(first, bumped.id(), null);
-      // now the commit: transactions that spend it go with it
+      // now replace the commit; transactions that spend it disappear with it
       const other = transaction([from], [{ value: from.value - 400_000, to: 9 }]);
       await broadcast(other);
       await live.eventually(async () => {
@@ -213,7 +213,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const mined = await live.chain.coin();
       const feeder = transaction([mined], [{ value: mined.value - 10_000, to: 3 }]);
       const coin = feeder.coin(0);
-      // the inscription is in the second input: its place depends on the value of the first
+      // the inscription is in the second input, so its position depends on the value of the first input
       const second = transaction(
         [coin, first.coin(0)],
         [
@@ -245,7 +245,7 @@ for (const source of ['zmq', 'polling'] as const) {
         const { transfers } = await live.get<Transfers>(`/mempool/transfers?inscription=${reveal.id()}`);
         expect(transfers).toEqual([]);
       });
-      // taken back, they are pending again; mined again, they are not
+      // the transactions are pending again after they are taken back, and no longer pending after they are mined again
       const hash = await live.chain.takeBack(1);
       await live.eventually(async () => {
         const { transfers } = await live.get<Transfers>(`/mempool/transfers?inscription=${reveal.id()}`);
@@ -267,7 +267,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const two = await inscribe(added);
       await broadcast(two.commit, two.reveal);
       await live.eventually(() => expectFound(added, two.reveal.id(), null));
-      // Knots' policy does not accept it again from its file: then it must be gone here too
+      // Knots' policy does not accept the transaction again from its file; then it must also disappear here
       const { length } = await live.bitcoind.rpc.call<string[]>('getrawmempool');
       await live.eventually(async () => {
         expect(await live.get('/mempool')).toMatchObject({ transactions: length });
@@ -302,7 +302,7 @@ for (const source of ['zmq', 'polling'] as const) {
       const one = await inscribe(text);
       await broadcast(one.commit, one.reveal);
       await live.eventually(() => expectFound(text, one.reveal.id(), null));
-      // the effect of a crash on unlogged tables
+      // this is the effect of a crash on unlogged tables
       await live.database.pool.query(
         'TRUNCATE chain.mempool_state, chain.mempool_transactions, chain.mempool_inscriptions, chain.mempool_transfers, chain.mempool_departures',
       );
@@ -318,7 +318,7 @@ for (const source of ['zmq', 'polling'] as const) {
       });
       live.follow();
       const reveals = new Map<string, string>();
-      // some rounds of both
+      // do some rounds with both
       for (let round = 0; round < 8; round++) {
         const text = word();
         const { commit, reveal } = await inscribe(text);

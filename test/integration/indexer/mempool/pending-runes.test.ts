@@ -63,7 +63,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
   });
   afterAll(() => live.close());
 
-  /** A transaction with a runestone at output 0; the rest of the coins returns to owner 0. */
+  /** A transaction with a runestone at output 0. The rest of the coins returns to owner 0. */
   function stone(
     coins: readonly Coin[],
     parts: Partial<Omit<Runestone, 'kind'>>,
@@ -92,7 +92,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     return found;
   };
 
-  /** Etches a rune without a name in a block of its own, and returns its id. */
+  /** Etches a rune without a name in its own block, and returns the rune's id. */
   async function etch(
     amount: number,
     cap: number,
@@ -180,7 +180,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     const paged = await live.get<Pending & { nextCursor: string }>(`/mempool/runes?rune=${id}&limit=1`);
     expect((await pending(`?rune=${id}&limit=9&cursor=${paged.nextCursor}`)).transactions).toHaveLength(2);
 
-    // never both pending and indexed
+    // an inscription is never both pending and indexed
     const seen = new Set<string>();
     let isIndexed = false;
     const watching = (async () => {
@@ -202,7 +202,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     const { id, etching } = await etch(7, 1);
     const first = stone([await live.chain.coin()], { mint: idOf(id), pointer: 1 }, [5]);
     const second = stone([await live.chain.coin()], { mint: idOf(id), pointer: 1 }, [6]);
-    // an even tag that no rule knows
+    // the runestone has an even tag that no rule knows
     const broken = transaction(
       [etching.coin(1), await live.chain.coin()],
       [
@@ -224,7 +224,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
       });
     });
     await live.chain.mine([first, broken]);
-    // the second is still pending, without effect
+    // the second transaction is still pending, but has no effect
     await live.eventually(async () => expect((await pending(`?rune=${id}`)).transactions).toEqual([]));
     expect(await live.get(`/rune/${id}/minting`)).toMatchObject({
       state: 'used-up',
@@ -232,7 +232,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
       pendingMints: 0,
     });
     expect(await live.bitcoind.rpc.call('getrawmempool')).toContain(second.txid);
-    // and gives units again when the other one is taken back
+    // it gives units again after the other transaction is taken back
     await live.chain.takeBack(1);
     await live.eventually(async () => {
       expect(await ofTransaction(second)).toMatchObject({ minted: [{ amount: '7' }] });
@@ -256,7 +256,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
         { value: 10_000, to: 5 },
       ],
     );
-    // each is processed by itself
+    // each transaction is processed separately
     for (const each of [moved, parts, burning]) {
       await live.chain.broadcast(each);
       await live.eventually(async () => void (await ofTransaction(each)));
@@ -326,7 +326,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
       [immature.txid, 'immature'],
       [without.txid, 'uncommitted'],
     ]);
-    // the rune that it sends is pending too, and has no id yet
+    // the rune that this transaction sends is pending too, and has no id yet
     const onward = stone([mature.coin(1), await live.chain.coin()], { pointer: 1 }, [9]);
     await live.chain.broadcast(onward);
     await live.eventually(async () => {
@@ -335,7 +335,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
         received: [{ amount: '9', id: null, etchedBy: mature.txid, address: addressOf(9) }],
       });
     });
-    // replaced by another name
+    // replace the etching by one with another name
     const better = transaction(
       [replaced],
       [
@@ -361,7 +361,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
       });
       expect((await ofTransaction(mature)).etching?.rivals).toEqual([immature.txid]);
     });
-    // the first one is mined: the name is taken for the other
+    // the first etching is mined, so the other etching finds its name taken
     await live.chain.mine([mature, onward]);
     await live.eventually(async () => {
       expect((await ofTransaction(immature)).etching).toMatchObject({ state: 'taken', rivals: [] });

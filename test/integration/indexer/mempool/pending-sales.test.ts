@@ -30,7 +30,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Fields of an envelope: a gallery of ids. */
+/** The fields of an envelope with a gallery of ids. */
 const galleryFields = (ids: readonly string[]): [number, Uint8Array][] => [
   [17, cbor.encode(new Map([[0, ids.map((id) => new Map([[0, idBytes(id)]]))]]))],
 ];
@@ -39,10 +39,10 @@ const cbor = new Encoder({ mapsAsObjects: false, useRecords: false });
 const hasBitcoind = bitcoindThatRelaysReveals() !== null;
 const display = (txid: string): Buffer => Buffer.from(txid, 'hex').reverse();
 
-/** Counts of a sale that is pending or mined, and not both. */
+/** Counts of a sale that is either pending or mined. */
 const inOnePlace = ['0,1', '1,0'];
 
-/** A purchase after two dummies, with the rest for its buyer after this fee. */
+/** A purchase after two dummies. After this fee, the rest goes to the buyer. */
 interface Purchase {
   readonly price: number;
   readonly fee?: number;
@@ -90,14 +90,14 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
   const broadcast = async (...transactions: RegtestTransaction[]): Promise<void> => {
     for (const one of transactions) await live.chain.broadcast(one);
   };
-  /** An item that is indexed. */
+  /** Makes an item, and waits until it is indexed. */
   const item = async (owner: number): Promise<RegtestTransaction> => {
     const made = await trades.item(owner);
     await live.indexed();
     return made;
   };
 
-  /** Number of rows of a transaction among pending sales and among those of blocks, in one moment. */
+  /** Number of rows of a transaction among pending sales and among sales of blocks, at the same moment. */
   async function counted({ txid }: RegtestTransaction): Promise<[pending: number, mined: number]> {
     const { rows } = await live.database.pool.query<{ pending: number; mined: number }>(
       `SELECT (SELECT count(*)::integer FROM chain.pending_sales WHERE txid = $1) AS pending,
@@ -108,7 +108,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     return [row?.pending ?? 0, row?.mined ?? 0];
   }
 
-  /** Fields that a pending sale and a mined one have in common. */
+  /** The fields that a pending sale and a mined sale share. */
   async function rowOf(table: 'pending_sales' | 'sales', { txid }: RegtestTransaction): Promise<unknown> {
     const { rows } = await live.database.pool.query(
       `SELECT input, place, gross_payout, price, bundle, payout_output, fee_output, rules, class, form, confidence, sighash,
@@ -128,7 +128,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
       ]);
       expect(rows).toHaveLength(1);
     });
-    // the same write adds both
+    // the same write adds both sales
     expect(await salesOf(sold)).toMatchObject([
       {
         inscriptionId: sold.id(),
@@ -239,7 +239,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
       { txid: second.txid, price: 60_000, makerAddress: addressOf(bob), takerAddress: addressOf(carol) },
     ];
     await live.eventually(async () => expect(await salesOf(sold)).toMatchObject(both));
-    // by pages of one, and by an address that buys in one and sells in the other
+    // by pages of one sale, and by an address that buys in one sale and sells in the other
     const start = await page(`?inscription=${sold.id()}&limit=1`);
     const rest = await page(`?inscription=${sold.id()}&limit=1&cursor=${start.nextCursor}`);
     expect([...start.sales, ...rest.sales]).toMatchObject(both);
@@ -274,7 +274,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     await live.chain.takeBack(1);
     await watching;
     expect(inOnePlace).toEqual(expect.arrayContaining([...seen]));
-    // a block has the other purchase, which no mempool had
+    // a block has the other purchase, which was in no mempool
     await live.chain.mine([toCarol]);
     await live.chain.mineEmpty(1);
     await live.eventually(async () => {
@@ -362,7 +362,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
       { parents: [parent.coin(0)], to: alice },
     );
     const [inGallery, stranger] = [await item(alice), await item(alice)];
-    // a last byte of the index that is not 0 shows the order of its bytes
+    // with an index whose last byte is not 0, the test sees the order of its bytes
     const named = [`${inGallery.txid}i300`, inGallery.id()];
     const gallery = await inscribed(
       live.chain,
@@ -453,7 +453,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     await live.eventually(async () => expect(await salesOf(sold)).toHaveLength(1));
     const rows = async (): Promise<number> =>
       (await pool.query('SELECT FROM chain.mempool_sales')).rowCount ?? 0;
-    // as after INDEX_SALES was off: the table has a tip of its own
+    // the table has its own tip, like after INDEX_SALES was off
     await pool.query(
       `UPDATE chain.derived_tables d SET is_followed = false, tip_height = s.tip_height, tip_hash = s.tip_hash
        FROM chain.state s WHERE d.name = 'sales'`,

@@ -13,7 +13,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 import { alice, bob, carol, listed } from '#test/support/sales/trades.ts';
 
 const items = 4;
-/** Purchases of one buyer, and steps of one walk. */
+/** Number of buyers' purses, and of steps of one walk. */
 const purses = 40;
 const steps = 36;
 
@@ -34,7 +34,7 @@ const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('
 const lineOf = ({ made, of, buyer, price }: Purchase): string =>
   `${made.txid} ${price} ${hexOf(of.owner)} ${hexOf(buyer)}`;
 
-/** Purchases of some items on a real node: on top of each other, replaced, mined and taken back. */
+/** Purchases of some items on a real node. They are made on top of each other, replaced, mined and taken back. */
 class Market {
   readonly #live: LiveMempool;
   readonly #random: Random;
@@ -51,7 +51,7 @@ class Market {
 
   async open(): Promise<void> {
     const { chain } = this.#live;
-    // as many as coins are spent here: the next walk finds others
+    // mine as many coins as this walk spends, so that the next walk finds others
     await chain.mineEmpty(items + 4);
     const mined: RegtestTransaction[] = [];
     for (let item = 0; item < items; item++) {
@@ -71,21 +71,21 @@ class Market {
     this.#start = (await chain.mine(mined)).height;
   }
 
-  /** One step; the node may refuse it. */
+  /** Makes one random step. The node may refuse its transaction. */
   async step(): Promise<void> {
     const kinds = [
       ...Array.from({ length: 5 }, () => () => this.#buy()),
       ...Array.from({ length: 3 }, () => () => this.#snipe()),
       () => this.#live.chain.mineMempool(),
       () => this.#mineOne((purchase) => purchase),
-      // the other purchase is first seen in its block
+      // the service first sees the other purchase in its block
       () => this.#mineOne(({ of }) => this.#purchase(of)),
       () => this.#takeBack(),
     ];
     await this.#oneOf(kinds)?.();
   }
 
-  /** The sales in the node's mempool and in its blocks. */
+  /** The sales in the node's mempool, and in its blocks. */
   async expected(): Promise<Seen> {
     const { rpc } = this.#live.bitcoind;
     const pending = new Set(await rpc.call<string[]>('getrawmempool'));
@@ -135,7 +135,7 @@ class Market {
     const [money] = this.#money.get(buyer)!.splice(0, 1);
     if (money === undefined) throw new Error('a buyer has no purse left');
     const price = 10_000 + this.#random.below(50_000);
-    // each purchase pays more than those before it, so it may replace them
+    // each purchase pays more than earlier purchases, so it may replace them
     const fee = 2_000 + this.#purchases.size * 2_000;
     const made = transaction(
       [...dummies, listed(of), money],
@@ -189,7 +189,10 @@ class Market {
     return txids.flatMap((txid) => this.#purchases.get(txid) ?? []);
   }
 
-  /** Sends a purchase. The node refuses a replacement that pays too little, which is then nowhere. */
+  /**
+   * Sends a purchase. The node refuses a replacement that pays too little. Such a replacement is neither in the mempool
+   * nor in a block.
+   */
   async #broadcast({ made }: Purchase): Promise<void> {
     try {
       await this.#live.chain.broadcast(made);
@@ -213,7 +216,10 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('sales of a random market 
   });
   afterAll(() => live.close());
 
-  /** Sales found twice in one moment: two purchases of one output, or one both pending and mined. */
+  /**
+   * Number of sales that are found twice at the same moment: two purchases of one output, or a sale that is both
+   * pending and mined.
+   */
   async function doubles(): Promise<number> {
     const { rows } = await live.database.pool.query<{ count: number }>(
       `SELECT (SELECT count(*) FROM (
@@ -237,7 +243,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('sales of a random market 
       try {
         for (let step = 0; step < steps; step++) {
           await market.step();
-          // several steps at once, now and then
+          // sometimes do several steps before a comparison
           if (step % 3 === 2)
             await live.eventually(async () => expect(await market.shown()).toEqual(await market.expected()));
         }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A node that refuses access until told otherwise. */
+/** A node that refuses access until the test allows it. */
 class RefusingNode {
   readonly url = 'http://node';
   letsIn = false;

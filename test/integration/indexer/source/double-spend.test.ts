@@ -42,8 +42,8 @@ function revealWitness(): Uint8Array[] {
 }
 
 /**
- * A folder in which block 2 reveals an inscription, block 3 moves it, and a later block spends the output of the reveal
- * once more: block `second`, or block 3 itself.
+ * Makes a folder in which block 2 reveals an inscription, block 3 moves it, and the output of the reveal is spent once
+ * more. The second spend is in block `second`, which may be block 3 itself.
  */
 function doubleSpend(second: number): string {
   const dir = join(root, `folder-${made++}`);
@@ -115,7 +115,7 @@ describe('an output with an inscription that a folder spends twice', () => {
     });
     const run = follow({ source, pool, signal, threads: parseThreads(), bounds: { blocksMax: 1 } });
     await expect(run).rejects.toMatchObject({ code: 'block_corrupt', details: { height: 4 } });
-    // the refused block ended the batch that it would have begun
+    // the refused block ended the batch that it would have started
     expect(seen).toEqual([[5, 3]]);
     const { rows } = await pool.query<{ tip_height: number }>('SELECT tip_height FROM chain.state');
     expect(rows).toEqual([{ tip_height: 3 }]);

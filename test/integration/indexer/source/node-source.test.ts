@@ -67,7 +67,7 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
         expect(Buffer.from(block.spentOutputs!).equals(expected.spent)).toBe(true);
         heightsSeen += block.spentHeights?.length ?? 0;
       }
-      // REST does not know the heights of spent outputs
+      // REST does not return the heights of spent outputs
       expect(heightsSeen > 0).toBe(way !== 'REST with spent outputs');
       await source.close();
     });
@@ -100,7 +100,7 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
 describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
   let bitcoind: Bitcoind;
   let source: LiveBlockSource;
-  // another script makes another block of the same second
+  // another script makes another block in the same second
   const mine = async (count: number, script = '51'): Promise<string[]> =>
     bitcoind.rpc.call('generatetodescriptor', [count, `raw(${script})`]);
 
@@ -114,7 +114,7 @@ describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
   });
 
   test('reports news when a block comes, also one that came while no one waited', async () => {
-    // discard news of the start
+    // discard messages of the start
     await source.news(100, none);
     const before = performance.now();
     const waiting = source.news(60_000, none);
@@ -127,7 +127,7 @@ describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
   });
 
   test('ends a wait at the timeout and on a signal', async () => {
-    // news of earlier tests may still come, one after another
+    // messages of earlier tests may still arrive, one after another
     let waited = 0;
     for (let turn = 0; turn < 10 && waited <= 150; turn++) {
       const before = performance.now();

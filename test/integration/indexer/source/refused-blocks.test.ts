@@ -43,7 +43,7 @@ describe('a refused block or folder', () => {
   });
   afterAll(() => indexedTo140?.drop());
 
-  /** Indexes a folder with a changed block 150: earlier blocks stay, and no row of it is written. */
+  /** Indexes a folder with a changed block 150. Earlier blocks must stay, and no row of block 150 may be written. */
   async function refusedAt150(change: (block: string, spent: string) => void): Promise<unknown> {
     const clone = removeLater(await indexedTo140.clone());
     const { pool } = clone;
@@ -67,7 +67,7 @@ describe('a refused block or folder', () => {
       code: 'block_truncated',
       details: { height: 150, hash: bad.hash },
     });
-    // with the correct file the next run continues
+    // if the file is correct, the next run continues
     expect((await indexFolder(refused.pool, goodDir)).hash).toBe(golden.chain.tip);
   });
 
@@ -187,7 +187,7 @@ describe('a refused block or folder', () => {
       `SELECT tip_height AS tip, (SELECT max(height) FROM chain.blocks) AS top,
          (SELECT max(height) FROM chain.outbox) AS outbox FROM chain.state`,
     );
-    // the blocks before it in its batch are not written either
+    // the blocks of the same batch before it are not written either
     expect(rows).toEqual([{ tip: 147, top: 147, outbox: 147 }]);
   });
 

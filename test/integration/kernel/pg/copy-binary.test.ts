@@ -24,7 +24,7 @@ interface Row {
   readonly bytes: Uint8Array;
   readonly words: string;
   readonly at: number;
-  /** Bits of the columns that are null. */
+  /** A bit for each column that is null. */
   readonly nulls: number;
 }
 
@@ -51,7 +51,7 @@ function encode(encoder: CopyEncoder, { b, i2, i4, i8, halves, bytes, words, at,
     () => encoder.int8(i8),
     () => encoder.int8Halves(...halves),
     () => {
-      // a range of a larger array
+      // the bytes are a range of a larger array
       const around = new Uint8Array(bytes.length + 20).fill(0xee);
       around.set(bytes, 7);
       encoder.range(around, 7, bytes.length);
@@ -74,7 +74,7 @@ function expected({ b, i2, i4, i8, halves, bytes, words, at, nulls }: Row): unkn
 }
 
 describe('binary COPY', () => {
-  // kept for all cases, as a writer keeps it
+  // one encoder for all cases, like in a writer
   const encoder = encoderOf(target);
 
   test('stores the rows that are then selected', async () => {

@@ -12,7 +12,7 @@ test('counts of children and the address index of a database of the last version
       `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules, tip_height, tip_hash, address_index)
        VALUES ('regtest', sha256('key'), 1, 1, 7, sha256('7'), true)`,
     );
-    // by the triggers of that version
+    // the triggers of that version counted the children
     await pool.query(
       'INSERT INTO chain.parents (child_key, position, parent_key, height) SELECT k, 0, k % 3, 7 FROM generate_series(10, 5009) AS k',
     );

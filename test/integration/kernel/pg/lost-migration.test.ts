@@ -14,7 +14,7 @@ test('a migration that loses its connection begins again', async () => {
   url.pathname = `/${name}`;
   const holder = await connectClient(url.href);
   try {
-    // the lock of migrations, so that one waits in its middle
+    // hold the lock of migrations, so that a migration waits in its middle
     await holder.query('SELECT pg_advisory_lock(7700001)');
     const warnings: unknown[] = [];
     const logger = {

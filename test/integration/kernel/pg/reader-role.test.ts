@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { giveKey } from '#test/support/http/search-access.ts';
 
 let database: TestDatabase;
-/** The role's sessions without the guard of read-only transactions: only its rights count. */
+/** The role's sessions without the guard of read-only transactions, so that only the role's rights count. */
 let reader: pg.Pool;
 
 beforeAll(async () => {
@@ -118,7 +118,7 @@ describe('the role that answers requests', () => {
     } finally {
       client.release(true);
     }
-    // in transactions that cannot write, too
+    // this also works in transactions that cannot write
     await flush(database.readers);
     await awaitFlushed(database.readers);
   });
@@ -146,7 +146,7 @@ describe('statements of the role', () => {
   test('end after its limit, those of the writer never', async () => {
     const limit = async (url: string): Promise<unknown> => {
       const client = await connectClient(url);
-      // the limit of the role, which our sessions replace by their own
+      // this is the limit of the role, which our sessions replace by their own limit
       await client.query('RESET statement_timeout');
       const { rows } = await client.query<{ statement_timeout: string }>('SHOW statement_timeout');
       await client.end();
@@ -211,7 +211,7 @@ describe("with a server of one's own", () => {
   test('the writer grants the rights, from several processes at once', async () => {
     await Promise.all([1, 2, 3].map(() => ensureReaderRights(empty.url, url)));
     expect(await excessReaderRights(url)).toEqual({ role, excess: [] });
-    // a table that another role made
+    // make a table that belongs to another role
     await asSuperuser('CREATE TABLE chain.foreign AS SELECT 1 AS one');
     await expect(ensureReaderRights(empty.url, url)).rejects.toMatchObject({
       code: 'database_reader_rights',
@@ -221,7 +221,7 @@ describe("with a server of one's own", () => {
 
   test('a role that does not exist is made by a writer that may make roles, and by no other', async () => {
     const missing = new URL(url);
-    // blanks and quotes as in any name, and a password of letters that a URL must hide
+    // the name has blanks and quotes, which any name may have, and the password has letters that a URL must escape
     missing.username = encodeURIComponent(`own "reader" ${process.pid}`);
     missing.password = encodeURIComponent("it's%@:/?#");
     await expect(ensureReaderRights(empty.url, missing.href)).rejects.toMatchObject({
@@ -231,7 +231,7 @@ describe("with a server of one's own", () => {
     expect(await ensureReaderRights(empty.superuserUrl, missing.href)).toBe(name);
     expect(await ensureReaderRights(empty.superuserUrl, missing.href)).toBeNull();
     expect(await excessReaderRights(missing.href)).toEqual({ role: name, excess: [] });
-    // it keeps its password
+    // the role keeps its password
     const wrong = new URL(missing);
     wrong.password = 'other';
     await expect(ensureReaderRights(empty.superuserUrl, wrong.href)).rejects.toMatchObject({

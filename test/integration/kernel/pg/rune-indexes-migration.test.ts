@@ -29,7 +29,7 @@ test('a database with the four indexes of balances of runes gets the two that re
     await migrate('0028', '0029');
     const further = ['rune_balances_rune', 'rune_balances_script', 'rune_balances_spends'];
     expect(await indexesOf(pool)).toEqual([...inLoad, ...further].toSorted());
-    // a writer makes no index whose name is there: they must be the same
+    // a writer makes no index whose name already exists, so both definitions must be the same
     for (const name of ['rune_balances_script', 'rune_balances_spends'] as const) {
       const { columns, where } = runeIndexes[name]!;
       const { rows } = await pool.query<{ made: string }>(

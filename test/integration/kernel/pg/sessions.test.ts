@@ -7,7 +7,7 @@ import { readCopyBytes } from '#kernel/pg/copy-read.ts';
 import { connectClient, connectPipelined, createPool } from '#kernel/pg/pool.ts';
 import { pgbouncerForTests, startPgbouncer } from '#test/support/postgres/pgbouncer.ts';
 
-/** An account with settings of its own, on the server that all tests share. */
+/** Makes an account with its own settings, on the server that all tests share. */
 async function withAccount(
   settings: Readonly<Record<string, string>>,
   use: (url: string) => Promise<void>,
@@ -71,7 +71,7 @@ async function settingsOf(client: pg.Pool | pg.ClientBase): Promise<Record<strin
     'SELECT name, current_setting(name, true) AS value FROM unnest($1::text[]) AS name',
     [Object.keys(wanted)],
   );
-  // older servers lack some
+  // older servers do not have some settings
   return Object.fromEntries(
     rows.map(({ name, value }) => [name, value ?? wanted[name as keyof typeof wanted]]),
   );
@@ -179,10 +179,10 @@ test('a connection begins with no parameter that a pooler refuses', async () => 
     const asked = pool.query('SELECT 1').catch(() => undefined);
     const [socket] = (await once(server, 'connection')) as [NodeJS.ReadWriteStream & { destroy(): void }];
     const [packet] = (await once(socket, 'data')) as [Buffer];
-    // after the length and the version: names and values, each ended by a zero
+    // names and values follow the length and the version, and each of them ends with a zero
     const words = packet.subarray(8).toString('latin1').split('\0');
     const names = words.filter((word, place) => place % 2 === 0 && word !== '');
-    // what pgbouncer takes by default
+    // these are the parameters that pgbouncer accepts by default
     expect(names.toSorted()).toEqual(['application_name', 'client_encoding', 'database', 'user']);
     socket.destroy();
     await asked;

@@ -11,7 +11,8 @@ import {
 } from '#test/support/postgres/tls-front.ts';
 
 /**
- * Servers of the table: without TLS, with a certificate for their name, with one for another name, and with TLS alone.
+ * Servers with different TLS settings: without TLS, with a certificate for their name, with a certificate for another
+ * name, and with TLS only.
  */
 type ServerKind = 'plain' | 'named' | 'misnamed' | 'demanding' | 'mutual';
 
@@ -52,7 +53,7 @@ afterAll(async () => {
   await certificates.remove();
 });
 
-/** `ROOT`, `CERT` and `KEY` are files. */
+/** The URL of a server with these parameters. `ROOT`, `CERT` and `KEY` are replaced by paths of files. */
 function addressOf(server: ServerKind, parameters: string): string {
   const files = { ROOT: 'authority.pem', CERT: 'client.pem', KEY: 'client.key', OTHER: 'client.pem' };
   const named = Object.entries(files).reduce(
@@ -62,7 +63,7 @@ function addressOf(server: ServerKind, parameters: string): string {
   return (urls.get(server) as (parameters: string) => string)(named);
 }
 
-/** Outcome of the start of a process. */
+/** The outcome of a process's start. */
 async function outcome(server: ServerKind, parameters: string): Promise<string> {
   try {
     await checkServer(await settleTls(addressOf(server, parameters)));

@@ -7,7 +7,7 @@ import type { StageRow } from '#kernel/stages/stage-sums.ts';
 import { watchStatements } from '#kernel/stages/watch-statements.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
-/** Some 100 ms of the server's processor time. */
+/** A statement that takes about 100 ms of the server's processor time. */
 const long = 'SELECT count(*) FROM generate_series(1, 600000)';
 const short = 'ANALYZE pg_catalog.pg_class';
 
@@ -47,10 +47,10 @@ function row(stage: string): StageRow {
   return found;
 }
 
-/** Sends statements at once, and computes while they are answered. */
+/** Sends statements at once, and computes something until they are answered. */
 async function runLate(...statements: (string | { text: string; values: unknown[] })[]): Promise<void> {
   const answers = statements.map((each) => client.query(each));
-  // sent, and begun
+  // the statements are sent, and the server has begun
   await new Promise((resolve) => setImmediate(resolve));
   const until = stageClock() + 600;
   while (stageClock() < until);

@@ -13,7 +13,7 @@ import { takeBackPlan } from '#wallet/take-back.ts';
 
 const refunded = 701;
 
-/** SQL of a wrong entry in the ledger, for a transaction of the order or a payment to it. */
+/** SQL that adds a wrong entry to the ledger, for a transaction of the order or a payment to it. */
 const forged = (from: string, to: string, of: 'reveal' | 'refund' | 'payment'): string =>
   of === 'payment'
     ? `${added} SELECT 'order', order_id, ${sidesOf(from, to)}, 0, 1, txid, vout FROM service.ledger_entries
@@ -24,11 +24,11 @@ const added = `INSERT INTO service.ledger_entries
   (subject_kind, subject_id, from_account, from_owner, to_account, to_owner, asset, amount, txid, vout)`;
 const sidesOf = (...accounts: readonly string[]): string =>
   accounts.map((account) => `'${account}', ${account === 'referral' ? `'friend'` : 'NULL'}`).join();
-/** The opposite entry. */
+/** SQL that adds the opposite entry. */
 const reversed = `${added} SELECT subject_kind, subject_id, to_account, to_owner, from_account, from_owner, asset, amount, txid, vout
   FROM service.ledger_entries`;
 
-/** Faults of the database, each with the differences that the audit finds. */
+/** Faults of the database, with the differences that the audit finds for each. */
 const faults: readonly { name: string; sql: string; found: readonly string[] }[] = [
   {
     name: 'a payment in no block',
@@ -69,7 +69,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
   let world: OrderWorld;
   /** A delivered order whose excess payment is refunded. */
   let delivered: string;
-  /** An order that is over, and that its operator has not refunded. */
+  /** An order that has ended, and that the operator has not refunded. */
   let owed: Awaited<ReturnType<OrderWorld['customerOrders']['create']>>['order'];
   beforeAll(async () => {
     world = await OrderWorld.start();
@@ -84,7 +84,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     await world.until(owed.id, 'waiting-refund');
     await world.chain.mineMempool();
     await world.indexed();
-    // until the ledger has both the refund and the payment
+    // wait until the ledger has both the refund and the payment
     await world.eventually(async () => (await world.audit(1)).differing === 0);
     await world.stop();
   });
@@ -158,7 +158,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     const { pool } = world.database;
     const { rows } = await pool.query<{ last: number }>('SELECT max(id) AS last FROM service.ledger_entries');
     if (found.includes('overdrawn')) {
-      // a database of an earlier version may have such entries; this version refuses them
+      // databases of earlier versions may have such entries, but this version refuses them
       const refusal = { constraint: 'ledger_entries_overdrawn' };
       await expect(pool.query(sql, [delivered])).rejects.toMatchObject(refusal);
       await pool.query('ALTER TABLE service.ledger_entries DISABLE TRIGGER refuse_overdrawn');
@@ -227,7 +227,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     await world.eventually(async () => seen.length > 2);
     controller.abort();
     await keeping;
-    // without the lock, it no longer reports for the others
+    // without the lock, this process no longer reports for other processes
     expect(seen.pop()).toBeNull();
     expect(new Set(seen)).toEqual(new Set([2]));
     expect(await readLastAudit(pool)).toMatchObject({ orders: 2 });
@@ -270,7 +270,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     });
     const { bytes } = await world.sign(plan);
     await world.bitcoind.rpc.call('sendrawtransaction', [Buffer.from(bytes).toString('hex')]);
-    // unconfirmed spending changes nothing yet
+    // an unconfirmed transaction that spends the coin changes nothing yet
     expect(await kindsOf(owed.id)).toEqual([]);
     await world.follow();
     await world.chain.mineMempool();

@@ -34,7 +34,7 @@ import { sweep } from '#wallet/restoring/sweep.ts';
 
 const refunded = 701;
 
-/** An order at the rate of the estimate when it was paid. */
+/** An order at the fee rate that the node estimated when the order was paid. */
 function wantedOrder(...parts: Parameters<typeof wantedWithoutEstimate>): WantedOrder {
   const wanted = wantedWithoutEstimate(...parts);
   return { ...wanted, quote: { ...wanted.quote, feeEstimate: Number(wanted.terms.feeRate) } };
@@ -46,7 +46,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
 
   const askNode = async (): Promise<AskNode> => (coin, where) => isUnspent(world.bitcoind.rpc, coin, where);
 
-  /** A service that bumps stuck transactions at once, up to this many sats for an order. */
+  /** Starts a service that bumps stuck transactions at once. It spends up to this many sats for an order. */
   async function start(maxSats: bigint, options: BitcoindOptions = {}): Promise<void> {
     world = await OrderWorld.start(options);
     await payUpTo(maxSats);
@@ -58,7 +58,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.follow();
   }
 
-  /** Has orders paid at the estimates of their quotes, before fees rise. */
+  /** Makes it look as if orders were paid at the estimates of their quotes, before fees rose. */
   async function feesRoseSince(ids: readonly string[]): Promise<void> {
     await world.database.pool.query(
       `UPDATE service.orders SET paid_estimate = (quote->>'feeEstimate')::bigint WHERE id = ANY($1::uuid[])`,
@@ -66,14 +66,14 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     );
   }
 
-  /** Orders that are paid in one block before fees rise: their reveals are sent. */
+  /** Makes orders, pays them in one block before fees rise, and waits until their reveals are sent. */
   async function queued(wanted: readonly ReturnType<typeof wantedOrder>[]): Promise<string[]> {
     const ids = await paid(wanted);
     await feesRoseSince(ids);
     return ids;
   }
 
-  /** Orders that are paid in one block at the current estimate: their reveals are sent. */
+  /** Makes orders, pays them in one block at the current estimate, and waits until their reveals are sent. */
   async function paid(wanted: readonly ReturnType<typeof wantedOrder>[]): Promise<string[]> {
     const made = [];
     for (const each of wanted) made.push((await world.customerOrders.create(each)).order);
@@ -87,7 +87,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     return ids;
   }
 
-  /** Delivered orders that each leave a coin of this many sats. */
+  /** Makes delivered orders. Each of them leaves a coin of this many sats. */
   async function earn(coins: number, value: bigint): Promise<void> {
     const ids = await queued(
       Array.from({ length: coins }, (_, index) => wantedOrder([`rich ${index}`], { additionalFee: value })),
@@ -122,7 +122,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     return Number(balances.get(name) ?? 0n);
   }
 
-  /** Rate in sats per virtual byte that a miner gets for a transaction with its bump. */
+  /** Fee rate in sats per virtual byte that a miner gets for a transaction together with its bump. */
   async function effectiveRate(txid: string): Promise<number> {
     const entry = await world.bitcoind.rpc.call<{ chunkweight: number; fees: { chunk: number } }>(
       'getmempoolentry',
@@ -134,19 +134,19 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
   test('fifty are bumped within the limits of clusters, survive a restart of the node, and keep their ids', {
     tags: ['proof'],
   }, async () => {
-    // nothing is bumped until all of them are stuck
+    // nothing is bumped until all transactions are stuck
     await start(0n, { extra: ['-limitclustercount=25', '-persistmempool=0'] });
     await earn(3, 300_000n);
     await world.raiseFees(20);
     const ids = await queued(Array.from({ length: 50 }, (_, index) => wantedOrder([`stuck ${index}`])));
     const inscriptionIds = await Promise.all(ids.map(idOf));
     await payUpTo(20_000n);
-    // clusters of 25: 24 of them and their child
+    // clusters have 25 transactions: 24 reveals and their child
     await bumped(ids, 3);
     for (const id of inscriptionIds) expect(await effectiveRate(id.slice(0, 64))).toBeGreaterThan(17);
     const before = (await mempool()).toSorted();
     expect(before).toHaveLength(53);
-    // whatever their age
+    // bumps are sent again at any age
     await world.database.pool.query(
       `UPDATE service.wallet_transactions SET made_at = made_at - interval '40 days' WHERE kind = 'bump'`,
     );
@@ -186,7 +186,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     };
     const ids = await paid(Array.from({ length: 10 }, (_, index) => quotedAtOne(`option ${index}`)));
     await world.chain.mineEmpty(2);
-    // one that was paid before shows that stuck transactions were looked at
+    // the bump of an order that was paid before shows that stuck transactions were processed
     const [risen = ''] = await queued([wantedOrder(['risen'])]);
     await world.chain.mineEmpty(1);
     await bumped([risen], 1);
@@ -271,7 +271,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(before).toEqual({ funds: [], free: 0, isNodeAsked: false });
     expect((await shown()).address).toBe(address);
     const fund = await world.chain.payAddress(address, 100_000);
-    // no customer can have anything sent to this address
+    // no customer can order anything for this address
     const parsed = checkDestination({ address, network: networks.regtest, amount: null }, 'allowed');
     expect(
       await ownScriptsAmong(pool, [parsed.kind === 'refused' ? scriptOf(1) : parsed.script]),
@@ -303,7 +303,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(Object.fromEntries(audit.balances.map(({ account: of, sats }) => [of, sats]))).toMatchObject({
       operator: 100_000n - BigInt(bump.fee),
     });
-    // the rest is a coin, and so is the revenue
+    // the rest of a bump is a coin, and the revenue is also a coin
     const coins = await world.eventually(async () => {
       const found = await allFreeCoins(pool, proveFree(pool));
       return found.length > 0 && found;
@@ -453,7 +453,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.eventually(async () =>
       expect(await freeSats()).toEqual({ free: 32_000n, reserved: 30_300n }),
     );
-    // a return gets a coin for the sats beyond that, but not for more
+    // a return gets a coin for the sats beyond the bumps' share, but not for more
     const returns = new ReturnCoins();
     const lent = async (sats: bigint): Promise<number> => {
       expect(returns.take(earning, sats)).toBeNull();
@@ -468,7 +468,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     const [id = ''] = await queued([wantedOrder(['held back'])]);
     await world.chain.mineEmpty(1);
     const [bump] = await bumped([id], 1);
-    // the order's own output, and the sats beyond the share
+    // the bump spends the order's own output, and the sats beyond the share
     expect(bump!.fee).toBe(2_000 + 1_700);
     expect(bump!.plan.outputs).toMatchObject([{ value: 30_300 }]);
     await world.eventually(async () => {

@@ -57,7 +57,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
   }, 180_000);
   afterAll(() => close?.());
 
-  /** A collection whose files are on the disk, as after its approval. */
+  /** Makes a collection in the state after its approval, with its files on the disk. */
   async function approved(spec: CollectionSpec): Promise<void> {
     const files = new CustomerFiles(join(world.dir, 'files'));
     for (let item = 0; item < spec.items; item++) await files.put(Buffer.from(String(item)));
@@ -73,7 +73,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       token: 'solved',
       ...more,
     };
-    // each buyer has its own network: unpaid items of one do not count for another
+    // each buyer has its own network, so that unpaid items of one buyer do not count for another
     const remoteAddress = `10.${++buyers >> 8}.${buyers & 255}.1`;
     const answer = await app.inject({ method: 'POST', url: '/collectionorder', payload, remoteAddress });
     return { status: answer.statusCode, body: answer.json() };
@@ -122,7 +122,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
         { name: '1.txt', size: 1 },
       ],
     });
-    // files are served as they were approved
+    // the service serves files as they were approved
     const served = await app.inject({ url: new URL(order.files[0]!.url).pathname });
     expect(served.body).toBe('4');
     expect((await post<Refusal>({ id: 'moths', requestedIds: [2] })).status).toBe(409);
@@ -138,7 +138,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       outside: -order.charge.amount,
       creator: 10_000,
     });
-    // the market has them, in the order of their inscriptions
+    // the market has the items, in the order of their inscriptions
     const { rows: sold } = await world.database.pool.query(
       `SELECT name FROM service.market_items WHERE slug = 'moths' ORDER BY place`,
     );
@@ -166,7 +166,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect((await world.audit()).collections).toEqual([]);
   });
 
-  /** Sets the end of the time to pay into the past. */
+  /** Moves the end of an order's time to pay into the past. */
   async function over(id: string, ago: string): Promise<void> {
     await world.database.pool.query(
       `UPDATE service.orders SET expires_at = now() - $2::interval WHERE id = $1`,
@@ -188,7 +188,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     const order = await ordered({ id: 'patient', count: 1 });
     await world.chain.pay(order.script, order.charge.amount);
     await world.until(order.id, 'waiting-confirmation');
-    // the payment came in time
+    // this payment came in time
     await world.database.pool.query(
       `UPDATE service.payments_seen SET first_seen = now() - interval '3 days' WHERE script = $1`,
       [order.script],
@@ -205,7 +205,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await over(order.id, '24 hours');
     await world.eventually(async () => (await standingOf(order.id)) === 'late');
     expect((await stateOf(order.id))?.state).toBe('waiting-confirmation');
-    // another buyer has it, and pays in the same block
+    // another buyer gets the item, and pays in the same block
     const next = await ordered({ id: 'patient', count: 1 });
     await world.chain.pay(next.script, next.charge.amount);
     await world.deliver(next.id);
@@ -255,7 +255,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     expect((await world.audit()).differences).toEqual([]);
   });
 
-  /** A collection whose only phase allows an address some items. */
+  /** Makes a collection whose only phase allows some items for one address. */
   async function approvedFor(id: string, owner: number, allowed: number): Promise<void> {
     await approved({ id, items: 20 });
     const { pool } = world.database;
@@ -282,7 +282,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await world.chain.pay(second.script, second.charge.amount);
     await world.chain.mineMempool();
     const ranked = paid.toSorted((a, b) => (a.txid < b.txid ? -1 : 1)).map(({ id }) => id);
-    // orders that wait for a decision are looked at again after it
+    // orders that wait for a decision are processed again after it
     for (const id of [early.id, ...ranked.slice(0, 2)]) await world.until(id, 'queued');
     const refused = [...ranked.slice(2), second.id];
     expect(refused).toHaveLength(3);
@@ -292,7 +292,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     await world.chain.mineMempool();
     for (const id of refused) {
       await world.until(id, 'refunded');
-      // all of it, except the fee of the refund
+      // the refund has everything except its fee
       expect(Object.keys(await balances(id)).toSorted()).toEqual(['fee', 'outside']);
     }
     await requireExactCounts(world.database.pool, 'ranked');
@@ -375,7 +375,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       await ordered({ id: 'friends', count: 2 }, { receiveAddress: address }),
       await ordered({ id: 'friends', count: 2 }, { receiveAddress: address }),
     ] as const;
-    // the second one is paid in an earlier block
+    // the second order is paid in an earlier block
     await world.chain.pay(orders[1].script, orders[1].charge.amount);
     await world.chain.mineMempool();
     await world.chain.pay(orders[0].script, orders[0].charge.amount);
@@ -434,7 +434,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
       await world.eventually(async () => (await world.audit(1)).differing === 0);
     });
 
-    /** Faults of the database, each with the SQL that undoes it and the difference that the audit finds. */
+    /** Faults of the database. Each has the SQL that undoes the fault, and the difference that the audit finds. */
     const broken: readonly (readonly [sql: string, back: string, found: readonly string[]])[] = [
       ['mint_collections SET taken = taken + 1', 'mint_collections SET taken = taken - 1', ['taken 3 2']],
       ['mint_collections SET unpaid = 1', 'mint_collections SET unpaid = 0', ['unpaid 1 0']],

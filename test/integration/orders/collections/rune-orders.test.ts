@@ -89,7 +89,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       }
       await shop.world.deliver(order.id);
     });
-    // the account gets the rune and the sats of its output; the sats of the order belong to the order
+    // the account gets the rune and the sats of the rune's output; the sats of the order belong to the order
     expect([name, gained]).toEqual([name, { [rune.name]: 500n, BTC: 546n }]);
     const read = await sale.until(order.id, ({ tokenPayCharge }) => tokenPayCharge.state === 'completed');
     expect(read).toMatchObject({ state: 'completed', tokenPayCharge: { state: 'completed' } });
@@ -136,7 +136,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     );
     await sale.until(sats.id, ({ state }) => state === 'waiting-refund');
     await sale.until(sats.id, ({ refund }) => refund?.address === addressOf(refundIndex));
-    // the rune comes late: the creator has it, and nothing is delivered
+    // the rune comes late, so the creator has it, but nothing is delivered
     const gained = await changes(async () => {
       await sale.payRune(sats, rune, 100n);
       await mine();
@@ -187,7 +187,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     try {
       await processing.query('BEGIN');
       await processing.query('SELECT FROM service.orders WHERE id = $1 FOR UPDATE', [order.id]);
-      // its fee charge changes, which is news for it
+      // the fee charge of the order changes, which is news for the order
       await putFeePayment(pool, order.id, 'part', null);
       await sale.until(order.id, ({ tokenPayCharge }) => tokenPayCharge.feeCharge.state === 'payment_seen');
     } finally {
@@ -256,7 +256,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       { value: tokenPayCharge.feeCharge.amount, outputScript: fee },
     ]);
     await sale.until(id, ({ state }) => state === 'waiting-confirmation');
-    // its sats are as deep as an inscription order asks, its rune as deep as a token order does
+    // its sats need the confirmations of an inscription order, and its rune needs the confirmations of a token order
     shop.orderConfirmations = 4;
     const seen = await shop.app.inject({ url: `/tokenpay/checkout/${tokenPayCharge.id}` });
     expect(seen.body.match(/\d of \d confirmations?/gu)).toEqual([
@@ -287,7 +287,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       charge: null,
       tokenPayCharge: { tokenCharge: { amount: 2.5, token: rune.name } },
     });
-    // one network holds at most half of the remaining items
+    // one network can hold at most half of the remaining items
     const again = await call('Inscription', 'createCollectionOrder', wanted);
     expect(again.error?.status).toBe(409);
     await sale.payRune(order!, rune, 250n);
@@ -333,7 +333,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       expect(gone.state).toBe('pending');
     });
     expect(Object.values(lost)).toEqual(Object.values(gained).map((units) => -units));
-    // the sent delivery stays sent, and the node has all of it again
+    // a delivery that was sent stays sent, and the node has all its transactions again
     await mine();
     await sale.until(
       order.id,

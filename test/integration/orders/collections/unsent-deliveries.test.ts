@@ -64,7 +64,7 @@ describe.skipIf(bitcoindForTests() === null)('a signed delivery of a collection 
     return rows[0]?.standing;
   };
 
-  /** An order of the only item of a collection, whose delivery is unsent, and whose refund is in the mempool. */
+  /** Makes an order of the only item of a collection. Its delivery is unsent, and its refund is in the mempool. */
   async function beingRefunded(collection: string): Promise<{ id: string; delivery: RegtestTransaction[] }> {
     await new CustomerFiles(join(world.dir, 'files')).put(Buffer.from('0'));
     await insertCollection(world.database.pool, {

@@ -28,10 +28,10 @@ interface Refusal {
 const asJson = { 'content-type': 'application/json' };
 const told = ({ error = [] }: Refusal): string => error[0]?.msg ?? '';
 
-/** Tables of `service` that change with time or with each request. */
+/** Tables of `service` that change with time, or with each request. */
 const changing = ['key_usage', 'instance', 'node_policy', 'orders_offset', 'payments_offset'];
 let countRows = '';
-/** Row counts of all other tables: orders, files, watched scripts, reserved sats, kept answers. */
+/** Row counts of all other tables: orders, files, watched scripts, reserved sats, stored responses. */
 async function rowsStored(): Promise<object> {
   const { pool } = http.database;
   if (countRows === '') {
@@ -45,7 +45,7 @@ async function rowsStored(): Promise<object> {
   return rows[0]!;
 }
 
-/** The same order with texts; null: it is about files. */
+/** The same order with texts; `null` if the order is about files. */
 function ofTexts({ body, ...input }: BadInput): BadInput | null {
   const { files, delegates, ...others } = body as { readonly files?: object; readonly delegates?: object };
   return files === good.files && delegates === undefined
@@ -136,7 +136,7 @@ describe('bad input', () => {
   });
 
   test('numbers that lose digits are refused with their fields, before there is a price', async () => {
-    // JSON.stringify writes no such numbers
+    // JSON.stringify cannot write such numbers
     const sent = JSON.stringify({ ...good, fee: 'F', files: [{ ...file, size: 'S', note: 'N' }] });
     const order = sent
       .replace('"F"', '2.0000000000000000001')

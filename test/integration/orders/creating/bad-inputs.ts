@@ -9,7 +9,7 @@ export const id = `${'ab'.repeat(32)}i0`;
 export const parent = { inscriptionId: id, returnAddress: addressOf(701), value: 10_000 };
 const p2pkh = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
 export const receiver = addressOf(700);
-/** Version 1 with the checksum of version 0 (BIP 350). */
+/** An address of version 1 with the checksum of version 0 (BIP 350). */
 const oldChecksum = bech32.encode('bcrt', [1, ...bech32.toWords(scriptOf(700).slice(2))]);
 const json = (value: unknown): string =>
   `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`;
@@ -19,15 +19,15 @@ const fixture = (name: string): string => readFileSync(`test/fixtures/orders/${n
 const nulBodies = JSON.parse(fixture('nul-bodies.json')) as Readonly<Record<string, object>>;
 export const dataUrls = JSON.parse(fixture('data-urls.json')) as Readonly<Record<string, string>>;
 const offCurve = fixture('off-curve-addresses.txt').trim().split('\n');
-/** 51 MB, once decoded. */
+/** A data URL that decodes to 51 MB. */
 const huge = `data:text/plain;base64,${'A'.repeat(68_000_000)}`;
 
 export interface BadInput {
   readonly name: string;
   readonly body: object;
-  /** The first fault. */
+  /** Words of the first fault. */
   readonly says: string;
-  /** Whether a price has the fault too, or only an order. */
+  /** `orders` if only an order has the fault. Absent if a price has the fault too. */
   readonly only?: 'orders';
 }
 

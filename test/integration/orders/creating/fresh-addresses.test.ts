@@ -16,7 +16,7 @@ afterAll(() => http.close());
 
 const file = { name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' };
 const direct = { files: [file], receiveAddress: addressOf(700), fee: '3' };
-/** Paid to the wallet, without a leaf: the address depends only on the key. */
+/** An order that is paid to the wallet. Without a leaf, the address depends only on the key. */
 const managed = { ...direct, files: [file, file], uncurseIt: true };
 
 async function addressOfOrder(body: object): Promise<string> {
@@ -26,7 +26,7 @@ async function addressOfOrder(body: object): Promise<string> {
   return read.body.charge.address;
 }
 
-/** The key of the next order, among those that the service has in memory. */
+/** The key of the next order. It is the next of the keys that the service has in memory. */
 async function nextKeyIndex(): Promise<number> {
   const { rows } = await http.database.pool.query<{ next: number }>(
     'SELECT coalesce(max(key_index) + 1, 0) AS next FROM service.orders',
@@ -43,7 +43,7 @@ describe('addresses of orders', { shuffle: false }, () => {
       const before = await addressOfOrder(managed);
       await copyServiceRows(database, older);
       const victims = [await addressOfOrder(managed), await addressOfOrder(direct)];
-      // while everything runs
+      // do this while everything runs
       await copyServiceRows(older, database);
       await waitUntil(async () => (await readRelease(database.pool))?.isLive === true);
       const attackers = [await addressOfOrder(managed), await addressOfOrder(direct)];

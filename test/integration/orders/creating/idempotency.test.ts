@@ -34,7 +34,7 @@ test('the same creation again gets the first answer, and creates nothing', async
   const first = await order('a-key');
   expect(first.status).toBe(200);
   const before = await orders();
-  // spaces and the order of fields do not matter
+  // blanks and the order of fields do not matter
   const { fee, ...others } = body;
   const again = await order('a-key', { ...others, fee });
   expect(again.status).toBe(200);
@@ -126,7 +126,7 @@ test('another client with the same key and body creates its own order', async ()
   ];
   expect(new Set(ids).size).toBe(4);
   expect(await ask('192.0.2.1')).toBe(ids[0]);
-  // a key is the same client from any address
+  // the same API key is the same client from any IP address
   expect(await ask('192.0.2.2', { authorization: `Bearer ${mine.key}` })).toBe(ids[2]);
 });
 
@@ -147,7 +147,8 @@ test('an order has the prices of its key, and counts for its key', async () => {
   const legacy = (headers: Readonly<Record<string, string>>, more = '') =>
     http.app.inject({ url: `/price?size=1&type=direct${more}`, headers });
   const usual = { direct: await price('direct', {}), bulk: await price('bulk', {}), get: await legacy({}) };
-  // an unknown key counts as no key; a key without terms of its own changes no byte, and so do two different keys
+  // an unknown key counts as no key; a key without special terms changes no byte, and two different keys in one request
+  // also change no byte
   for (const headers of [
     { 'x-api-key': plain },
     { 'x-api-key': made },
@@ -207,7 +208,7 @@ test('the claim of a killed process passes on, and the first process can no long
     answerKey(tx, keyed('died'), first.claim, { answer: 'first' }),
   );
   await expect(late).rejects.toMatchObject({ code: 'idempotency_key_busy' });
-  // nor can it give up a claim that is no longer its own
+  // a process also cannot give up a claim that is no longer its own
   await giveUpKey(accessPool, keyed('died'), first.claim);
   await withTransaction(accessPool, (tx) => answerKey(tx, keyed('died'), second.claim, { answer: 'second' }));
   expect(await claimKey(accessPool, keyed('died'))).toEqual({

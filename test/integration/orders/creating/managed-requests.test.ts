@@ -6,7 +6,7 @@ import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app
 import { file, good } from './bad-inputs.ts';
 
 let http: OrdersApp;
-/** Dollars; null: unknown now. */
+/** Dollars per bitcoin; `null` if unknown now. */
 let bitcoin: string | null = null;
 beforeAll(async () => {
   const fxRates = async () =>

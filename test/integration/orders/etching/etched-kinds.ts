@@ -4,12 +4,12 @@ import { networks } from '#kernel/primitives/network.ts';
 import { addressTypes, typedAddress } from '#test/builders/regtest/regtest-address.ts';
 import type { EtchingOrders, EtchingShown } from '#test/support/orders/etching-orders.ts';
 
-/** An etching, and its rune in `/rune/<name>`. */
+/** A kind of etching, and its rune in `/rune/<name>`. */
 interface Kind {
   readonly type: (typeof addressTypes)[number];
   readonly body: object;
   readonly entry: object;
-  /** The premine in `/output`; null: none. */
+  /** The premine in `/output`; `null` if there is no premine. */
   readonly premine: string | null;
 }
 
@@ -35,14 +35,14 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   'PREMINED•TO•SEGWIT': {
     type: 'p2wpkh',
-    // an acute accent that combines with the character before it
+    // the symbol is an acute accent that combines with the character before it
     body: { premine: '0.1', divisibility: 1, symbol: '\u0301', terms: { amount: 1, cap: 1 }, supply: '1.1' },
     entry: { divisibility: 1, symbol: '\u0301', premine: 1, terms: { amount: 10, cap: 1 } },
     premine: '1',
   },
   'PREMINED•TO•WITNESS': {
     type: 'p2wsh',
-    // the last code point
+    // the symbol is the last code point
     body: {
       premine: 1,
       symbol: '\u{10ffff}',
@@ -70,7 +70,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Each kind of etching, all at once: their reveals become valid with one block. */
+/** Tests each kind of etching. All kinds are etched at once, because their reveals become valid with one block. */
 export function etchedKinds(given: () => EtchingOrders): void {
   const addressOf = (type: Kind['type']): string =>
     scriptToAddress(typedAddress(850, type).script, networks.regtest)!;
@@ -124,7 +124,10 @@ export function etchedKinds(given: () => EtchingOrders): void {
   });
 }
 
-/** Reveals are refused until the block with the fifth confirmation of their commits: they are signed already. */
+/**
+ * Checks that nodes refuse reveals until the block with the fifth confirmation of their commits. The reveals are signed
+ * already.
+ */
 async function expectTooYoung({ service }: EtchingOrders): Promise<void> {
   const { rows } = await service.database.pool.query<{ bytes: Buffer }>(
     `SELECT t.bytes FROM service.etchings AS e JOIN service.wallet_transactions AS t ON t.txid = e.reveal
@@ -140,7 +143,7 @@ async function expectTooYoung({ service }: EtchingOrders): Promise<void> {
   }
 }
 
-/** Units of a rune in outputs of a reveal at an address. */
+/** Units of a rune in those outputs of a reveal that are at an address. */
 async function outputsOf(
   orders: EtchingOrders,
   address: string,

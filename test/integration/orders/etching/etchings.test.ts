@@ -64,7 +64,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     await orders.service.chain.mineEmpty(3);
     expect((await orders.untilState(made.id, 'waiting-reveal')).etchingTx).toEqual(etchingTx);
     expect(await orders.mempool()).toEqual([]);
-    // the next block is the sixth confirmation
+    // the next block gives the sixth confirmation
     await orders.service.chain.mineEmpty(1);
     await orders.untilState(made.id, 'queued');
     const reveal = await orders.revealed(made.id);
@@ -151,7 +151,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     await orders.service.eventually(async () => (await orders.mempool()).includes(etchingTx!.reveal!));
     const { height } = await orders.service.chain.mineMempool();
     const { rune, runeId } = await orders.untilState(made.id, 'completed');
-    // its customer sees the name that it got
+    // the customer sees the id and the name of the etched rune
     expect(runeId).toMatch(new RegExp(String.raw`^${height}:[1-9]\d*$`, 'u'));
     expect(await orders.runeOf(rune!)).toMatchObject({ etching: etchingTx!.reveal });
     expect(await orders.differences()).toEqual([]);
@@ -199,7 +199,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     expect(await orders.differences()).toEqual([]);
   });
 
-  /** An order whose reveal is in the mempool, while a stranger's transaction may etch the name at any time. */
+  /** Makes an order whose reveal is in the mempool. A stranger's transaction may etch the name at any time. */
   async function raced(
     name: string,
     body: object = {},
@@ -215,7 +215,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     return { made, claim, reveal: await orders.revealed(id) };
   }
 
-  /** Sats of an order in these accounts of its ledger. */
+  /** Sum of an order in these accounts of its ledger, in sats. */
   const booked = async (id: string, accounts: readonly string[]): Promise<number> => {
     const { rows } = await orders.service.database.pool.query<{ sats: number }>(
       `SELECT coalesce(sum(CASE WHEN to_account = ANY($2) THEN amount ELSE 0 END
@@ -235,7 +235,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     const { refund } = await orders.until(made.id, ({ refund: sent }) => sent !== undefined);
     await orders.service.chain.mineMempool();
     await orders.service.eventually(async () => (await booked(made.id, ['owed'])) === 0);
-    // the miner has the chain fee, and the receiver has the postage of the premine
+    // the miner gets the chain fee, and the receiver gets the postage of the premine
     expect(refund!.amount).toBeGreaterThan(made.charge.amount - made.chainFee - 1_500);
     expect(await booked(made.id, ['service', 'operator', 'referral'])).toBe(0);
     expect((await orders.read(made.id)).state).toBe('error');
@@ -313,7 +313,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     await orders.service.chain.mineEmpty(2);
     await orders.service.bitcoind.rpc.call('invalidateblock', [hash]);
     await orders.service.chain.mineEmpty(4);
-    // it is sent again
+    // the commit is sent again
     await orders.service.eventually(async () => (await orders.mempool()).includes(etchingTx!.commit));
     const { height } = await orders.service.chain.mineMempool();
     await orders.service.chain.mineEmpty(4);
@@ -359,7 +359,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
   });
 
   test('an independent reader of the protocol finds the same runes and balances in the blocks', async () => {
-    // tests run in any order: at least one rune is there
+    // tests run in any order, so etch at least one rune here
     await new RuneOrders(orders.service).etch({});
     await orders.service.chain.mineMempool();
     await expectModelOfChain(orders.service);

@@ -62,14 +62,14 @@ class Reader {
     return this.bytes.subarray(this.#at - count, this.#at);
   }
 
-  /** Reads a little-endian number of up to eight bytes. Null if it is not a safe integer. */
+  /** Reads a little-endian number of up to eight bytes. Returns null if the number is not a safe integer. */
   number(/** @type {number} */ width) {
     const bytes = this.take(width);
     const value = bytes?.reduceRight((sum, byte) => sum * 256 + byte, 0) ?? null;
     return value !== null && Number.isSafeInteger(value) ? value : null;
   }
 
-  /** Reads a little-endian number of up to eight bytes. Returns null if the number is not a safe integer. */
+  /** Reads a length, encoded as in transactions (CompactSize). */
   length() {
     const first = this.number(1);
     if (first === null || first < 0xfd) return first;
@@ -80,7 +80,7 @@ class Reader {
     return this.#at;
   }
 
-  /** Reads a length, encoded as in transactions (CompactSize). */
+  /** Skips the outputs of a transaction. Returns whether all of them are complete. */
   skipOutputs() {
     const count = this.length();
     if (count === null) return false;
@@ -89,14 +89,19 @@ class Reader {
     return true;
   }
 
-  /** Reads a length, and as many bytes. */
+  /** Reads a length, and then as many bytes as the length says. */
   field() {
     const length = this.length();
     return length === null ? null : this.take(length);
   }
 }
 
-/** Reads a length, and then as many bytes as the length says. */
+/**
+ * The unsigned transaction in a PSBT of version 0. `null` if there is no such transaction.
+ *
+ * @param {Uint8Array} psbt
+ * @returns {Uint8Array | null}
+ */
 export function unsignedOf(psbt) {
   const reader = new Reader(psbt);
   reader.take(magic.length);

@@ -179,10 +179,10 @@ function withCheck(value, polynomial, width) {
   return (value << width) | rest;
 }
 
-/** Patterns of modules that a reader may mistake for a corner. */
+/** Patterns of modules that a scanner may mistake for a corner. */
 const cornerLike = ['00001011101', '10111010000'];
 
-/** The modules of a code while it is drawn. The grid says which modules are dark, and which are not data. */
+/** A QR code while its modules are drawn. The grid says which modules are dark, and which modules are not data. */
 class Grid {
   /** @param {number} version */
   constructor(version) {
@@ -197,7 +197,13 @@ class Grid {
     return this.dark[row * this.size + column] === 1;
   }
 
-  /** Patterns of modules that a scanner may mistake for a corner. */
+  /**
+   * Sets a module that is not data. Ignores modules outside the grid.
+   *
+   * @param {number} row
+   * @param {number} column
+   * @param {boolean} isDark
+   */
   fix(row, column, isDark) {
     if (row < 0 || column < 0 || row >= this.size || column >= this.size) return;
     this.dark[row * this.size + column] = isDark ? 1 : 0;
@@ -245,7 +251,7 @@ class Grid {
         this.fix(row + down, column + right, isDark(Math.max(Math.abs(down), Math.abs(right))));
   }
 
-  /** A QR code while its modules are drawn. The grid says which modules are dark, and which modules are not data. */
+  /** @param {number} mask */
   drawFormat(mask) {
     const { size } = this;
     // the bits of error correction level M are 00

@@ -120,7 +120,7 @@ export function followRuneForm(rune) {
     event.preventDefault();
     if (!button.disabled) void order();
   });
-  // if the customer comes back from the order's page, the form is still filled in, but its key has been used
+  // if the customer returns from the order's page, the form is still filled in, but its key has been used
   addEventListener('pageshow', (event) => {
     if (event.persisted) changed();
   });
@@ -128,7 +128,11 @@ export function followRuneForm(rune) {
   changed();
 }
 
-/** if the customer returns from the order's page, the form is still filled in, but its key has been used */
+/**
+ * Requests the state of a name when typing pauses, and shows this state.
+ *
+ * @param {Pick<RuneForm<RuneFields>, 'standing' | 'nameless' | 'namePath' | 'nameWords'>} rune
+ */
 function nameAsker({ standing, nameless, namePath, nameWords }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;

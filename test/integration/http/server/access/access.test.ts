@@ -15,7 +15,7 @@ import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 let http: HttpApp;
 let given: TestAccess;
 let now = 0;
-/** Requests of one address in a minute. */
+/** Maximum number of requests with unknown keys from one IP address in a minute. */
 const unknownKeysMax = 60;
 
 async function open(options: AccessOptions = {}, trustedProxies: readonly string[] = []): Promise<void> {
@@ -102,7 +102,7 @@ describe('a restricted search', () => {
         expect(answer.headers['access-control-allow-origin']).toBe('*');
         expect(answer.headers['cache-control']).toBe('no-store');
       }
-      // the same for other faults: a client without access learns no details
+      // other faults have the same result, because a client without access must learn no details
       expect((await ask({}, `${path}&page=0`)).status).toBe(401);
     },
   );
@@ -349,7 +349,7 @@ describe('a rate', () => {
       expect(headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': left });
       expect(headers['access-control-expose-headers']).toContain('X-RateLimit-Remaining');
     }
-    // also from another address
+    // this is also true from another IP address
     for (const address of ['192.0.2.1', '198.51.100.7']) {
       const { status, body, headers } = await ask({ 'x-api-key': key }, '/search?text=text', address);
       expect(status).toBe(429);
@@ -375,7 +375,7 @@ describe('a rate', () => {
     const page = await ask({ accept: 'text/html' }, '/?text=a');
     expect(page.status).toBe(429);
     expect(page.headers['content-type']).toContain('text/html');
-    // other requests are not counted
+    // other kinds of requests are not counted
     expect((await ask({ accept: 'text/html' }, '/')).status).toBe(200);
     expect((await ask({}, '/search?text=a', '192.0.2.2')).status).toBe(200);
   });
@@ -394,7 +394,7 @@ describe('a rate', () => {
       (await ask({ 'x-forwarded-for': forwarded }, '/search?text=a', from)).status;
     expect(await by('203.0.113.1', '192.0.2.1')).toBe(200);
     expect(await by('203.0.113.2', '192.0.2.1')).toBe(200);
-    // text that the client wrote itself comes before the proxy's entry
+    // the client itself wrote the text before the proxy's entry
     expect(await by('203.0.113.3, 203.0.113.1', '192.0.2.1')).toBe(429);
     expect(await by('203.0.113.4', '198.51.100.1')).toBe(200);
     expect(await by('203.0.113.5', '198.51.100.1')).toBe(429);
@@ -423,7 +423,7 @@ describe('a rate', () => {
       await open({ mode: 'open', addressRate: '2/600' }, ['loopback']);
       for (const status of [200, 200, 429])
         expect((await ask({ 'x-forwarded-for': written }, undefined, '127.0.0.1')).status).toBe(status);
-      // named clients are not refused because of unnamed ones
+      // named clients are not refused because of clients without a name
       expect((await ask({ 'x-forwarded-for': '203.0.113.9' }, undefined, '127.0.0.1')).status).toBe(200);
       expect(http.logged).toMatchObject([{ level: 40, proxy: '127.0.0.1', instead: written }]);
     },
@@ -449,7 +449,7 @@ describe('a rate', () => {
     const refusal = await ask({ 'x-api-key': like });
     expect(refusal).toMatchObject({ status: 429, ...refused('an unknown key may make 60 a minute') });
     expect(Number(refusal.headers['retry-after'])).toBe(1);
-    // a valid key with the same prefix and address, which this process has not seen yet
+    // a valid key with the same prefix and IP address, which this process has not seen yet
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
     expect((await ask({ 'x-api-key': newApiKey().key })).status).toBe(401);
     expect((await ask({ 'x-api-key': like }, '/search?text=a', '192.0.2.2')).status).toBe(401);
@@ -472,7 +472,7 @@ describe('a rate', () => {
   test.each([
     ['no header', [{}]],
     ['an empty header', [{ 'x-forwarded-for': '' }, { 'x-forwarded-for': ' , ' }, { forwarded: '' }]],
-    // sent by a client that wants to count as the proxy, or always as another client of its network
+    // a client sends this header to count as the proxy, or to count always as another client of its network
     [
       'the header of its client',
       [
@@ -496,7 +496,7 @@ describe('a rate', () => {
   );
 });
 
-/** A key of this prefix that does not exist. */
+/** A key with this prefix that does not exist. */
 function keyLike(prefix: string): string {
   const digits = Buffer.from(prefix.slice('satscribe_'.length), 'hex');
   return newApiKey((bytes) => Buffer.concat([digits, randomBytes(bytes - digits.length)])).key;

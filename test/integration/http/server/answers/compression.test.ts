@@ -212,7 +212,7 @@ describe('a stream of events', () => {
     try {
       await expect.poll(() => text, { timeout: 10_000 }).toContain('retry: ');
       expect(text).not.toContain('data: ');
-      // the stream stays open, and no event follows those of these blocks
+      // the stream stays open, and no event follows the events of these blocks
       await goTo(120);
       await expect.poll(() => text, { timeout: 10_000 }).toContain('data: ');
     } finally {

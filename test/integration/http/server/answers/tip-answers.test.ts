@@ -16,7 +16,7 @@ async function numberOf(path = url, headers: Record<string, string> = {}): Promi
   return answer.statusCode === 200 ? answer.json<{ number: number }>().number : answer.statusCode;
 }
 
-/** A change without another tip, which no writer makes. */
+/** Changes a number without a new tip, which no writer does. */
 async function renumber(number: number): Promise<void> {
   await http.database.pool.query('UPDATE chain.inscriptions SET number = $1', [number]);
 }

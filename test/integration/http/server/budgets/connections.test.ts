@@ -32,7 +32,7 @@ const metric = async (name: string): Promise<number> => {
 };
 const open = (): Promise<number> => metric('satscribe_http_connections');
 
-/** A connection from an address of this machine. */
+/** A connection from an IP address of this machine. */
 async function from(localAddress: string, bytes = ''): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   sockets.add(socket);
@@ -51,7 +51,7 @@ const several = async (count: number, address: string, bytes = ''): Promise<Sock
 
 const closed = (all: readonly Socket[]): boolean[] => all.map((socket) => socket.closed);
 
-/** The answer on a connection to a request, or null if the server closes it. */
+/** The response to a request on a connection. Null if the server closes the connection. */
 async function ask(socket: Socket, path = '/blockheight'): Promise<string | null> {
   const answered = once(socket, 'data').then(([chunk]) => String(chunk));
   const ended = once(socket, 'close').then(() => null);
@@ -63,7 +63,7 @@ describe('idle connections of one address', () => {
   test('are limited, and the longest idle one gives way to a new one', async () => {
     const own = await several(budgets.connectionsEach, '127.0.0.2');
     await waitUntil(async () => (await open()) === budgets.connectionsEach);
-    // not before they were idle for a second: earlier ones are closed
+    // connections are closed only after they were idle for a second, so earlier ones of this client are refused
     let answer: string | null = null;
     await waitUntil(async () => {
       answer = await ask(await from('127.0.0.2'));
@@ -115,7 +115,7 @@ test('a trusted proxy may have all connections', async () => {
   const own = await several(budgets.connections, proxy);
   for (const socket of own) expect(await ask(socket)).toContain('200 OK');
   expect(closed(own)).toEqual(own.map(() => false));
-  // nor do they give way to others
+  // these connections also do not give way to others
   const other = await from('127.0.0.2');
   await waitUntil(() => other.closed);
 });
@@ -136,7 +136,7 @@ describe('only one client is shut out, for a second', () => {
     expect(await ask(await from('127.0.0.6'))).toContain('200 OK');
     expect(await ask(again)).toBeNull();
     expect(await metric('satscribe_http_connections_ended{why="refused"}')).toBe(before + 1);
-    // the refusal took its second
+    // the refusal has used up its second
     expect(await ask(await from('127.0.0.5'))).toContain('200 OK');
   });
 });

@@ -10,7 +10,7 @@ let large: string;
 
 beforeAll(async () => {
   http = await createHttpApp([{ height: 0, rows: [{ name: 'large', body: 'hello' }] }], {
-    // faster than any loopback
+    // this rate is faster than any loopback
     budgets: { pace: { patienceMs: 1500, rate: 1e12 } },
   });
   large = await addLargeAnswer(http.database.pool);
@@ -25,7 +25,7 @@ test('a client that does not take its answer is disconnected, and one that waits
   reader.write(`GET ${large} HTTP/1.1\r\nHost: x\r\n\r\n`);
   const ended = once(reader, 'close');
   await once(reader, 'readable');
-  // read now, bytes in transit end with the connection
+  // the client reads now, and bytes in transit end with the connection
   await expect
     .poll(async () => (await http.app.inject('/metrics')).body, { timeout: 20_000 })
     .toMatch(/^satscribe_http_connections_ended\{why="slow"\} 1$/mu);

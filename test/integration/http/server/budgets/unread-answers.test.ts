@@ -8,9 +8,12 @@ import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const answerBytes = largeBody.length;
-/** No client is disconnected for being slow: a slow machine takes seconds for these answers. */
+/** Settings that disconnect no client for being slow, because a slow machine takes seconds for these responses. */
 const patient = { patienceMs: 600_000, rate: 1 };
-/** A client may have two such answers, all clients four; with two they are not under pressure yet. */
+/**
+ * Maximum unsent bytes: two such responses for one client, and four for all clients. With two responses, the clients
+ * are not under pressure yet.
+ */
 const budgets = {
   unsentBytes: 4.4 * answerBytes,
   unsentBytesEach: 2.5 * answerBytes,
@@ -60,7 +63,7 @@ async function open(localAddress: string): Promise<Socket> {
   return socket;
 }
 
-/** The head of an answer, of which nothing more is read. */
+/** Reads only the head of a response, and nothing after it. */
 async function unread(localAddress: string, path = large): Promise<string> {
   const socket = await open(localAddress);
   socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -77,7 +80,7 @@ describe('unread answers', () => {
     const refused = await unread('127.0.0.2');
     expect(refused).toContain('429 Too Many Requests');
     expect(refused).toContain('retry-after: 2');
-    // its small answers have room
+    // there is room for the client's small responses
     expect(await unread('127.0.0.2', '/blockheight')).toContain('200 OK');
     expect(await (await fetch(new URL(large, address))).text()).toHaveLength(answerBytes);
     expect(await unsent()).toBe(2 * answerBytes);
@@ -135,14 +138,14 @@ test('a packet of large answers has only one of them in memory', async () => {
   await waitUntil(async () => (await unsent()) > 0);
   expect(await unsent()).toBe(answerBytes);
   expect(await queue('requests being answered')).toBe(0);
-  // and the next one does not start on a closed connection
+  // the next response does not start on a closed connection
   socket.destroy();
   await waitUntil(async () => (await unsent()) === 0);
   expect(await queue('requests being answered')).toBe(0);
 });
 
 test('a connection that sends hundreds of requests ahead is closed', async () => {
-  // its address is shut out for a second
+  // the client's IP address is then refused for a second
   const socket = await open('127.0.0.9');
   socket.write(`GET ${large} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(300));
   await once(socket.resume(), 'close');
