@@ -86,7 +86,7 @@ describe.skipIf(bitcoindForTests() === null)('managed orders beside a real node'
   const pay = ({ charge: { address, amount } }: Managed): Promise<unknown> =>
     service.chain.payAddress(address, amount);
 
-  /** Pays, mines and waits; returns the orders as they are read at the end. */
+  /** Pays orders, mines, and waits until they are delivered. Returns the orders as they are read at the end. */
   async function deliver(orders: readonly Managed[]): Promise<Managed[]> {
     await Promise.all(orders.map(({ id }) => until(id, ({ state }) => state === 'waiting-confirmation')));
     await service.chain.mineMempool();
@@ -96,7 +96,7 @@ describe.skipIf(bitcoindForTests() === null)('managed orders beside a real node'
     return Promise.all(orders.map(({ id }) => until(id, ({ state }) => state === 'completed')));
   }
 
-  /** Inscriptions in the index: content, place and parents. */
+  /** Reads the inscriptions of an order from the index: content, location and parents. */
   async function indexed({ files }: Managed) {
     return Promise.all(
       files.map(async ({ inscriptionId, tx }) => {
@@ -254,7 +254,7 @@ describe.skipIf(bitcoindForTests() === null)('managed orders beside a real node'
           WHERE order_id = $1 AND to_account = 'referral' GROUP BY 1`,
         [made.id],
       );
-      // 15 % of 9,000, and the customer's addition
+      // 15 % of 9,000 sats, and the customer's addition
       expect(rows).toEqual([{ to: 'referral', amount: 1450 }]);
       const audit = await auditOrders({ database: service.database.pool, node: service.bitcoind.rpc });
       expect(audit.differences).toEqual([]);

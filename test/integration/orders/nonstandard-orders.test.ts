@@ -15,7 +15,7 @@ import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { Payer } from '#test/support/orders/payer.ts';
 import { refusalOfMiner, StandInMiner } from '#test/support/orders/stand-in-miner.ts';
 
-/** Nodes relay about 396,000 bytes. */
+/** Size of a content in bytes. It is larger than about 396,000 bytes, which is the maximum that nodes relay. */
 const contentBytes = 450_000;
 const refundTo = scriptOf(701);
 const largeText = (): string => randomBytes(contentBytes / 2).toString('hex');
@@ -42,7 +42,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     return [...found, ...funds];
   };
 
-  /** An order of one large text, paid in a block. */
+  /** Makes an order of one large text that is paid in a block. */
   async function paid(more: Partial<OrderTerms> = {}, extra = 0): Promise<string> {
     const wanted = wantedOrder([largeText()], { nonStandard: true, ...more });
     expect(wanted.layout.paidTo).toBe('wallet');
@@ -59,7 +59,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
   const kindsOf = async (id: string) => (await made(id)).map(({ kind }) => kind);
   const errorOf = async (id: string) => (await world.customerOrders.read(id))!.order.error;
 
-  /** The only package of an order that the miner got, or gets. */
+  /** The only package of an order that the miner has received. Waits for this package. */
   const packageOf = (id: string) =>
     world.eventually(async () => {
       const reveal = await revealOf(id);
@@ -78,7 +78,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     return (await world.database.pool.query(accepted, [id])).rowCount ?? 0;
   };
 
-  /** Sets the end of its time into the past. */
+  /** Moves the end of an order's time into the past. */
   async function late(id: string): Promise<void> {
     await world.database.pool.query(
       `UPDATE service.miner_packages SET mined_until = now() - interval '1 second' WHERE order_id = $1`,
@@ -88,18 +88,18 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
   }
 
   const mempool = () => world.bitcoind.rpc.call<string[]>('getrawmempool');
-  /** Whether the node ever had a transaction, in its mempool or in a block. */
+  /** Whether the node has ever had a transaction, in its mempool or in a block. */
   async function isKnown(txid: string): Promise<boolean> {
     if ((await mempool()).includes(txid)) return true;
     return (await world.bitcoind.rpc.call('gettxout', [txid, 0])) !== null;
   }
 
-  /** Waits for the mined refund, and returns the sats of the customer. */
+  /** Waits for the mined refund, and returns the sats that the customer gets. */
   async function refunded(id: string): Promise<number> {
     const refund = await world.eventually(
       async () => (await made(id)).find(({ kind }) => kind === 'refund') ?? false,
     );
-    // the same refund was sent before
+    // the same refund as before is sent
     await world.eventually(async () => (await mempool()).includes(displayHash(refund.txid)));
     await world.chain.mineMempool();
     await world.until(id, 'refunded');
@@ -154,7 +154,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
       const id = await paid();
       const { commit } = await packageOf(id);
       if (mood === 'broken') {
-        // it is asked repeatedly, and its silence is not consent
+        // the miner is asked repeatedly, because its silence is not consent
         await world.eventually(async () => miner.packages.length > 2);
       }
       await world.chain.mineMempool();
@@ -179,7 +179,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     expect(await errorOf(id)).toMatch(/accepted the transaction, but no block had it/u);
     const amount = Number((await world.customerOrders.read(id))!.order.amount) + 5_000;
     const back = await refunded(id);
-    // all but the fees of two small transactions, whatever the node estimates now
+    // the customer gets everything except the fees of two small transactions, regardless of the node's present estimate
     const fees = (await made(id)).reduce((sum, { fee }) => sum + fee, 0);
     expect(back).toBe(amount - fees);
     expect(fees).toBeLessThan(10_000);
@@ -234,7 +234,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
 
     await rpc.call('invalidateblock', [mined]);
     await world.chain.mineEmpty(1);
-    // its time begins again
+    // the time of the order begins again
     await world.until(id, 'queued');
     await world.eventually(async () => (await acceptances(id)) > 0 && miner.packages.length === 2);
     await late(id);
@@ -285,7 +285,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.sent(id, ['refund']);
     await miner.mineThese(hexes.slice(0, 1));
     await world.eventually(async () => (await kindsOf(id)).join() === 'commit,refund');
-    // its block is removed, and the node forgets it
+    // the block is removed, and the node forgets the transaction
     await world.chain.takeBack(1);
     await world.bitcoind.restart();
     await world.chain.mineEmpty(2);
@@ -345,7 +345,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await late(id);
     await world.until(id, 'waiting-refund');
     await world.sent(id, ['return']);
-    // the rest of the money is refunded beside the parent
+    // the return also refunds the rest of the money
     const { plan } = (await made(id)).find(({ kind }) => kind === 'return')!;
     expect(plan.outputs.map(({ kind }) => kind).toSorted()).toEqual(['parent', 'refund']);
     await world.chain.mineMempool();
@@ -381,7 +381,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await payer.until('queued');
     await packageOf(order.id);
 
-    // a miner refuses inputs that are in no block
+    // a miner refuses inputs that are in no block yet
     await payer.reorganise(1);
     await payer.until('waiting-confirmation');
     const fork = await rpc.call('getblockhash', [(await rpc.call<number>('getblockcount')) - 1]);
@@ -390,7 +390,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await payer.replace(payment, null);
     await payer.mine();
     await payer.until('waiting-payment');
-    // it was asked before, and answers late
+    // the miner was asked before, and answers late
     await pool.query(
       `UPDATE service.miner_packages SET ask_at = NULL, refused_at = now(), refusal = 'missing inputs' WHERE order_id = $1`,
       [order.id],

@@ -25,7 +25,7 @@ interface Faults {
   readonly error: readonly { readonly msg: string }[];
 }
 
-/** An order with events of three states. */
+/** Makes an order with events of three states. */
 async function toldOrder(url: string | null): Promise<string> {
   const { body } = await http.post<{ id: string }>('/inscribe', {
     files: [{ name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' }],

@@ -30,10 +30,10 @@ interface OrderAnswer {
   readonly webhookUrl: unknown;
 }
 
-// the last test cancels the order of the first one
+// the last test cancels the order of the first test
 describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { shuffle: false }, () => {
   let service: OrderService;
-  /** The order of the first test. */
+  /** Id of the order of the first test. */
   let completed = '';
 
   beforeAll(async () => {
@@ -138,7 +138,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       expect(order).toMatchObject({ status: 'ok', state: 'waiting-payment', orderType: 'bulk' });
       expect(order.createdAt).toEqual({ '.sv': 'timestamp' });
       expect(order.charge).toMatchObject({ id: order.id, status: 'unpaid', currency: 'BTC' });
-      // the answer has the address at once, and no other address
+      // the response has the address at once, and has no other address
       const { value: read } = await call<OrderAnswer>('getOrder', order.id);
       expect(read!.charge.address).toBe(order.charge.address);
       await service.chain.payAddress(order.charge.address!, order.charge.amount);
@@ -184,7 +184,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     const signers = signerBody(payment, ordinals);
     const [library] = signingLibraries;
 
-    /** Money, and an inscription and an output of the ordinals address. */
+    /** Makes money for a customer, and an inscription and an output at the customer's ordinals address. */
     async function funded(): Promise<{ readonly inscriptionId: string; readonly special: string }> {
       const { chain } = service;
       const coin = await chain.coin();
@@ -202,7 +202,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       return { inscriptionId: made.reveal.id(), special: `${paid.txid}:1` };
     }
 
-    /** Signs and sends a PSBT from the client, and waits for the delivery. */
+    /** Signs and sends a PSBT of the client, and waits for the delivery of the order. */
     async function completedWith(
       id: string,
       { psbtBase64, ordinalInputIndices, paymentInputIndices }: PsbtAnswer,
@@ -240,7 +240,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       const built = await call<PsbtAnswer>('createSpecialSatsPSBT', wanted);
       expect(built.error).toBeUndefined();
       expect(built.value).toMatchObject({ ordinalInputIndices: [0], paymentInputIndices: [1] });
-      // there is no index of sats here
+      // this service has no index of sats
       expect(built.value!.unproven).toHaveLength(2);
       await completedWith(order!.id, built.value!);
       const dear = await call('createSpecialSatsPSBT', { ...wanted, feeRate: 1e9 });
@@ -288,7 +288,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
   const referral = { referral: 'client-each', address: addressOf(receiver) };
   const managed = { ...body, receiveAddress: [addressOf(receiver)] };
   const price = { size: 557, fee: 8, count: 2, type: 'bulk', rareSats: 'random' };
-  /** Methods with good and bad parameters, and the outcome of each. Errors of reads are values, with status 200. */
+  /** Methods with good and bad parameters, and the outcome of each call. Errors of reads are values with status 200. */
   const methods: readonly (readonly [string, object | string, object, object | string, object])[] = [
     ['createDirectOrder', body, { value: { status: 'ok' } }, { ...body, fee: 0 }, { error: { status: 400 } }],
     [
@@ -387,7 +387,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     expect((await call('getAllocation', asked)).value).toEqual({
       phases: [{ phaseId: 'friends', public: 0, allocation: 3, ...none }],
     });
-    // the collection has no key: only an operator changes it, and this client sends no key
+    // the collection has no key, so only an operator can change it, and this client sends no key
     const phases = [{ inscriptionsCount: 5, isPublic: 1, price: 0, startDate: 1, endDate: null }];
     const update = await call('updateCollectionPhases', { id: 'client-pixels', phases });
     expect(update.error).toMatchObject({ status: 401 });

@@ -99,7 +99,7 @@ test('an order names a known referral, pays its additional fee, and shows both',
   const read = await http.get<Created>(`/order/${created.id}`);
   expect(read.body).toMatchObject({ referral: 'shop', additionalFee: 250, additionalFeeCharged: 500 });
   const stored = await readOrder(http.database.pool, created.id);
-  // 15 % of a base fee of 2,000, once for the order
+  // the referral gets 15 % of a base fee of 2,000, once for the order
   expect(stored?.quote).toMatchObject({ referralFee: 300, additionalFeeCharged: 500 });
   expect(stored?.terms['additionalFee']).toBe('250');
   expect(await statusOf('shop', address)).toMatchObject({ body: { orderCount: 0, paidCount: 0 } });
@@ -113,7 +113,7 @@ test('an order counts for its referral while it is paid, and not before or after
   for (const [state, orderCount, paidCount] of [
     ['waiting-payment', 0, 0],
     ['waiting-parent', 0, 0],
-    // only in the mempool: the payer can still replace it
+    // the payment is only in the mempool, so the payer can still replace it
     ['waiting-confirmation', 0, 0],
     ['prep', 1, 0],
     ['queued', 1, 0],
@@ -187,7 +187,7 @@ test('codes are not found by guessing: a network that sends wrong ones gets no a
     expect(Number(headers['retry-after'])).toBeGreaterThan(60);
     expect(json()).toEqual({ status: 'error', error: expect.stringContaining('referral') as string });
   }
-  // an order without a referral, and other networks, are not affected
+  // an order without a referral is not affected, and other networks are not affected
   expect((await from('203.0.113.7', '/inscribe', body)).statusCode).toBe(200);
   expect((await from('198.51.100.2', '/inscribe', { ...body, referral: 'known' })).statusCode).toBe(200);
   const { rows } = await http.database.pool.query(`SELECT FROM service.referrals WHERE code = 'unknown'`);

@@ -20,11 +20,11 @@ const scriptBytesMax = 520;
 
 interface Output {
   readonly script: Buffer;
-  /** Outpoint, sats, and the block. */
+  /** A line with outpoint, sats, and the block. */
   readonly line: string;
 }
 
-/** Every output of a chain that may be watched, read by another library. */
+/** Every output of a chain that a test may watch. Another library reads them. */
 function outputsOf(headers: (typeof golden.chain)['headers']): Output[] {
   return headers.flatMap((header) =>
     (Block.fromBuffer(Buffer.from(golden.block(header).bytes)).transactions ?? []).flatMap((tx) =>
@@ -123,7 +123,7 @@ describe('payments in the blocks of a folder', () => {
     await follow(long!.tip, () => expectSeen(long!.headers));
     expect(await seen(true)).toEqual([]);
     await follow(best!.tip, () => expectSeen(best!.headers));
-    // what only the other branch has is in none of the blocks, and there is no mempool
+    // outputs that only the other branch has are in none of the blocks, and there is no mempool
     const outpointsOf = (outputs: readonly Output[]): Set<string> =>
       new Set(outputs.map(({ line }) => line.split(' ').slice(0, 2).join(' ')));
     const lost = outpointsOf(longOutputs).difference(outpointsOf(bestOutputs));

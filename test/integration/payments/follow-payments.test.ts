@@ -17,13 +17,13 @@ import { FollowedPayments } from '#test/support/payments/followed-payments.ts';
 describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node', () => {
   let world: FollowedPayments;
   beforeAll(async () => {
-    // 5 MB are the least that a node takes
+    // a node needs at least 5 MB
     world = await FollowedPayments.start({ extra: ['-maxmempool=5'] });
     world.follow();
   });
   afterAll(() => world?.close());
 
-  /** The payments of a watcher: outpoint, sats, and where they are. */
+  /** The payments of a watcher: outpoint, sats, and their location. */
   async function shown(watcher: string): Promise<string[]> {
     const payments = await readPayments(world.database.pool, watcher);
     return payments.map(({ txid, vout, value, block, goneAt, replacedBy }) => {
@@ -128,7 +128,7 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
     await world.chain.mine([commit]);
     await send(low);
     await eventually('order f', [`${low.txid}:0 50000 mempool`]);
-    // each pays more than the one before it, so that the payment is the first one to go
+    // each transaction pays more than the previous one, so that the node drops the payment first
     for (const index of filling.keys()) {
       if (!(await world.bitcoind.rpc.call<string[]>('getrawmempool')).includes(low.txid)) break;
       await send(transaction([commit.coin(index)], [{ value: 300_000 - 10_000 * index }]));
@@ -136,7 +136,7 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
     await eventually('order f', [`${low.txid}:0 50000 gone`]);
     const { height } = await world.chain.mine([low]);
     await eventually('order f', [`${low.txid}:0 50000 block ${height}`]);
-    // they fill two blocks, and leave no room to the other tests until then
+    // these transactions fill two blocks; mine them, because they leave no room to other tests
     for (let block = 0; block < 2; block++) await world.chain.mineMempool();
     await world.seen();
   });
@@ -158,7 +158,7 @@ describe.skipIf(bitcoindForTests() === null)('payments seen, beside a real node'
     ]);
     await world.seen();
     await world.chain.takeBack(depth);
-    // a node takes back the transactions of the last ten blocks alone: its owner sends it again
+    // a node takes back only the transactions of the last ten blocks, so the owner sends this transaction again
     await send(moved);
     await world.eventually(async () => {
       const { rowCount } = await world.database.pool.query(

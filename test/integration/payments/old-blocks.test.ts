@@ -26,13 +26,13 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-/** A script that the block at a height pays. */
+/** A script that is paid by the block at this height. */
 function paidAt(height: number): Uint8Array {
   const { bytes } = golden.block(golden.chain.headers[height]!);
   return Uint8Array.from(RawTransactions.ofBlock(bytes).at(0).outputs[0]!.script);
 }
 
-/** Follows payments until there is nothing to do, at first and after each change. */
+/** Follows payments until there is nothing to do, at first and again after each change. */
 async function followed(...changes: (() => Promise<void>)[]): Promise<void> {
   const client = await connectClient(database.url);
   const session = new PaymentsSession({
@@ -73,7 +73,7 @@ test('a watch whose old blocks were pruned does not hold up the old blocks of an
     await watch('later', paidAt(110), 110);
   });
   expect(await heightsOf('later')).toContain(110);
-  // once, not in each round
+  // the problem is reported once, not in each round
   expect(told).toEqual(['node_pruned']);
   const { rows } = await database.pool.query<{ watcher: string; next_height: number | null }>(
     'SELECT watcher, next_height FROM service.watched_scripts ORDER BY watcher',
@@ -93,7 +93,7 @@ test('a chain that grows while it is compared with the remembered blocks is comp
   node.setTip(golden.chain.staleBranches[0]!.tip);
   const tip = node.tip.bind(node);
   let asked = 0;
-  // the first question is whether the chain may return
+  // the first call asks whether the chain may return
   node.tip = () => (++asked === 2 ? Promise.resolve(node.best[50]!) : tip());
   await followed();
   expect(asked).toBeGreaterThan(2);

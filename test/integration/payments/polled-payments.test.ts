@@ -13,7 +13,7 @@ import { FollowedPayments } from '#test/support/payments/followed-payments.ts';
 
 describe.skipIf(bitcoindForTests() === null)('payments beside a pruned node that sends no messages', () => {
   let world: FollowedPayments;
-  /** A payment in a block that is pruned, and one in a block that is there. */
+  /** A payment in a block that is pruned, and a payment in a block that still exists. */
   let pruned: { readonly made: RegtestTransaction; readonly height: number };
   let there: { readonly made: RegtestTransaction; readonly height: number };
 
@@ -62,7 +62,7 @@ describe.skipIf(bitcoindForTests() === null)('payments beside a pruned node that
     await world.eventually(async () => expect(refusals()).toBe(1));
     await world.watch('there', { script: scriptOf(71), sinceHeight: asHeight(pruneheight) });
     await eventually('there', [`${there.made.txid} block ${there.height}`]);
-    // what comes from now on is seen of both
+    // from now on, new payments to both scripts are seen
     const later = await pay(70);
     await eventually('pruned', [`${later.made.txid} block ${later.height}`]);
     await world.eventually(async () => expect(await countUnscanned(world.database.pool)).toBe(1));

@@ -12,21 +12,24 @@ import {
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { FollowedPayments } from '#test/support/payments/followed-payments.ts';
 
-/** Rounds over all failpoints; a longer run: SATSCRIBE_PAYMENTS_ROUNDS=20, another one: SATSCRIBE_PAYMENTS_SEED=2. */
+/**
+ * Number of rounds over all failpoints. SATSCRIBE_PAYMENTS_ROUNDS=20 makes a longer run, and SATSCRIBE_PAYMENTS_SEED=2
+ * makes another run.
+ */
 // oxlint-disable-next-line node/no-process-env -- the length of a run by hand
 const { SATSCRIBE_PAYMENTS_ROUNDS: roundsGiven = '1', SATSCRIBE_PAYMENTS_SEED: seed = '1' } = process.env;
 const rounds = Number(roundsGiven);
 const stepsBetween = 5;
-/** Owners whose scripts are watched sometimes, and one who mines. */
+/** Owners whose scripts are sometimes watched, and the owner who mines. */
 const owners = [60, 61, 62, 63, 64, 1000];
 const coinSats = 1_000_000;
 
 describe.skipIf(bitcoindForTests() === null)('random payments, beside a real node', () => {
   let world: FollowedPayments;
   let random: Random;
-  /** Coins of transactions that were made, spent or not: the node refuses what does not fit. */
+  /** Coins of transactions that the test made, spent or not. The node refuses transactions that are not valid. */
   let coins: Coin[] = [];
-  /** Transactions that were sent, with what they spend. */
+  /** Transactions that were sent, with the coins that they spend. */
   const sent: { readonly made: RegtestTransaction; readonly spent: readonly Coin[] }[] = [];
   let baseHeight = 0;
 
@@ -36,7 +39,7 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
     const split = await world.chain.split(90, coinSats);
     coins = split.coins.slice(0, 90) as Coin[];
     await world.chain.mine([split]);
-    // what the coins are made of is never taken back
+    // the transactions that make the coins are never taken back
     await world.chain.mineEmpty(6);
     baseHeight = await world.chain.height();
   });
@@ -45,7 +48,7 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
   const oneOf = <Value>(values: readonly Value[]): Value => values[random.below(values.length)]!;
   const chance = (share: number): boolean => random.unit() < share;
 
-  /** A transaction of these coins to random owners, the rest to one of them. */
+  /** A transaction that spends these coins to random owners. One of them gets the rest. */
   function paying(from: readonly Coin[], fee: number): RegtestTransaction {
     let left = from.reduce((sum, { value }) => sum + value, 0) - fee;
     const payments: NewOutput[] = [];
@@ -63,7 +66,7 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
       await world.chain.broadcast(made);
       coins.push(...made.coins.filter((coin) => coin !== null));
     } catch {
-      // spent already, too little fee, too long a chain: the node decides
+      // the coins may be spent already, the fee may be too low, or the chain too long; the node decides
     }
   }
 
@@ -78,7 +81,10 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
       if (old !== undefined)
         await send(paying(old.spent, old.made.fee + 5000 + random.below(3000)), old.spent);
     },
-    /** A block with a transaction that was in no mempool, in conflict with one that may be. */
+    /**
+     * Mines a block with a transaction that was in no mempool, and that conflicts with a transaction that may be in the
+     * mempool.
+     */
     conflict: async () => {
       const old = sent.at(-1 - random.below(Math.min(8, Math.max(1, sent.length))));
       if (old === undefined) return;
@@ -117,10 +123,13 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
     },
   };
   const names = Object.keys(steps);
-  // payments matter most
+  // payments are more frequent, because they matter most
   const weighted = [...names, 'pay', 'pay', 'pay', 'replace', 'replace', 'mine', 'conflict'];
 
-  /** Actions that make the process pass a point: done before it is killed, and while nothing runs. */
+  /**
+   * Actions that make the process pass a failpoint: actions before the process is killed, and actions while nothing
+   * runs.
+   */
   const triggers: Record<
     (typeof paymentFailpoints)[number],
     { readonly before?: () => Promise<unknown>; readonly meanwhile: () => Promise<unknown> }
@@ -145,7 +154,7 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
         await world.chain.broadcast(transaction([coin], [{ value: 10_000, to: 60 }, change]));
       },
     },
-    // the coinbase of a block that is taken back is nowhere
+    // if a block is taken back, its coinbase is in no block and in no mempool
     'payments-gone': {
       before: async () => {
         const { coinbase } = await world.chain.mine();

@@ -10,11 +10,11 @@ import { type CliResult, runCli } from '#test/support/run-cli.ts';
 import { runCommand } from '#test/support/run-command.ts';
 
 const confirmations = 3;
-/** Never shown by the wallet: only a node that derives it knows its owner. */
+/** Index of an address that the wallet has never shown. Only a node that derives the address knows its owner. */
 const unshownIndex = 40;
 const tooShallow = 'PAYOUT_CONFIRMATIONS: 5 is not valid on mainnet';
 
-// the first test shows the answers of a database without payouts
+// the first test shows the responses of a database without payouts
 describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffle: false }, () => {
   let world: OrderWorld;
   let partners: Partners;
@@ -44,9 +44,9 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     BITCOIN_COOKIE_FILE: world.bitcoind.cookieFile,
   });
   const cli = (...words: string[]): Promise<CliResult> => runCli(['payouts', ...words], settings());
-  /** The output of a command that succeeds. */
+  /** Runs a command that must succeed, and returns its output. */
   const shown = (...words: string[]): Promise<string> => runCommand(['payouts', ...words], settings());
-  /** Payouts that a command has asked for, and waited for until they were sent. */
+  /** Payouts that a command has requested. The command waited until they were sent. */
   async function asked(...words: string[]): Promise<unknown> {
     const { exitCode, stdout, stderr } = await cli(...words, '--json');
     expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^(0 of 1 payouts are sent\n)?$/u)]);
@@ -79,7 +79,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     expect(Math.max(...table.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(JSON.parse(json)).toMatchObject({
       totals: { owed: 3_900, payable: 3_600, shallow: 0, dust: commission, open: 0, paid: 0, debt: 0 },
-      // those with the most first
+      // the largest amounts come first
       referrals: [
         { code: second.code, owed: owed[1], payable: owed[1] },
         { code: first.code },
@@ -109,7 +109,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       ),
     ]);
 
-    // two at the same moment: one pays, and the other finds nothing
+    // run two commands at the same moment: one pays, and the other finds nothing
     const both = await Promise.all([cli('send', '--json'), cli('send', '--json')]);
     const [paying, other] = both.toSorted((a, b) => Number(a.exitCode) - Number(b.exitCode));
     expect([paying!.exitCode, other!.exitCode]).toEqual([0, 1]);
@@ -181,7 +181,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       expect.stringMatching(/^satscribe: --to bc1p\S+: the address .*; the wallet is of regtest\n$/u),
     ]);
     expect(unshown).toEqual([1, '', expect.stringContaining('destination_own')]);
-    // refused in the same way
+    // the command refuses these in the same way
     await expect(shown('revenue', '--to', 'bc1qnothing')).rejects.toMatchObject({ name: 'UsageError' });
     await expect(shown('revenue', '--to', rows[0]!.address)).rejects.toMatchObject({
       code: 'destination_own',
@@ -282,7 +282,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     );
     const { exitCode, stdout } = await cli('send', '--json');
     expect(exitCode).toBe(0);
-    // both are asked for at the same moment
+    // one command requests both payouts
     const sent = (JSON.parse(stdout) as ListedPayout[]).toSorted((a, b) => a.sats - b.sats);
     expect(sent).toMatchObject([
       { kind: 'referral', state: 'sent', sats: 1_000 },
@@ -300,7 +300,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     try {
       const asked = await runCli(['payouts', 'send'], database.settings);
       expect([asked.exitCode, asked.stderr]).toEqual([1, expect.stringContaining('wallet_missing')]);
-      // the network of a service is that of its database
+      // the network of a service is the network of its database
       await insertChain(database.pool, [], 'mainnet');
       const served = await runCli(['serve', '--role', 'orders', '--port', '0'], {
         ...database.settings,

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** Lines of /metrics about payouts, from a process that only answers. */
+/** Lines of /metrics about payouts, from a process that only answers requests. */
 async function figures(): Promise<Record<string, number>> {
   const failed: string[] = [];
   const metrics = createMetrics((name) => failed.push(name));
@@ -37,6 +37,6 @@ test('metrics have the number of waiting payouts, the number of stuck ones, and 
   );
   const { _oldest_seconds: oldest, ...counts } = await figures();
   expect(counts).toEqual({ ...none, '{state="asked"}': 2, '{state="sent"}': 1, _stuck: 1 });
-  // payouts in blocks do not wait
+  // payouts that are in blocks do not wait
   expect(Math.floor((oldest ?? 0) / 60)).toBe(120);
 });

@@ -64,7 +64,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await world.chain.mineEmpty(1);
     await world.indexed();
     expect(await standing(code)).toMatchObject({ payable: 1000, shallow: 0 });
-    // two at the same moment
+    // request the same payout twice at the same moment
     const both = await Promise.allSettled([ask(code), ask(code)]);
     const [asked] = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -101,7 +101,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
       confirmations,
       isDryRun: false,
     });
-    // other partners may be owed something, too
+    // other partners may also be owed something
     const both = payouts.flat().filter(({ owner }) => owner === one.code || owner === other.code);
     expect(both.map(({ owner, sats }) => [owner, Number(sats)])).toEqual([
       [one.code, 300],
@@ -128,11 +128,11 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await world.indexed();
     expect(await standing(creator, 'creator')).toMatchObject({ payable: 5_000, shallow: 0 });
     expect(await standing(creator)).toMatchObject({ earned: 1_000, payable: 1_000 });
-    // neither revenue nor free for bumps and returns
+    // these sats are neither revenue, nor free for bumps and returns
     const { owed } = await readRevenue(pool, { proveFree: proveFree(pool), confirmations });
     expect(owed - owedBefore).toBe(6_000n);
     expect((await reservedSats(pool)) - reservedBefore).toBe(6_000n);
-    // one payout each
+    // each owner gets one payout
     const { ids } = await askPartnerPayouts(pool, { partner: null, confirmations, isDryRun: false });
     const [ofCode, ofCreator] = [await until(ids[0]!, 'sent'), await until(ids[1]!, 'sent')];
     expect(ids).toHaveLength(2);
@@ -219,7 +219,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     }
     expect(await world.chain.unspentOf(owner)).toBe(1200);
     expect((await world.audit()).payouts).toEqual([]);
-    // a made-up entry of the ledger: it stays until payouts are followed
+    // add a false entry to the ledger, which stays until payouts are followed
     await world.stop();
     const forged = await world.database.pool.query<{ id: string }>(
       `INSERT INTO service.ledger_entries (subject_kind, subject_id, from_account, to_account, asset, amount, txid)
@@ -276,7 +276,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     });
     expect(own.script).toHaveLength(34);
     const id = (await askRevenue(pool, { ...parts, ...to, sats: null })).ids[0]!;
-    // nothing is left for a second one
+    // no sats are left for a second payout
     expect(Number((await readRevenue(pool, parts)).takeable)).toBe(0);
     await until(id, 'sent');
     await world.chain.mineMempool();

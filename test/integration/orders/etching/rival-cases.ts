@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { type EtchingOrders, receiver } from '#test/support/orders/etching-orders.ts';
 
-/** Owner of the refunds of one order. */
+/** Owner who receives the refunds of only one order. */
 const ownRefunds = 835;
 
-/** A rival takes the name between steps that the other tests leave out. */
+/** Tests in which a rival takes the name between steps that the other tests leave out. */
 export function rivalCases(given: () => EtchingOrders): void {
   test('an order whose name a stranger etches after the price is refused, and has no address', async () => {
     const orders = given();
@@ -45,7 +45,7 @@ export function rivalCases(given: () => EtchingOrders): void {
   test('a customer who takes the name while the reveal waits bears the fee of the commit, and other reveals are sent', async () => {
     const orders = given();
     const { chain } = orders.service;
-    // other orders may be refunded to one address at any time
+    // other orders may be refunded to a shared address at any time, so this order has its own
     const taken = await orders.order({
       rune: 'TAKENBYMYSELF',
       premine: 5,
@@ -55,7 +55,7 @@ export function rivalCases(given: () => EtchingOrders): void {
     for (const each of [taken, other]) await orders.pay(each);
     await chain.mineMempool();
     for (const { id } of [taken, other]) await orders.until(id, ({ etchingTx }) => etchingTx !== undefined);
-    // the claim is as deep as both commits, and its etching is in the mempool when their reveals are due
+    // the claim is as deep as both commits, and its etching is in the mempool when the reveals of the orders are due
     const claim = await orders.rival('TAKENBYMYSELF');
     await chain.broadcast(claim.commit);
     await chain.mineMempool();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import type { EtchingOrders } from '#test/support/orders/etching-orders.ts';
 
-/** Restarts and reorganisations during an etching. */
+/** Tests of restarts and reorganisations during an etching. */
 export function wayCases(given: () => EtchingOrders): void {
   const down = 'a service that is down at each block that an order waits for etches its name once';
   // three starts

@@ -23,7 +23,7 @@ const dayMs = 86_400_000;
 const nameOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 const pathOf = (name: string): string => join(http.filesDir, name.slice(0, 2), name);
 
-/** Creates an order of a text; returns the path of its file. */
+/** Makes an order of a text, and returns the path of its file. */
 async function ordered(text: string): Promise<{ id: string; url: string }> {
   const { body } = await http.post<{ id: string; files: { s3Key: string }[] }>('/inscribe', {
     files: [{ name: 'a.txt', dataURL: `data:text/plain;base64,${Buffer.from(text).toString('base64')}` }],
@@ -32,7 +32,7 @@ async function ordered(text: string): Promise<{ id: string; url: string }> {
   return { id: body.id, url: `/files/${encodeURIComponent(body.files[0]!.s3Key)}` };
 }
 
-/** Puts the order into a state some days ago. */
+/** Sets the order to a state that began some days ago. */
 const since = (id: string, state: string, days: number) =>
   http.database.pool.query(
     `UPDATE service.orders SET state = $2, expires_at = now() - $3 * interval '1 day',
@@ -41,7 +41,7 @@ const since = (id: string, state: string, days: number) =>
     [id, state, days],
   );
 
-/** Sets the time at which the file was written. */
+/** Sets the time at which the file was written, some days ago. */
 async function age(name: string, days: number): Promise<void> {
   const at = new Date(Date.now() - days * dayMs);
   await utimes(pathOf(name), at, at);
@@ -121,7 +121,7 @@ test('that is stored again while it is deleted stays', async () => {
   await since(id, 'expired', 50);
   await age(name, 60);
   const notSince = new Date(Date.now() - dayMs);
-  // a creation of the same content, whose rows are not stored yet
+  // another order with the same content is being made, and its rows are not stored yet
   await files.put(Buffer.from('again'));
   expect(await files.remove(name, notSince)).toBe(false);
   expect(await isThere(name)).toBe(true);
@@ -178,7 +178,7 @@ describe('an upload', () => {
     const answer = await http.app.inject({ method: 'PUT', url, payload, headers: { 'x-api-key': key } });
     return answer.json();
   }
-  /** Sets the time of the upload. */
+  /** Sets the time of the upload, some days ago. */
   async function uploadedBefore({ s3Key, sha256: name }: Uploaded, days: number): Promise<void> {
     const at = new Date(Date.now() - days * dayMs);
     await utimes(pathOf(name), at, at).catch(() => undefined);
@@ -247,7 +247,7 @@ describe('an upload', () => {
     await uploadedBefore(made, 40);
     await sweepAll(made);
     expect((await read(made)).body).toBe('art of a pending collection');
-    // an approval that found a fault has fetched it: its bytes then have a name of their own
+    // an approval that found a fault has fetched the upload; the upload's bytes then have their own name
     await pool.query(
       `UPDATE service.mint_files SET sha256 = $1, bytes = 27, media_type = 'text/plain' WHERE collection = 'waits' AND place = 0`,
       [Buffer.from(made.sha256, 'hex')],

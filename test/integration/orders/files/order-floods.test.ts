@@ -5,7 +5,7 @@ import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** Attacks by anyone who creates orders and pays for none. */
+/** Attacks by clients that make orders and pay for none of them. */
 let http: OrdersApp;
 const bytesADay = 1_000_000;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => http.close());
 
-/** An order of a separate client. */
+/** Makes an order of a separate client. */
 const inscribe = async (
   remoteAddress: string,
   files: readonly object[],
@@ -117,7 +117,7 @@ test('the bytes of a client include everything stored: metadata, names, addresse
     }
     expect(answer.statusCode, answer.body).toBe(429);
     expect(answer.body).toContain('in a day');
-    // never more than was counted, and most of the counted bytes are there
+    // never more bytes are stored than were counted, and most of the counted bytes are stored
     expect(stored).toBeLessThanOrEqual(bytesADay);
     expect(stored).toBeGreaterThan(0);
   }
@@ -127,7 +127,7 @@ test('the bytes of a client include everything stored: metadata, names, addresse
   expect(rows).toEqual([]);
 });
 
-/** Creations with a key each: their answers are stored, too. */
+/** Number of keys. Each request for an order has its own key, because the responses to keys are stored too. */
 let keys = 0;
 const post = (remoteAddress: string, payload: object) =>
   http.app.inject({
@@ -180,7 +180,7 @@ test('half of the places for files at URLs stay free for others, whatever the ad
     release.resolve({ status: 404, bytes: new Uint8Array() });
     for (const answer of await Promise.all([...held, ...others]))
       expect(answer.body).toContain('answers 404');
-    // places are free again
+    // the slots for fetching files are free again
     expect((await inscribe('198.51.100.4', atUrl)).body).toContain('answers 404');
   } finally {
     fetching.mockRestore();

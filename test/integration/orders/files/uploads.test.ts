@@ -47,7 +47,7 @@ async function upload(name: string, content: Buffer | string, headers = {}): Pro
 const pathOf = ({ s3Key }: Pick<Uploaded, 's3Key'>): string => `/files/${encodeURIComponent(s3Key)}`;
 const isThere = async (name: string): Promise<boolean> =>
   (await readdir(join(http.filesDir, name.slice(0, 2))).catch((): string[] => [])).includes(name);
-/** Contents that are not whole. */
+/** Names of contents that are not complete. */
 async function partials(): Promise<string[]> {
   const names = await readdir(http.filesDir, { recursive: true }).catch((): string[] => []);
   return names.filter((name) => name.endsWith('.part'));
@@ -81,7 +81,7 @@ function begin(
     headers: response.headers,
     body: await text(response),
   }));
-  // a client that cuts its connection waits for no answer
+  // a client that cuts its connection does not wait for a response
   answer.catch(() => undefined);
   return { request, answer };
 }
@@ -262,7 +262,7 @@ describe('bounds of uploads', () => {
     const usual = key;
     key = await newKey();
     try {
-      // 20 MB, to which each file adds 4,096 bytes
+      // the bound is 20 MB, and each file counts 4,096 bytes more
       for (let time = 0; time < 4; time++) await upload('a.txt', randomBytes(4_000_000));
       const before = await rows();
       const { request, answer } = begin({ 'content-length': 4_000_000, expect: '100-continue' });

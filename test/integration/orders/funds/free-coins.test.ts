@@ -21,7 +21,7 @@ import { insertTransaction, type NewTransaction } from '#purse/transactions/wall
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { expectSameFreeCoins } from '#test/support/orders/revenue-coins.ts';
 
-/** More coins than are read first. */
+/** Number of coins. It is larger than the number of coins that are read first. */
 const links = 201;
 const first = 1_000_000;
 const silent = pino({ level: 'silent' });
@@ -58,7 +58,7 @@ describe('free coins', () => {
     return txid;
   };
 
-  /** An output in a block. */
+  /** Adds an output in a block. */
   async function mined(txid: Buffer, value: number, script = changeScript): Promise<void> {
     await database.pool.query(
       `INSERT INTO service.payments_seen (txid, vout, script, value, first_seen, height, hash)
@@ -84,7 +84,7 @@ describe('free coins', () => {
     return rows[0]!.id;
   }
 
-  /** A mined transaction that spends a coin, and leaves a thousand sats less. */
+  /** Adds a mined transaction that spends a coin, and whose output has a thousand sats less. */
   async function spend(orderId: string, kind: 'return' | 'refund', coin: Buffer, value: number) {
     const txid = newTxid();
     const outpoint = outpointOf({ txid: trustedTxid(coin), vout: 0 });
@@ -101,7 +101,7 @@ describe('free coins', () => {
     return txid;
   }
 
-  /** Lists the coins of stored orders, as of a database of an earlier version. */
+  /** Lists the coins of stored orders, like after an upgrade from an earlier version. */
   async function list(): Promise<void> {
     await database.pool.query(
       'UPDATE service.wallet_coins_fill SET after = NULL, orders = 0, ended_at = NULL',
@@ -192,7 +192,7 @@ describe('free coins', () => {
       const before = await rows();
       expect(before).toHaveLength(250);
       await new CoinsFilling(silent).next(client);
-      // from the first order on: no row is written
+      // list again from the first order on; this writes no row
       await list();
       expect(await rows()).toEqual(before);
     } finally {
@@ -210,7 +210,7 @@ describe('free coins', () => {
     expect(await values()).toEqual([first]);
   });
 
-  /** Signed with a different lock time each: a transaction of this order that spends these coins. */
+  /** A transaction of this order that spends these coins. Each transaction has a different lock time. */
   function signed(
     orderId: string | null,
     coins: readonly Buffer[],
@@ -240,7 +240,7 @@ describe('free coins', () => {
   const keep = (made: NewTransaction) => withTransaction(database.pool, (tx) => insertTransaction(tx, made));
   const giveUp = (made: NewTransaction) => withTransaction(database.pool, (tx) => supersede(tx, [made.txid]));
   const settle = () => withTransaction(database.pool, settleBumpsOfOrders);
-  /** Txids of transactions that may be mined, and the coins of their families. */
+  /** Reads the txids of transactions that may be mined, and the coins of their families. */
   async function live(): Promise<{ readonly txids: string[]; readonly spent: string[] }> {
     const { rows } = await database.pool.query<{ id: string }>(
       `SELECT encode(txid, 'hex') AS id FROM service.wallet_transactions WHERE superseded_at IS NULL ORDER BY made_at, txid`,
@@ -317,7 +317,7 @@ describe('free coins', () => {
     await keep(bump);
     await giveUp(stuck);
     expect(await live()).toEqual({ txids: [], spent: [] });
-    // its payment is back
+    // the stuck transaction, which pays the bump, is back
     await keep(stuck);
     await settle();
     expect(await isLive(bump)).toBe(true);
@@ -329,14 +329,14 @@ describe('free coins', () => {
     expect([await isLive(bump), await isLive(other)]).toEqual([false, true]);
     await giveUp(other);
     expect(await isLive(bump)).toBe(true);
-    // a block decides, whatever was given up
+    // a block decides which transaction is valid, even if it was given up
     await giveUp(stuck);
     await keep(other);
     await keep(stuck);
     await mined(Buffer.from(bump.txid), 1);
     expect(await settle()).toEqual([orderId]);
     expect([await isLive(bump), await isLive(other)]).toEqual([true, false]);
-    // by the next process, if this one is killed
+    // if this process is killed, the next process does the rest
     const due = await database.pool.query('SELECT FROM service.orders WHERE look_at <= now()');
     expect(due.rowCount).toBe(1);
   });
@@ -367,7 +367,7 @@ describe('free coins', () => {
       };
       return withTransaction(database.pool, (tx) => readRecords(tx, order, depths, new Date()));
     };
-    // its payment is gone: its bump ends in this look, too
+    // the bump's payment is gone, so the bump ends in this round, too
     expect((await look()).bumps).toMatchObject([{ isDead: true }]);
     await mined(paid, 1, orderScript);
     await mined(Buffer.from(stuck.txid), 1);

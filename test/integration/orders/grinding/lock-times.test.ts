@@ -17,10 +17,10 @@ describe('searches of lock times', () => {
     expect(lockTimes.of('order', some, 'abc')).toBeNull();
     expect(lockTimes.of('order', some, 'abc')).toBeNull();
     expect(lockTimes.ended()).toEqual([]);
-    // a running search is not forgotten
+    // a running search is not deleted
     lockTimes.forget('order');
     await end;
-    // nor is a result that was not reported yet
+    // a result that was not reported yet is not deleted either
     lockTimes.forget('order');
     expect(lockTimes.ended()).toEqual(['order']);
     expect(lockTimes.ended()).toEqual([]);
@@ -50,7 +50,7 @@ describe('searches of lock times', () => {
     const all = nextEnd();
     expect(lockTimes.of('growing', some, 'abc')).toBeNull();
     lockTimes.ended();
-    // known lock times stay while the others are searched
+    // known lock times stay while other lock times are searched
     lockTimes.forget('growing');
     expect(lockTimes.of('growing', some.slice(0, 1), 'abc')).toEqual(found(some.slice(0, 1)));
     await all;

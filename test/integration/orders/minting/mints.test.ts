@@ -25,7 +25,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     }
   }, runMs);
 
-  /** Pays an order, and waits until all of its mints are sent. */
+  /** Pays an order, and waits until all its mints are sent. */
   async function sent(made: MintOrder, count = made.numberOfMints): Promise<MintOrder> {
     await runes.payMined(made);
     const shown = await runes.until(made.id, ({ mintingTxs }) => mintingTxs.length === count);
@@ -143,7 +143,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     expect(done.error).toMatch(/^Mints are missing: of 3, 2 were mined and not executed\. /u);
     const { refund } = await runes.until(made.id, ({ refund: back }) => back !== undefined);
     await service.chain.mineMempool();
-    // the base fee of two of the three
+    // the refund has the base fee of two of the three mints
     expect(refund!.amount).toBeGreaterThan(15_000);
     expect(await runes.unitsOf(minterOwner, entry.spaced_rune)).toBe('5');
     expect(await runes.differences()).toEqual([]);
@@ -155,7 +155,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     await runes.payMined(made);
     await runes.until(made.id, ({ mintingTxs }) => mintingTxs.length === 3);
     await service.kill();
-    // the node forgets them, and strangers use two mints
+    // the node forgets the mints, and strangers use two mints
     const [commit] = await mempoolOfCommit(made.id);
     await service.chain.mine([]);
     expect(commit).toBeDefined();

@@ -8,7 +8,7 @@ import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app
 let http: OrdersApp;
 beforeAll(async () => {
   http = await createOrdersApp();
-  // inscriptions of the index: in an output, burned, lost
+  // add inscriptions to the index: one in an output, one burned, one lost
   await addInscription(0, 'aa', { place: 0, script: Buffer.alloc(34, 0x51) });
   await addInscription(1, 'bb', { place: 0, script: Buffer.from('6a', 'hex') });
   await addInscription(2, 'cc', { place: 1, script: null });

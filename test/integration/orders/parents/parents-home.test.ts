@@ -15,7 +15,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
   let world: OrderWorld;
   beforeAll(async () => {
     world = await OrderWorld.start({}, 200);
-    // the service has earned something, with which it pays if no customer does
+    // the service has earned some sats, with which it pays if no customer pays
     for (const text of ['earned', 'earned too']) {
       const { id, charge } = await ordered([text], []);
       await send([], [charge]);
@@ -26,7 +26,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
   const { inscribed, termsOf, ordered, to, send, shown, expectAt, expectChildren, accounts, audited } =
     lentParents(() => world);
 
-  /** Mines the return of an order that is over, and waits until the index has it. */
+  /** Mines the return of an order that has ended, and waits until the index has the return. */
   async function refundedAfterReturn(id: string): Promise<void> {
     await world.sent(id, ['return']);
     await world.chain.mineMempool();
@@ -43,7 +43,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await world.chain.mineMempool();
     await world.until(id, 'waiting-parent');
     await world.eventually(async () => (await shown(id)).error?.includes('The return needs') === true);
-    // the delivery needs the whole payment
+    // the delivery needs the complete payment
     await send([], [charge, { ...charge, value: 30_000 }]);
     await world.chain.mineMempool();
     await world.sent(id, ['return']);
@@ -185,7 +185,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await expectAt(parent!, scriptOf(owner));
     await audited(id);
     const sent = await returnsOf(id);
-    // the parent pays only for itself, with all that it brought
+    // the return has only outputs of the parent, because the parent pays for itself with all sats that it brought
     expect(sent.flatMap(({ plan }) => plan.outputs.map(({ kind }) => kind)).toSorted()).toEqual([
       'parent',
       'parent',
@@ -216,7 +216,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await send([parent!], [to(deposits[0], parent!)]);
     await world.deliver(id);
     await world.chain.takeBack(2);
-    // its owner sends the parent to another address, and the payment and the commit are mined again
+    // the owner sends the parent to another address, and then the payment and the commit are mined again
     await world.chain.mine([transaction([parent!.coin], [{ value: parent!.coin.value - 5000, to: owner }])]);
     await world.chain.mineMempool();
     await world.chain.mineEmpty(1);
@@ -253,7 +253,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
-  /** The transactions of an order that return or refund something. */
+  /** Reads the transactions of an order that return or refund something. */
   const returnsOf = async (id: string) =>
     (await world.customerOrders.read(id))!.transactions.filter(
       ({ kind }) => kind === 'return' || kind === 'refund',
@@ -287,7 +287,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(refund!.plan.inputs.map(({ value }) => value)).toEqual([100_000]);
     expect(paidTo(sent, refunded)).toBe(100_000 - refund!.fee);
     expect(refund!.fee).toBeLessThan(3000);
-    // dust pays for itself if it can
+    // each output of dust pays for its own return if it can
     const dusted = sent.filter((made) => made !== refund);
     expect(dusted.every(({ plan }) => plan.inputs.every(({ value }) => value === 330))).toBe(true);
     await audited(id);
@@ -304,7 +304,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     const [made] = await returnsOf(id);
     expect(made!.plan.inputs.filter(({ isOperator }) => isOperator)).toHaveLength(1);
     expect(await audited(id)).toEqual({ fee: made!.fee, operator: -made!.fee });
-    // a reorganisation removes it for a while, and the rest of the coin pays for another one
+    // a reorganisation removes this transaction for a while, and the rest of its coin pays for another transaction
     await world.chain.takeBack(1);
     await world.chain.mineEmpty(2);
     await world.until(id, 'waiting-refund');

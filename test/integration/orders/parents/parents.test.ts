@@ -118,7 +118,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     await world.chain.mineMempool();
     await send([parent!], [to(deposits[0], parent!)]);
     await world.until(id, 'waiting-confirmation');
-    // with a higher fee, and it stays with its owner
+    // this transaction has a higher fee, and the parent stays with its owner
     const coin = await world.chain.coin();
     const replacing = transaction(
       [parent!.coin, coin],
@@ -178,7 +178,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     const held = [await etched(one!, 7n), await etched(other!, 9n)];
     const terms = held.map((parent, index) => termsOf(parent, index === 0 ? scriptOf(home) : p2pkhHome));
     const { id, deposits, charge } = await ordered(['p', 'q'], terms);
-    // the runes go to the first output, except those of the second edict
+    // the runes go to the first output, except the runes of the second edict
     const [first, second] = await Promise.all(held.map((parent) => runesAt(parent.coin)));
     expect([first, second]).toEqual(['7', '9']);
     await send(held.slice(0, 1), [to(deposits[0], held[0]!)]);
@@ -202,7 +202,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
   ])(
     'whose runes cost more to return than the service earns are waited for, and so is that money, once: $name',
     async ({ name, texts }) => {
-      // an edict for each
+      // one rune needs one edict, and many runes need an edict each
       const lent = [await etchedOften(`one rune, ${name}`, 1), await etchedOften(`many runes, ${name}`, 9)];
       const terms = { feeRate: 400_000n };
       const { id, deposits, charge } = await ordered(
@@ -217,7 +217,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
       expect((await shown(id)).state).toBe('waiting-payment');
       await send([], [{ ...charge, value: (await shown(id)).missing! }]);
       await world.eventually(async () => {
-        // large reveals are sent block by block
+        // large reveals are sent one block after another
         await world.chain.mineMempool();
         return (await shown(id)).state === 'completed';
       });

@@ -8,7 +8,7 @@ import { findOrder } from '#test/support/orders/paying/foretell.ts';
 import { directOrders } from '#test/support/orders/paying/paid-kinds.ts';
 import { testPayments } from '#test/support/orders/paying/test-payments.ts';
 
-/** The key of an address to which the operator refunds. */
+/** The key of another address, to which the operator refunds. */
 const elsewhere = 29_999;
 
 testPayments(directOrders, (room) => {

@@ -18,11 +18,11 @@ import { propertyBounds } from '#test/support/property-runs.ts';
 
 let http: OrdersApp;
 const idOf = (byte: string): string => `${byte.repeat(32)}i0`;
-/** Inscriptions of the index, each in an output. */
+/** Inscriptions of the index. Each of them is in an output. */
 const known = ['a1', 'a2', 'a3'];
 
 beforeAll(async () => {
-  // a fee for each item of a collection, which no other order has
+  // only orders of collections have a fee for each item
   http = await createOrdersApp(null, null, {
     prices: { ...defaultPriceSettings, collectionServiceFee: 2_500 },
   });
@@ -37,7 +37,7 @@ beforeAll(async () => {
       [key, Buffer.alloc(34, 0x51)],
     );
   }
-  // several parents are accepted if runes are known
+  // several parents are accepted if the index knows runes
   await pool.query(
     "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('runes', 0, true)",
   );
@@ -53,7 +53,7 @@ const addresses = [
 ];
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(value, { nil: undefined });
-/** Clients may also send numbers as texts. */
+/** Numbers, which clients may also send as texts. */
 const numeric = (min: number, max: number): fc.Arbitrary<number | string> =>
   fc.integer({ min, max }).chain((value) => fc.constantFrom<number | string>(value, String(value)));
 const data = (type: string, bytes: Uint8Array): string =>
@@ -68,7 +68,7 @@ const metadata = maybe(
     .oneof(fc.jsonValue({ maxDepth: 2 }), fc.integer({ min: 1, max: 900 }).map('x'.repeat.bind('x')))
     .map((value) => data('application/json', Buffer.from(JSON.stringify(value)))),
 );
-/** Fields that do not depend on the body. */
+/** Fields that have no effect, and do not depend on the body. */
 const ignored = fc.record(
   {
     baseFee: numeric(0, 9),
@@ -88,7 +88,7 @@ const shared = { metadataDataURL: metadata, metaprotocol: maybe(fc.constantFrom(
 const file = fc
   .record({
     name: fc.constantFrom('a.txt', 'b.png', 'c.svg', 'd.json', 'e.HTML'),
-    // often wrong: the real content counts
+    // the size is often wrong, because only the real content counts
     size: maybe(numeric(0, 5000)),
     type: maybe(fc.constant('plain/text')),
     content,
@@ -188,7 +188,7 @@ function partsOf(body: Answer): object {
   return { chainFee, serviceFee, baseFee, rareSatsFee, additionalFeeCharged, postage };
 }
 
-/** A server with one content, until its scope ends. */
+/** Serves one content, until the server's scope ends. */
 async function serving(content: Uint8Array): Promise<{ readonly origin: string } & AsyncDisposable> {
   const server = createServer((_request, response) => response.end(content));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -229,7 +229,7 @@ describe.each(doors)('POST /price of type $type', ({ url, type }) => {
         });
         for (const part of Object.values(partsOf(priced.body))) expect(part).toBeGreaterThanOrEqual(0);
         expect(priced.body).not.toHaveProperty('warnings');
-        // the stored order is the one that is paid
+        // the stored order is the order that is paid
         const { body: read } = await http.get<Answer>(`/order/${String(made.body['id'])}`);
         expect({ ...partsOf(read), amount: read.charge?.amount }).toEqual({ ...partsOf(charged), amount });
       }),
@@ -364,7 +364,7 @@ interface Documented {
   };
 }
 
-/** A mainnet address of the document, encoded for regtest. */
+/** A mainnet address of the document, converted to regtest. */
 const onRegtest = (address: string): string => {
   const encoding = address.startsWith('bc1p') ? bech32m : bech32;
   return encoding.encode('bcrt', encoding.decode(address as `bc1${string}`).words);
@@ -393,13 +393,13 @@ describe('the examples of the document', () => {
       ) as object;
       const answer = await http.post<Answer>(url, sent);
       if (name === 'mints') {
-        // the index of this service has no blocks; a service that can mint accepts it (mints.test.ts)
+        // the index of this service has no blocks; a service that can mint accepts the request (mints.test.ts)
         expect([name, answer.status]).toEqual([name, 503]);
         expect(JSON.stringify(answer.body)).toContain('the index of mints of runes is still being built');
         continue;
       }
       if (name === 'inventory') {
-        // this service has no inventory; a service with one accepts it (inventory-orders.test.ts)
+        // this service has no inventory; a service with an inventory accepts the request (inventory-orders.test.ts)
         expect([name, answer.status]).toEqual([name, 503]);
         expect(JSON.stringify(answer.body)).toContain('rareSats is not offered');
         continue;
@@ -417,7 +417,10 @@ describe('the examples of the document', () => {
 });
 
 describe('POST /price of items of a collection', () => {
-  /** Lengths at which a push gets another opcode, and types that may make a shorter content the more expensive one. */
+  /**
+   * Contents with lengths at which a push gets another opcode, and types that may make a shorter content more
+   * expensive.
+   */
   const art = fc.tuple(
     fc.oneof(fc.constantFrom(1, 75, 76, 255, 256, 519, 520, 521, 1040), fc.integer({ min: 1, max: 1_300 })),
     fc.constantFrom('text/plain;charset=utf-8', 'image/png', `text/html;a=${'x'.repeat(80)}`),

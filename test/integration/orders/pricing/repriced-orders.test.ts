@@ -23,7 +23,7 @@ interface Answer {
     readonly amount: number;
     readonly before: number;
     readonly until: number;
-    /** Estimate of the node in sats per virtual byte. It falls with the blocks of other tests. */
+    /** Estimate of the node in sats per virtual byte. It falls when other tests mine blocks. */
     readonly fee: number;
   };
   readonly charge: { readonly amount: number };
@@ -38,7 +38,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
   afterAll(() => world?.close());
   beforeEach(() => void world.told.splice(0));
 
-  /** An order at 1 sat/vB, the estimate at its creation, whose price is held for this time. */
+  /** Makes an order at 1 sat/vB, which is the estimate at its creation. The order's price is held for this time. */
   async function ordered(
     text: string,
     holdMs: number,
@@ -59,7 +59,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     const found = (await world.customerOrders.read(id))!;
     return orderAnswer(found.order, found, networks.regtest, 'http://orders.test') as Answer;
   };
-  /** Resolves once the order charges a difference. */
+  /** Resolves when the order charges a difference. */
   const repriced = (id: string) =>
     world.eventually(async () => {
       const shown = await answer(id);
@@ -68,7 +68,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
         : { ...shown, repriced: shown.repriced };
     });
   const toldOf = (of: string) => world.told.filter(({ id }) => id === of).map(({ state }) => state);
-  /** Sats per virtual byte that the reveal pays. */
+  /** Fee rate of the reveal in sats per virtual byte. */
   async function paidRate(id: string): Promise<number> {
     const [reveal] = (await world.customerOrders.read(id))!.transactions;
     const txid = Buffer.from(reveal!.txid).reverse().toString('hex');
@@ -98,7 +98,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     expect(fee).toBeGreaterThan(1.5);
     expect(before).toBe(Number(order.amount));
     expect(shown.charge.amount).toBe(before + amount);
-    // includes the cost of one more input beyond what the service pays
+    // the missing amount includes the cost of one more input, beyond the part that the service pays
     expect(shown.missing).toBeGreaterThanOrEqual(amount);
     expect(await findOpen(world, order.id)).toMatchObject({
       isRepriced: true,
@@ -107,7 +107,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     });
     expect(amount).toBeGreaterThan(0.95 * (fee - 1) * order.quote.chainFee);
     expect(until - Date.now()).toBeGreaterThan(23 * hour);
-    // the customer gets a message, and nothing is processed before an answer
+    // the customer gets a message, and the order is not processed before the customer answers
     expect(toldOf(order.id)).toEqual(['waiting-payment']);
     await world.chain.mineMempool();
     await world.indexed();
@@ -119,7 +119,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.until(order.id, 'queued');
     await world.sent(order.id);
     expect(await paidRate(order.id)).toBeGreaterThan(0.98 * fee);
-    // a price is raised only once
+    // a price is raised only once, so the difference stays the same
     expect((await answer(order.id)).repriced).toEqual(shown.repriced);
     await world.chain.mineMempool();
     await world.until(order.id, 'completed');
@@ -165,7 +165,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.chain.mineMempool();
     await world.until(order.id, 'refunded');
     expect(toldOf(order.id)).toEqual(['waiting-payment', 'cancelled', 'waiting-refund', 'refunded']);
-    // later payments are not delivered either
+    // later payments do not lead to a delivery either
     expect(await world.customerOrders.cancel(order.id)).toBe(true);
   });
 
@@ -204,7 +204,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await pay(order);
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
-    // fees rise after that
+    // fees rise after the order was made
     await world.database.pool.query(
       `UPDATE service.orders SET quote = jsonb_set(quote, '{feeEstimate}', '1000') WHERE id = $1`,
       [order.id],
@@ -252,7 +252,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     expect(await answer(id)).not.toHaveProperty('repriced');
     await send([parent!], [to(deposits[0], parent!)]);
     await world.until(id, 'waiting-confirmation');
-    // only a block shows that it is the parent: anyone can send something there
+    // only a block shows that this is the parent, because anyone can send something to this address
     expect(await answer(id)).not.toHaveProperty('repriced');
     await world.chain.mineMempool();
     await repriced(id);
@@ -263,7 +263,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await pay(order);
     await world.until(order.id, 'waiting-confirmation');
     const { pool } = world.database;
-    // it failed when fees were low
+    // the order failed when fees were low
     await world.stop();
     await pool.query(
       `UPDATE service.orders SET state = 'error', error = 'why', paid_estimate = 1000 WHERE id = $1`,

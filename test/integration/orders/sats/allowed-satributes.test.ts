@@ -20,12 +20,12 @@ interface Case {
   readonly name: string;
   readonly allowed?: readonly string[];
   readonly files?: number;
-  /** A reveal for each file, of a commit of the wallet. */
+  /** Whether each file has its own reveal, of a commit of the wallet. */
   readonly uncurse?: boolean;
-  /** Sats of dust that may stay owed: other cases decide the estimate of the node. */
+  /** Sats of dust that may remain owed, because other cases decide the estimate of the node. */
   readonly owedMax?: bigint;
   readonly terms?: Partial<OrderTerms>;
-  /** Whether each inscription is on a special sat of its own. */
+  /** Whether each inscription is on its own special sat. */
   readonly apart?: boolean;
   readonly run: (collector: Collector) => Promise<unknown>;
   readonly ends: 'completed' | 'refunded';
@@ -54,7 +54,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a sat that the order does not allow',
-    // above all coins of the test
+    // the sats of these satributes are above all coins of the test
     allowed: ['rare', 'block-286'],
     run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
     ends: 'refunded',
@@ -226,7 +226,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** Checks that the end which was predicted while the order took money is its end. */
+/** Checks that an order ended in the way that was predicted while the order still accepted money. */
 function expectForetold({ foretold }: Collector, sats: readonly number[], isDelivered: boolean): void {
   if (foretold === null) return;
   expect(foretold.kind).toBe(isDelivered ? 'delivered' : 'refunded');
@@ -234,7 +234,7 @@ function expectForetold({ foretold }: Collector, sats: readonly number[], isDeli
 }
 
 const firstOwner = 40_000;
-/** Sats below the fee of a refund at any rate. */
+/** Maximum number of sats that are worth less than the fee of a refund, at any fee rate. */
 const worthlessMax = 440n;
 const hexOfScript = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 const hexOf = (owner: number): string => hexOfScript(scriptOf(owner));
@@ -261,7 +261,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     });
   }
 
-  /** Sats of the inscriptions of a receiver's order, in the index of sats. */
+  /** Reads the sats of an order's inscriptions from the index of sats. */
   async function indexedSats(id: string): Promise<number[]> {
     const found = await world.customerOrders.read(id);
     const reveals = found!.transactions
@@ -341,7 +341,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
   } = lentParents(() => world);
 
   test.each([
-    // the reveal begins with an output that holds only the postage
+    // the first output of the reveal has only the postage
     {
       name: 'a child that is not cursed',
       texts: ['child 1'],
@@ -365,7 +365,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       terms: { uncurse },
       request: { ...request, allowedSatributes: [allowed] },
     });
-    // the payment begins with the first sat of a block
+    // the first sat of the payment is the first sat of a block
     await send([parent!], [to(deposits[0], parent!), charge]);
     await world.deliver(id);
     await expectChildren(id, texts, [parent!]);
@@ -386,7 +386,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     const { id, charge } = await ordered([name], [], {
       request: { ...request, allowedSatributes: ['uncommon'] },
     });
-    // the reveal puts it on a sat of the coin whose first sat is special
+    // the reveal puts the inscription on a sat of the coin whose first sat is special
     const coin = await chain.coin();
     const made = await chain.inscribe(
       { contentType: 'text/plain', body: name, pointer: offset },
@@ -395,7 +395,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     const split = { ...made, id: parseInscriptionId(made.reveal.id(0))! };
     await chain.mine(split.transactions);
     await world.indexed();
-    // the whole coin goes into the first output, and money beside it pays for its return
+    // the complete coin goes into the first output, and other money pays for its return
     const held = { id: split.id, coin: split.reveal.coin(0) };
     await send([held], [charge, { ...charge, value: 30_000 }]);
     await chain.mineMempool();
@@ -434,7 +434,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
   test('children of parents whose runes cost too much to return are not made, and no more money is requested', async () => {
     const lent = [await etchedOften('without a child', 1), await etchedOften('of none either', 9)];
     const parents = lent.map((parent) => termsOf(parent));
-    // a reveal for each
+    // each file has its own reveal
     const texts = ['x', 'y'].map((text) => text.repeat(200_000));
     const terms = { feeRate: 400_000n };
     const { request } = wantedOrder(texts, { parents, ...terms });

@@ -10,7 +10,10 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** Well below the minute after which everything is sent again anyway. */
+/**
+ * Maximum duration that counts as "at once", in ms. It is well below the minute after which everything is sent again
+ * anyway.
+ */
 const atOnceMs = 40_000;
 
 const refunded = 701;
@@ -19,7 +22,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
   let world: OrderWorld;
   afterEach(() => world?.close());
 
-  /** An order that is paid in a block. */
+  /** Makes an order that is paid in a block. */
   async function paid(...wanted: Parameters<typeof wantedOrder>): Promise<string> {
     const { order } = await world.customerOrders.create(wantedOrder(...wanted));
     await world.chain.pay(order.script, Number(order.amount));
@@ -36,7 +39,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     await world.sent(id);
     const before = await mempool();
     expect(before).toHaveLength(1);
-    // a restart within the first second of a node cannot be noticed: `uptime` has whole seconds
+    // if a node restarts within its first second, the service cannot notice it, because `uptime` has whole seconds
     await waitUntil(async () => (await world.bitcoind.rpc.call<number>('uptime')) >= 2);
     await world.bitcoind.restart();
     await waitUntil(async () => expect(await mempool()).toEqual(before), { limitMs: atOnceMs });
@@ -146,9 +149,9 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     const waiting = (await world.customerOrders.read(id))!.transactions.filter(
       ({ sentAt }) => sentAt === null,
     );
-    // the node was not asked in vain
+    // the service did not send these to the node in vain
     expect(waiting.map(({ refusal }) => refusal)).toEqual([null, null, null]);
-    // an order that is processed between blocks
+    // process an order between blocks
     const client = await world.database.pool.connect();
     try {
       const parts = {

@@ -43,7 +43,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     world = room.world;
   }, 180_000);
   afterAll(() => room?.close());
-  // sats that a test left reserved are neither stock of the next one nor counted there
+  // a test may leave sats reserved; these sats are neither stock of the next test nor counted there
   beforeEach(() => room.forget());
 
   async function ordered(more: object = {}): Promise<Created & { script: Buffer }> {
@@ -59,7 +59,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     return order;
   }
 
-  /** All balances that are not zero. */
+  /** Reads all balances of an order that are not zero. */
   async function balances(id: string): Promise<Record<string, number>> {
     const held = balancesOf(await readEntries(world.database.pool, { kind: 'order', id }));
     return Object.fromEntries(
@@ -67,7 +67,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     );
   }
 
-  /** The commit that the content of its file names. */
+  /** The txid of the commit in the messages that the customer of an order gets. */
   async function toldCommit(id: string): Promise<string | undefined> {
     const { order } = (await world.customerOrders.read(id))!;
     await withTransaction(world.database.pool, (tx) => tellCustomer(tx, { ...order, state: 'queued' }));
@@ -77,7 +77,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       .find(({ tx }) => tx !== undefined)?.tx?.commit;
   }
 
-  /** Clients with an unpaid sat. */
+  /** The client that counts for the unpaid sat of an order. Null if the order is paid. */
   async function clientOf(id: string): Promise<string | null> {
     const { rows } = await world.database.pool.query<{ client: string | null }>(
       'SELECT client FROM service.reserved_outputs WHERE order_id = $1',
@@ -90,7 +90,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     expect((await world.audit()).differences).toEqual([]);
   }
 
-  /** The inscription in the index: its sat, and its place. */
+  /** Reads the inscription's sat, and its position, from the index. */
   async function inscribedOn(id: string) {
     const found = await world.customerOrders.read(id);
     const [reveal] = found!.transactions.filter(({ kind }) => kind === 'reveal');
@@ -112,7 +112,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     return { reveal: reveal!, sat: Number(sat), vout, offset, script: script.toString('hex') };
   }
 
-  /** Checks that each listed output holds the sats of its row, by the index of sats. */
+  /** Checks that each listed output contains the sats of its row, according to the index of sats. */
   async function expectListedAsIndexed(): Promise<void> {
     for (const { output, problem } of await room.list()) {
       if (problem !== null) continue;
@@ -162,7 +162,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       order: { ...wanted, postage },
     });
     const order = await paid({ postage });
-    // the price is that of the order, and of its only transaction
+    // the order has the price of its only transaction
     expect(order).toMatchObject({
       rareSats: 'uncommon',
       rareSatsFee: 40_000,
@@ -187,7 +187,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
         script: Buffer.from(stocked.script).toString('hex'),
       })),
     );
-    // the rest is on the list again without anyone, with its place
+    // the rest is on the list again without any action, at its new position
     const listed = await room.list();
     expect(listed.map(({ output, problem }) => [displayHash(output.txid), output.value, problem])).toEqual(
       rests.map((sats) => [displayHash(reveal.txid), sats, null]),
@@ -207,7 +207,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       order: { state: 'completed', error: null },
     });
     expect(await clientOf(order.id)).toBeNull();
-    // the payment commits to the inscription
+    // the payment itself is the commit of the inscription
     expect(await toldCommit(order.id)).toBe(plan.inputs[1]!.outpoint.slice(0, 64));
   });
 
@@ -230,7 +230,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
 
   test('shows its type as it was sent', async () => {
     await room.stock(0, 10_000);
-    // the list says which sats there are
+    // the list decides which sats there are
     await world.database.pool.query(
       "UPDATE service.inventory_outputs SET ranges = '{45000010000,45000020000}'",
     );
@@ -259,7 +259,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       400,
       [{ msg: 'rareSats: there is no sat of type uncommon now.' }],
     ]);
-    // once it is cancelled, another client gets it
+    // after this order is cancelled, another client gets the sat
     expect(await world.customerOrders.cancel(made!.body.id)).toBe(true);
     await world.eventually(async () => (await room.count('uncommon')) === 1);
     const next = await paid();
@@ -270,7 +270,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
 
   test('each of several at once has its own sat', async () => {
     const stock = [await room.stock(0, 10_000), await room.stock(500, 9_000), await room.stock(0, 546)];
-    // half of them can be reserved
+    // half of these sats can be reserved
     for (let more = 0; more < 3; more++) stock.push(await room.stock(0, 5_000));
     const made = await Promise.all([ordered(), ordered(), ordered()]);
     for (const { script, charge } of made) await world.chain.pay(script, charge.amount);
@@ -320,7 +320,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
 
   test('waits for 30 minutes, and then gives its sat back', async () => {
     const stocked = await room.stock(0, 5_000);
-    // clients of the public service send this value on their own
+    // clients of the public service always send this value
     const order = await ordered({ timeout: 4_320 });
     const found = await world.customerOrders.read(order.id);
     const waits = found!.order.expiresAt.getTime() - found!.order.createdAt.getTime();
@@ -332,7 +332,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     );
     await world.wake(order.id);
     await world.until(order.id, 'expired');
-    // a payment in time may become known late
+    // a payment that was in time may become known late
     expect(await room.count('uncommon')).toBe(0);
     await world.database.pool.query(
       `UPDATE service.orders SET expires_at = now() - interval '2 minutes' WHERE id = $1`,
@@ -341,7 +341,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await world.wake(order.id);
     await world.eventually(async () => (await room.count('uncommon')) === 1);
     expect(await clientOf(order.id)).not.toBeNull();
-    // another client gets it, and a late payment is refunded
+    // another client gets the sat, and a late payment is refunded
     const other = await paid();
     await world.chain.pay(order.script, order.charge.amount);
     await world.deliver(other.id);
@@ -349,7 +349,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await refunded(order);
   });
 
-  /** Checks that everything that was paid is refunded, less the fee of the refund. */
+  /** Checks that everything that was paid is refunded, minus the fee of the refund. */
   async function refunded({ id, charge }: Created): Promise<void> {
     await world.eventually(async () => {
       await world.chain.mineMempool();
@@ -389,7 +389,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
     await world.sent(order.id);
-    // it replaces the reveal
+    // this transaction replaces the reveal
     await broadcast(await room.spend(stocked, scriptOf(stranger), 15_000));
     await world.chain.mineMempool();
     await refunded(order);
@@ -405,7 +405,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await world.chain.takeBack(1);
     await world.chain.mineEmpty(2);
     await world.until(order.id, 'queued');
-    // not free for others meanwhile
+    // the sat is not free for others in the meantime
     expect(await room.count('uncommon')).toBe(0);
     await world.eventually(async () => {
       await world.chain.mineMempool();
@@ -428,7 +428,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
     await world.sent(order.id);
-    // its block, and that of the payment
+    // take back the block of this transaction, and the block of the payment
     await world.chain.takeBack(2);
     await world.chain.mineEmpty(3);
     await world.indexed();
@@ -444,7 +444,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     const stocked = await room.stock(0, 10_000);
     const order = await ordered();
     await world.chain.takeBack(1);
-    // the special coin is spent elsewhere
+    // someone spends the special coin in another transaction
     const { rpc } = world.bitcoind;
     const { vin } = await rpc.call<{ vin: readonly { txid: string; vout: number }[] }>('getrawtransaction', [
       stocked.txid,
@@ -540,7 +540,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     ]);
     expect(listed.json()).toMatchObject({ uncommon: { amount: 1, count: 0, minSize: 100_000_000 } });
     expect(await room.count('uncommon')).toBe(1);
-    // `random` asks for no such sat
+    // `random` does not need such a sat
     expect((await room.post('/inscribe', { ...wanted, rareSats: 'random' })).status).toBe(200);
   });
 });

@@ -37,7 +37,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     await world.sent(made.id);
     const [kept, gone] = await reservedBy(made.id);
     const lost = stocked.find(({ txid }) => txid === gone!.txid)!;
-    // it replaces a reveal
+    // this transaction replaces a reveal
     await broadcast(await room.spend(lost, scriptOf(stranger), 5_000));
     await world.chain.mineMempool();
     await world.eventually(async () => (await stateOf(made.id)).error !== null);
@@ -49,7 +49,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     });
     expect((await inscribedOn(made.id)).map(({ sat }) => sat)).toEqual([kept!.sat]);
     await audited();
-    // a reorganisation returns it
+    // a reorganisation returns the sat
     await world.chain.takeBack(1);
     await world.chain.mineEmpty(2);
     await world.eventually(async () => (await stateOf(made.id)).error === null);
@@ -57,7 +57,9 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     expect(reveals.filter(({ kind }) => kind === 'reveal')).toHaveLength(2);
   });
 
-  /** A paid order with a sent commit and reveals; then a stranger spends the sat of its last file in a block. */
+  /**
+   * Makes a paid order whose commit and reveals are sent. Then a stranger spends the sat of its last file in a block.
+   */
   async function losing(body: object): Promise<{ made: Created; script: Buffer }> {
     const stocked = await stocks(6);
     const { script, ...made } = await order(body);
@@ -99,7 +101,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
       return found.length === 1 && found;
     });
     const commit = (await transactionsOf(made.id)).find(({ kind }) => kind === 'commit')!;
-    // everything that the file cost: its reveal, the sat and the service's fees
+    // the refund has everything that the file cost: its reveal, the sat and the service's fees
     const money = commit.plan.outputs[2]!.value;
     expect(money).toBeGreaterThan(40_000 + 9_000 + 500);
     expect(back!.plan).toMatchObject({
@@ -127,7 +129,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
     await world.chain.mineMempool();
     await world.eventually(async () => expect(await balances(made.id)).not.toHaveProperty('owed'));
     const held = await balances(made.id);
-    // a partner gets no share of the additional fee for it
+    // a partner gets no share of the additional fee for the lost file
     expect(held).toMatchObject({ inventory: -2 * 546, postage: 2 * 546 });
     expect(Object.entries(held).filter(([name]) => name.startsWith('referral'))).toEqual([
       [expect.any(String), 2 * 500 + 1_350],
@@ -136,7 +138,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
       (await reservedBy(made.id)).slice(0, 2).map(({ sat }) => sat),
     );
     await audited();
-    // a reorganisation of all of it changes nothing
+    // a reorganisation of all these blocks changes nothing
     await world.chain.takeBack(8);
     await world.chain.mineEmpty(9);
     await world.until(made.id, 'queued');

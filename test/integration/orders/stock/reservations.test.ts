@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 
 let keys = 0;
-/** Reserves as a creation does. */
+/** Reserves sats, like a new order does. */
 const order = (
   client: string,
   sats: StockedSat | readonly StockedSat[],
@@ -97,13 +97,13 @@ test('an operator who allows an address more allows its network the same', async
 test('unpaid orders may have half of the outputs of a type, and at least one', async () => {
   const four = ofType.slice(0, 4);
   await order('192.0.2.1', stocked(0), { ofType: four });
-  // of another type
+  // these outputs have another type
   await order('192.0.2.1', stocked(50), { ofType: [stocked(50)] });
   await order('198.51.100.1', stocked(1), { ofType: four });
   await expect(order('203.0.113.1', stocked(2), { ofType: four })).rejects.toMatchObject(
     tooMany('half of the sats'),
   );
-  // once one is paid
+  // after one of the orders is paid
   await database.pool.query(
     `UPDATE service.orders SET state = 'prep'
       WHERE id = (SELECT order_id FROM service.reserved_outputs WHERE vout = 0)`,
@@ -121,7 +121,7 @@ test('an output that is no longer listed, or in another block, counts as taken',
   await expect(order('198.51.100.1', stocked(6))).rejects.toMatchObject(taken);
 });
 
-/** Outputs of unreleased reservations. */
+/** Indexes of the outputs with reservations that are not released. */
 async function held(): Promise<number[]> {
   const { rows } = await database.pool.query<{ vout: number }>(
     'SELECT vout FROM service.reserved_outputs WHERE released_at IS NULL ORDER BY vout',
@@ -193,7 +193,7 @@ test('all sats of an order are released and taken again together', async () => {
   await keep('waiting-payment');
   expect(await held()).toEqual([0, 1, 2]);
   await keep('waiting-refund');
-  // another order has one of them
+  // another order has one of these outputs
   const other = await order('198.51.100.1', stocked(1));
   await keep('waiting-payment');
   expect(await held()).toEqual([1]);

@@ -60,7 +60,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
       };
       await client.query('BEGIN');
       expect(await standing()).toBe('here');
-      // as in a first load: the newest outputs have no rows yet, and no index finds the present ones
+      // like in a first load, the newest outputs have no rows yet, and no index finds the present outputs
       await client.query('DELETE FROM chain.sat_ranges WHERE txid = $1', [parseTxid(txid)]);
       expect(await standing()).toBe('gone');
       await client.query('ALTER INDEX chain.sat_ranges_outpoint RENAME TO sat_ranges_later');
@@ -96,13 +96,13 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
       [order.id],
     );
     expect(rows).toEqual([{ client: `key(${id})` }]);
-    // neither counts for the other
+    // the orders with a key and the orders without a key do not count for each other
     expect(await byKey()).toMatchObject({ status: 409 });
     const another = await ordered();
     for (const each of [usual, order, another]) expect(await world.customerOrders.cancel(each.id)).toBe(true);
   });
 
-  /** Sets the end of its time this far into the past. */
+  /** Moves the end of an order's time this far into the past. */
   async function over({ id }: Ordered, ago: string): Promise<void> {
     await world.database.pool.query(
       'UPDATE service.orders SET expires_at = now() - $2::interval WHERE id = $1',
@@ -123,13 +123,13 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
   });
 
   test('counts for its client once a payment that became known late takes it again', async () => {
-    // without its own six, half of which can be reserved
+    // of the sats without the client's own six, half can be reserved
     for (let place = 0; place < 7; place++) await room.stock(0, 5_000);
     const late = await ordered();
     await over(late, '3 minutes');
     await world.until(late.id, 'expired');
     await world.eventually(async () => (await room.count('uncommon')) === 7);
-    // so that no other order gets its sat
+    // delete the output, so that no other order gets its sat
     await world.database.pool.query(
       `DELETE FROM service.inventory_outputs AS i USING service.reserved_outputs AS r
         WHERE r.order_id = $1 AND r.txid = i.txid AND r.vout = i.vout`,
@@ -178,7 +178,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     await over(order, '24 hours');
     await world.eventually(async () => (await room.count('uncommon')) === 1);
     expect((await world.customerOrders.read(order.id))!.order.state).toBe('waiting-confirmation');
-    // another client gets it
+    // another client gets the sat
     await ordered();
     await world.chain.mineMempool();
     await world.until(order.id, 'waiting-refund');
@@ -188,10 +188,10 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     for (let place = 0; place < 7; place++) await room.stock(0, 5_000);
     const free = await room.count('uncommon');
     const failed = [await ordered(), await ordered(), await ordered()];
-    // a rest of it goes back to the inventory
+    // a rest of this order's output goes back to the inventory
     await world.chain.pay(failed[1]!.script, 1_000);
     for (const { id } of failed) {
-      // whatever made the order fail
+      // make the orders fail, for any reason
       await world.database.pool.query(
         `UPDATE service.orders SET state = 'error', error = 'its transactions cannot be made', paid_at = now() WHERE id = $1`,
         [id],
@@ -212,7 +212,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
       expect.stringContaining('Your orders'),
     ]);
     const [late, refundedOne, retried] = failed;
-    // its time passes without an event: a look is due then
+    // the time passes without an event, so the order must be due at its end
     const { rows } = await world.database.pool.query<{ hours: number }>(
       'SELECT round(extract(epoch FROM look_at - now()) / 3600)::integer AS hours FROM service.orders WHERE id = $1',
       [late!.id],
@@ -230,7 +230,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     await refundOrder(world.database.pool, refundedOne!.id, scriptOf(refund));
     await world.eventually(async () => (await room.count('uncommon')) === free);
     expect((await world.audit()).differences).toEqual([]);
-    // a retry has it again, because no other order does
+    // a retried order has its sat again, because no other order has it
     await retryOrder(world.database.pool, retried!.id);
     await world.until(retried!.id, 'waiting-payment');
     expect((await failedAt(retried!.id)).released_at).toBeNull();
@@ -275,7 +275,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
       [Buffer.from(txid)],
     );
     expect(rows).toEqual([{ vout: 1, amount: '7' }]);
-    // and the rests of the inventory count
+    // the rests are on the inventory's list without a problem
     expect((await room.list()).map(({ output, problem }) => [displayHash(output.txid), problem])).toEqual([
       [displayHash(txid), null],
       [displayHash(txid), null],

@@ -67,7 +67,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     const held = await balances(made.id);
     expect(held).toMatchObject({ inventory: -3 * 546, postage: 3 * 546, outside: -amount });
     expect(held['owed']).toBeUndefined();
-    // all rests are on the list again: only the sats with their postage are gone
+    // all rests are on the list again, and only the sats with their postage are gone
     const listed = await room.list();
     expect(listed.every(({ problem }) => problem === null)).toBe(true);
     expect(listed.reduce((sum, { output }) => sum + output.value, 0)).toBe(6 * 10_000 - 3 * 546);
@@ -102,7 +102,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
       expect(priced).toEqual(told);
       return told;
     };
-    // the message to wait is only for orders that waiting helps
+    // the message to wait is shown only for orders that can succeed later
     const first = await order(wanted(1), '/inscribe');
     expect(await both(wanted(4))).toEqual([
       400,
@@ -121,7 +121,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
       409,
       'Orders that are not paid yet, or failed, can have half of the sats of this type: try again within 30 minutes.',
     ]);
-    // with a key that may have them all, only the stock is the bound
+    // if a key allows all sats, only the stock is the bound
     const generous = await giveKey(world.database.pool, {
       scopes: ['orders'],
       terms: { reservedMax: 2_000 },
@@ -149,7 +149,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     const { key } = await giveKey(world.database.pool, { scopes: ['orders'], terms: { reservedMax: 2 } });
     const keyed = await order(wanted(2), '/order', { 'x-api-key': key });
     expect((await refusal(wanted(1), '/order', { 'x-api-key': key }))[0]).toBe(409);
-    // half of the eight
+    // this is half of the eight sats
     expect(await refusal(wanted(1))).toEqual([409, expect.stringContaining('half of the sats')]);
     for (const { id } of [made, keyed]) {
       expect(await world.customerOrders.cancel(id)).toBe(true);
@@ -166,7 +166,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
       room.post<Created & Refusal>('/order', wanted(2)),
       room.post<Created & Refusal>('/order', wanted(2), { 'x-api-key': key }),
     ]);
-    // half of the four are for one of them
+    // half of the four sats are for one of the two orders
     const [one, other] = both.toSorted((a, b) => a.status - b.status);
     expect([one!.status, other!.status]).toEqual([200, 409]);
     const { rows } = await world.database.pool.query<{ count: number }>(
@@ -184,7 +184,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     await over(made.id);
     await world.until(made.id, 'expired');
     await world.eventually(async () => (await room.count('uncommon')) === 4);
-    // a payment in time becomes known late
+    // a payment that was in time becomes known late
     await world.database.pool.query(
       `UPDATE service.orders SET expires_at = now() + interval '10 minutes' WHERE id = $1`,
       [made.id],
@@ -223,7 +223,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     await world.until(made.id, 'queued');
     await world.sent(made.id);
     await refundOrder(world.database.pool, made.id, scriptOf(refund));
-    // its commit is in the mempool
+    // the order's commit is in the mempool
     await world.eventually(
       async () => (await stateOf(made.id)).error?.startsWith('It is not refunded') === true,
     );
@@ -251,7 +251,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
   });
 
   test('leaves runes of its payment in the output of the first inscription', async () => {
-    // after other sats: the inventory has the first output of its reveal
+    // add other sats first, because the inventory has the first output of the order's reveal
     for (let each = 0; each < 4; each++) await room.stock(1_000, 10_000);
     const { id, charge, script } = await order(wanted(2));
     const coin = await world.chain.coin();

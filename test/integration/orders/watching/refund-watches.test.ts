@@ -10,7 +10,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { type CliResult, runCli } from '#test/support/run-cli.ts';
 
-/** An address with many refunds, like that of an exchange. */
+/** The owner of an address with many refunds, like the address of an exchange. */
 const popular = 701;
 
 describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
@@ -22,7 +22,7 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
 
   const watched = async (id: string): Promise<number> =>
     (await readPayments(world.database.pool, refundWatcherOf(id))).length;
-  /** The kinds that would be sent with each block if an order had been delivered a year ago. */
+  /** The kinds of transactions that would be sent with each block if the order had been delivered a year ago. */
   async function sentIfOver(id: string): Promise<string[]> {
     const client = await world.database.pool.connect();
     try {
@@ -52,12 +52,12 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
     await world.until(order.id, 'waiting-refund');
     await world.chain.mineMempool();
     await world.sent(order.id, ['refund']);
-    // it is sent again as long as it is in no block
+    // the refund is sent again as long as it is in no block
     expect(await sentIfOver(order.id)).toEqual(['refund']);
     await world.chain.mineMempool();
     await world.until(order.id, 'refunded');
     expect(await sentIfOver(order.id)).toEqual([]);
-    // payments of others to it are seen for the same time
+    // for the same time, the service sees payments of others to this address
     await world.chain.pay(scriptOf(popular), 5000);
     await world.eventually(async () => (await watched(order.id)) === 2);
     await world.chain.mineEmpty(rememberedBlocks - 1);
@@ -71,7 +71,7 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
     await world.chain.mineMempool();
     await world.indexed();
     expect((await world.audit()).differences).toEqual([]);
-    // looked at again, it is still refunded
+    // after another round, the order is still refunded
     await world.database.pool.query('UPDATE service.orders SET look_at = now() WHERE id = $1', [order.id]);
     await world.eventually(async () => {
       const { rows } = await world.database.pool.query<{ at: Date | null }>(
