@@ -112,7 +112,7 @@ export async function takeDue(client: pg.ClientBase, options: TakeOptions): Prom
   });
 }
 
-/** Returns messages whose tries ended without a result to the queue. Another process may try these messages at once. */
+/** Ends the leases of messages whose tries had no result, so that another process may try these messages at once. */
 export async function giveBack(
   client: pg.Pool | pg.ClientBase,
   tokens: readonly string[],

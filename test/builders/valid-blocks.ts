@@ -11,7 +11,7 @@ export interface Coin extends Output {
 export interface SpentCoin {
   readonly coin: Coin;
   readonly witness: readonly Uint8Array[];
-  /** If absent, it is empty, like for all outputs that a witness spends. */
+  /** Empty if absent, like for all outputs that a witness spends. */
   readonly scriptSig?: Uint8Array;
 }
 

@@ -45,7 +45,7 @@ export interface ChainSize {
   readonly ordinary: number;
   readonly hoard: HoardSize;
   readonly runes: RunesSize;
-  /** Items of collections, and their sales (service/market-rows.ts). */
+  /** Number of items of collections. `sales` is the number of their sales (service/market-rows.ts). */
   readonly soldItems: number;
   readonly sales: number;
 }

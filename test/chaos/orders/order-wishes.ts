@@ -82,7 +82,7 @@ const additionalFee = 300;
 const stockType = 'vintage';
 /** The script to which burned inscriptions are sent. */
 const opReturn = '6a';
-/** Number of repetitions of a text. With so many repetitions, brotli makes the text shorter. */
+/** Number of repetitions of a text. With this number, brotli makes the text shorter. */
 const repeated = 40;
 /** Number of owners that an order needs: for its refunds, for its returned parent, and for each delivered file. */
 const ownersEach = 5;

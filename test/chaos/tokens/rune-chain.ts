@@ -90,7 +90,7 @@ export class RuneChain {
 
   /**
    * Finds the service's transactions in the chain up to a block, and the service's scripts. If a transaction spends
-   * from one of these scripts, its change goes to another one.
+   * from one of these scripts, its change goes to another of these scripts.
    *
    * @param charges scripts of the service that customers pay
    * @param receivers scripts of withdrawals

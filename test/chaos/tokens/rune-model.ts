@@ -56,7 +56,7 @@ export interface RuneState {
   /** Runes that outputs got. Includes spent outputs. */
   readonly made: ReadonlyMap<string, Units>;
   readonly burned: Units;
-  /** Number of valid mints. */
+  /** Number of valid mints, by the txid of the etching. */
   readonly mints: ReadonlyMap<string, number>;
 }
 

@@ -41,7 +41,7 @@ afterAll(async () => {
 const doctor = (url: string, kind = 'runes'): Promise<CliResult> =>
   runCli(['doctor', kind, '--other', url], { DATABASE_URL: database.url });
 
-/** Replaces the stored hashes of rune events by those of other blocks, from a height on. */
+/** Replaces the stored hashes of rune events, from a height on, by the hashes of other blocks. */
 async function spoilFrom(height: number): Promise<void> {
   await database.pool.query(
     `UPDATE chain.event_hashes SET cumulative_sha256 = sha256(cumulative_sha256),

@@ -91,6 +91,6 @@ test('rows of a bulk load that were handed on are there after the server was kil
   expect(await readOutboxPage(pool, storedInscriptionKind, 'regtest', 1, null)).toHaveLength(15);
   await addRows(16, 20);
   await killServer(walWriter);
-  // no reader saw the lost rows: without a reader the server had not flushed by itself
+  // no reader saw the lost rows; without a reader, the server does not flush by itself
   expect(await rowsLeft()).toBe(15);
 });

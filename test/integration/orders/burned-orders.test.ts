@@ -189,8 +189,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     const id = await underWay(['again']);
     await world.chain.mineMempool();
     await world.until(id, 'completed');
-    // the first depth takes back the block of reveal and burn, which two empty blocks and another one replace; the
-    // second depth takes back the block of the payment
+    // depth 1 takes back the block of reveal and burn, and depth 4 also takes back the block of the payment
     for (const [depth, state] of [
       [1, 'queued'],
       [4, 'waiting-confirmation'],

@@ -96,8 +96,8 @@ export function suggest(input, number) {
     asked = new AbortController();
     try {
       const answer = await fetch(`/search/suggest?text=${encodeURIComponent(text)}`, {
-        // send the referrer, because it tells the server that one of its own pages requests this. The server needs to
-        // know this if searches need a key
+        // send the referrer, because it tells the server that the request comes from one of the server's own pages. The
+        // server needs to know this if searches need a key
         referrerPolicy: 'same-origin',
         signal: asked.signal,
       });

@@ -309,7 +309,7 @@ describe('a client that does not read', () => {
     const socket = connect(Number(new URL(address).port), '127.0.0.1');
     socket.pause();
     socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    // it stops when the buffers in between are full, even if the machine is busy until then
+    // the stream stops when the buffers in between are full, even if the machine is busy until then
     const standsStill = (): Promise<unknown> =>
       until(async () => {
         const before = pages;
@@ -324,7 +324,7 @@ describe('a client that does not read', () => {
     );
     // servers of tests never wait for the disk, so a page needs one connection to be read, and one to be flushed
     expect(Number(rows[0]!.pages)).toBeGreaterThan((3 * taken) / 2);
-    // the answer is complete once the client continues to read
+    // after the client continues to read, the answer is complete
     let received = 0;
     socket.on('data', (chunk: Buffer) => {
       received += chunk.length;

@@ -161,7 +161,7 @@ describe('POST /outputs', () => {
     await gone;
     await waitUntil(() => node.running === 0);
     await http.app.close();
-    // and no further call starts
+    // no further call starts
     expect(node.asked).toHaveLength(begun);
     expect(http.logged.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });

@@ -165,7 +165,7 @@ describe('sales of a real chain', () => {
     expect(explained[0]).toMatchObject({ price: 70_000, sighash: pairType, rules: 3, isWash: false });
     const [refused] = JSON.parse(await explainedBy(moved.txid, '--json')) as unknown[];
     expect(refused).toMatchObject({ inscriptionId: sent.id(), class: 'transfer', refusedBy: 'change' });
-    // this block is the own block of no inscription, and the node has no index of transactions
+    // no inscription has this block as its own, and the node has no index of transactions
     expect(await explainedBy(fees.money.txid)).toContain('moves no inscription, so it sells nothing');
     expect(await explainedBy('ab'.repeat(32))).toContain('No indexed block has it.');
   });

@@ -232,7 +232,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
       pendingMints: 0,
     });
     expect(await live.bitcoind.rpc.call('getrawmempool')).toContain(second.txid);
-    // it gives units again after the other transaction is taken back
+    // the second transaction gives units again after the other transaction is taken back
     await live.chain.takeBack(1);
     await live.eventually(async () => {
       expect(await ofTransaction(second)).toMatchObject({ minted: [{ amount: '7' }] });

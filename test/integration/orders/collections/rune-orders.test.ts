@@ -256,7 +256,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
       { value: tokenPayCharge.feeCharge.amount, outputScript: fee },
     ]);
     await sale.until(id, ({ state }) => state === 'waiting-confirmation');
-    // its sats need the confirmations of an inscription order, and its rune needs the confirmations of a token order
+    // the sats of the order need the confirmations of an inscription order, and its rune needs those of a token order
     shop.orderConfirmations = 4;
     const seen = await shop.app.inject({ url: `/tokenpay/checkout/${tokenPayCharge.id}` });
     expect(seen.body.match(/\d of \d confirmations?/gu)).toEqual([

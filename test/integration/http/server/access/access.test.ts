@@ -411,7 +411,7 @@ describe('a rate', () => {
     const asked = async (forwardedFor: string): Promise<number> =>
       (await ask({ 'x-forwarded-for': forwardedFor }, undefined, '127.0.0.1')).status;
     expect(await asked(written)).toBe(200);
-    // another client
+    // this address belongs to another client
     expect(await asked('203.0.113.200:7')).toBe(200);
     expect(await asked(written)).toBe(429);
     expect(http.logged).toEqual([]);
